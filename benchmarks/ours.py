@@ -9,14 +9,13 @@ from benchmarks.floors import flipping
 from benchmarks.measure import Call
 from benchmarks.workload import active_id, edges, entries, listed, open_id, title
 from todoplan import DEFAULT, Plan, Status, Task, plan_of
-from todoplan.codec.plans import dump_plan, load_plan
+from todoplan.codec.documents import dump_plan, load_plan
 from todoplan.core.plan.questions import ready
-from todoplan.core.rules.limits import Limits
-from todoplan.dialogue.intake.parsing import InputLimits
-from todoplan.dialogue.toolbox import Reply, Toolbox
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
-from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.core.rules import Limits
+from todoplan.dialogue.calls import Reply
+from todoplan.dialogue.intake import InputLimits
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import TODOS, ToolSet, tasks
 
 __all__ = ["Ours", "box", "plan_like", "plan_with_edges"]
 

@@ -32,11 +32,22 @@ import psycopg
 from benchmarks.machine import described
 from benchmarks.stores_long.costs import claims
 from benchmarks.stores_long.late_holders import cut_off, stopped
-from todoplan import Plan, Planner, commands
-from todoplan.stores.journals import follow
-from todoplan.stores.postgres import PostgresStore, reading, schema, writing
+from todoplan import Plan, Planner
+from todoplan.core import commands
+from todoplan.stores.base import follow, line_of_entry
+from todoplan.stores.postgres import (
+    PostgresStore,
+)
+from todoplan.stores.postgres import (
+    connections as schema,
+)
+from todoplan.stores.postgres import (
+    store as reading,
+)
+from todoplan.stores.postgres import (
+    store as writing,
+)
 from todoplan.stores.postgres.connections import carry_out
-from todoplan.stores.rows import line_of_entry
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # which know how to run a server
 from support.postgres import Server, running

@@ -22,10 +22,11 @@ from statistics import median
 from typing import Any
 
 from benchmarks.machine import described
-from todoplan import AsyncPlanner, commands
-from todoplan.core.decide.decide import Accepted
+from todoplan import AsyncPlanner
+from todoplan.core import commands
+from todoplan.core.decide import Accepted
 from todoplan.core.plan.model import Status
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.stores.postgres import AsyncPostgresStore
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # which know how to run a server

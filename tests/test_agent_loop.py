@@ -23,10 +23,11 @@ from todoplan.adapters.functions.openai_chat import (
     with_reminder,
 )
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide
 from todoplan.core.events.base import Base
-from todoplan.dialogue.guidance.guidance import Guidance, Memory
-from todoplan.dialogue.toolbox import Call, Toolbox
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import Guidance, Memory
+from todoplan.dialogue.toolbox import Toolbox
 
 MY_TOOLS: list[Any] = [
     {

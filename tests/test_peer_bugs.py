@@ -11,13 +11,11 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.decide import Accepted, Rejected, decide, plan_of
 from todoplan.core.plan.model import Status, Task, Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import blocked, next_task, ready, topological_order
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import CLAUDE, DEFAULT, STRICT
+from todoplan.core.rules import CLAUDE, DEFAULT, STRICT, Policy
 from todoplan.errors import PlanError
 
 

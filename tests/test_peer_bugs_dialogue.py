@@ -7,9 +7,10 @@ from support.talk import PYTHON, planned, texts_of, toolbox, write
 
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.presets import DEFAULT
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.core.rules import DEFAULT
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import tasks
 
 
 def call(plan, name, **arguments):

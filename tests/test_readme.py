@@ -10,9 +10,9 @@ from support.docs import ROOT, fenced, page
 from support.tokens import fixed_cost
 
 from todoplan import AGENTSCOPE, CLAUDE, DEFAULT, LANGCHAIN
-from todoplan.core.rules.builtin import RULES
+from todoplan.core.rules import RULES
 from todoplan.dialogue import LEAN, TASKS, TODOS
-from todoplan.render.mermaid import lifecycle_diagram
+from todoplan.render.markup import lifecycle_diagram
 
 
 def test_the_diagram_is_drawn_from_the_table():

@@ -18,29 +18,26 @@ from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
     from todoplan.core import commands
-    from todoplan.core.decide.assembly import plan_of
-    from todoplan.core.decide.decide import Accepted, Rejected, decide
+    from todoplan.core.decide import Accepted, Rejected, decide, plan_of
     from todoplan.core.events import types as events
     from todoplan.core.events.apply import apply, replay
     from todoplan.core.plan.model import Priority, Status, Task, Todo
     from todoplan.core.plan.plan import Plan
     from todoplan.core.problems import Problem, explain
-    from todoplan.core.rules.change import Change
-    from todoplan.core.rules.limits import Limits
-    from todoplan.core.rules.policy import Policy
-    from todoplan.core.rules.presets import (
+    from todoplan.core.rules import (
         AGENTSCOPE,
         CLAUDE,
         CLAUDE_STRICT,
         DEFAULT,
         LANGCHAIN,
         STRICT,
+        Change,
+        Limits,
+        Policy,
+        Rule,
     )
-    from todoplan.core.rules.rule import Rule
     from todoplan.dialogue.toolbox import Toolbox
-    from todoplan.dialogue.tools.lean import LEAN
-    from todoplan.dialogue.tools.tasks import TASKS
-    from todoplan.dialogue.tools.todos import TODOS
+    from todoplan.dialogue.tools import LEAN, TASKS, TODOS
     from todoplan.errors import TodoplanError
     from todoplan.planner import AsyncPlanner, Planner
     from todoplan.stores.file import FileStore
@@ -92,31 +89,51 @@ if not TYPE_CHECKING:  # a type checker that sees it accepts every misspelled na
         __name__,
         {
             "core.commands": "commands",
-            "core.decide.assembly": ("plan_of",),
-            "core.decide.decide": ("Accepted", "Rejected", "decide"),
-            "core.events.apply": ("apply", "replay"),
+            "core.decide": (
+                "Accepted",
+                "Rejected",
+                "decide",
+                "plan_of",
+            ),
+            "core.events.apply": (
+                "apply",
+                "replay",
+            ),
             "core.events.types": "events",
-            "core.plan.model": ("Priority", "Status", "Task", "Todo"),
+            "core.plan.model": (
+                "Priority",
+                "Status",
+                "Task",
+                "Todo",
+            ),
             "core.plan.plan": ("Plan",),
-            "core.problems": ("Problem", "explain"),
-            "core.rules.change": ("Change",),
-            "core.rules.limits": ("Limits",),
-            "core.rules.policy": ("Policy",),
-            "core.rules.presets": (
+            "core.problems": (
+                "Problem",
+                "explain",
+            ),
+            "core.rules": (
                 "AGENTSCOPE",
                 "CLAUDE",
                 "CLAUDE_STRICT",
+                "Change",
                 "DEFAULT",
                 "LANGCHAIN",
+                "Limits",
+                "Policy",
+                "Rule",
                 "STRICT",
             ),
-            "core.rules.rule": ("Rule",),
             "dialogue.toolbox": ("Toolbox",),
-            "dialogue.tools.lean": ("LEAN",),
-            "dialogue.tools.tasks": ("TASKS",),
-            "dialogue.tools.todos": ("TODOS",),
+            "dialogue.tools": (
+                "LEAN",
+                "TASKS",
+                "TODOS",
+            ),
             "errors": ("TodoplanError",),
-            "planner": ("AsyncPlanner", "Planner"),
+            "planner.planner": (
+                "AsyncPlanner",
+                "Planner",
+            ),
             "stores.file": ("FileStore",),
             "stores.memory": ("MemoryStore",),
         },

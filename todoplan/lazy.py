@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-__all__ = ["listing", "loader"]
-
 
 def loader(package: str, homes: Mapping[str, Sequence[str] | str]) -> Callable[[str], Any]:
     """

@@ -13,10 +13,7 @@ from benchmarks.conversations.token_counts import compact, function
 from benchmarks.conversations.tool_host import ToolHost
 from todoplan import Plan
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS, WRITE_TODOS
-from todoplan.dialogue.tools.toolset import Length, ToolSet
+from todoplan.dialogue.tools import LEAN, TODOS, WRITE_TODOS, Length, ToolSet, tasks
 
 __all__ = ["PricedToolSet", "priced_tool_sets"]
 

@@ -15,9 +15,7 @@ from benchmarks.conversations.token_counts import compact, tokens
 from todoplan import DEFAULT, Plan, Status, Task
 from todoplan.core.events.types import TaskCreated
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 
 __all__ = ["RecordedPlan", "recorded_plans"]
 

@@ -13,7 +13,7 @@ from benchmarks.peers.agentscope import AgentScopeToolkit, state_of
 from benchmarks.workload import active_id
 from todoplan.adapters.agentscope import make_tools
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools import LEAN
 
 __all__ = ["turns"]
 

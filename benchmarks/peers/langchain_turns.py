@@ -16,9 +16,7 @@ from benchmarks.peers.langchain import invocation
 from benchmarks.workload import active_id, listed
 from todoplan.adapters.langgraph import PlanState, make_tools, plan_update
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import WRITE_TODOS
+from todoplan.dialogue.tools import LEAN, WRITE_TODOS, tasks
 
 __all__ = ["turns"]
 

@@ -13,8 +13,7 @@ from benchmarks.workload import active_id
 from todoplan.adapters.openai_agents import Planning, make_tools
 from todoplan.codec import plan_to_data
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import LEAN, tasks
 
 __all__ = ["turns"]
 

@@ -15,8 +15,7 @@ from benchmarks.peers.pydantic_todo import PydanticTodo
 from benchmarks.workload import active_id
 from todoplan.adapters.pydantic_ai import Planning, make_tools, seed_plan
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import LEAN, tasks
 
 __all__ = ["turns"]
 

@@ -5,7 +5,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from todoplan import Planner, commands
+from todoplan import Planner
+from todoplan.core import commands
 from todoplan.stores import SqliteStore
 
 __all__ = ["openings", "writers"]

@@ -13,11 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from todoplan import TASKS, Plan, Planner, Toolbox, commands
-from todoplan.core.rules.policy import Policy
+from todoplan import TASKS, Plan, Planner, Toolbox
+from todoplan.codec.documents import VERSION
+from todoplan.core import commands
+from todoplan.core.rules import Policy
 from todoplan.stores import SqliteStore
-from todoplan.stores.rows import VERSION, line_of_entry
-from todoplan.stores.sqlite.schema import TABLES
+from todoplan.stores.base import line_of_entry
+from todoplan.stores.sqlite import TABLES
 from todoplan.testing.stores.appends import Append, adding
 
 __all__ = ["claims", "growth", "one_process"]

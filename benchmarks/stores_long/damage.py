@@ -6,10 +6,11 @@ import tempfile
 from pathlib import Path
 from random import Random
 
-from todoplan import AsyncPlanner, Plan, Planner, commands
-from todoplan.core.events.journal import Entry
+from todoplan import AsyncPlanner, Plan, Planner
+from todoplan.core import commands
+from todoplan.core.events.apply import Entry
 from todoplan.stores import SqliteStore
-from todoplan.stores.journals import follow
+from todoplan.stores.base import follow
 from todoplan.testing.stores.checks import SCRIPT, STOPS, refused_after_a_stop, told_to_the_killed
 
 __all__ = ["cuts", "kills", "stops", "stops_on_sqlite"]

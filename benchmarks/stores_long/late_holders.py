@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.stores_long.damage import stops
-from todoplan import AsyncPlanner, Planner, commands
+from todoplan import AsyncPlanner, Planner
+from todoplan.core import commands
 from todoplan.stores.postgres import PostgresStore
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))  # which know how to run a server

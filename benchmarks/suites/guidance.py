@@ -8,9 +8,8 @@ from benchmarks.figures import rows
 from benchmarks.measure import Call, Effort, measure
 from benchmarks.ours import plan_like
 from todoplan import Plan
-from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.guidance.guidance import Guidance, Memory
-from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.guidance import Guidance, Memory, Message, ToolResult
+from todoplan.dialogue.tools import LEAN
 
 __all__ = ["decisions", "run"]
 

@@ -11,8 +11,7 @@ from benchmarks.measure import Call, Effort, measure
 from benchmarks.ours import box
 from benchmarks.workload import listed, title
 from todoplan import Plan
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import LEAN, tasks
 
 __all__ = ["lives", "run"]
 

@@ -10,7 +10,7 @@ from todoplan.adapters.functions import openai_chat
 from todoplan.board.bundle import app_page, report_scripts
 from todoplan.codec import dump_plan, load_plan
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools import LEAN
 from todoplan.render.markup import style
 
 assert Path(sys.prefix) in Path(todoplan.__file__).parents, "this is not the installed wheel"

@@ -10,7 +10,8 @@ from benchmarks.conversations.scripts import Turn, titles
 from benchmarks.conversations.token_bill import FRAMING, bill
 from benchmarks.conversations.token_counts import tokens
 from benchmarks.conversations.tool_host import ToolHost
-from todoplan import Plan, Todo, commands, decide
+from todoplan import Plan, Todo, decide
+from todoplan.core import commands
 
 PLAYED = [toolset for toolset in priced_tool_sets() if toolset.script]
 

@@ -6,9 +6,9 @@ from importlib.resources import files
 
 import pytest
 
-from todoplan import DEFAULT, MemoryStore, Planner, commands
-from todoplan.board.acting import carry_out
-from todoplan.board.wishes import FIELDS, KINDS
+from todoplan import DEFAULT, MemoryStore, Planner
+from todoplan.board.application import FIELDS, KINDS, carry_out
+from todoplan.core import commands
 from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, Waiting
 from todoplan.planner import AsyncPlanner
 from todoplan.stores import SqliteStore

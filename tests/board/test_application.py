@@ -9,12 +9,13 @@ from importlib.metadata import version
 import pytest
 from support.asgi import events, request
 
-from todoplan import STRICT, MemoryStore, Planner, commands
+from todoplan import STRICT, MemoryStore, Planner
 from todoplan.board import application, make_board
 from todoplan.board.application import STATIC
+from todoplan.core import commands
 from todoplan.errors import MissingExtraError, PlanError, StoreError
 from todoplan.stores import SqliteStore
-from todoplan.web.access import Access
+from todoplan.web import Access
 
 JSON = {"Content-Type": "application/json"}
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from todoplan import MemoryStore, Planner, Policy, commands
-from todoplan.board.feeds import Feed
-from todoplan.board.messages import change, last_rows, rows_of, snapshot
+from todoplan import MemoryStore, Planner, Policy
+from todoplan.board.application import Feed, change, last_rows, rows_of, snapshot
 from todoplan.codec import plan_to_data
+from todoplan.core import commands
 from todoplan.planner import AsyncPlanner
 from todoplan.testing import strategies
 

@@ -9,7 +9,8 @@ from playwright.sync_api import expect
 from support.browser import PATIENCE, Served
 from support.hostile import CORPUS
 
-from todoplan import STRICT, Limits, MemoryStore, Planner, Policy, commands
+from todoplan import STRICT, Limits, MemoryStore, Planner, Policy
+from todoplan.core import commands
 from todoplan.core.plan.model import Waiting
 from todoplan.core.plan.questions import ready
 
@@ -411,7 +412,7 @@ def test_the_list_of_plans_is_live_and_leads_to_each(pages, plan, served):
 
 def test_a_board_for_reading_offers_nothing_else_and_asks_for_its_token(pages, plan, served):
     """Without the token there is nothing to see; with it, but read-only, nothing to press."""
-    from todoplan.web.access import Access  # noqa: PLC0415 - beside its use
+    from todoplan.web import Access  # noqa: PLC0415 - beside its use
 
     closed = Served(served.store, access=Access(token="open-sesame"), write=False)  # noqa: S106
     try:

@@ -5,7 +5,7 @@ from support.docs import fenced
 
 from todoplan import CLAUDE, DEFAULT, Limits
 from todoplan.cli.plans import policy_of
-from todoplan.core.rules.presets import PRESETS
+from todoplan.core.rules import PRESETS
 from todoplan.errors import PlanError, ReadError
 
 FULL = """

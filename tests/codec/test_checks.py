@@ -16,11 +16,10 @@ from todoplan.codec import (
     load_plan,
     plan_to_data,
 )
-from todoplan.codec.checks import checksum
-from todoplan.codec.journals import entry_from_line, entry_to_line
-from todoplan.codec.versions import UPCASTERS
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.events.journal import Entry
+from todoplan.codec.documents import UPCASTERS, entry_from_line, entry_to_line
+from todoplan.codec.engine import checksum
+from todoplan.core.decide import plan_of
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import StatusChanged, TaskCreated
 from todoplan.core.plan.model import Status, Task
 from todoplan.errors import CodecError

@@ -8,11 +8,10 @@ from typing import get_args
 import pytest
 
 from todoplan.codec import entry_from_data, entry_to_data
-from todoplan.codec.events import CHANGES, EVENTS
-from todoplan.core.events.journal import Entry
+from todoplan.codec.documents import CHANGES, EVENTS
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import Event, StatusChanged, TaskCreated, TaskDeleted, TaskEdited
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import EDITABLE, Priority, Status, Task
+from todoplan.core.plan.model import EDITABLE, FrozenDict, Priority, Status, Task
 from todoplan.errors import CodecError
 
 

@@ -21,15 +21,19 @@ from todoplan.codec import (
     to_agentscope,
     to_langchain,
 )
-from todoplan.codec.events import CHANGES
+from todoplan.codec.documents import (
+    CHANGES,
+    FIELD_READERS,
+    entry_from_line,
+    entry_to_line,
+    fragment,
+    read_task,
+    write_task,
+)
 from todoplan.codec.foreign import langchain
-from todoplan.codec.fragments import fragment
-from todoplan.codec.journals import entry_from_line, entry_to_line
-from todoplan.codec.tasks import FIELD_READERS, read_task, write_task
-from todoplan.core.events.journal import Entry
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import PlanRestored, TaskCreated, TaskEdited
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, Status, Task
+from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, FrozenDict, Status, Task
 
 FULL = full_task()
 NAMES = [field.name for field in attrs.fields(Task)]

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.documents import json_values
 
-from todoplan.codec.faults import MisfitError, field_path, misfit, shown, wrong_shape
-from todoplan.core.plan.frozen import FrozenDict
+from todoplan.codec.engine import MisfitError, field_path, misfit, shown, wrong_shape
+from todoplan.core.plan.model import FrozenDict
 
 
 @given(json_values | st.floats() | st.text(min_size=50, max_size=5000))

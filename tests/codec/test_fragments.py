@@ -4,15 +4,11 @@ import pytest
 from hypothesis import given
 from support.documents import tasks
 
-from todoplan.codec.faults import MisfitError
-from todoplan.codec.fragments import FRAGMENTS, fragment
-from todoplan.codec.tasks import write_task
-from todoplan.codec.text import to_text
+from todoplan.codec.documents import FRAGMENTS, fragment, write_task
+from todoplan.codec.engine import MisfitError, to_text
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import decide
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Priority, Status, Task
+from todoplan.core.decide import decide, plan_of
+from todoplan.core.plan.model import FrozenDict, Priority, Status, Task
 
 BARE = Task("1", "a")
 

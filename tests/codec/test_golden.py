@@ -18,11 +18,10 @@ from todoplan.codec import (
     load_plan,
     plan_to_data,
 )
-from todoplan.codec.foreign.branches import plan_in_value, write_document
-from todoplan.codec.text import parse
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.events.apply import replay
-from todoplan.core.events.journal import Entry
+from todoplan.codec.engine import parse
+from todoplan.codec.foreign.langchain import plan_in_value, write_document
+from todoplan.core.decide import plan_of
+from todoplan.core.events.apply import Entry, replay
 from todoplan.core.events.types import TaskCreated
 from todoplan.core.plan.model import Approval, Evidence, Priority, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan

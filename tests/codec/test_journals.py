@@ -9,9 +9,8 @@ from support.documents import entries
 
 from todoplan.codec import VERSION, dump_journal, entry_from_data, entry_to_data, load_journal
 from todoplan.core.commands import ClearPlan, CreateTask, RestorePlan, UpdateTask, WriteTodos
-from todoplan.core.decide.decide import Accepted, decide
-from todoplan.core.events.apply import replay
-from todoplan.core.events.journal import Entry
+from todoplan.core.decide import Accepted, decide
+from todoplan.core.events.apply import Entry, replay
 from todoplan.core.events.types import StatusChanged, TaskDeleted
 from todoplan.core.plan.model import Status, Todo
 from todoplan.core.plan.plan import Plan

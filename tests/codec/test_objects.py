@@ -9,10 +9,17 @@ from hypothesis import strategies as st
 from support.documents import any_text, approvals, or_none, times
 
 from todoplan.codec import dump_plan, json_schema, plan_to_data
-from todoplan.codec.faults import MisfitError
-from todoplan.codec.objects import OBJECTS, approval, claim, evidence, waiting, write_fields
-from todoplan.codec.tasks import write_task
-from todoplan.core.decide.assembly import plan_of
+from todoplan.codec.documents import write_task
+from todoplan.codec.engine import (
+    OBJECTS,
+    MisfitError,
+    approval,
+    claim,
+    evidence,
+    waiting,
+    write_fields,
+)
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Approval, Claim, Evidence, Task, Waiting
 from todoplan.errors import CodecError
 

@@ -17,13 +17,11 @@ from todoplan.codec import (
     plan_to_data,
     to_agentscope,
 )
-from todoplan.codec.faults import MisfitError
-from todoplan.codec.tasks import write_task
+from todoplan.codec.documents import write_task
+from todoplan.codec.engine import MisfitError
 from todoplan.core.commands import CreateTask, DeleteTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, decide
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Priority, Status, Task
+from todoplan.core.decide import Accepted, decide, plan_of
+from todoplan.core.plan.model import FrozenDict, Priority, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError
 

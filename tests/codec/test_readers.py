@@ -2,9 +2,16 @@
 
 import pytest
 
-from todoplan.codec.faults import MisfitError
-from todoplan.codec.readers import faults_in, one_of, optional, read_each, read_object
-from todoplan.codec.values import count, text
+from todoplan.codec.engine import (
+    MisfitError,
+    count,
+    faults_in,
+    one_of,
+    optional,
+    read_each,
+    read_object,
+    text,
+)
 
 READERS = {"a": text, "b": optional(count)}
 

@@ -16,7 +16,7 @@ from todoplan.codec import (
     plan_from_data,
     plan_to_data,
 )
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task
 from todoplan.errors import CodecError
 

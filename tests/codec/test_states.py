@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from todoplan import Plan, Task, plan_of
 from todoplan.codec import plan_to_data
-from todoplan.codec.states import (
+from todoplan.codec.documents import (
     RECENT,
     base_from_data,
     base_to_data,
@@ -20,8 +20,8 @@ from todoplan.codec.states import (
     with_entry,
     with_lines,
 )
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import Base
-from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import TaskDeleted
 from todoplan.errors import CodecError
 

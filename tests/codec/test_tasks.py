@@ -6,9 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.documents import json_values, tasks
 
-from todoplan.codec.faults import MisfitError
-from todoplan.codec.readers import read_object
-from todoplan.codec.tasks import (
+from todoplan.codec.documents import (
     FIELD_READERS,
     REQUIRED,
     read_task,
@@ -16,8 +14,8 @@ from todoplan.codec.tasks import (
     write_task,
     write_tasks,
 )
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Task
+from todoplan.codec.engine import MisfitError, read_object
+from todoplan.core.plan.model import FrozenDict, Task
 
 
 def the_long_way(data):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.documents import any_text, json_values, plans
 
 from todoplan.codec import dump_plan, load_plan
-from todoplan.codec.text import (
+from todoplan.codec.engine import (
     LIMIT,
     Doubled,
     an_object,
@@ -18,7 +18,7 @@ from todoplan.codec.text import (
     to_text,
     to_unicode,
 )
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task
 from todoplan.errors import CodecError
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from support.documents import json_values, numbers, objects, times
 
-from todoplan.codec.faults import MisfitError
-from todoplan.codec.values import (
+from todoplan.codec.engine import (
+    MisfitError,
     count,
     ids,
     metadata,
@@ -18,8 +18,7 @@ from todoplan.codec.values import (
     write_metadata,
     write_time,
 )
-from todoplan.core.plan.frozen import EMPTY, FrozenDict, freeze
-from todoplan.core.plan.model import Status
+from todoplan.core.plan.model import EMPTY, FrozenDict, Status, freeze
 
 READERS = (count, ids, metadata, number, positive, text, time)
 

@@ -15,9 +15,9 @@ from todoplan.codec import (
     plan_from_data,
     plan_to_data,
 )
-from todoplan.codec.versions import UPCASTERS, VERSION
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.events.journal import Entry
+from todoplan.codec.documents import UPCASTERS, VERSION
+from todoplan.core.decide import plan_of
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import TaskDeleted
 from todoplan.core.plan.model import Task
 from todoplan.errors import CodecError

@@ -23,12 +23,13 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.plan.frozen import LEVELS, FrozenDict
 from todoplan.core.plan.model import (
     EDITABLE,
+    LEVELS,
     TASK_FIELDS,
     Approval,
     Evidence,
+    FrozenDict,
     Priority,
     Status,
     Task,

@@ -13,21 +13,22 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide, plan_of
 from todoplan.core.events.apply import apply, replay
 from todoplan.core.events.types import TasksReordered
-from todoplan.core.plan.frozen import freeze
-from todoplan.core.plan.model import Status, Task, Todo
+from todoplan.core.plan.model import (
+    Status,
+    Task,
+    Todo,
+    as_member,
+    as_number_or_none,
+    as_text,
+    as_whole_number,
+    freeze,
+)
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import as_member, as_number_or_none, as_text, as_whole_number
 from todoplan.core.problems import Problem
-from todoplan.core.rules.builtin import RULES
-from todoplan.core.rules.change import Change
-from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.policy import Policy, judge
-from todoplan.core.rules.presets import DEFAULT
-from todoplan.core.rules.rule import Rule
+from todoplan.core.rules import DEFAULT, RULES, Change, Limits, Policy, Rule, judge
 from todoplan.errors import PlanError
 
 CREATE = CreateTask("a")

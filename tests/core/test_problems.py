@@ -6,7 +6,7 @@ import pytest
 
 from todoplan.core import problems as subject
 from todoplan.core.problems import Problem, code_texts, explain, explain_all, ids_text
-from todoplan.core.rules.builtin import RULES
+from todoplan.core.rules import RULES
 from todoplan.errors import PlanError
 
 PACKAGE = Path(subject.__file__).parents[1]

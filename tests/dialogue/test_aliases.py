@@ -3,10 +3,8 @@
 import pytest
 from support.talk import TOOLSETS
 
-from todoplan.dialogue.intake.fields import meant_by
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.intake import meant_by
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 
 TITLES = "content subject title text task name step todo item"
 WAITS = "waitingFor waitsFor waitFor waitingOn blockedReason"

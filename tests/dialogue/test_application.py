@@ -4,12 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from todoplan import DEFAULT, STRICT, Plan, commands, plan_of
-from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan import DEFAULT, STRICT, Plan, plan_of
+from todoplan.core import commands
+from todoplan.core.decide import Accepted, Rejected
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.model import Task
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.application import (
+from todoplan.core.rules import Policy
+from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.toolbox import (
+    Toolbox,
     edited,
     require,
     require_clock,
@@ -17,8 +20,6 @@ from todoplan.dialogue.application import (
     unseen_by_model,
     whole_entry,
 )
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import PlanError
 
 AT = datetime(2025, 1, 31, 12, tzinfo=UTC)

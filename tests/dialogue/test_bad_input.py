@@ -9,9 +9,8 @@ from support.talk import BOXES, check_reply, planned, texts_of, toolbox, write
 
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.intake.parsing import InputLimits
-from todoplan.dialogue.intake.values import MOST_KEPT
-from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.intake import MOST_KEPT, InputLimits
 
 GOOD = [{"content": "a", "status": "pending"}, {"content": "b", "status": "in_progress"}]
 

@@ -3,7 +3,7 @@
 import time
 from datetime import UTC
 
-from todoplan.dialogue.clock import utc_now
+from todoplan.dialogue.calls import utc_now
 
 
 def test_times_are_aware():

@@ -8,7 +8,7 @@ import pytest
 from support.talk import BOXES, check_reply, planned, texts_of, toolbox, write
 
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.intake.parsing import InputLimits
+from todoplan.dialogue.intake import InputLimits
 
 
 def boom(*_, **__):

@@ -10,7 +10,7 @@ from support.strategies import full_plans
 from support.talk import BOXES, PYTHON, check_reply, valid
 
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.calls import Call
 
 ROOT = Path(__file__).resolve().parents[1]
 _spec = importlib.util.spec_from_file_location("fuzz_intake", ROOT / "fuzz" / "fuzz_intake.py")

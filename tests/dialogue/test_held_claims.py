@@ -11,9 +11,8 @@ from todoplan.core.events.types import (
     TaskDeleted,
     TaskEdited,
 )
-from todoplan.core.plan.frozen import EMPTY
-from todoplan.core.plan.model import Claim, Status
-from todoplan.dialogue.held_claims import fences_after
+from todoplan.core.plan.model import EMPTY, Claim, Status
+from todoplan.dialogue.toolbox import fences_after
 
 ids = st.sampled_from("123")
 

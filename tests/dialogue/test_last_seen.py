@@ -2,12 +2,13 @@
 
 from datetime import UTC, datetime
 
-from todoplan import Plan, commands
-from todoplan.core.decide.decide import decide
+from todoplan import Plan
+from todoplan.core import commands
+from todoplan.core.decide import decide
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import Base
-from todoplan.core.events.journal import Entry
-from todoplan.core.rules.presets import DEFAULT
-from todoplan.dialogue.last_seen import base_at
+from todoplan.core.rules import DEFAULT
+from todoplan.dialogue.toolbox import base_at
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 

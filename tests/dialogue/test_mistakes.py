@@ -5,17 +5,11 @@ import pytest
 from support.talk import planned, toolbox
 
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.presets import CLAUDE_STRICT, DEFAULT
-from todoplan.dialogue.application import require, require_clock
-from todoplan.dialogue.guidance.conversation import Message
-from todoplan.dialogue.guidance.guidance import Guidance, unfinished_error
-from todoplan.dialogue.guidance.memory import Memory
-from todoplan.dialogue.guidance.settings import Settings
-from todoplan.dialogue.parallel_calls import answered_beside
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import TASKS, tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.core.rules import CLAUDE_STRICT, DEFAULT
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import Guidance, Memory, Message, Settings, unfinished_error
+from todoplan.dialogue.toolbox import Toolbox, answered_beside, require, require_clock
+from todoplan.dialogue.tools import LEAN, TASKS, TODOS, tasks
 from todoplan.errors import TodoplanError
 
 CALL = Call("write_todos", {})

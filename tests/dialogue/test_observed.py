@@ -4,7 +4,7 @@ import logging
 
 from todoplan import TASKS, Planner, Toolbox
 from todoplan.core.commands import CreateTask
-from todoplan.dialogue.observed import ObservedToolbox, start, tell_called
+from todoplan.dialogue.toolbox import ObservedToolbox, start, tell_called
 
 
 class Failing:

@@ -5,14 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.parallel_calls import answered_after, answered_beside
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox, answered_after, answered_beside
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 from todoplan.errors import PlanError
 
 CALLS = {

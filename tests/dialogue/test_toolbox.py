@@ -11,10 +11,11 @@ from support.talk import check_reply, planned, texts_of, toolbox, write
 from todoplan import DEFAULT, STRICT, Plan, decide, dialogue
 from todoplan.core.commands import ApprovePlan
 from todoplan.core.events.base import Base
-from todoplan.core.rules.presets import CLAUDE_STRICT
+from todoplan.core.rules import CLAUDE_STRICT
 from todoplan.dialogue import LEAN, TASKS
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import PlanError
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan import Plan, commands, plan_of
-from todoplan.core.decide.decide import Accepted, Rejected
-from todoplan.core.events.journal import Entry
+from todoplan import Plan, plan_of
+from todoplan.core import commands
+from todoplan.core.decide import Accepted, Rejected
+from todoplan.core.events.apply import Entry
 from todoplan.core.plan.model import Task
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.application import edited
-from todoplan.dialogue.undoing import Start, last_change, plan_before, starts, undone
+from todoplan.core.rules import Policy
+from todoplan.dialogue.toolbox import Start, edited, last_change, plan_before, starts, undone
 from todoplan.errors import PlanError
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)

@@ -7,13 +7,13 @@ import pytest
 
 from todoplan import DEFAULT, TASKS, TODOS, Plan, Toolbox, replay
 from todoplan.core.commands import CreateTask, UpdateTask
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide
 from todoplan.core.events.base import Base
 from todoplan.core.events.types import StatusChanged, TaskEdited
 from todoplan.core.plan.model import Status
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.dialogue import Call
-from todoplan.dialogue.verifying import CheckedToolbox, Finding, Findings
+from todoplan.dialogue.toolbox import CheckedToolbox, Finding, Findings
 
 passed, failed = partial(Finding, True), partial(Finding, False)  # noqa: FBT003 - what was found
 ASKING = DEFAULT.but(evidence_required="error")

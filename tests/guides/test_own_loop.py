@@ -12,8 +12,9 @@ from support.docs import defined
 from support.wires import Sent, chat_completion
 from test_agent_loop import MY_TOOLS, scripted_server, writes
 
-from todoplan import TASKS, Planner, Toolbox, commands
+from todoplan import TASKS, Planner, Toolbox
 from todoplan.adapters.functions import Run
+from todoplan.core import commands
 from todoplan.errors import PlanError
 from todoplan.stores import SqliteStore
 

@@ -7,7 +7,7 @@ from support.docs import PAGES, page
 from support.reference import MARKED, TABLES, redrawn
 
 from todoplan.core.problems import code_texts
-from todoplan.core.rules.builtin import RULES
+from todoplan.core.rules import RULES
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan import Plan, Rejected, Status, Task, Todo, commands, decide, plan_of, replay
-from todoplan.core.rules.policy import Policy
+from todoplan import Plan, Rejected, Status, Task, Todo, decide, plan_of, replay
+from todoplan.core import commands
+from todoplan.core.rules import Policy
 from todoplan.testing import strategies
 from todoplan.testing.strategies.text import titles
 

@@ -17,11 +17,11 @@ from todoplan.core.commands import (
     RestorePlan,
     UpdateTask,
 )
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide
 from todoplan.core.events.types import TaskClaimed
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 FOUND = settings(max_examples=2_000, database=None, derandomize=True, phases=[Phase.generate])

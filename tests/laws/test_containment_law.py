@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 from support import strategies as some
 
 from todoplan.core.commands import ClaimTask, DeleteTask, StartNext, UpdateTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide, plan_of
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import progress, unresolved_blockers
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 
 SCRIPTS = st.lists(
     some.legal_lists | some.links | some.nests | some.moves | some.commands, max_size=10

@@ -15,13 +15,11 @@ from todoplan.core.commands import (
     DeleteTask,
     UpdateTask,
 )
-from todoplan.core.decide.cycles import closing_edges
-from todoplan.core.decide.decide import Accepted, Rejected, decide
-from todoplan.core.plan.graph import ancestors, critical_path, path_between, topological_order
+from todoplan.core.decide import Accepted, Rejected, closing_edges, decide
 from todoplan.core.plan.model import Status
-from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.plan import Plan, ancestors, critical_path, path_between, topological_order
 from todoplan.core.plan.questions import unresolved_blockers
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 
 LONG = 100_000
 
@@ -190,7 +188,7 @@ def counted_decision(monkeypatch, plan, command):
         looks.append(0)
         return closing_edges(Looking(tasks), added)
 
-    monkeypatch.setattr("todoplan.core.decide.transaction.closing_edges", counted)
+    monkeypatch.setattr("todoplan.core.decide.closing_edges", counted)
     return decide(plan, command, Policy()), looks
 
 

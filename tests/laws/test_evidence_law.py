@@ -10,10 +10,10 @@ from support import strategies as some
 
 from todoplan import LEAN, TASKS, TODOS, Plan, Toolbox
 from todoplan.core.commands import CreateTask, RecordEvidence, RestorePlan, UpdateTask
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide
 from todoplan.core.events.types import PlanApproved, TaskCreated, TaskEdited
 from todoplan.core.plan.model import Status
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.dialogue import WRITE_TODOS, tasks
 from todoplan.testing import strategies
 

@@ -6,12 +6,11 @@ from hypothesis import strategies as st
 from support import strategies as some
 
 from todoplan.core.commands import Batch, CreateTask, DeleteTask, RestorePlan, WriteTodos
-from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.decide import Accepted, Rejected, decide
 from todoplan.core.events.types import PlanCleared, TaskCreated, TaskDeleted
 from todoplan.core.plan.model import Todo
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import DEFAULT
+from todoplan.core.rules import DEFAULT, Policy
 
 KEPT = ("description", "active_form", "priority", "owner", "estimate", "metadata", "created_at")
 indented = st.lists(some.todos(some.good_texts, st.none()), max_size=7).map(tuple)

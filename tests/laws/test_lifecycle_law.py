@@ -7,12 +7,10 @@ from hypothesis import given
 from support import strategies as some
 
 from todoplan.core.commands import UpdateTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide, plan_of
 from todoplan.core.events.types import StatusChanged
 from todoplan.core.plan.model import Status, Task
-from todoplan.core.rules.lifecycle import ACTION_TO, TABLE, Action, Kind
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import ACTION_TO, TABLE, Action, Kind, Policy
 
 PAIRS = list(product(Status, Action))
 

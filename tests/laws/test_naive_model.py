@@ -30,15 +30,12 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide
 from todoplan.core.plan.model import Approval, Claim, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.builtin import RULES, Rule
-from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import DEFAULT
-from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.core.rules import DEFAULT, RULES, Limits, Policy, Rule
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.tools import tasks
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 TIGHT = Limits(items=2, subject=8, text=8, edges=1, metadata=12, metadata_levels=2, depth=1)
@@ -513,10 +510,9 @@ def test_a_command_that_the_model_does_not_know_is_an_error():
 MODEL = ("model", "steps", "claims", "whole_list", "decision", "rules")
 SHARED = {
     "todoplan.core.commands",
-    "todoplan.core.plan.frozen",
     "todoplan.core.plan.model",
     "todoplan.core.plan.plan",
-    "todoplan.core.rules.limits",
+    "todoplan.core.rules",
 }
 
 

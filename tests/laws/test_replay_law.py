@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from support import strategies as some
 
 from todoplan.core.commands import Batch, RestorePlan
-from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.decide import Accepted, Rejected, decide
 from todoplan.core.events.apply import apply, replay
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy, inspect
+from todoplan.core.rules import Policy, inspect
 
 
 def history(script, policy):

@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import TASKS
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.core.rules import Policy
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import LEAN, TASKS, TODOS
 from todoplan.planner import Planner
 
 BOX = Toolbox(TODOS, Policy())

@@ -5,15 +5,9 @@ import pytest
 from todoplan.core.events.types import TaskCreated
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.core.rules.builtin import RULES
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import CLAUDE, CLAUDE_STRICT, DEFAULT, PRESETS, STRICT
-from todoplan.core.rules.rule import Rule
+from todoplan.core.rules import CLAUDE, CLAUDE_STRICT, DEFAULT, PRESETS, RULES, STRICT, Policy, Rule
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS, WRITE_TODOS
-from todoplan.dialogue.tools.toolset import unmet_rules
+from todoplan.dialogue.tools import LEAN, TODOS, WRITE_TODOS, tasks, unmet_rules
 from todoplan.errors import PlanError
 
 

@@ -4,10 +4,9 @@ from hypothesis import given
 from support import strategies as some
 
 from todoplan.core.commands import CreateTask, CreateTasks, DeleteTask, UpdateTask
-from todoplan.core.decide.decide import decide
-from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.vector import CHUNK
-from todoplan.core.rules.policy import Policy
+from todoplan.core.decide import decide
+from todoplan.core.plan.plan import CHUNK, Plan
+from todoplan.core.rules import Policy
 
 MANY = 20_000
 

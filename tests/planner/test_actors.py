@@ -11,14 +11,13 @@ from todoplan import TASKS
 from todoplan.core.commands import CreateTask, DeleteTask, RecordEvidence, UpdateTask
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.matching import normalised
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import DEFAULT
-from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.core.rules import DEFAULT, Policy, normalised
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import Guidance, Memory, Settings
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import TODOS
 from todoplan.planner import AsyncPlanner, Planner
-from todoplan.planner.actors import Actors
+from todoplan.planner.transactions import Actors
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
 from todoplan.testing.strategies.sensible import rewrites
@@ -308,7 +307,7 @@ def test_actors_in_threads_lose_nothing():
 
 def test_who_is_forgotten_is_found_in_the_journal(monkeypatch):
     """Of more hands than are remembered, the one that was away longest."""
-    monkeypatch.setattr("todoplan.planner.actors._MOST_ACTORS", 2)
+    monkeypatch.setattr("todoplan.planner.transactions._MOST_ACTORS", 2)
     planner = Planner(toolbox=BOX)
     write(planner, "Dig", actor="bot")
     for number in range(3):

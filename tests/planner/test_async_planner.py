@@ -9,7 +9,8 @@ import time
 import pytest
 
 from todoplan.core.commands import CreateTask
-from todoplan.planner import AsyncPlanner, async_planner
+from todoplan.planner import AsyncPlanner
+from todoplan.planner import planner as async_planner
 from todoplan.stores.memory import MemoryStore
 
 PATIENCE = 60

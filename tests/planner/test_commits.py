@@ -11,12 +11,12 @@ from support.stores_sound import AsyncHolding, Holding
 from todoplan.core.commands import CreateTask
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import StoreError
-from todoplan.planner import AsyncPlanner, Planner, commits
+from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner import transactions as commits
+from todoplan.stores.base import follow, is_holding
 from todoplan.stores.file import FileStore
-from todoplan.stores.hold import is_holding
-from todoplan.stores.journals import follow
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.stores.appends import adding

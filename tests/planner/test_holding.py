@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import full_plans
 
-from todoplan import Plan, Planner, Rejected, Task, commands, plan_of
-from todoplan.planner.arguments import holding
+from todoplan import Plan, Planner, Rejected, Task, plan_of
+from todoplan.core import commands
+from todoplan.planner.steps import holding
 
 
 @given(full_plans)

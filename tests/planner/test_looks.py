@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
-from todoplan import TASKS, AsyncPlanner, MemoryStore, Plan, Planner, Toolbox, commands, plan_of
-from todoplan.core.decide.decide import Rejected
+from todoplan import TASKS, AsyncPlanner, MemoryStore, Plan, Planner, Toolbox, plan_of
+from todoplan.core import commands
+from todoplan.core.decide import Rejected
 from todoplan.core.plan.model import Task
 
 

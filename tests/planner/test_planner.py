@@ -21,17 +21,16 @@ from todoplan.core.commands import (
     RenewClaim,
     UpdateTask,
 )
-from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.core.decide import Accepted, Rejected
 from todoplan.core.events.apply import apply, replay
 from todoplan.core.events.types import TaskCreated
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.core.rules.presets import DEFAULT
-from todoplan.core.rules.rule import Rule
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import TASKS, tasks
+from todoplan.core.rules import DEFAULT, Rule
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import LEAN, TASKS, tasks
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores.memory import MemoryStore

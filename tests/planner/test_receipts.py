@@ -7,11 +7,11 @@ import attrs
 import pytest
 
 from todoplan.core.commands import CreateTask, UpdateTask
-from todoplan.core.decide.decide import Accepted, Rejected
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.core.decide import Accepted, Rejected
+from todoplan.core.rules import Policy
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import TODOS, tasks
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import Planner
 from todoplan.stores.file import FileStore

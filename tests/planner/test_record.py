@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from todoplan import Todo, plan_of
 from todoplan.core.events.base import Base, Note
-from todoplan.core.plan.model import Task
-from todoplan.core.plan.values import Waiting
+from todoplan.core.plan.model import Task, Waiting
 from todoplan.dialogue import Memory
 from todoplan.errors import CodecError
-from todoplan.planner.record import (
+from todoplan.planner.session import (
     OpenTurn,
     Record,
     Request,

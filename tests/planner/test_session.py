@@ -10,11 +10,11 @@ import pytest
 from todoplan import TASKS, Plan, plan_of
 from todoplan.core.commands import ApprovePlan, CreateTask, DeleteTask, UpdateTask
 from todoplan.core.plan.model import Task
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.dialogue import Guidance, Message, Settings
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import LEAN, TODOS
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.planner.session import SESSION, opened, opened_async

@@ -7,9 +7,9 @@ import pytest
 
 from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
 from todoplan.dialogue import Call, Toolbox, lean, tasks
-from todoplan.dialogue.held_claims import fences_after
+from todoplan.dialogue.toolbox import fences_after
 from todoplan.planner import AsyncPlanner, Planner
-from todoplan.planner.actors import Actors
+from todoplan.planner.transactions import Actors
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
 
@@ -167,7 +167,7 @@ def test_a_person_may_not_move_what_is_claimed_either():
 
 def test_hands_are_forgotten_in_the_end(monkeypatch):
     """A server meets any number of them."""
-    monkeypatch.setattr("todoplan.planner.actors._MOST_ACTORS", 2)
+    monkeypatch.setattr("todoplan.planner.transactions._MOST_ACTORS", 2)
     hands, planner = Actors(lean(team=True)), Planner()
     fill(planner, *"abc")
     for name in "abc":

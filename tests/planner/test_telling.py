@@ -10,9 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from todoplan.core.commands import CreateTask, DeleteTask
-from todoplan.core.decide.decide import Accepted
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.tasks import TASKS, tasks
+from todoplan.core.decide import Accepted
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import TASKS, tasks
 from todoplan.errors import StoreError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores.memory import MemoryStore

@@ -14,8 +14,8 @@ from todoplan.core.commands import CreateTask
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import AsyncPlanner, Planner
+from todoplan.stores.base import is_beginning
 from todoplan.stores.file import FileStore
-from todoplan.stores.journals import is_beginning
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
 

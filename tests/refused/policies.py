@@ -1,6 +1,7 @@
 """Never run: what a user gets wrong with rules, commands and tasks. Marks are type errors."""
 
-from todoplan import DEFAULT, STRICT, Limits, Status, Task, Todo, commands, explain
+from todoplan import DEFAULT, STRICT, Limits, Status, Task, Todo, explain
+from todoplan.core import commands
 from todoplan.stores import FileStor  # refused
 
 DEFAULT.but(maxitems="off")  # refused

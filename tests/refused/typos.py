@@ -1,7 +1,8 @@
 """Never run: what a user gets wrong. Every line with the mark, and no other, is a type error."""
 
 import todoplan
-from todoplan import Plan, Plannr, commands, decide  # refused
+from todoplan import Plan, Plannr, decide  # refused
+from todoplan.core import commands
 from todoplan.dialogue import Toolbx  # refused
 
 todoplan.Nope  # noqa: B018 # refused

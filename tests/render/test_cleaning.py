@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.hostile import CORPUS, HUGE, texts
 
-from todoplan.render.cleaning import clip, one_line
+from todoplan.render.outline import clip
+from todoplan.texts import one_line
 
 
 def columns(text):

@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given
 from support.hostile import CORPUS, LONG, everywhere, plan_with, plans
 
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.render.cleaning import clip
-from todoplan.render.dot import to_dot
-from todoplan.render.outline import arrows, lines
+from todoplan.render.markup import to_dot
+from todoplan.render.outline import arrows, clip, lines
 
 LOOK = r'label="((?:[^"\\\n]|\\["\\])*)", (style=[a-z, =]+)'
 NODE = re.compile(rf"( +)(t\d+) \[{LOOK}\];")

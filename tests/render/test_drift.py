@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from support.hostile import CORPUS, LONG, UNSAFE, everywhere, texts
 
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.events.base import differences
 from todoplan.core.events.drift import Drift
 from todoplan.core.plan.model import Approval, Task
-from todoplan.render.drift import drift_to_text
+from todoplan.render.outline import drift_to_text
 
 AGREED = plan_of(
     [

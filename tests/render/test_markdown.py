@@ -5,14 +5,14 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 from support.hostile import CORPUS, LONG, everywhere, plan_with, plans, texts
 
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Approval, Evidence, Task, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.intake.read import read
-from todoplan.dialogue.tools.todos import write_tool
-from todoplan.render.cleaning import one_line
-from todoplan.render.markdown import escaped, to_markdown
+from todoplan.dialogue.intake import read
+from todoplan.dialogue.tools import write_tool
+from todoplan.render.markup import escaped, to_markdown
 from todoplan.render.outline import lines
+from todoplan.texts import one_line
 
 READERS = {
     "commonmark": MarkdownIt("commonmark"),

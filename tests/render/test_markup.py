@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.hostile import CORPUS, LONG, UNSAFE
 
-from todoplan.render.cleaning import one_line
 from todoplan.render.markup import Markup, element, page, style
+from todoplan.texts import one_line
 
 texts = st.sampled_from([*CORPUS, *LONG]) | st.text(max_size=20)
 

@@ -4,13 +4,12 @@ import pytest
 from hypothesis import given
 from support.hostile import CORPUS, LONG, everywhere, plan_with, plans
 
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.lifecycle import TABLE, Action, Kind
-from todoplan.render.cleaning import clip
-from todoplan.render.mermaid import lifecycle_diagram, to_mermaid
-from todoplan.render.outline import arrows, lines
+from todoplan.core.rules import TABLE, Action, Kind
+from todoplan.render.markup import lifecycle_diagram, to_mermaid
+from todoplan.render.outline import arrows, clip, lines
 
 LABEL = r'\["((?:[A-Za-z0-9 \x80-\U0010ffff]|#\w+;)*)"\]'
 NODE = re.compile(rf"( +)(t\d+){LABEL}:::(\w+)")

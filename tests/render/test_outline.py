@@ -6,15 +6,12 @@ from hypothesis import given
 from support.documents import around, full_tasks
 from support.hostile import plan_with, plans, texts
 
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.events.apply import apply
 from todoplan.core.events.types import PlanRestored
-from todoplan.core.plan.graph import ancestors
 from todoplan.core.plan.model import TASK_FIELDS, Approval, Evidence, Status, Task, Waiting
-from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.plan import Plan, ancestors
 from todoplan.core.plan.questions import blocked
-from todoplan.render.cleaning import one_line
-from todoplan.render.details import quoted
 from todoplan.render.outline import (
     DEEPEST,
     LEFT_OUT,
@@ -22,8 +19,10 @@ from todoplan.render.outline import (
     aside,
     lines,
     nesting,
+    quoted,
     summary,
 )
+from todoplan.texts import one_line
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 

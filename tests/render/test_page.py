@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from support.hostile import CORPUS, LONG, everywhere, plan_with, plans
 
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Evidence, Task, Waiting
 from todoplan.core.plan.plan import Plan
+from todoplan.render.markup import to_html
 from todoplan.render.outline import lines, summary
-from todoplan.render.page import to_html
 
 
 class Reader(HTMLParser):

@@ -8,10 +8,9 @@ from support.strategies import plans
 
 from todoplan import Status, Task, plan_of
 from todoplan.core.events import types as e
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Approval, Evidence, Waiting
-from todoplan.render.cleaning import one_line
-from todoplan.render.phrases import event_phrases
+from todoplan.core.plan.model import Approval, Evidence, FrozenDict, Waiting
+from todoplan.render.outline import event_phrases
+from todoplan.texts import one_line
 
 P, S, C, X = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED
 F = Status.FAILED

@@ -5,12 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.hostile import CORPUS, LONG, everywhere, plan_with, plans
 
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Evidence, Task, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.render.cleaning import clip
-from todoplan.render.outline import lines, summary
-from todoplan.render.text import to_text
+from todoplan.render.outline import clip, lines, summary, to_text
 
 UNSAFE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"

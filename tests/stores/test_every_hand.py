@@ -3,8 +3,9 @@
 import pytest
 from support.many_hands import drain, faults_of, seed
 
-from todoplan import Planner, Toolbox, commands
-from todoplan.core.rules.policy import Policy
+from todoplan import Planner, Toolbox
+from todoplan.core import commands
+from todoplan.core.rules import Policy
 from todoplan.stores import open_store
 
 TASKS = 40

@@ -24,7 +24,8 @@ from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError, StoreError
 from todoplan.planner import Planner
 from todoplan.stores import file as module
-from todoplan.stores import locked_file, locks
+from todoplan.stores import locks
+from todoplan.stores import locks as locked_file
 from todoplan.stores.file import FORMAT, FileStore
 from todoplan.stores.memory import MemoryStore
 

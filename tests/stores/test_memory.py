@@ -3,12 +3,11 @@
 import pytest
 
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide.decide import Accepted, decide
-from todoplan.core.events.apply import replay
-from todoplan.core.events.journal import Entry
+from todoplan.core.decide import Accepted, decide
+from todoplan.core.events.apply import Entry, replay
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
-from todoplan.stores.hold import Key, Receipt
+from todoplan.stores.base import Key, Receipt
 from todoplan.stores.memory import MemoryStore
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from todoplan.board import make_board
-from todoplan.web.serving import listen_at, server_of
+from todoplan.web import listen_at, server_of
 
 PATIENCE = 60_000  # milliseconds: the machine may be busy with other tests
 

@@ -8,15 +8,14 @@ import attrs
 
 from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat, openai_responses
 from todoplan.codec import plan_from_data, plan_to_data
-from todoplan.codec.states import base_from_data, base_to_data
+from todoplan.codec.documents import base_from_data, base_to_data
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.application import edited, unseen_by_model
-from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.guidance.guidance import Guidance, Memory, unfinished_error
-from todoplan.dialogue.toolbox import Reply
-from todoplan.planner.record import sight_to_data, with_sight
-from todoplan.planner.verifying.looking import Verifying
+from todoplan.dialogue.calls import Reply
+from todoplan.dialogue.guidance import Guidance, Memory, Message, ToolResult, unfinished_error
+from todoplan.dialogue.toolbox import edited, unseen_by_model
+from todoplan.planner.session import sight_to_data, with_sight
+from todoplan.planner.verifying import Verifying
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 

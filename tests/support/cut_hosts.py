@@ -232,9 +232,9 @@ def serve(address, name):
     from todoplan.core.commands import ClaimTask, UpdateTask  # noqa: PLC0415
     from todoplan.errors import StoreError  # noqa: PLC0415
     from todoplan.planner.claiming.claims import claimed_by  # noqa: PLC0415
-    from todoplan.stores.hold import Key  # noqa: PLC0415
-    from todoplan.stores.journals import follow  # noqa: PLC0415
-    from todoplan.stores.postgres import PostgresStore, writing  # noqa: PLC0415
+    from todoplan.stores.base import Key, follow  # noqa: PLC0415
+    from todoplan.stores.postgres import PostgresStore  # noqa: PLC0415
+    from todoplan.stores.postgres import store as writing  # noqa: PLC0415
 
     writing._LONGEST_HOLD = HOLD
     store, planners = PostgresStore(address, patience=30), {}

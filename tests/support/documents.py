@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import attrs
 from hypothesis import strategies as st
 
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.events.journal import Entry
+from todoplan.core.decide import plan_of
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import (
     EdgeAdded,
     EdgeRemoved,
@@ -25,13 +25,13 @@ from todoplan.core.events.types import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.frozen import FrozenDict
 from todoplan.core.plan.model import (
     TASK_FIELDS,
     Approval,
     Claim,
     Evidence,
     FieldKind,
+    FrozenDict,
     Priority,
     Status,
     Task,

@@ -1,6 +1,6 @@
 """What the seeded faults of both suites share: for which check a fault is meant, edited plans."""
 
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 
 
 def caught_by(check, *others):

@@ -9,9 +9,7 @@ from support.conformance_functions import Record
 from support.conformance_sound import Sound
 from support.faults import caught_by
 
-from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.guidance.guidance import Guidance, Memory
-from todoplan.dialogue.guidance.reminders import reminder
+from todoplan.dialogue.guidance import Guidance, Memory, Message, ToolResult, reminder
 from todoplan.testing.adapters import Seen
 
 

@@ -3,15 +3,13 @@
 import attrs
 
 from todoplan.core.commands import ApprovePlan, DeleteTask, ReleaseClaim, RenewClaim, UpdateTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.decide import Accepted, Rejected, decide, plan_of
 from todoplan.core.plan.model import Approval
 from todoplan.core.plan.plan import Counts, Plan
 from todoplan.core.problems import Problem
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import DEFAULT, STRICT
+from todoplan.core.rules import DEFAULT, STRICT, Policy
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools import LEAN
 from todoplan.testing import PlanMachine
 
 

@@ -4,8 +4,7 @@ import attrs
 from support.conformance_sound import Sound, with_arguments
 from support.faults import caught_by
 
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Rejected
+from todoplan.core.decide import Rejected, plan_of
 from todoplan.core.events.base import Base
 from todoplan.core.problems import Problem
 from todoplan.errors import PlanError

@@ -8,7 +8,7 @@ from support.conformance_functions import Record
 from support.conformance_sound import Sound
 from support.faults import caught_by, edited
 
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 
 
 @caught_by(

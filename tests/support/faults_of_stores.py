@@ -8,9 +8,9 @@ from support.faults import caught_by, edited
 from support.stores_sound import Sound
 
 from todoplan.codec import entry_to_data
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.events.apply import replay
-from todoplan.core.plan.frozen import EMPTY
+from todoplan.core.plan.model import EMPTY
 from todoplan.core.plan.plan import Plan
 
 

@@ -7,7 +7,7 @@ from support.stores_sound import Sound
 
 from todoplan.core.events.types import TaskClaimed
 from todoplan.core.plan.plan import Plan
-from todoplan.stores.journals import follow
+from todoplan.stores.base import follow
 
 
 @caught_by("workers_get_each_task_once")

@@ -9,7 +9,7 @@ from support.faults import caught_by
 from support.stores_sound import AsyncHolding, Holding
 
 from todoplan.errors import StoreError
-from todoplan.stores.hold import Key
+from todoplan.stores.base import Key
 from todoplan.stores.memory import MemoryStore
 
 MOMENT = 0.1

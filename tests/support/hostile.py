@@ -6,7 +6,7 @@ from itertools import chain
 import attrs
 from hypothesis import strategies as st
 
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import (
     TASK_FIELDS,
     Approval,

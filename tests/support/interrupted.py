@@ -17,8 +17,8 @@ from todoplan.core.commands import CreateTask, UpdateTask
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.planner import Planner
+from todoplan.stores.base import follow
 from todoplan.stores.file import FileStore
-from todoplan.stores.journals import follow
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
 

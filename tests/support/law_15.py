@@ -2,7 +2,8 @@
 
 import pytest
 
-from todoplan import LEAN, TODOS, MemoryStore, Toolbox, commands, plan_of
+from todoplan import LEAN, TODOS, MemoryStore, Toolbox, plan_of
+from todoplan.core import commands
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.questions import open_tasks
 from todoplan.dialogue import WRITE_TODOS, Settings, lean

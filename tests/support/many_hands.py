@@ -19,10 +19,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Semaphore
 
-from todoplan import Plan, Planner, Toolbox, commands
+from todoplan import Plan, Planner, Toolbox
+from todoplan.core import commands
 from todoplan.core.plan.model import Status
 from todoplan.stores import open_store
-from todoplan.stores.journals import follow, plan_after
+from todoplan.stores.base import follow, plan_after
 
 __all__ = ["done_by", "drain", "faults_of", "seed"]
 

@@ -19,9 +19,7 @@ from todoplan.adapters.mcp import (
     serve_stdio,
 )
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 from todoplan.stores.file import FileStore
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from openai.types.responses import ResponseOutputMessage, ResponseOutputRefusal
 
 from todoplan.adapters.openai_agents import edit_plan
-from todoplan.dialogue.guidance.guidance import Memory
+from todoplan.dialogue.guidance import Memory
 
 
 def say(text="Done."):

@@ -5,7 +5,7 @@ import json
 from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, numbered
 
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.toolbox import Reply
+from todoplan.dialogue.calls import Reply
 
 SAID = {
     CHAT.name: lambda response: [response["choices"][0]["message"]],

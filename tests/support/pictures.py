@@ -9,7 +9,8 @@ if __name__ == "__main__":
 from support.browser import Served, chromium
 from support.docs import GUIDES
 
-from todoplan import MemoryStore, Planner, commands
+from todoplan import MemoryStore, Planner
+from todoplan.core import commands
 from todoplan.core.plan.model import Waiting
 
 SIZE = {"width": 1180, "height": 620}

@@ -1,7 +1,7 @@
 """Policies for tests, worked out from the rules, so that a new rule changes none of these tests."""
 
-from todoplan.core.rules.presets import STRICT
-from todoplan.dialogue.tools.toolset import unmet_rules
+from todoplan.core.rules import STRICT
+from todoplan.dialogue.tools import unmet_rules
 
 
 def strict_for(toolset):

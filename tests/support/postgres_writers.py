@@ -15,14 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
-from todoplan.core.events.apply import replay
-from todoplan.core.events.journal import Entry
+from todoplan.core.events.apply import Entry, replay
 from todoplan.core.events.types import TaskCreated
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
-from todoplan.stores.hold import Key
-from todoplan.stores.journals import follow
+from todoplan.stores.base import Key, follow
 from todoplan.stores.postgres import PostgresStore
 
 TESTS = Path(__file__).parents[1]

@@ -21,18 +21,16 @@ from support.docs import PAGES, page
 from todoplan.cli.output import REPLAY_FORMAT as REPLAY
 from todoplan.cli.recordings import STATS_FORMAT as STATS
 from todoplan.codec import VERSION, json_schema
-from todoplan.codec.versions import JOURNAL, PLAN
+from todoplan.codec.documents import JOURNAL, PLAN
 from todoplan.core.plan.model import TASK_FIELDS
 from todoplan.core.problems import code_texts
-from todoplan.core.rules.builtin import RULES
-from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.presets import PRESETS
+from todoplan.core.rules import PRESETS, RULES, Limits
 from todoplan.dialogue import InputLimits, Settings
-from todoplan.dialogue.guidance import conversation
-from todoplan.dialogue.guidance.guidance import REMINDERS
+from todoplan.dialogue import guidance as conversation
+from todoplan.dialogue.guidance import REMINDERS
 from todoplan.stores.file import FORMAT as PLANS
-from todoplan.testing.adapters.capabilities import OFFERED, Capability
-from todoplan.texts.wording import names, wording
+from todoplan.testing.adapters.host import OFFERED, Capability
+from todoplan.texts import names, wording
 
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)((?:\|[^\n]*\n)*)")
 FRAMES = {"at", "arguments", "more", "note", "untitled"}  # parts of a sentence, not sentences

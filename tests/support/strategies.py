@@ -4,10 +4,10 @@ import attrs
 from hypothesis import strategies as st
 
 from todoplan.core.commands import CreateTasks, UpdateTask
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide
 from todoplan.core.plan.model import Todo
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.testing import strategies as shipped
 from todoplan.testing.strategies import command as some_command
 from todoplan.testing.strategies import text as texts

@@ -8,12 +8,10 @@ from hypothesis import strategies as st
 
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.presets import PRESETS
-from todoplan.dialogue.intake.fields import Kind
+from todoplan.core.rules import PRESETS
+from todoplan.dialogue.intake import Kind
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 
 TOOLSETS = (TODOS, tasks(), tasks("snake"), LEAN)
 BOXES = tuple(Toolbox(toolset) for toolset in TOOLSETS)

@@ -7,7 +7,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from todoplan import TASKS, Toolbox
 from todoplan.adapters.langgraph import PlanMiddleware
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 from todoplan.telemetry import traced
 
 

@@ -21,10 +21,9 @@ from todoplan.core.commands import (
 from todoplan.core.plan.model import Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue import tasks
-from todoplan.dialogue.guidance.conversation import Message
-from todoplan.dialogue.guidance.guidance import Memory, Settings
-from todoplan.dialogue.observed import guidance_of
-from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import Memory, Message, Settings
+from todoplan.dialogue.toolbox import guidance_of
 from todoplan.errors import MissingExtraError, PlanError
 from todoplan.planner import AsyncPlanner
 from todoplan.stores.memory import MemoryStore
@@ -316,7 +315,7 @@ def test_a_checkout_that_is_not_installed_has_a_version_too(kept, monkeypatch):
     """It is that of no release."""
     from importlib import metadata  # noqa: PLC0415 - here alone
 
-    from todoplan.telemetry import observing  # noqa: PLC0415 - here alone
+    from todoplan import telemetry as observing  # noqa: PLC0415 - here alone
 
     def missing(name):
         raise metadata.PackageNotFoundError(name)
@@ -329,7 +328,7 @@ def test_a_checkout_that_is_not_installed_has_a_version_too(kept, monkeypatch):
 def test_nobody_else_loads_it():
     """Neither the package nor its planners and dialogue: it costs nothing where it is off."""
     code = (
-        "import sys, todoplan, todoplan.planner, todoplan.dialogue.observed;"
+        "import sys, todoplan, todoplan.planner, todoplan.dialogue.toolbox;"
         " print([name for name in sys.modules if name.startswith('opentelemetry')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

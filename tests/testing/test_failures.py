@@ -2,12 +2,9 @@
 
 import pytest
 
-from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.calls import Call
 from todoplan.testing.adapters import ModelTurn
-from todoplan.testing.adapters.conversations import says, turn
-from todoplan.testing.adapters.harness import Checks
-from todoplan.testing.adapters.host import Script, Seen
-from todoplan.testing.adapters.outcome import Transcript
+from todoplan.testing.adapters.host import Checks, Script, Seen, Transcript, says, turn
 from todoplan.testing.failures import TellsFailures
 
 

@@ -9,7 +9,7 @@ from support.docs import defined, fenced, page
 from support.failures import smallest_failure_of
 
 from todoplan.core import commands
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.plan import Plan
 from todoplan.testing import strategies
 

@@ -14,18 +14,13 @@ from support.naive.machines import NaiveToolMachine
 from support.policies import strict_for
 
 from todoplan.core.commands import ApprovePlan, CreateTask, CreateTasks, DeleteTask, WriteTodos
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Rejected, decide
+from todoplan.core.decide import Rejected, decide, plan_of
 from todoplan.core.plan.model import Approval
 from todoplan.core.plan.plan import Counts, Plan
 from todoplan.core.problems import Problem
-from todoplan.core.rules.builtin import Rule
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import DEFAULT, STRICT
+from todoplan.core.rules import DEFAULT, STRICT, Policy, Rule
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 from todoplan.planner import Planner
 from todoplan.testing import PlanMachine, ToolMachine, machine
 

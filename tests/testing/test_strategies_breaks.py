@@ -7,16 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from support.talk import TOOLSETS
 
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.intake.read import read
+from todoplan.core.rules import Policy
+from todoplan.dialogue.intake import read
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 from todoplan.errors import PlanError
 from todoplan.testing import strategies as some
 from todoplan.testing.strategies import calls

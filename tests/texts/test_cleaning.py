@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.hostile import HUGE, UNSAFE, texts
 
-from todoplan.texts.cleaning import one_line, printable
+from todoplan.texts import one_line, printable
 
 
 @given(texts)

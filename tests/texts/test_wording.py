@@ -9,11 +9,11 @@ from string import Template
 import pytest
 from support.talk import TOOLSETS
 
+from todoplan import texts as subject
 from todoplan.core.plan.model import TASK_FIELDS
-from todoplan.core.rules.builtin import RULES
+from todoplan.core.rules import RULES
 from todoplan.dialogue import lean, tasks
-from todoplan.texts import wording as subject
-from todoplan.texts.wording import fill, say, wording
+from todoplan.texts import fill, say, wording
 
 PACKAGE = Path(subject.__file__).parents[1]
 SNAPSHOTS = Path(__file__).parent / "snapshots"

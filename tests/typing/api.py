@@ -17,18 +17,19 @@ from todoplan import (
     Todo,
     TodoplanError,
     apply,
-    commands,
     decide,
-    events,
     plan_of,
     replay,
 )
 from todoplan.codec import dump_plan, load_plan
+from todoplan.core import commands
+from todoplan.core.events import types as events
 from todoplan.core.plan import questions
-from todoplan.core.rules.change import Change
-from todoplan.dialogue.guidance.guidance import Guidance, Memory, Settings
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.lean import LEAN
+from todoplan.core.rules import Change
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import Guidance, Memory, Settings
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import LEAN
 from todoplan.planner import AsyncPlanner
 from todoplan.stores import (
     AsyncPostgresStore,
@@ -38,7 +39,7 @@ from todoplan.stores import (
     SqliteStore,
     open_store,
 )
-from todoplan.stores.hold import AsyncHoldingStore, HoldingStore, Key
+from todoplan.stores.base import AsyncHoldingStore, HoldingStore, Key
 
 
 def short(change: Change) -> Iterator[Problem]:

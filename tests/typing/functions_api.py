@@ -18,8 +18,9 @@ from todoplan.adapters.functions import (
     openai_responses,
 )
 from todoplan.core.events.types import Event
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox
-from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.calls import Call, Reply
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import LEAN
 
 NOW = datetime.now(UTC)
 

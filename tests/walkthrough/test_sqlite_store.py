@@ -4,7 +4,8 @@ import ast
 
 from support.docs import defined, fenced
 
-from todoplan import Planner, commands
+from todoplan import Planner
+from todoplan.core import commands
 
 STORE = defined("write-a-store", "sqlite store")
 SUITE = defined("write-a-store", "sqlite suite", **STORE)

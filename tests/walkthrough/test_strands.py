@@ -6,8 +6,9 @@ from strands import Agent
 from support.docs import fenced
 from support.strands_host import ADAPTER, FILTERED, HOST
 
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import tasks
 from todoplan.testing.adapters import ModelTurn, Script
 
 TASKS = Toolbox(tasks())

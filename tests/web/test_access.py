@@ -3,7 +3,7 @@
 import pytest
 
 from todoplan.errors import TodoplanError
-from todoplan.web.access import Access
+from todoplan.web import Access
 
 
 def test_only_loopback_is_local():

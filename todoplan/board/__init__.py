@@ -22,4 +22,9 @@ __dir__ = listing(__all__)
 
 # Loaded lazily: reports need the messages and the page's files, but no server and not its extra.
 if not TYPE_CHECKING:
-    __getattr__ = loader(__name__, {"application": ("make_board",)})
+    __getattr__ = loader(
+        __name__,
+        {
+            "application": ("make_board",),
+        },
+    )

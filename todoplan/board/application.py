@@ -18,17 +18,554 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from todoplan.board.acting import carry_out
-from todoplan.board.feeds import Feed
-from todoplan.board.messages import MOST_ROWS, insight, last_rows, summary_of
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import DEFAULT
+import attrs
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from todoplan.codec import plan_to_data
+from todoplan.codec.documents import written
+from todoplan.codec.engine import write_fields
+from todoplan.core.commands import (
+    AnswerTask,
+    ApprovePlan,
+    Command,
+    CreateTask,
+    DeleteTask,
+    MoveTask,
+    ReleaseClaim,
+    StartNext,
+    UpdateTask,
+)
+from todoplan.core.decide import Decision, Rejected
+from todoplan.core.events.apply import Entry, ids_of
+from todoplan.core.events.base import differences
+from todoplan.core.events.drift import Drift, drift
+from todoplan.core.events.types import PlanRestored
+from todoplan.core.plan.model import Task, Waiting
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import critical_path, stuck
+from todoplan.core.problems import Problem, explain
+from todoplan.core.rules import DEFAULT, Change, Policy, Rule
 from todoplan.errors import CodecError, MissingExtraError, PlanError, TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner
+from todoplan.render.outline import event_phrases, summary
+from todoplan.stores.base import follow, is_beginning, plan_after
+from todoplan.web import Access, read_body, refused
+
+# -------- guard --------
+# Middleware that checks every request of the board and sets the security headers of responses.
+#
+# The page and its scripts contain no data. They are served without the token, and the page asks the
+# person for it. All data of plans is below `/api/`, which requires the token.
+
+
+API = "/api/"
+
+# Only our own files may be scripts and styles; Chromium refuses to parse any text as markup.
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+"""The content security policy of the page."""
+
+_HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    # Revalidated on each load, by ETag: a page of an older version may not understand a newer
+    # server.
+    "cache-control": "no-cache",
+}
+_OURS = {"same-origin", "none"}
+
+
+@attrs.frozen(eq=False)
+class Guard:
+    """ASGI middleware around the board."""
+
+    app: ASGIApp
+    access: Access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or pass it to the application."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        left_open = False
+
+        async def sending(message: Message) -> None:
+            nonlocal left_open
+            left_open = message.get("more_body", message["type"] == "http.response.start")
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(raw=message["headers"])
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        headers = Headers(scope=scope)
+        refusal = self.access.stranger(headers)
+        if refusal is None and API in scope["path"]:
+            refusal = self.access.unauthorised(headers)
+            # For cookies, another port of this machine is the same site, and for us the same host.
+            # The browser says in this header which page sent the request.
+            if headers.get("sec-fetch-site", "none") not in _OURS:
+                refusal = refused(403, "only the board's own page may ask this")
+        await (refusal or self.app)(scope, receive, sending)
+        if left_open:
+            # When the server stops, a stream is cut off in the middle, and uvicorn logs an error.
+            # End it here.
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+# -------- messages --------
+# The messages for a page: first a snapshot of the plan, then its changes.
+#
+# A change contains the tasks as they are now, not the events. So ten changes can be merged into
+# one message for a slow page, and receiving a message twice does no harm. Each message also has
+# the rows of the timeline, one for each journal entry.
+#
+#     snapshot: {plan, revision, next_id, approved, tasks: [...], rows: [...], earlier: true}
+#     change:   {revision, approved, tasks: [...], gone: [ids], order: [ids], rows: [...]}
+#
+# Tasks are encoded as by `todoplan.codec`. `order` is sent only if the order is not the previous
+# one with the new tasks at the end. `earlier` is true if there are older rows.
+
+
+MOST_ROWS = 200
+"""The number of timeline rows that are sent at once. The page requests older rows separately."""
+
+_MOST_IDS = 50
+
+
+def snapshot(plan_id: str, plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
+    """Return the current plan, with the last rows of its timeline."""
+    document = plan_to_data(plan)
+    return {
+        "plan": plan_id,
+        **{name: document[name] for name in ("revision", "next_id", "tasks")},
+        "approved": document.get("approved"),
+        "rows": last_rows(journal, plan),
+        "earlier": len(journal) > MOST_ROWS,
+    }
+
+
+def change(was: Plan, now: Plan, entries: Iterable[Entry]) -> dict[str, Any]:
+    """
+    Return the changes from plan `was` to plan `now`, with the rows of `entries` between them.
+
+    Raises:
+        CodecError: a task holds a value that JSON cannot represent.
+    """
+    found = differences(was, now)
+    gone = [each.task.id for each in found if each.now is None]
+    missing = set(gone)
+    order = [task.id for task in was if task.id not in missing]
+    order += [each.task.id for each in found if each.was is None]
+    ids = [task.id for task in now]
+    return {
+        "revision": now.revision,
+        "next_id": now.next_id,
+        "approved": now.approved and write_fields(now.approved),
+        "tasks": written(each.now for each in found if each.now is not None),
+        "gone": gone,
+        **({"order": ids} if ids != order else {}),
+        "rows": rows_of([*entries][-MOST_ROWS:], now, was),
+    }
+
+
+def last_rows(journal: Sequence[Entry], plan: Plan) -> list[dict[str, Any]]:
+    """Return the last entries of a journal as rows of the timeline. `journal` must be complete."""
+    entries = journal[-MOST_ROWS:]
+    # The row of an undo is computed from the plan before it. Replaying a long journal takes a
+    # while, so it is done only if there is an undo among the last entries.
+    puts_back = any(isinstance(event, PlanRestored) for each in entries for event in each.events)
+    return rows_of(entries, plan, follow(Plan(), journal[:-MOST_ROWS]) if puts_back else None)
+
+
+def rows_of(
+    entries: Iterable[Entry], plan: Plan, before: Plan | None = None
+) -> list[dict[str, Any]]:
+    """
+    Return entries as rows of the timeline, oldest first.
+
+    Subjects are taken from `plan`. `before` is the plan before the first entry, or `None` if
+    unknown.
+    """
+    rows = []
+    for entry in entries:
+        # A reader that was far behind does not receive all entries. Then `before` does not match
+        # the entry.
+        if before is not None and not _follows(entry, before):
+            before = None
+        rows.append(
+            {
+                "revision": entry.revision,
+                "at": entry.at and entry.at.isoformat(),
+                "actor": entry.actor,
+                "cause": entry.cause,
+                "undoes": entry.undoes,
+                "what": event_phrases(entry.events, plan, before),
+                "tasks": [*dict.fromkeys(i for e in entry.events for i in ids_of(e))][:_MOST_IDS],
+            }
+        )
+        before = None if before is None else plan_after(before, entry)
+    return rows
+
+
+def _follows(entry: Entry, before: Plan) -> bool:
+    return is_beginning(entry) or entry.revision == before.revision + len(entry.events)
+
+
+def insight(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
+    """Return the results that need a walk over the plan: critical path, stuck tasks and drift."""
+    path, minutes = critical_path(plan)
+    return {
+        "revision": plan.revision,
+        "path": path,
+        "minutes": minutes,
+        "stuck": stuck(plan),
+        "drift": _drift(plan, journal),
+    }
+
+
+def _drift(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
+    if plan.approved is None:
+        return {"told": "Nobody has approved this plan yet."}
+    try:
+        found = drift(plan, journal)
+    except PlanError as error:
+        return {"told": str(error)}
+    return {
+        "told": "" if found else "Nothing has changed in what was approved.",
+        "approved": write_fields(found.approval),
+        **{
+            kind: [
+                {
+                    "task": each.task.id,
+                    "subject": each.task.subject,
+                    "actor": each.actor,
+                    "fields": Drift.fields(each),
+                }
+                for each in getattr(found, kind)
+            ]
+            for kind in ("came", "went", "changed")
+        },
+    }
+
+
+def summary_of(plan_id: str, plan: Plan) -> dict[str, Any]:
+    """Return one plan as an entry of the list of all plans."""
+    return {
+        "plan": plan_id,
+        "revision": plan.revision,
+        "counts": plan.counts._asdict(),
+        "waiting": sum(1 for _ in plan.waiting()),
+        "told": summary(plan),
+    }
+
+
+# -------- feeds --------
+# The state of one plan for all pages that watch it: the store is read once for all of them.
+#
+# For each reader, the feed keeps the plan that was last sent. Plans share unchanged parts, so this
+# is cheap. A slow reader receives the difference to the current plan, so no messages queue up for
+# it. The store is not read while there are no readers.
+
+
+_KEPT = 1_000  # entries; a reader that missed more does not receive the oldest rows
+_PAUSE = 0.05  # seconds between two messages: at most twenty a second
+
+StreamMessage = tuple[str, dict[str, Any]]
+
+
+class Feed:
+    """The state of one plan, kept up to date while there are readers."""
+
+    def __init__(self, plan_id: str, planner: AsyncPlanner) -> None:
+        self.plan_id = plan_id
+        self.planner = planner
+        self._plan = Plan()
+        self._recent: deque[Entry] = deque(maxlen=_KEPT)
+        self._readers = 0
+        self._following: asyncio.Task[None] | None = None
+        self._news = asyncio.Event()
+        self._failure: TodoplanError | None = None
+        self._beginning = asyncio.Lock()
+
+    async def messages(self, known: int | None = None) -> AsyncGenerator[StreamMessage, None]:
+        """
+        Yield (name, data) messages for one reader.
+
+        `known` is the revision that the reader already has, or `None` if it has none. If the store
+        can no longer be read, the last message is named "trouble".
+
+        Raises:
+            TodoplanError: the store cannot be read at all.
+        """
+        self._readers += 1
+        try:
+            await self._begin()
+            seen = None if known is None else await self._known_at(known)
+            if seen is None:
+                seen = self._plan
+                journal = await self.planner.history()
+                yield "snapshot", snapshot(self.plan_id, seen, _up_to(seen.revision, journal))
+            while True:
+                news, now = self._news, self._plan
+                if now.revision != seen.revision:
+                    behind = [each for each in self._recent if each.revision > seen.revision]
+                    yield "change", change(seen, now, behind)
+                    seen = now
+                    await asyncio.sleep(_PAUSE)
+                elif self._failure is not None:
+                    yield "trouble", {"told": str(self._failure)}
+                    return
+                else:
+                    await news.wait()
+        finally:
+            self._readers -= 1
+            if not self._readers and self._following is not None:
+                self._following.cancel()
+                self._following = None
+
+    async def _begin(self) -> None:
+        # Locked: a second reader must not see a plan that is still being loaded.
+        async with self._beginning:
+            if self._following is not None:
+                return
+            self._failure = None
+            self._plan = await self.planner.plan()
+            self._recent.clear()
+            self._following = asyncio.create_task(self._follow())
+
+    async def _follow(self) -> None:
+        entries = self.planner.watch(self._plan.revision)
+        try:
+            while True:
+                entry = await anext(entries)
+                self._plan = plan_after(self._plan, entry)
+                self._recent.append(entry)
+                self._tell()
+        except TodoplanError as error:
+            self._failure = error
+            self._tell()
+
+    def _tell(self) -> None:
+        told, self._news = self._news, asyncio.Event()
+        told.set()
+
+    async def _known_at(self, revision: int) -> Plan | None:
+        """
+        Return the plan at a revision that a page has, or `None` if the journal does not contain it.
+
+        That is so if the journal was truncated, or an older copy of the store was restored.
+        """
+        if revision == self._plan.revision:
+            return self._plan
+        journal = await self.planner.history()
+        try:
+            # In a thread: replaying a long journal takes a while, and other readers must not wait.
+            plan = await asyncio.to_thread(follow, Plan(), _up_to(revision, journal))
+        except CodecError:
+            return None
+        if plan.revision != revision or revision > self._plan.revision:
+            return None
+        if not self._recent or self._recent[0].revision > revision:
+            now = _up_to(self._plan.revision, journal)
+            self._recent = deque(now, maxlen=_KEPT)
+        return plan
+
+
+def _up_to(revision: int, journal: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    return tuple(entry for entry in journal if entry.revision <= revision)
+
+
+# -------- wishes --------
+# Parse the page's requests into commands. A request is one small object for each action of a
+# person.
+#
+# Each command contains only what the person changed: one field, one move. The rest of the page may
+# be out of date when the request arrives and must not be written (law 15).
+
+
+FIELDS = ("subject", "description", "active_form", "priority", "owner", "estimate", "check")
+"""The fields of a task that a page edits one at a time."""
+
+_TEXTS = {"subject", "description"}  # empty other fields become `None`
+
+
+def command_of(wish: Mapping[str, Any], actor: str) -> Command:
+    """
+    Return the command for a page's request.
+
+    Raises:
+        PlanError: the request is unknown, or a part of it is missing or invalid.
+    """
+    kind = wish.get("do")
+    make = KINDS.get(kind) if isinstance(kind, str) else None
+    if make is None:
+        msg = f"a page asks for one of {', '.join(KINDS)}; this asks for {kind!r}"
+        raise PlanError(msg, seen=kind)
+    try:
+        return make(wish, actor)
+    except KeyError as error:
+        msg = f"{kind} needs {error}; send it too"
+        raise PlanError(msg, seen=sorted(wish)) from None
+
+
+def _add(wish: Mapping[str, Any], _: str) -> Command:
+    return CreateTask(wish["subject"], parent=wish.get("parent"))
+
+
+def _edit(wish: Mapping[str, Any], _: str) -> Command:
+    field, value = wish["field"], wish["value"]
+    if field not in FIELDS:
+        msg = f"a page edits one of {', '.join(FIELDS)}; this is about {field!r}"
+        raise PlanError(msg, seen=field)
+    changes: dict[str, Any] = {field: None if value == "" and field not in _TEXTS else value}
+    return UpdateTask(wish["task"], **changes)
+
+
+def _wait(wish: Mapping[str, Any], _: str) -> Command:
+    question = wish.get("question") or None
+    return UpdateTask(wish["task"], waiting=Waiting(wish["reason"], question=question))
+
+
+def _remove(wish: Mapping[str, Any], _: str) -> Command:
+    return DeleteTask(wish["task"], children=wish.get("children", "refuse"))
+
+
+KINDS: dict[str, Callable[[Mapping[str, Any], str], Command]] = {
+    "add": _add,
+    "edit": _edit,
+    "status": lambda wish, _: UpdateTask(wish["task"], status=wish["status"]),
+    "start next": lambda *_: StartNext(),
+    "move": lambda wish, _: MoveTask(
+        wish["task"], before=wish.get("before"), after=wish.get("after")
+    ),
+    "place": lambda wish, _: UpdateTask(wish["task"], parent=wish["parent"]),
+    "link": lambda wish, _: UpdateTask(wish["task"], add_blocked_by=(wish["blocker"],)),
+    "unlink": lambda wish, _: UpdateTask(wish["task"], remove_blocked_by=(wish["blocker"],)),
+    "wait": _wait,
+    "resume": lambda wish, _: UpdateTask(wish["task"], waiting=None),
+    "answer": lambda wish, _: AnswerTask(wish["task"], wish["answer"]),
+    "release": lambda wish, _: ReleaseClaim(wish["task"], wish["fence"]),
+    "remove": _remove,
+    "approve": lambda _, actor: ApprovePlan(actor),
+}
+"""A function for each request's "do" word. "undo" is handled elsewhere: it is not a command."""
+
+
+# -------- acting --------
+# A person changes a plan, with the same commands and under the same policy as everyone else.
+#
+# The page sends the revision that it showed. Changes that others made since then are not silently
+# undone (law 15). An edit of a field that someone else has changed is accepted with a warning. A
+# change of status, a removal or an approval is refused if its object differs from what was shown;
+# the person is asked to look again. Both are rules, so they are checked together with the command,
+# on the current plan.
+
+
+_Check = Callable[[Change], Iterator[Problem]]
+_OF_WHAT_WAS_SHOWN: dict[str, Callable[[Task], object]] = {
+    "status": lambda task: task.status,
+    "remove": lambda task: task,
+}
+"""Actions that are refused if the task has changed, with the part of the task that is compared."""
+
+
+async def carry_out(
+    planner: AsyncPlanner, policy: Policy, wish: Mapping[str, Any], actor: str
+) -> dict[str, Any]:
+    """
+    Carry out a person's request, and return a result for people to read.
+
+    The result is `{"accepted", "told", "revision", "warnings"}`.
+
+    Raises:
+        PlanError: the request is malformed.
+    """
+    base = wish.get("base")
+    if base is not None and (type(base) is not int or base < 0):
+        msg = f"base is the revision that the page shows, a whole number; this is {base!r}"
+        raise PlanError(msg, seen=base)
+    if wish.get("do") == "undo":
+        before = await planner.plan()
+        return _told(await planner.undo(actor=actor, seen=base), before)
+    command = command_of(wish, actor)
+    if base is not None:
+        plan, behind = await planner.look(base)
+        shown = plan if behind is None else behind.plan
+        policy = _mindful(policy, wish, shown, base)
+    return _told(await planner.apply(command, actor=actor, policy=policy))
+
+
+def _told(decision: Decision, before: Plan | None = None) -> dict[str, Any]:
+    if isinstance(decision, Rejected):
+        return {"accepted": False, "told": decision.text, "warnings": []}
+    if before is not None and before.revision + len(decision.events) != decision.plan.revision:
+        before = None  # someone else changed the plan in between
+    said = event_phrases(decision.events, decision.plan, before) or ("nothing to change",)
+    return {
+        "accepted": True,
+        "told": "; ".join(said),
+        "revision": decision.plan.revision,
+        "warnings": [explain(warning) for warning in decision.warnings],
+    }
+
+
+def _mindful(policy: Policy, wish: Mapping[str, Any], shown: Plan, base: int) -> Policy:
+    """Add a rule to the policy that compares the task with what the person was shown, if needed."""
+    kind, task_id = wish["do"], wish.get("task")
+    was = shown.get(task_id) if isinstance(task_id, str) else None
+    # If the journal was truncated, what was shown is unknown; then the plan must not have changed.
+    is_known = shown.revision == base
+    if kind == "approve" or (kind in _OF_WHAT_WAS_SHOWN and not is_known):
+        return policy.adding(Rule("board_moved_on", _moved_on(base)))
+    if was is None or not is_known:
+        return policy
+    if kind == "edit":
+        return policy.adding(Rule("board_seen", _set_beside(was, wish["field"])), "warn")
+    if kind in _OF_WHAT_WAS_SHOWN:
+        return policy.adding(Rule("board_seen", _changed(was, _OF_WHAT_WAS_SHOWN[kind])))
+    return policy
+
+
+def _moved_on(base: int) -> _Check:
+    def check(change: Change) -> Iterator[Problem]:
+        if change.before.revision != base:
+            yield Problem("moved_on", seen=str(base), legal=str(change.before.revision))
+
+    return check
+
+
+def _set_beside(was: Task, field: str) -> _Check:
+    def check(change: Change) -> Iterator[Problem]:
+        task = change.before.get(was.id)
+        if task is not None and getattr(task, field) != getattr(was, field):
+            value = getattr(task, field)
+            yield Problem("changed_beside", (was.id,), seen="" if value is None else str(value))
+
+    return check
+
+
+def _changed(was: Task, of: Callable[[Task], object]) -> _Check:
+    def check(change: Change) -> Iterator[Problem]:
+        task = change.before.get(was.id)
+        if task is not None and of(task) != of(was):
+            yield Problem("changed_unseen", (was.id,), seen=task.status.replace("_", " "))
+
+    return check
+
 
 try:
     from sse_starlette import EventSourceResponse
@@ -41,11 +578,6 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "board") from error
 
-from todoplan.board.guard import Guard
-from todoplan.web.access import Access, refused
-from todoplan.web.bodies import read_body
-
-__all__ = ["STATIC", "Board", "make_board"]
 
 STATIC = Path(__file__).with_name("static")
 """The directory of the page's files."""
@@ -96,11 +628,11 @@ def make_board(  # noqa: PLR0913 - independent settings, all with a default
     return Starlette(
         routes=routes,
         middleware=[Middleware(Guard, access=passed)],
-        exception_handlers={TodoplanError: _told},
+        exception_handlers={TodoplanError: _application_told},
     )
 
 
-async def _told(_: Request, error: Exception) -> Response:
+async def _application_told(_: Request, error: Exception) -> Response:
     # An unreachable store is nobody's mistake (503). A request that cannot be valid is the page's
     # (400).
     return JSONResponse({"told": str(error)}, 400 if isinstance(error, PlanError) else 503)

@@ -11,8 +11,6 @@ from importlib.resources import files
 
 from todoplan.render.markup import Markup, element, page
 
-__all__ = ["app_page", "report_scripts", "report_style"]
-
 # Each module comes after those that it imports.
 _REPORT = ("dom", "model", "rows", "card", "tree", "graph", "report")
 _APP = ("dom", "model", "rows", "card", "columns", "tree", "graph", "views", "host", "app")

@@ -46,14 +46,10 @@ from todoplan.cli.recordings import (
 )
 from todoplan.cli.screen import Screen, exit_with, one_of, with_groups
 from todoplan.codec import dump_journal
-from todoplan.core.events.journal import Entry
-from todoplan.core.rules.policy import RuleSettings
-from todoplan.core.rules.presets import PRESETS
+from todoplan.core.events.apply import Entry
+from todoplan.core.rules import PRESETS, RuleSettings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN, lean
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
-from todoplan.dialogue.tools.toolset import ToolSet, unmet_rules
+from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, lean, tasks, unmet_rules
 from todoplan.errors import StoreError, TodoplanError
 from todoplan.stores.file import FileStore
 from todoplan.stores.urls import open_store
@@ -504,8 +500,11 @@ def serve_board(place: Place, writer: Writer, judge: Judge, doors: Doors, screen
     """Run the board's HTTP server until it ends, and return the exit code."""
     try:
         from todoplan.board import make_board  # noqa: PLC0415 - an extra
-        from todoplan.web.access import Access  # noqa: PLC0415 - same
-        from todoplan.web.serving import listen_at, server_of  # noqa: PLC0415 - same
+        from todoplan.web import (  # noqa: PLC0415 - same
+            Access,
+            listen_at,
+            server_of,
+        )
 
         access = Access.at(doors.host, doors.token, doors.names, variable=BOARD_TOKEN)
         app = make_board(

@@ -19,7 +19,7 @@ from todoplan.cli.plans import (
 from todoplan.cli.recordings import STATS_FORMAT, STATS_VERSION
 from todoplan.codec import json_schema
 from todoplan.core.plan.plan import Counts
-from todoplan.core.rules.rule import Severity
+from todoplan.core.rules import Severity
 from todoplan.transcripts.replay import Outcome
 
 _Schema = dict[str, Any]

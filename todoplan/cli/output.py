@@ -33,28 +33,30 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from todoplan.board.application import change, snapshot
 from todoplan.board.bundle import report_scripts, report_style
-from todoplan.board.messages import change, snapshot
 from todoplan.cli import UNREADABLE
 from todoplan.cli.screen import Screen
 from todoplan.codec import entry_to_data, plan_to_data
-from todoplan.core.events.journal import Entry
+from todoplan.core.events.apply import Entry
+from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.values import Status
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.rule import Severity
+from todoplan.core.rules import Policy, Severity
 from todoplan.errors import CodecError, MissingExtraError, ReadError
-from todoplan.render.cleaning import clip
-from todoplan.render.markdown import escaped, to_markdown
-from todoplan.render.markup import Markup, data_block, element, joined, page
-from todoplan.render.outline import Line, lines, summary
+from todoplan.render.markup import (
+    Markup,
+    data_block,
+    element,
+    escaped,
+    joined,
+    page,
+    to_html,
+    to_markdown,
+)
+from todoplan.render.outline import Line, clip, event_phrases, lines, summary, to_text
 from todoplan.render.outline import summary as progress_text
-from todoplan.render.page import to_html
-from todoplan.render.phrases import event_phrases
-from todoplan.render.text import to_text
-from todoplan.telemetry.observing import tracer_of
-from todoplan.telemetry.spans import PlanningCall, Spans, nanoseconds
-from todoplan.texts.cleaning import one_line
+from todoplan.telemetry import PlanningCall, Spans, nanoseconds, tracer_of
+from todoplan.texts import one_line
 from todoplan.transcripts.calls import MAIN_LANE, Compaction
 from todoplan.transcripts.files import is_recording_name
 from todoplan.transcripts.replay import (

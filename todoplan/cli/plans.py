@@ -24,22 +24,26 @@ from todoplan.cli import REFUSED, UNREADABLE
 from todoplan.cli.output import COLOURS, cut, hanging, line, plan_lines, room, wrapped
 from todoplan.cli.screen import Screen, exit_with, one_of, with_groups
 from todoplan.codec import entry_to_data, load_plan, plan_to_data
-from todoplan.codec.objects import write_fields
-from todoplan.codec.tasks import write_task
-from todoplan.codec.text import LIMIT, parse, to_unicode
-from todoplan.core.commands import Batch, Command, CreateTask, DeleteTask, StartNext, UpdateTask
-from todoplan.core.decide.decide import Accepted, Decision, Rejected
-from todoplan.core.events.apply import replay
+from todoplan.codec.documents import write_task
+from todoplan.codec.engine import LIMIT, parse, to_unicode, write_fields
+from todoplan.core.commands import (
+    AnswerTask,
+    ApprovePlan,
+    Batch,
+    Command,
+    CreateTask,
+    DeleteTask,
+    ReleaseClaim,
+    StartNext,
+    UpdateTask,
+)
+from todoplan.core.decide import Accepted, Decision, Rejected
+from todoplan.core.events.apply import Entry, ids_of, replay
 from todoplan.core.events.base import Difference, differences
 from todoplan.core.events.drift import Drift, drift
-from todoplan.core.events.journal import Entry
-from todoplan.core.events.touched import ids_of
 from todoplan.core.events.types import StatusChanged
-from todoplan.core.plan.frozen import thaw
-from todoplan.core.plan.model import TASK_FIELDS, Task
-from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.questions import ready
-from todoplan.core.plan.values import (
+from todoplan.core.plan.model import (
+    TASK_FIELDS,
     Claim,
     Evidence,
     FieldKind,
@@ -47,15 +51,15 @@ from todoplan.core.plan.values import (
     PriorityWord,
     Status,
     StatusWord,
+    Task,
     Waiting,
+    thaw,
 )
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import ready
 from todoplan.core.problems import Problem, explain, ids_text
-from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.policy import Policy, inspect
-from todoplan.core.rules.presets import PRESETS
-from todoplan.core.rules.rule import Severity
-from todoplan.core.teamwork import AnswerTask, ApprovePlan, ReleaseClaim
-from todoplan.dialogue.undoing import last_change
+from todoplan.core.rules import PRESETS, Limits, Policy, Severity, inspect
+from todoplan.dialogue.toolbox import last_change
 from todoplan.errors import (
     CodecError,
     MissingExtraError,
@@ -65,22 +69,15 @@ from todoplan.errors import (
     TodoplanError,
 )
 from todoplan.planner.planner import Planner
-from todoplan.render.cleaning import clip
-from todoplan.render.dot import to_dot
-from todoplan.render.drift import drift_to_text
-from todoplan.render.markdown import to_markdown
-from todoplan.render.mermaid import to_mermaid
-from todoplan.render.outline import Line, aside, lines, summary
-from todoplan.render.page import to_html
-from todoplan.render.phrases import event_phrases
-from todoplan.stores.base import Store
+from todoplan.render.markup import to_dot, to_html, to_markdown, to_mermaid
+from todoplan.render.outline import Line, aside, clip, drift_to_text, event_phrases, lines, summary
+from todoplan.stores.base import Store, follow, plan_after
 from todoplan.stores.copying import copy_plan
 from todoplan.stores.file import FORMAT as FILE_FORMAT
 from todoplan.stores.file import FileStore
-from todoplan.stores.journals import follow, plan_after
 from todoplan.stores.sqlite import SqliteStore
 from todoplan.stores.urls import open_store
-from todoplan.texts.cleaning import one_line
+from todoplan.texts import one_line
 from todoplan.transcripts.files import unreadable
 
 # -------- policies --------

@@ -35,9 +35,8 @@ from todoplan.cli.output import (
 )
 from todoplan.cli.screen import Screen
 from todoplan.errors import MissingExtraError
-from todoplan.render.markdown import escaped
-from todoplan.render.markup import element, page
-from todoplan.texts.cleaning import one_line
+from todoplan.render.markup import element, escaped, page
+from todoplan.texts import one_line
 from todoplan.transcripts.replay import POLICIES, Replay
 
 Form = Literal["text", "markdown", "json", "html", "otlp"]

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.text import Text
 
 from todoplan.cli import CLOSED_PIPE, INTERRUPTED
-from todoplan.texts.cleaning import one_line
+from todoplan.texts import one_line
 
 _WORTH_A_BAR = 1_000_000
 _AT_ONCE = 500

@@ -14,23 +14,30 @@ plan. Nothing is coerced.
 - `foreign` has the formats of other systems.
 """
 
+from todoplan.codec.documents import (
+    VERSION,
+    dump_journal,
+    dump_plan,
+    entry_from_data,
+    entry_to_data,
+    json_schema,
+    load_journal,
+    load_plan,
+    plan_from_data,
+    plan_to_data,
+)
 from todoplan.codec.foreign.agentscope import (
     from_agentscope,
     to_agentscope,
 )
-from todoplan.codec.foreign.beads import from_beads
 from todoplan.codec.foreign.langchain import from_langchain, to_langchain
-from todoplan.codec.foreign.peers import from_agno, from_hermes, from_pydantic_ai_todo
-from todoplan.codec.foreign.taskmaster import from_taskmaster
-from todoplan.codec.journals import (
-    dump_journal,
-    entry_from_data,
-    entry_to_data,
-    load_journal,
+from todoplan.codec.foreign.peers import (
+    from_agno,
+    from_beads,
+    from_hermes,
+    from_pydantic_ai_todo,
+    from_taskmaster,
 )
-from todoplan.codec.plans import dump_plan, load_plan, plan_from_data, plan_to_data
-from todoplan.codec.schema import json_schema
-from todoplan.codec.versions import VERSION
 from todoplan.lazy import listing
 
 __all__ = [

@@ -11,55 +11,35 @@ PlanError.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from enum import Enum
+from typing import Any, Final, Literal, get_args
 
 import attrs
 
-from todoplan.core.arguments import (
-    UNSET,
-    OfChildren,
-    Unset,
-    approval_or_none,
-    as_fate,
-    fence_or_none,
-    id_or_none,
-    number_or_unset,
-    priority_or_unset,
-    status_or_unset,
-    text_none_or_unset,
-    text_or_unset,
-    waiting_or_unset,
-)
-from todoplan.core.plan.frozen import EMPTY, LEVELS
 from todoplan.core.plan.model import (
+    EMPTY,
+    LEVELS,
     Approval,
     Priority,
+    PriorityWord,
     Status,
+    StatusWord,
     Task,
     Todo,
     Waiting,
-    as_priority,
-    as_status,
-    as_waiting,
-)
-from todoplan.core.plan.validation import (
     as_id,
     as_ids,
     as_metadata,
     as_number_or_none,
+    as_priority,
+    as_status,
     as_text,
     as_text_or_none,
     as_truth,
+    as_waiting,
     as_whole_number,
+    instance_of,
     tuple_of,
-)
-from todoplan.core.teamwork import (
-    AnswerTask,
-    ApprovePlan,
-    ClaimTask,
-    RecordEvidence,
-    ReleaseClaim,
-    RenewClaim,
 )
 from todoplan.errors import PlanError
 from todoplan.lazy import listing
@@ -86,6 +66,236 @@ __all__ = [
     "WriteTodos",
 ]
 __dir__ = listing(__all__)
+
+
+# -------- arguments --------
+# `UNSET`, and the converters for command fields that may be left out or cleared.
+#
+# An unsuitable value raises a PlanError in the command's constructor.
+
+
+_LONGEST = 10**9  # seconds, about thirty years: added to the present, it is still a valid datetime
+
+
+# An enum member and not an object(): type checkers narrow on it, and a copy is the same object.
+class _Sentinel(Enum):
+    UNSET = "unset"
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET: Final = _Sentinel.UNSET
+Unset = Literal[_Sentinel.UNSET]
+OfChildren = Literal["refuse", "lift", "remove"]
+_FATES = get_args(OfChildren)
+
+
+def status_or_unset(value: StatusWord | Unset) -> Status | Unset:
+    """Return the status for a word, or UNSET."""
+    return UNSET if value is UNSET else as_status(value)
+
+
+def priority_or_unset(value: PriorityWord | None | Unset) -> Priority | None | Unset:
+    """Return the priority for a word, `None`, or UNSET."""
+    return UNSET if value is UNSET else as_priority(value)
+
+
+def number_or_unset(value: float | None | Unset) -> float | None | Unset:
+    """Return a finite number, `None`, or UNSET."""
+    return UNSET if value is UNSET else as_number_or_none(value)
+
+
+def text_or_unset(value: str | Unset) -> str | Unset:
+    """Return a text, or UNSET."""
+    return UNSET if value is UNSET else as_text(value)
+
+
+def text_none_or_unset(value: str | None | Unset) -> str | None | Unset:
+    """Return a text, `None`, or UNSET."""
+    return UNSET if value is UNSET else as_text_or_none(value)
+
+
+def waiting_or_unset(value: Waiting | None | Unset) -> Waiting | None | Unset:
+    """Return a `Waiting`, `None`, or UNSET."""
+    return UNSET if value is UNSET else as_waiting(value)
+
+
+def as_answer(value: str) -> str:
+    """
+    Return an answer.
+
+    Raises:
+        PlanError: the answer is empty.
+    """
+    text = as_text(value)
+    if not text.strip():
+        msg = "the answer is empty; say something, or end the wait by UpdateTask(id, waiting=None)"
+        raise PlanError(msg, seen=value)
+    return text
+
+
+def id_or_none(value: str | None) -> str | None:
+    """Return an id, or `None`."""
+    return None if value is None else as_id(value)
+
+
+def approval_or_none(value: Approval | None) -> Approval | None:
+    """
+    Return an approval, or `None`.
+
+    Raises:
+        PlanError: the value is anything else.
+    """
+    legal = "None, or an approval, such as that of an earlier plan: plan.approved"
+    return None if value is None else instance_of(value, Approval, legal)
+
+
+def as_fate(value: OfChildren) -> OfChildren:
+    """
+    Return the word that says what happens to the subtasks of a deleted task.
+
+    Raises:
+        PlanError: the word is unknown.
+    """
+    if value in _FATES:
+        return value
+    msg = f"{value!r} says nothing of the subtasks; write one of {', '.join(_FATES)}"
+    raise PlanError(msg, seen=value)
+
+
+def as_fence(value: int) -> int:
+    """
+    Return a claim's fencing token, a whole number from 1.
+
+    Raises:
+        PlanError: the value is anything else.
+    """
+    return as_whole_number(value, 1)
+
+
+def fence_or_none(value: int | None) -> int | None:
+    """
+    Return a whole number from 1, or `None`.
+
+    Raises:
+        PlanError: the value is anything else.
+    """
+    return None if value is None else as_fence(value)
+
+
+def as_name(value: str) -> str:
+    """
+    Return the name of an actor.
+
+    Raises:
+        PlanError: the name is empty.
+    """
+    text = as_text(value)
+    if not text.strip():
+        msg = "the owner of a claim has no name; write ClaimTask('worker-1')"
+        raise PlanError(msg, seen=value)
+    return text
+
+
+def as_seconds(value: float) -> float:
+    """
+    Return a number of seconds above 0.
+
+    Raises:
+        PlanError: the value is anything else, or more than 10**9.
+    """
+    seconds = as_number_or_none(value)
+    if seconds is None or not 0 < seconds <= _LONGEST:
+        msg = f"a lease has {value!r} seconds; give a number above 0, at most {_LONGEST:,}"
+        raise PlanError(msg, seen=value)
+    return seconds
+
+
+# -------- teamwork --------
+# Commands for actors who share a plan: claims, answers, evidence, approval.
+#
+# `todoplan.core.commands` exports them with the other commands, and documents what all have in
+# common.
+
+
+@attrs.frozen(weakref_slot=False)
+class ClaimTask:
+    """
+    Claim a task for `lease` seconds and start it.
+
+    `task_id` names the task; without it, the next available task is claimed. If there is none,
+    nothing happens.
+
+    The next available task is the first whose claim has expired, else the first ready one. Tasks
+    assigned to another actor are skipped. `priority` and `tag` (an item of "tags" in the metadata)
+    narrow the choice. A task that was released or lost `attempts` times since it was last closed is
+    not claimed again: it is set to failed or, with `give_to`, set to pending and assigned to that
+    actor.
+    """
+
+    owner: str = attrs.field(converter=as_name)
+    lease: float = attrs.field(default=300.0, converter=as_seconds)
+    task_id: str | None = attrs.field(default=None, converter=id_or_none)
+    priority: Priority | None = attrs.field(default=None, converter=as_priority)
+    tag: str | None = attrs.field(default=None, converter=as_text_or_none)
+    attempts: int | None = attrs.field(default=None, converter=fence_or_none)
+    give_to: str | None = attrs.field(default=None, converter=as_text_or_none)
+
+
+@attrs.frozen(weakref_slot=False)
+class RenewClaim:
+    """Extend a claim to `lease` seconds from now. The claim's owner has its fencing token."""
+
+    task_id: str = attrs.field(converter=as_id)
+    fence: int = attrs.field(converter=as_fence)
+    lease: float = attrs.field(default=300.0, converter=as_seconds)
+
+
+@attrs.frozen(weakref_slot=False)
+class ReleaseClaim:
+    """
+    Release a claimed task, or take it from an owner that died. The task becomes pending again.
+
+    Anyone who knows the fencing token may do this. Later reports by the former owner are refused.
+    """
+
+    task_id: str = attrs.field(converter=as_id)
+    fence: int = attrs.field(converter=as_fence)
+
+
+@attrs.frozen(weakref_slot=False)
+class AnswerTask:
+    """Answer the question of a waiting task. The wait ends, and the task keeps the answer."""
+
+    task_id: str = attrs.field(converter=as_id)
+    answer: str = attrs.field(converter=as_answer)
+
+
+@attrs.frozen(weakref_slot=False)
+class RecordEvidence:
+    """
+    Record the result when the program has checked whether a task is done.
+
+    No tool offered to a model creates this command. `by` names the checker; by default it is the
+    actor of the command.
+    """
+
+    task_id: str = attrs.field(converter=as_id)
+    passed: bool = attrs.field(converter=as_truth)
+    summary: str = attrs.field(default="", converter=as_text)
+    by: str | None = attrs.field(default=None, converter=as_text_or_none)
+
+
+@attrs.frozen(weakref_slot=False)
+class ApprovePlan:
+    """
+    Approve the plan as it is: its present revision becomes the approved one.
+
+    `by` names the person who approves; by default it is the actor of the command.
+    """
+
+    by: str | None = attrs.field(default=None, converter=as_text_or_none)
 
 
 def _todos(value: Iterable[Todo]) -> tuple[Todo, ...]:

@@ -10,20 +10,9 @@ from typing import NamedTuple
 
 import attrs
 
-from todoplan.core.plan.slots import number_of
-from todoplan.core.plan.validation import as_ids, as_text
-from todoplan.texts.cleaning import clipped, escaped
-from todoplan.texts.wording import fill, names, say, wording
-
-__all__ = [
-    "MOST_NAMED",
-    "CodeText",
-    "Problem",
-    "code_texts",
-    "explain",
-    "explain_all",
-    "ids_text",
-]
+from todoplan.core.plan.model import as_ids, as_text
+from todoplan.core.plan.plan import number_of
+from todoplan.texts import clipped, escaped, fill, names, say, wording
 
 MOST_NAMED = 20
 """The most tasks that a problem names."""

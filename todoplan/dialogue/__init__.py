@@ -15,19 +15,20 @@ from typing import TYPE_CHECKING
 from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
-    from todoplan.dialogue.clock import Clock, utc_now
-    from todoplan.dialogue.guidance.conversation import Message, ToolResult, text_of
-    from todoplan.dialogue.guidance.guidance import Advice, Guidance, unfinished_error
-    from todoplan.dialogue.guidance.memory import Memory
-    from todoplan.dialogue.guidance.settings import Settings
-    from todoplan.dialogue.held_claims import fences_after
-    from todoplan.dialogue.intake.parsing import InputLimits
-    from todoplan.dialogue.parallel_calls import answered_after, answered_beside
-    from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
-    from todoplan.dialogue.tools.lean import LEAN, lean
-    from todoplan.dialogue.tools.tasks import TASKS, tasks
-    from todoplan.dialogue.tools.todos import TODOS, WRITE_TODOS
-    from todoplan.dialogue.tools.toolset import ToolSet
+    from todoplan.dialogue.calls import Call, Clock, Reply, Turn, utc_now
+    from todoplan.dialogue.guidance import (
+        Advice,
+        Guidance,
+        Memory,
+        Message,
+        Settings,
+        ToolResult,
+        text_of,
+        unfinished_error,
+    )
+    from todoplan.dialogue.intake import InputLimits
+    from todoplan.dialogue.toolbox import Toolbox, answered_after, answered_beside, fences_after
+    from todoplan.dialogue.tools import LEAN, TASKS, TODOS, WRITE_TODOS, ToolSet, lean, tasks
 
 __all__ = [
     "LEAN",
@@ -62,18 +63,38 @@ if not TYPE_CHECKING:  # a type checker that saw it would accept every misspelle
     __getattr__ = loader(
         __name__,
         {
-            "clock": ("Clock", "utc_now"),
-            "guidance.conversation": ("Message", "ToolResult", "text_of"),
-            "guidance.guidance": ("Advice", "Guidance", "unfinished_error"),
-            "guidance.memory": ("Memory",),
-            "guidance.settings": ("Settings",),
-            "held_claims": ("fences_after",),
-            "intake.parsing": ("InputLimits",),
-            "parallel_calls": ("answered_after", "answered_beside"),
-            "toolbox": ("Call", "Reply", "Toolbox", "Turn"),
-            "tools.lean": ("LEAN", "lean"),
-            "tools.tasks": ("TASKS", "tasks"),
-            "tools.todos": ("TODOS", "WRITE_TODOS"),
-            "tools.toolset": ("ToolSet",),
+            "calls": (
+                "Call",
+                "Clock",
+                "Reply",
+                "Turn",
+                "utc_now",
+            ),
+            "guidance": (
+                "Advice",
+                "Guidance",
+                "Memory",
+                "Message",
+                "Settings",
+                "ToolResult",
+                "text_of",
+                "unfinished_error",
+            ),
+            "intake": ("InputLimits",),
+            "toolbox": (
+                "Toolbox",
+                "answered_after",
+                "answered_beside",
+                "fences_after",
+            ),
+            "tools": (
+                "LEAN",
+                "TASKS",
+                "TODOS",
+                "ToolSet",
+                "WRITE_TODOS",
+                "lean",
+                "tasks",
+            ),
         },
     )

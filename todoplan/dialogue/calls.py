@@ -1,20 +1,20 @@
 """Input and output of a toolbox: a call, the reply to it, and a turn of several calls."""
 
-from __future__ import annotations  # help() shows short names, without the module path
+from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import attrs
 
 from todoplan.core.events.base import Base, Note
 from todoplan.core.events.types import Event
+from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import short_repr
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake.repairs import Repair
+from todoplan.dialogue.intake import Repair
 from todoplan.errors import PlanError
-
-__all__ = ["Call", "Reply", "Turn", "checked_base", "checked_plan"]
 
 
 @attrs.frozen(weakref_slot=False)
@@ -101,3 +101,16 @@ def checked_base(value: object) -> Base:
         return value
     msg = f"{short_repr(value)} is no Base; give Base(plan), the plan as it was last seen"
     raise PlanError(msg, seen=value)
+
+
+# -------- clock --------
+# The clock for code that calls a toolbox from a framework. The core has no clock of its own.
+
+
+Clock = Callable[[], datetime]
+"""A function that returns the present time as an aware datetime."""
+
+
+def utc_now() -> datetime:
+    """Return the present time in UTC."""
+    return datetime.now(UTC)

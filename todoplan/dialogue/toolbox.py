@@ -17,58 +17,144 @@ There is one exception: of several whole-list writes in a turn, none is carried 
 each of them without the result of the others, so the last one would undo the rest.
 """
 
-from __future__ import annotations  # help() shows short names, without the module path
+from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from operator import attrgetter
-from typing import Any
+from time import time_ns
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import attrs
 
-from todoplan.core.arguments import as_seconds
-from todoplan.core.commands import Batch, ClaimTask, Command, UpdateTask
-from todoplan.core.decide.decide import Rejected, decide_with_change
-from todoplan.core.events.base import Base, Note
-from todoplan.core.events.types import TaskCreated
-from todoplan.core.plan.fast_constructor import fast_constructor
+from todoplan.core.commands import (
+    Batch,
+    ClaimTask,
+    Command,
+    RecordEvidence,
+    RestorePlan,
+    UpdateTask,
+    as_seconds,
+)
+from todoplan.core.decide import Accepted, Decision, Rejected, decide, decide_with_change
+from todoplan.core.events.apply import Entry, replay
+from todoplan.core.events.base import Base, Note, changed_by
+from todoplan.core.events.types import (
+    ClaimRenewed,
+    Event,
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskClaimed,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+)
+from todoplan.core.plan.model import Status, Task, fast_constructor, in_utc, short_repr, tuple_of
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import short_repr, tuple_of
-from todoplan.core.problems import Problem
-from todoplan.core.rules.change import Change
-from todoplan.core.rules.policy import Policy, Severity
-from todoplan.core.rules.presets import DEFAULT
+from todoplan.core.problems import Problem, ids_text
+from todoplan.core.rules import DEFAULT, Change, Policy, Severity
 from todoplan.dialogue.calls import Call, Reply, Turn, checked_base, checked_plan
-from todoplan.dialogue.held_claims import NO_FENCES, Fences, fences_after, keeping_claims
-from todoplan.dialogue.intake.cleaning import quoted
-from todoplan.dialogue.intake.fields import shown_path
-from todoplan.dialogue.intake.parsing import InputLimits
-from todoplan.dialogue.intake.read import read
-from todoplan.dialogue.intake.repairs import Repair, loss_by_guess
-from todoplan.dialogue.replies.error_texts import error_text, repairs_text, warnings_text
-from todoplan.dialogue.replies.phrasing import (
+from todoplan.dialogue.guidance import Advice, Guidance, Settings
+from todoplan.dialogue.intake import InputLimits, Repair, loss_by_guess, quoted, read, shown_path
+from todoplan.dialogue.replies import (
     all_done_text,
     change_text,
     claims_in_vain,
+    error_text,
+    list_text,
+    news_text,
     not_in_reply,
+    repairs_text,
+    task_text,
+    warnings_text,
     whole_list_text,
 )
-from todoplan.dialogue.replies.unseen import news_text
-from todoplan.dialogue.replies.views import ids_text, list_text, task_text
-from todoplan.dialogue.tools.lean import not_started
-from todoplan.dialogue.tools.todos import TODOS
-from todoplan.dialogue.tools.toolset import (
+from todoplan.dialogue.tools import (
     CLAIM,
+    TODOS,
     Ignoring,
     Query,
     Tool,
     ToolSet,
+    not_started,
     plain_name,
     require_met,
 )
 from todoplan.errors import PlanError
+from todoplan.texts import clipped, one_line, say
 
-__all__ = ["Call", "Reply", "Toolbox", "Turn"]
+# -------- held_claims --------
+# The claims of a session: its fencing tokens, and the renewal of claims by each call (law 19).
+#
+# A fencing token belongs to a claim and not to an actor's name. So the code that serves a session
+# stores the tokens that the session's own calls received: a planner stores them by actor, an
+# adapter in the framework's state. The model never has to repeat a token. A planning call shows
+# that its author is still at work, so it extends the lease of the session's claims.
+
+
+Fences = Mapping[str, int]
+"""The fencing tokens of a session's claims, by task id."""
+
+NO_FENCES: Fences = MappingProxyType({})
+
+
+def fences_after(fences: Fences, events: Iterable[Event]) -> Fences:
+    """Return a session's fencing tokens after the events of its own calls."""
+    held = dict(fences)
+    for event in events:
+        if isinstance(event, TaskClaimed):
+            held[event.task_id] = event.claim.fence
+        elif isinstance(event, PlanCleared | PlanRestored):
+            held.clear()
+        elif isinstance(event, TaskDeleted) or (
+            isinstance(event, StatusChanged) and event.new is not Status.IN_PROGRESS
+        ):
+            held.pop(event.task_id, None)
+    return held
+
+
+def claimed_by_others(plan: Plan, fences: Fences, at: datetime | None) -> frozenset[str]:
+    """
+    Return the ids of the tasks that other sessions work on.
+
+    Such a task has a live claim whose fencing token is not among those of this session. Guidance
+    uses this to leave out the tasks of others from reminders.
+    """
+    return frozenset(
+        task.id
+        for task in plan.active()
+        if task.claim is not None
+        and task.claim.is_live(at)
+        and fences.get(task.id) != task.claim.fence
+    )
+
+
+def keeping_claims(reply: Reply, fences: Fences, lease: float, at: datetime | None) -> Reply:
+    """
+    Return the reply with the session's claims renewed for `lease` seconds from `at`.
+
+    Only claims that the session still holds are renewed, and never to an earlier time.
+    """
+    # A refused call changes nothing, and without a time claims do not expire.
+    if reply.is_error or at is None:
+        return reply
+    plan, at = reply.plan, in_utc(at)
+    until = at + timedelta(seconds=lease)
+    events = tuple(
+        ClaimRenewed(task_id, until, at)
+        for task_id, fence in fences.items()
+        if (task := plan.get(task_id)) is not None
+        and task.claim is not None
+        and task.claim.fence == fence
+        and task.claim.until is not None
+        and task.claim.until < until
+    )
+    if not events:
+        return reply
+    return attrs.evolve(reply, plan=replay(plan, events), events=(*reply.events, *events))
 
 
 # Takes positional arguments: keyword arguments take twice as long, about 3 % of a call.
@@ -353,3 +439,664 @@ def _with_shown_paths(problems: tuple[Problem, ...], tool: Tool) -> tuple[Proble
 
 def _lines(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
+
+
+# -------- application --------
+# Changes made by the application to a plan that a framework stores, shared by all adapters.
+#
+# Law: a wrong argument from a developer raises at once, before anything is read or changed. Every
+# change adds a journal entry with its actor and time.
+
+
+T = TypeVar("T")
+
+_REMEDIES: dict[type, str] = {
+    Plan: "a plan, such as plan_of([...]) or plan_of_state(...)",
+    Policy: "a policy, such as STRICT or DEFAULT.but(max_items='off')",
+    Settings: "settings, such as Settings(unfinished=0)",
+    Toolbox: "a toolbox, such as Toolbox(TASKS, STRICT)",
+}
+
+
+def require(value: object, kind: type[T], remedy: str = "") -> T:
+    """
+    Return the value if it is an instance of `kind`.
+
+    Raises:
+        PlanError: the value is of another type. The message shows the value and what to pass.
+    """
+    if isinstance(value, kind):
+        return value
+    legal = remedy or _REMEDIES.get(kind, f"a {kind.__name__}")
+    msg = f"{short_repr(value)} was given; give {legal}"
+    raise PlanError(msg, seen=value)
+
+
+def require_clock(value: Any) -> Any:
+    """
+    Return the value if it is a clock, that is any callable without arguments.
+
+    Raises:
+        PlanError: the value is not callable.
+    """
+    if callable(value):
+        return value
+    msg = f"{short_repr(value)} was given; give a clock: a function that returns an aware datetime"
+    raise PlanError(msg, seen=value)
+
+
+def require_actor(value: object) -> str | None:
+    """
+    Return the value if it is an actor's name or `None`.
+
+    Raises:
+        PlanError: the value is neither a non-blank string nor `None`.
+    """
+    if value is None or (isinstance(value, str) and value.strip()):
+        return value
+    msg = f'{short_repr(value)} was given; give a name, actor="writer"'
+    raise PlanError(msg, seen=value)
+
+
+def edited(  # noqa: PLR0913 - the rest are options, by name
+    plan: Plan,
+    command: Command,
+    policy: Policy,
+    *,
+    at: datetime,
+    actor: str | None,
+    fences: Fences = NO_FENCES,
+) -> tuple[Decision, Entry | None]:
+    """
+    Return the decision on a command, and its journal entry if the command changed something.
+
+    Raises:
+        PlanError: `policy` is not a policy, or `command` is not a command.
+    """
+    decision = decide(plan, command, require(policy, Policy), at=at, actor=actor, fences=fences)
+    if not isinstance(decision, Accepted) or not decision.events:
+        return decision, None
+    cause = type(command).__name__
+    return decision, Entry(decision.plan.revision, decision.events, at, actor, cause)
+
+
+def seeded(
+    before: Plan, plan: Plan, *, at: datetime, actor: str | None
+) -> tuple[Plan, Entry | None]:
+    """
+    Replace the content of `before` by the tasks of `plan`, and return the result and its entry.
+
+    Ids are never reused: numbering continues after the ids of both plans. No rule is checked,
+    because an application may resume a plan that its policy would not let a model write.
+
+    Raises:
+        PlanError: the replacement would end a live claim on a task.
+    """
+    # The next id is copied too: an id that was deleted in `plan` must not be reused (law 6).
+    command = RestorePlan(tuple(require(plan, Plan)), plan.next_id, plan.approved)
+    decision, entry = edited(before, command, Policy(), at=at, actor=actor)
+    return decision.unwrap(), entry
+
+
+def unseen_by_model(base: Base | None, before: Plan, entry: Entry) -> Base:
+    """
+    Return the model's merge base after a change by the application (law 15).
+
+    `base` is the merge base so far, or `None` if the model has seen the plan `before` this entry.
+    The caller keeps the result until a successful tool reply has reported the change.
+    """
+    seen = Base(before) if base is None else base
+    return seen.after(entry.events, entry.actor)
+
+
+def whole_entry(plan: Plan, cause: str, *, at: datetime, actor: str | None = None) -> Entry:
+    """Return a journal entry that restores the whole plan and has the plan's own revision."""
+    restored = PlanRestored(tuple(plan), plan.next_id, approved=plan.approved)
+    return Entry(plan.revision, (restored,), at, actor, cause)
+
+
+# -------- last_seen --------
+# What a session has not seen, by the journal (law 15).
+
+
+# Evidence recorded by the application has one of these commands as its cause: that is news to a
+# model.
+_BY_PROGRAM = frozenset({RecordEvidence.__name__, Batch.__name__})
+
+
+def is_refused_check(entry: Entry, actor: str | None = None) -> bool:
+    """
+    Return whether an entry is the evidence that a verifier recorded for a refused call of `actor`.
+
+    The refusal has reported that evidence, so it is no news to that actor, although a refusal does
+    not report the changes by others.
+    """
+    # A model's tools cannot set evidence (law 20), so a verifier recorded it during the call.
+    is_found = all(
+        isinstance(event, TaskEdited) and {*event.changes} == {"evidence"} for event in entry.events
+    )
+    return is_found and entry.actor == actor and entry.cause not in _BY_PROGRAM
+
+
+def base_at(
+    journal: Iterable[Entry],
+    revision: int,
+    own: Collection[int] = (),
+    *,
+    actor: str | None = None,
+) -> Base:
+    """
+    Return the merge base of a session that last saw the plan at `revision`.
+
+    `journal` is the whole journal of the plan. `own` are the revisions of the entries that the
+    session has made itself since then; `actor` is its name.
+    """
+    known: list[Event] = []
+    unseen: list[Entry] = []
+    for entry in journal:
+        is_own = entry.revision in own or is_refused_check(entry, actor)
+        if entry.revision <= revision or is_own:
+            known += entry.events
+        else:
+            unseen.append(entry)
+    was = replay(Plan(), known)
+    return Base(was, changed_by(was, unseen))
+
+
+# -------- observed --------
+# Observers: callbacks for the calls, decisions and reminders of a toolbox.
+#
+# The code that commits a call notifies the observer: planners do so after the append, and adapters
+# that keep the plan in a framework's state after the reply. The toolbox itself does not, because it
+# may compute a reply that is not committed: it is asked again after a conflicting write, and it
+# repeats the earlier calls of a turn to answer a parallel one.
+#
+# Without an observer, a call costs two checks of the toolbox's class. An observer cannot change
+# anything, and its exceptions are logged.
+
+
+_logger = logging.getLogger("todoplan")
+
+
+class Observer(Protocol):
+    """Callbacks that run in the thread or task of the caller."""
+
+    def called(self, replies: Sequence[Reply], actor: str | None, began: int) -> None:
+        """
+        Handle the finished calls of a turn, which began at `began` (nanoseconds since the epoch).
+        """
+        ...
+
+    def decided(self, decision: Decision, actor: str | None) -> None:
+        """Handle a command that did not come from a model's tool call."""
+        ...
+
+    def advised(self, advice: Advice, plan: Plan) -> None:
+        """Handle a reminder that was given."""
+        ...
+
+
+@attrs.frozen(repr=False)
+class ObservedToolbox(Toolbox):
+    """A toolbox with an observer."""
+
+    observer: Observer = attrs.field(kw_only=True, eq=False)
+
+
+def start(toolbox: Toolbox) -> int:
+    """Return the time in nanoseconds since the epoch, or 0 if the toolbox has no observer."""
+    return time_ns() if isinstance(toolbox, ObservedToolbox) else 0
+
+
+def tell_called(toolbox: Toolbox, replies: Sequence[Reply], actor: str | None, began: int) -> None:
+    """
+    Notify the observer of the calls that were carried out.
+
+    Retries that were answered by their idempotency key are left out.
+    """
+    if isinstance(toolbox, ObservedToolbox):
+        anew = tuple(reply for reply in replies if reply.repeat_of is None)
+        _tell(toolbox.observer.called, anew, actor, began)
+
+
+def tell_decided(toolbox: Toolbox, decision: Decision, actor: str | None) -> None:
+    """Notify the observer of a command that was carried out or refused."""
+    if isinstance(toolbox, ObservedToolbox):
+        _tell(toolbox.observer.decided, decision, actor)
+
+
+def guidance_of(toolbox: Toolbox, settings: Settings) -> Guidance:
+    """
+    Return guidance for a toolbox, with the toolbox's observer if it has one.
+
+    Raises:
+        PlanError: `settings` is not an instance of `Settings`.
+    """
+    if isinstance(toolbox, ObservedToolbox):
+        observer = toolbox.observer
+        return _ObservedGuidance(toolbox.toolset, settings, toolbox.policy, observer=observer)
+    return Guidance(toolbox.toolset, settings, toolbox.policy)
+
+
+@attrs.frozen
+class _ObservedGuidance(Guidance):
+    observer: Observer = attrs.field(kw_only=True, eq=False)
+
+    def before_model(self, plan: Plan, *given: Any, **more: Any) -> Advice:
+        return self._told(super().before_model(plan, *given, **more), plan)
+
+    def after_model(self, plan: Plan, *given: Any, **more: Any) -> Advice:
+        return self._told(super().after_model(plan, *given, **more), plan)
+
+    def _told(self, advice: Advice, plan: Plan) -> Advice:
+        if advice.kind:
+            _tell(self.observer.advised, advice, plan)
+        return advice
+
+
+def _tell(hear: Callable[..., None], *happened: Any) -> None:
+    try:
+        hear(*happened)
+    except Exception:
+        _logger.exception("an observer failed")
+
+
+# -------- parallel_calls --------
+# Functions for frameworks that pass the calls of one turn one at a time.
+#
+# Law: the replies together equal those of `Toolbox.turn` (law 13).
+#
+# A single call cannot tell whether another call of its turn replaces the list too. LangChain's own
+# guard checks one message only, so two branches of a graph can both write, and the step fails. For
+# this reason both functions take information about the whole turn: the calls, or at least the names
+# of their tools.
+
+
+def answered_beside(  # noqa: PLR0913 - as `Toolbox.turn`, and the place
+    toolbox: Toolbox,
+    plan: Plan,
+    calls: Sequence[Call],
+    place: int,
+    *,
+    at: datetime | None = None,
+    base: Base | None = None,
+    actor: str | None = None,
+) -> tuple[Reply, ...]:
+    """
+    Return the replies to the calls of a turn up to and including the call at index `place`.
+
+    For frameworks in which all calls of a turn see the same state: to get its own starting point,
+    each call has to carry out the earlier ones again. `plan` and `base` are those before the turn.
+    `base` and `actor` have the same meaning as in `Toolbox.turn`.
+
+    Raises:
+        PlanError: `place` is not an index of `calls`.
+    """
+    if not 0 <= place < len(calls):
+        msg = f"place {place!r} is none of {len(calls)} calls; they are counted from 0"
+        raise PlanError(msg, seen=place)
+    # LangGraph runs each call as a task of its own, on one snapshot of the state: no lock helps.
+    if len(calls) == 1:  # the usual turn: there are no other calls to check
+        call = calls[0]
+        return (toolbox.call(plan, call.name, call.arguments, at=at, base=base, actor=actor),)
+    # With the later calls: of two whole-list writes, the first is refused because of the second.
+    return toolbox.turn(plan, calls, at=at, base=base, actor=actor).replies[: place + 1]
+
+
+def answered_after(  # noqa: PLR0913 - as `Toolbox.call`, and the turn
+    toolbox: Toolbox,
+    plan: Plan,
+    call: Call,
+    turn: Sequence[str] = (),
+    *,
+    at: datetime | None = None,
+    base: Base | None = None,
+    actor: str | None = None,
+) -> Reply:
+    """
+    Return the reply to one call of a turn whose earlier calls are already carried out in `plan`.
+
+    `turn` has the tool names of all calls of the turn, including those already answered. `base` and
+    `actor` have the same meaning as in `Toolbox.call`.
+    """
+    turn = tuple_of(turn, str, 'the names of the tools of a turn, such as ["write_todos"]')
+    clashing = [turn[place] for place in toolbox.clashing(turn)] if len(turn) > 1 else []
+    if call.name in clashing:
+        # One call for each clashing one: the error message states their number.
+        return toolbox.turn(plan, [Call(call.name, None) for _ in clashing]).replies[0]
+    return toolbox.call(plan, call.name, call.arguments, at=at, base=base, actor=actor)
+
+
+# -------- undoing --------
+# Undo of the last change, for frameworks that store the plan and only the latest journal entries.
+#
+# The plan before a change is computed by replaying the earlier entries. A journal in a framework's
+# state may not reach back to the beginning, and somebody may have changed the list without an
+# entry. Law: the entries are trusted only if replaying all of them on an earlier plan gives the
+# current plan. Otherwise an undo would also undo changes that have no entry (law 15).
+
+
+@attrs.frozen
+class Start:
+    """An earlier plan, and the number of journal entries that precede it."""
+
+    plan: Plan
+    entries: int
+
+
+def last_change(journal: Sequence[Entry]) -> Entry | None:
+    """Return the last entry to undo: not an undo, not undone already, and not just a heartbeat."""
+    undone = {entry.undoes for entry in journal}
+    standing = (
+        entry
+        for entry in reversed(journal)
+        if entry.undoes is None and entry.revision not in undone and not _is_heartbeat(entry)
+    )
+    return next(standing, None)
+
+
+def _is_heartbeat(entry: Entry) -> bool:
+    # A worker renews its claim every few seconds: without this, a person's undo would never reach
+    # an earlier change. The restored plan keeps the present expiry of each claim.
+    return all(type(event) is ClaimRenewed for event in entry.events)
+
+
+def starts(journal: Sequence[Entry]) -> tuple[Start, ...]:
+    """
+    Return the plans from which a replay of the journal can start.
+
+    These are the empty plan, if the journal is complete, and each plan that was restored whole.
+    """
+    # A revision counts events: the first entry of a plan has as many events as its revision.
+    is_whole = bool(journal) and journal[0].revision == len(journal[0].events)
+    restored = [
+        Start(replay(Plan(), entry.events), place + 1)
+        for place, entry in enumerate(journal)
+        if any(isinstance(event, PlanRestored) for event in entry.events)
+    ]
+    return (*([Start(Plan(), 0)] if is_whole else ()), *restored)
+
+
+def plan_before(
+    change: Entry, plan: Plan, journal: Sequence[Entry], known: Iterable[Start]
+) -> Plan | None:
+    """
+    Return the plan before a change, replayed from one of the `known` starts.
+
+    Return `None` if the journal leads from none of them to the current `plan`.
+    """
+    place = journal.index(change)
+    for start in known:
+        since = journal[start.entries :]
+        if start.entries <= place and tuple(replay(start.plan, _events(since))) == tuple(plan):
+            # Every later entry is an undo, was undone or is a heartbeat, so it is enough to replay
+            # the entries before the change.
+            return replay(start.plan, _events(journal[start.entries : place]))
+    return None
+
+
+def _events(entries: Iterable[Entry]) -> list[Event]:
+    return [event for entry in entries for event in entry.events]
+
+
+def undone(  # noqa: PLR0913 - the rest are options, by name
+    plan: Plan,
+    change: Entry | None,
+    before: Plan | None,
+    *,
+    at: datetime,
+    actor: str | None,
+    fences: Fences = NO_FENCES,
+) -> tuple[Decision, Entry | None]:
+    """
+    Return the decision that undoes a change, and its journal entry.
+
+    The undo is refused if it would end a live claim whose fencing token is not among `fences`,
+    even if the claim's owner has the same name (law 19).
+
+    Raises:
+        PlanError: there is a change, but the plan `before` it is unknown.
+    """
+    if change is None:
+        return Rejected((Problem("nothing_to_undo"),)), None
+    if before is None:
+        msg = (
+            f"the last change ({change.cause}) cannot be taken back: the journal that is kept here"
+            " does not say what the plan was before it; with store= it can, always"
+        )
+        raise PlanError(msg, revision=change.revision)
+    # With an empty policy: an earlier plan may break a rule of the present policy, and must still
+    # be restored.
+
+    command = RestorePlan(tuple(before), before.next_id, before.approved)
+    decision, entry = edited(plan, command, Policy(), at=at, actor=actor, fences=fences)
+    return decision, entry and attrs.evolve(entry, cause="undo", undoes=change.revision)
+
+
+# -------- verifying --------
+# Verification of a task's check by the program, before a model may complete the task.
+#
+# A call that completes a task with a check is decided twice. The first decision ignores the rule
+# `evidence_required`, to learn which tasks the call would complete. The second decision applies the
+# full policy, with the verifier's findings recorded as evidence. The evidence events precede the
+# call's own events. Law 20 is enforced by the core with its rule `evidence_required`; this module
+# only supplies the evidence that the rule needs.
+#
+# A verifier may take long and does I/O, so it does not run in this pure package. Tasks without a
+# finding are collected in `missing`, and the reply is discarded. The code that carries out the
+# calls then runs the verifier and calls again (see `todoplan.planner.verifying`). A finding is
+# valid only for the version of the task that was verified: if others have changed the task since,
+# it is verified again.
+
+
+_ANYTHING_GOES = Policy()
+
+
+class Finding(NamedTuple):
+    """The result of a verifier: whether the check passed, and a short summary of what was seen."""
+
+    passed: bool
+    summary: str = ""
+
+
+Found = Finding | str | None
+"""A finding; the reason why there is none; or `None` if the verifier does not handle the check."""
+
+
+@attrs.define(eq=False)
+class Findings:
+    """
+    The findings about the tasks that the calls of a turn complete.
+
+    `by` is the verifier's name. `upon` is the plan before the turn. `missing` are the tasks that
+    must still be verified, each with the plan before its call.
+    """
+
+    by: str
+    upon: Plan = attrs.field(factory=Plan)
+    missing: list[tuple[Task, Plan]] = attrs.field(factory=list)
+    _found: dict[str, tuple[Task | None, Found]] = attrs.field(factory=dict, alias="found")
+
+    def beside(self) -> Findings:
+        """
+        Return an object for another call of the same turn, which shares the recorded findings.
+        """
+        return Findings(self.by, found=self._found)
+
+    def begin(self, plan: Plan) -> None:
+        """Start answering calls on a plan: forget the missing tasks."""
+        self.upon, self.missing = plan, []
+
+    def put(self, task_id: str, found: Found) -> None:
+        """Record the finding about a task in its version before the turn."""
+        self._found[task_id] = self.upon.get(task_id), found
+
+    def knows(self, task_id: str) -> bool:
+        """Return whether the present version of a task was verified."""
+        return task_id in self._found and self._found[task_id][0] == self.upon.get(task_id)
+
+    def of(self, task_id: str) -> Found:
+        """Return the finding about a task that was verified."""
+        return self._found[task_id][1]
+
+
+@attrs.frozen
+class CheckedToolbox(Toolbox):
+    """
+    A toolbox that completes a task with a check only after a verifier has found that it passes.
+
+    Its own policy is that of `strict` without the rule `evidence_required`; it serves to learn what
+    a call would complete. The final decision uses the policy of `strict`.
+    """
+
+    strict: Toolbox = attrs.field(kw_only=True)
+    findings: Findings = attrs.field(kw_only=True, eq=False)
+
+    @classmethod
+    def of(cls, toolbox: Toolbox, findings: Findings) -> CheckedToolbox:
+        """Return a checked version of a toolbox, which uses these findings."""
+        # Only the fields of `Toolbox`: an observed toolbox has more, and is notified elsewhere.
+        named = [field.name for field in attrs.fields(Toolbox)]
+        fields, policy = {name: getattr(toolbox, name) for name in named}, toolbox.policy
+        if policy.severity("evidence_required") is not Severity.OFF:
+            fields["policy"] = policy.but(evidence_required="off")
+        return cls(**fields, strict=toolbox, findings=findings)
+
+    def upon(self, findings: Findings) -> CheckedToolbox:
+        """Return this toolbox with the findings of another turn."""
+        return attrs.evolve(self, findings=findings)
+
+    def call(  # noqa: PLR0913 - as `Toolbox.call`
+        self,
+        plan: Plan,
+        name: str,
+        arguments: object = None,
+        *,
+        at: datetime | None = None,
+        base: Base | None = None,
+        actor: str | None = None,
+        fences: Fences = NO_FENCES,
+    ) -> Reply:
+        """Answer one call. The reply is valid only if no finding is `missing` afterwards."""
+        self.findings.begin(plan)
+        return super().call(plan, name, arguments, at=at, base=base, actor=actor, fences=fences)
+
+    def turn(  # noqa: PLR0913 - as `Toolbox.turn`
+        self,
+        plan: Plan,
+        calls: Sequence[Call],
+        *,
+        at: datetime | None = None,
+        base: Base | None = None,
+        actor: str | None = None,
+        fences: Fences = NO_FENCES,
+    ) -> Turn:
+        """
+        Answer all planning calls of one model turn.
+
+        The replies are valid only if no finding is `missing` afterwards.
+        """
+        self.findings.begin(plan)
+        return super().turn(plan, calls, at=at, base=base, actor=actor, fences=fences)
+
+    def _answer(  # noqa: PLR0913, PLR0917 - as `Toolbox._answer`
+        self,
+        plan: Plan,
+        name: str,
+        arguments: object,
+        at: datetime | None,
+        base: Base | None,
+        actor: str | None,
+        fences: Fences,
+    ) -> Reply:
+        trial = super()._answer(plan, name, arguments, at, base, actor, fences)
+        claimed = [] if trial.is_error else [*_claimed(plan, trial)]
+        unknown = [(task, plan) for task in claimed if not self.findings.knows(task.id)]
+        if unknown:
+            # The turn goes on as if the checks had passed, so that one round collects all tasks.
+            self.findings.missing += unknown
+            return trial
+        found = {task.id: self.findings.of(task.id) for task in claimed}
+        before, events = _recorded(plan, found, self.findings.by, at)
+        if unable := _unable(claimed, found):
+            reply = _refused(trial, before, unable)
+        else:
+            strict = self.strict._answer  # noqa: SLF001 - another toolbox
+            reply = strict(before, name, arguments, at, base, actor, fences)
+            if reply.is_error and events:
+                reply = _refused(reply, before, _explained(reply.problems, found))
+        if not claimed:
+            return reply
+        text = "\n".join((reply.text, *_seen(found, refused=reply.is_error)))
+        return attrs.evolve(reply, text=text, events=(*events, *reply.events))
+
+
+def _claimed(plan: Plan, trial: Reply) -> Iterator[Task]:
+    """Yield the tasks with a check that a call completes, in their version before the call."""
+    completed = dict.fromkeys(
+        event.task_id
+        for event in trial.events
+        if isinstance(event, StatusChanged) and event.new is Status.COMPLETED
+    )
+    for task_id in completed:
+        task, after = plan.get(task_id), trial.plan.get(task_id)
+        # A check that the call itself sets or changes is not verified. Nor is a closed task:
+        # reopening it would drop the evidence (law 20).
+        stays = task and after and task.check and after.check == task.check
+        if task and after and stays and not task.status.closed and after.status is Status.COMPLETED:
+            yield task
+
+
+def _recorded(
+    plan: Plan, found: dict[str, Found], by: str, at: datetime | None
+) -> tuple[Plan, tuple[Event, ...]]:
+    """Return the plan with the findings recorded as evidence, without rules, and the events."""
+    events: tuple[Event, ...] = ()
+    for task_id, finding in found.items():
+        if isinstance(finding, Finding):
+            command = RecordEvidence(task_id, finding.passed, finding.summary, by)
+            _, change = decide_with_change(plan, command, _ANYTHING_GOES, at, None, by)
+            plan, events = change.after, (*events, *change.events)
+    return plan, events
+
+
+def _refused(reply: Reply, plan: Plan, problems: tuple[Problem, ...]) -> Reply:
+    kept = attrs.evolve(reply, plan=plan, text=error_text(problems), problems=problems)
+    return attrs.evolve(kept, is_error=True, events=(), warnings=())
+
+
+def _explained(problems: tuple[Problem, ...], found: dict[str, Found]) -> tuple[Problem, ...]:
+    """Replace "evidence required" by the failed finding, for each task that was verified."""
+    return tuple(
+        attrs.evolve(
+            each, code="check_failed", legal=each.seen, seen=_summary(found[each.task_ids[0]])
+        )
+        if each.code == "evidence_required" and isinstance(found.get(each.task_ids[0]), Finding)
+        else each
+        for each in problems
+    )
+
+
+def _summary(found: Found) -> str:
+    seen = clipped(one_line(found.summary)) if isinstance(found, Finding) else ""
+    return seen or say("replies", "check_nothing_seen")
+
+
+def _unable(claimed: list[Task], found: dict[str, Found]) -> tuple[Problem, ...]:
+    return tuple(
+        Problem("check_not_made", (task.id,), seen=why, legal=task.check or "")
+        for task in claimed
+        if isinstance(why := found[task.id], str)
+    )
+
+
+def _seen(found: dict[str, Found], *, refused: bool) -> Iterator[str]:
+    """
+    Yield the lines about checks that follow the reply; a refusal itself names the failed ones.
+    """
+    passed = [each for each, one in found.items() if isinstance(one, Finding) and one.passed]
+    if passed:
+        yield say("replies", "check_passed", ids=ids_text(passed))
+    for task_id, one in found.items():
+        if isinstance(one, Finding) and not one.passed and not refused:
+            yield say("replies", "check_failed", id=task_id, summary=_summary(one))

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING
 from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
-    from todoplan.planner.async_planner import AsyncPlanner
-    from todoplan.planner.planner import Planner
-    from todoplan.planner.telling import Subscriber
-    from todoplan.planner.verifying.verifier import Verifier
+    from todoplan.planner.planner import AsyncPlanner, Planner
+    from todoplan.planner.verifying import Verifier
+    from todoplan.planner.watching import Subscriber
     from todoplan.stores.base import AnyStore
 
 __all__ = ["AnyStore", "AsyncPlanner", "Planner", "Subscriber", "Verifier"]
@@ -29,10 +28,12 @@ if not TYPE_CHECKING:  # asyncio takes longer to import than all the rest
     __getattr__ = loader(
         __name__,
         {
-            "async_planner": ("AsyncPlanner",),
-            "planner": ("Planner",),
-            "telling": ("Subscriber",),
-            "verifying.verifier": ("Verifier",),
+            "planner": (
+                "AsyncPlanner",
+                "Planner",
+            ),
+            "verifying": ("Verifier",),
+            "watching": ("Subscriber",),
         },
     )
     from todoplan.stores.base import AnyStore

@@ -18,21 +18,15 @@ from typing import Generic, Protocol, TypeVar, cast
 
 import attrs
 
-from todoplan.dialogue.toolbox import Call, Reply
-
-__all__ = ["CarryOut", "ParallelCalls"]
+from todoplan.dialogue.calls import Call, Reply
 
 
 class Answered(Protocol):
-    """
-    What a group of calls came to: a `Turn`, or what an adapter keeps of it.
-    """
+    """What a group of calls came to: a `Turn`, or what an adapter keeps of it."""
 
     @property
     def replies(self) -> tuple[Reply, ...]:
-        """
-        The replies, in the order of the calls.
-        """
+        """The replies, in the order of the calls."""
         ...
 
 
@@ -58,9 +52,7 @@ def _settled_by_us() -> "Future[None]":
 
 @attrs.define(eq=False)
 class _Group(Generic[R]):
-    """
-    Calls that are carried out as one; `after` is the group of the same turn that came before.
-    """
+    """Calls that are carried out as one; `after` is the group of the same turn that came before."""
 
     after: "_Group[R] | None" = None
     is_open: bool = True
@@ -92,9 +84,7 @@ class _Group(Generic[R]):
 
 
 class ParallelCalls(Generic[R]):
-    """
-    The turns of which calls were started lately. Safe between threads, and between tasks.
-    """
+    """The turns of which calls were started lately. Safe between threads, and between tasks."""
 
     def __init__(self) -> None:
         self._turns: dict[Hashable, list[_Group[R]]] = {}
@@ -131,9 +121,7 @@ class ParallelCalls(Generic[R]):
         call: Call,
         carry_out: Callable[[_Calls, Sequence[R]], Awaitable[R]],
     ) -> tuple[Reply, R]:
-        """
-        As `answer`, awaited.
-        """
+        """As `answer`, awaited."""
         group, is_first = self._join(key, ids, call)
         if is_first:
             try:
@@ -151,9 +139,7 @@ class ParallelCalls(Generic[R]):
         return group.answer(call)
 
     def _join(self, key: Hashable, ids: Sequence[str], call: Call) -> tuple[_Group[R], bool]:
-        """
-        Return the group of a call that is started, and whether it is the first of it.
-        """
+        """Return the group of a call that is started, and whether it is the first of it."""
         with self._lock:
             groups = self._turns.pop(key, None) or []
             self._turns[key] = groups

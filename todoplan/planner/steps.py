@@ -4,12 +4,24 @@ The steps of transactions: generators yield steps and receive the result of each
 So a transaction is written once; `Planner` executes its steps, and `AsyncPlanner` awaits them.
 """
 
-from collections.abc import Awaitable, Callable, Generator
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
+from inspect import iscoroutinefunction
+from os import PathLike, fspath
+from threading import Thread
 from typing import Any, NamedTuple, TypeVar
 
-from todoplan.core.events.journal import Entry
+from todoplan.core.events.apply import Entry
+from todoplan.core.events.base import Base
+from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
+from todoplan.errors import PlanError
+from todoplan.stores.base import AnyStore, Store, beginning
 from todoplan.stores.locks import Hold as Locked
+from todoplan.stores.memory import MemoryStore
 
 T = TypeVar("T")
 
@@ -98,3 +110,197 @@ def done_held(store: Any, step: Hold) -> Any:
 async def _held_awaited(holds: Any, step: Hold) -> Any:
     async with holds as held:
         return await done_awaited(step.decide(held))
+
+
+# -------- threads --------
+# Running blocking calls outside the event loop, each in a thread of its own.
+
+
+GRACE = 1.0
+"""The time in seconds that a cancelled caller waits for work that must not be left half done."""
+
+_Loop = asyncio.AbstractEventLoop
+
+
+def running_loop() -> _Loop | None:
+    """Return the asyncio event loop running in this thread, or `None`."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+async def result_of(work: Awaitable[T]) -> T:
+    """Await any awaitable, where a coroutine is required."""
+    return await work
+
+
+async def aside(method: Callable[..., Any], *arguments: Any) -> Any:
+    """
+    Await a method that may block: in a thread of its own, unless the method is a coroutine
+    function.
+    """
+    if iscoroutinefunction(method):
+        return await method(*arguments)
+    return await threaded(partial(method, *arguments), asyncio.get_running_loop(), lambda: None)
+
+
+def threaded(work: Callable[[], T], loop: _Loop, ended: Callable[[], None]) -> asyncio.Future[T]:
+    """Run a function in a daemon thread, which does not keep the process from exiting."""
+    answer: asyncio.Future[T] = loop.create_future()
+
+    # Runs in the loop, by `call_soon_threadsafe`: futures and semaphores are not thread-safe.
+    def settle(value: T | None, failure: BaseException | None) -> None:
+        ended()
+        if answer.cancelled():
+            return
+        if failure is None:
+            answer.set_result(value)  # type: ignore[arg-type]  # there is a value without a failure
+        else:
+            answer.set_exception(failure)
+
+    def run() -> None:
+        value: T | None = None
+        failure: BaseException | None = None
+        try:
+            value = work()
+        except StopIteration as error:  # a future refuses it, and the awaiting task would hang
+            failure = RuntimeError(f"the store raised {error!r}")
+        except BaseException as error:  # noqa: BLE001 - raised where the answer is awaited
+            failure = error
+        with suppress(RuntimeError):  # the loop has ended: nobody waits any more
+            loop.call_soon_threadsafe(settle, value, failure)
+
+    try:
+        # With the caller's context variables, like `asyncio.to_thread`.
+        Thread(target=copy_context().run, args=(run,), name="todoplan", daemon=True).start()
+    except BaseException:
+        ended()
+        raise
+    return answer
+
+
+class Lane:
+    """A limit on concurrent calls; the other calls wait in the loop."""
+
+    def __init__(self, places: int) -> None:
+        self._places = places
+        self._room: tuple[_Loop, asyncio.Semaphore] | None = None
+
+    def within(self, loop: _Loop) -> asyncio.Semaphore:
+        """Return the semaphore for an event loop."""
+        # A semaphore belongs to one loop, and each `asyncio.run` creates a new loop. A place that
+        # was not released when its loop ended would be lost forever.
+        if self._room is None or self._room[0] is not loop:
+            self._room = loop, asyncio.Semaphore(self._places)
+        return self._room[1]
+
+
+class Background:
+    """
+    Tasks that continue without their caller. An event loop refers to tasks weakly, so they are
+    stored here.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Start a task in the running event loop."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def leave(self, work: Coroutine[Any, Any, object], grace: float = GRACE) -> None:
+        """
+        Start work that a cancelled caller leaves behind, and wait up to `grace` seconds for it.
+
+        A loop that ends with its caller (Ctrl-C) would end the work as well. The limit keeps a
+        stuck store from blocking the caller.
+        """
+        task = self.start(work)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        if grace:
+            await asyncio.wait([task], timeout=grace)
+
+    async def to_its_end(self, work: Coroutine[Any, Any, T]) -> T:
+        """
+        Await work that continues if the caller is cancelled; the cancelled caller then waits as in
+        `leave`.
+        """
+        task = self.start(work)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await self.leave(result_of(task))
+            raise
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+
+# -------- arguments --------
+# What a planner is made of: what does not fit is refused at once, not when it is first needed.
+# Where a framework holds the state, `holding` makes the store.
+
+
+HELD = "held"
+"""The cause of the entry that hands a plan over."""
+
+
+def checked_store(store: Any) -> AnyStore:
+    """
+    Return a store.
+
+    Raises:
+        PlanError: it is none, such as a class or a path.
+    """
+    lacking = [
+        method
+        for method in ("load", "entries", "append")
+        if not callable(getattr(store, method, None))
+    ]
+    # A class has the three methods too, so `lacking` would let it pass.
+    if isinstance(store, type):
+        raise unfit(store, f"a class is no store yet; make one: {store.__name__}(...)")
+    if isinstance(store, str | PathLike):
+        path = fspath(store)
+        example = f"SqliteStore({path!r}), or FileStore({path!r}) for a file of JSON, of"
+        raise unfit(store, f"a path is no store; write {example} todoplan.stores")
+    if lacking:
+        raise unfit(store, f"a store has load, entries and append; this lacks {lacking}")
+    return store  # type: ignore[no-any-return]  # it has what a store has
+
+
+def store_of_plans(store: Any, plan_id: str | None) -> AnyStore | None:
+    """
+    Return the store that an adapter was given, `None` for none.
+
+    Raises:
+        PlanError: it is no store; or there is none, and an id of a plan is given.
+    """
+    if store is None and plan_id is not None:
+        msg = f"plan_id={plan_id!r} names a plan in a store: give store= too, or leave it out"
+        raise PlanError(msg, plan_id=plan_id)
+    return None if store is None else checked_store(store)
+
+
+def holding(plan_id: str, plan: Plan, base: Base | None = None) -> Store:
+    """
+    Return a store in memory that holds one plan as it is, revision and all; where it has a `base`,
+    upon that one.
+
+    Its journal begins with the plan as it was handed over, which nobody can undo.
+    """
+    store = MemoryStore()
+    for held in (plan,) if base is None else (base.plan, plan):
+        if held != Plan():
+            known = store.load(plan_id).revision
+            store.append(plan_id, known, (beginning(held, HELD),), held)
+    return store
+
+
+def unfit(given: object, remedy: str) -> PlanError:
+    """Return what to raise for something that does not fit."""
+    return PlanError(f"{short_repr(given)} was given; {remedy}", seen=given)

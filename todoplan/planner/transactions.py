@@ -9,51 +9,810 @@ are sent what came of it. So this file says once what `Planner` does at once and
 awaits, and neither waits for a lock of ours while the store is at work.
 """
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from functools import partial
-from typing import Protocol, Self
+from hashlib import sha256
+from threading import Lock
+from typing import Any, Protocol, Self
 
-from todoplan.core.commands import Command
-from todoplan.core.decide.decide import Decision, Rejected, decide
-from todoplan.core.events.base import Base, Note, base_alone
-from todoplan.core.events.journal import Entry
-from todoplan.core.events.types import Event
+import attrs
+
+from todoplan.core.commands import Command, RestorePlan
+from todoplan.core.decide import Accepted, Decision, Rejected, decide
+from todoplan.core.events.apply import Entry, replay
+from todoplan.core.events.base import NOTHING_LISTED, Base, Note, base_alone, changed_by
+from todoplan.core.events.types import Event, TaskCreated
+from todoplan.core.plan.model import EMPTY, in_utc, tuple_of
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import tuple_of
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.held_claims import Fences, claimed_by_others
-from todoplan.dialogue.last_seen import base_at
-from todoplan.dialogue.observed import start, tell_called, tell_decided
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
-from todoplan.errors import PlanError
-from todoplan.planner.actors import Actors
-from todoplan.planner.arguments import checked_store, unfit
-from todoplan.planner.commits import Commits, Journal, Outcome, Signed, Since, nothing
-from todoplan.planner.entries import entries_of, signed_entries
-from todoplan.planner.receipts import (
-    accepted_again,
-    accepted_text,
-    joined,
-    key_of_command,
-    keys_of_calls,
-    parts_of_turn,
-    replies_again,
-    with_kept,
-    with_own,
+from todoplan.core.problems import Problem
+from todoplan.core.rules import Policy
+from todoplan.dialogue.calls import Call, Clock, Reply, Turn, utc_now
+from todoplan.dialogue.intake import Repair
+from todoplan.dialogue.replies import unseen_text
+from todoplan.dialogue.toolbox import (
+    NO_FENCES,
+    Fences,
+    Toolbox,
+    base_at,
+    claimed_by_others,
+    fences_after,
+    is_refused_check,
+    last_change,
+    start,
+    tell_called,
+    tell_decided,
 )
-from todoplan.planner.restoring import begun, put_back, undone
-from todoplan.planner.steps import Steps, nothing_to_do
-from todoplan.planner.telling import Subscriber
-from todoplan.planner.verifying.looking import Verifying
-from todoplan.planner.verifying.verifier import Verify
-from todoplan.stores.base import AnyStore, checked_id
-from todoplan.stores.hold import ALL, Receipt
+from todoplan.dialogue.toolbox import undone as taken_back
+from todoplan.dialogue.tools import ToolSet
+from todoplan.errors import PlanError, StoreError
+from todoplan.planner.steps import Hold, News, Step, Steps, checked_store, nothing_to_do, unfit
+from todoplan.planner.verifying import Verify, Verifying
+from todoplan.planner.watching import Feed, Subscriber
+from todoplan.stores.base import (
+    ALL,
+    CUT,
+    AnyStore,
+    Key,
+    Receipt,
+    behind_known,
+    checked_id,
+    follow,
+    gone_back,
+    is_beginning,
+    is_holding,
+    plan_at,
+)
 from todoplan.stores.memory import MemoryStore
 
-__all__ = ["Sight", "Transactions"]
+# -------- commits --------
+# How a planner reads its plan, and commits what it has decided.
+#
+# A plan may have many writers, none of which this process knows of. There are two ways to decide
+# upon it, and both may run an attempt more than once, or in vain: an attempt is a function of the
+# plan that has no effect of its own.
+#
+# - A store that can hold a plan (`todoplan.stores.base`): the planner keeps the newest plan that it
+#   knows, with the last entry of its journal. It holds the plan, sees whether that entry is still
+#   there, reads what came since, decides, appends. Nobody is faster.
+# - Any other store: it reads the plan, decides, and appends for the revision that it read. A store
+#   that has moved on refuses that, and the attempt is made anew upon the plan as it is now.
+#
+# Who only looks holds nothing: readers neither wait for writers nor keep them waiting. And who
+# would have to read much of a journal reads it before: meanwhile others write, also to other
+# plans.
+
+
+Journal = tuple[Entry, ...]
+
+_MOST_ATTEMPTS = 1_000  # more than a crowd of writers needs, and not for ever
+_MANY = 500  # events: more are not read while the plan is held, as long as that can be avoided
+_MOST_READS = 3
+
+
+@attrs.frozen
+class Outcome:
+    """What an attempt came to: the caller's result, and what is to be appended."""
+
+    result: Any
+    plan: Plan
+    entries: Journal = ()
+    signed: "tuple[Signed, ...]" = ()
+
+    def appends(self) -> "tuple[Signed, ...]":
+        """Return what is to be appended, piece by piece: one for each key."""
+        return self.signed or ((Signed(self.entries, self.plan),) if self.entries else ())
+
+
+@attrs.frozen
+class Signed:
+    """Entries, the plan that they lead to, and what is kept with them: their key and an answer."""
+
+    entries: Journal
+    plan: Plan
+    key: Key | None = None
+    answer: str = ""
+
+
+Attempt = Callable[..., Outcome]
+"""
+Decides upon a plan, what it asked to see of its journal, and the time; where there are keys, also
+upon what was kept under each of them, `None` for nothing.
+"""
+
+Since = Callable[[Plan, Entry | None], int | None]
+"""
+Says behind which revision an attempt has to see the journal; `None` for nothing of it.
+
+Who would need all of it is asked again with the newest entry, which may show that it need not.
+"""
+
+
+@attrs.frozen
+class _Read:
+    """Entries of a journal behind a revision; without entries, those that have to be read."""
+
+    first: int
+    entries: Journal = ()
+
+
+def nothing(_: Plan, __: Entry | None) -> None:
+    """Say that an attempt has to see nothing of the journal."""
+    return
+
+
+class Commits:
+    """One plan in a store."""
+
+    def __init__(self, store: AnyStore, plan_id: str, clock: Clock) -> None:
+        self._store = store
+        self._plan_id = plan_id
+        self._clock = clock
+        self.holds = is_holding(store)
+        self.feed = Feed(plan_id, has_tails=self.holds)
+
+    def now(self) -> datetime:
+        """Return the time by the planner's clock, in UTC."""
+        return in_utc(self._clock())
+
+    def plan(self) -> Steps[Plan]:
+        """Return the plan as it stands."""
+        if self.holds and self.feed.newest is not None:
+            return (yield from self._caught_up(self._since))
+        plan: Plan = yield "load", (self._plan_id,)
+        self.feed.saw(plan)
+        # Once more, for the entry that led to it.
+        return (yield from self._caught_up(self._since)) if self.holds and plan.revision else plan
+
+    def _since(self, revision: int) -> Step:
+        return "entries_since", (self._plan_id, revision)
+
+    def _caught_up(self, ask: Callable[[int], Step]) -> Steps[Plan]:
+        """Return the newest plan that is known and what came since, if it came upon that plan."""
+        plan, last = self.feed.newest or (Plan(), None)
+        tail: Journal = yield ask(plan.revision - 1)
+        if len(tail) == 1 and tail[0] is last:  # nearly always, where the store is in memory
+            return plan
+        news = behind_known(self._plan_id, plan.revision, last, tail)
+        plan = follow(plan, news)
+        self.feed.saw(plan, tail[-1] if tail else None)
+        return plan
+
+    def history(self) -> Steps[Journal]:
+        """Return the whole journal."""
+        journal: Journal = yield "entries", (self._plan_id,)
+        return journal
+
+    def look(self, attempt: Attempt, since: Since = nothing) -> Steps[Any]:
+        """Return what an attempt comes to that changes nothing."""
+        if not self.holds:
+            return (yield from self._compared(attempt, since))
+        plan = yield from self.plan()
+        tail: Any = yield from self._tail(since, plan, self._since)
+        # Two reads are no snapshot: what came between them is not looked at.
+        journal = tuple(entry for entry in tail if entry.revision <= plan.revision)
+        return attempt(plan, journal, self.now()).result
+
+    def commit(
+        self,
+        attempt: Attempt,
+        since: Since = nothing,
+        keys: Sequence[Key] = (),
+        *,
+        with_repeats: bool = False,
+    ) -> Steps[Any]:
+        """
+        Carry an attempt out, append what it came to, tell subscribers, return its result.
+
+        With keys, the attempt sees what was kept under them, and does not do it again. If all of it
+        was kept, it sees nothing of the journal, unless `with_repeats`.
+
+        Raises:
+            StoreError: the store cannot do it; "no_keys" if it keeps none and there are some.
+        """
+        if self.holds:
+            return (yield from self._held(attempt, since, keys, with_repeats=with_repeats))
+        if keys:
+            msg = (
+                f"{type(self._store).__name__} keeps no keys, so a call that is made twice would "
+                "happen twice; take a SqliteStore, or leave out key="
+            )
+            raise StoreError(msg, plan_id=self._plan_id, problem="no_keys")
+        return (yield from self._compared(attempt, since))
+
+    def _held(
+        self, attempt: Attempt, since: Since, keys: Sequence[Key], *, with_repeats: bool
+    ) -> Steps[Any]:
+        if self.feed.newest is None:
+            self.feed.saw((yield "load", (self._plan_id,)))
+        appending: list[Plan] = []
+        read: _Read | None = None
+        for number in range(_MOST_READS + 1):
+            many = _MANY if number < _MOST_READS else None
+            bound = (attempt, since, keys, appending, read, many, with_repeats)
+            decide = partial(self._decided, *bound)
+            try:
+                decided = yield Hold(self._plan_id, decide)
+            except Exception:
+                # What got lost may be the acknowledgement alone: the journal knows. A PostgreSQL
+                # server that was killed 20 times under load left 5 such commits.
+                if appending:
+                    yield News(appending[0], (), None)
+                raise
+            if not isinstance(decided, _Read):
+                break
+            plan = yield from self.plan()
+            tail: Journal = yield self._since(decided.first)
+            read = _Read(decided.first, tuple(e for e in tail if e.revision <= plan.revision))
+            # In vain: what takes long here, such as replaying years of entries, is remembered.
+            attempt(
+                plan, read.entries, in_utc(self._clock()), *([(None,) * len(keys)] if keys else [])
+            )
+        plan, done = decided
+        yield from self._told(plan, done)
+        return done.result
+
+    def _decided(  # noqa: PLR0913, PLR0917 - bound before the plan is held
+        self,
+        attempt: Attempt,
+        since: Since,
+        keys: Sequence[Key],
+        appending: list[Plan],
+        read: _Read | None,
+        many: int | None,
+        with_repeats: bool,  # noqa: FBT001 - same
+        held: Any,
+    ) -> Steps[tuple[Plan, Outcome] | _Read]:
+        """
+        Decide upon a held plan and append. `held` is a `Held` or an `AsyncHeld`.
+
+        What is returned instead has to be read first: it is more than so `many` entries.
+        """
+        known = 0 if self.feed.newest is None else self.feed.newest[0].revision
+        if held.revision < known:
+            raise gone_back(self._plan_id, known, held.revision)
+        if many is not None and held.revision - known > many:
+            return _Read(held.revision)
+        ask = partial(partial, held.entries_since)
+        plan = yield from self._caught_up(ask)
+        kept = []
+        for key in keys:
+            receipt = yield partial(held.receipt, key)
+            kept.append(receipt)
+        is_repeat = bool(kept) and all(kept)
+        # A session catches up with what it did itself: so it also sees the journal of a repeat.
+        wanted = nothing if is_repeat and not with_repeats else since
+        journal = yield from self._tail(wanted, plan, ask, read, many)
+        if isinstance(journal, _Read):
+            return journal
+        # The store's clock, for it is the same for all who share the plan; a clock that was given
+        # is meant.
+        at = (yield held.now) if self._clock is utc_now else self._clock()
+        done = attempt(plan, journal, in_utc(at), *([tuple(kept)] if keys else []))
+        revision = plan.revision
+        for each in done.appends():
+            signing = {"key": each.key, "answer": each.answer} if each.key else {}
+            appending.append(plan)
+            yield partial(held.append, revision, each.entries, each.plan, **signing)
+            revision = each.plan.revision
+        return plan, done
+
+    def _tail(
+        self,
+        since: Since,
+        plan: Plan,
+        ask: Callable[[int], Step],
+        read: _Read | None = None,
+        many: int | None = None,
+    ) -> Steps[Journal | _Read]:
+        first = since(plan, None)
+        if first == ALL:
+            # A process that begins anew, and whose model wrote last: it need not read all that came
+            # before, which may be years of it.
+            known, last = self.feed.newest or (plan, None)
+            if last is None or known.revision != plan.revision:
+                newest: Journal = yield ask(plan.revision - 1)
+                last = newest[-1] if newest else None
+            first = since(plan, last)
+        if first is None:
+            return ()
+        if read is not None and read.first <= first and read.entries:
+            end = read.entries[-1].revision
+            more: Journal = () if end == plan.revision else (yield ask(max(first, end)))
+            return tuple(e for e in read.entries if e.revision > first) + more
+        if many is not None and plan.revision - max(first, 0) > many:
+            return _Read(first)
+        journal: Journal = yield ask(first)
+        return journal
+
+    def _compared(self, attempt: Attempt, since: Since) -> Steps[Any]:
+        # Retries are affordable: in a prototype on SQLite, 32 processes on one plan appended 2,656
+        # times a second with 4.3 conflicts for each; an agent gives about one command a second.
+        for _ in range(_MOST_ATTEMPTS):
+            plan = yield from self.plan()
+            journal: Journal = ()
+            if since(plan, None) is not None:
+                journal = yield from self.history()
+            # Two reads are no snapshot: somebody has written between them.
+            if journal and journal[-1].revision != plan.revision:
+                continue
+            # Asked by each attempt, so that an entry is not older than the one that came first.
+            done = attempt(plan, journal, self.now())
+            kept = True
+            if done.entries:
+                append = (self._plan_id, plan.revision, done.entries, done.plan)
+                try:
+                    kept = yield "append", append
+                except Exception:
+                    yield News(plan, (), None)  # as above
+                    raise
+            if kept:
+                yield from self._told(plan, done)
+                return done.result
+        msg = f"the plan {self._plan_id!r} kept changing for {_MOST_ATTEMPTS} tries; try again"
+        raise StoreError(msg, plan_id=self._plan_id, problem="busy")
+
+    def _told(self, plan: Plan, done: Outcome) -> Steps[None]:
+        appended = done.appends()
+        self.feed.saw(done.plan, appended[-1].entries[-1] if appended else None)
+        if self.feed.subscriptions:
+            yield News(plan, done.entries, done.plan)
+
+
+# -------- receipts --------
+# Calls that are made twice and happen once: how a result is kept beside its key, and read again.
+#
+# A framework makes a call again after a crash, a timeout or a resumed run, and cannot know whether
+# the first one was carried out: of 54 writers that were killed, 4 to 13 had appended what nobody
+# was told of. So the append carries the call's key, and what was answered is kept with it. To
+# decide again upon the plan of then was the other way; but an answer also depends on what its hand
+# had seen, on the policy and on the version of the texts, none of which the journal knows.
+#
+# - The plan of a result that is given again is the plan as it stands: whoever keeps it (a
+#   framework's
+#   state) would otherwise go back to an older one.
+# - A call that changed nothing, a look or a refusal, is not kept: there is nothing in it to do
+#   twice,
+#   and the list that it showed may be long. Made again, it is answered anew.
+# - What a framework repeats is one call or all of a turn, as it went down: in another order, in
+#   other
+#   groups. So its calls carry a key each (`keys_of_calls`), and those of them that were carried out
+#   are given again beside those that were not.
+
+
+@attrs.frozen
+class Part:
+    """Those calls of a turn, by their places, that one key stands for; `None`: nothing is kept."""
+
+    key: Key | None
+    places: Sequence[int]
+
+
+def parts_of_turn(
+    key: str | Sequence[str] | None, calls: Sequence[Call], actor: str | None
+) -> tuple[Part, ...]:
+    """
+    Return the parts of a turn that has one key, one for each call, or none.
+
+    Raises:
+        PlanError: a key is no name, or there are more or fewer than there are calls.
+    """
+    places = range(len(calls))
+    if key is None:
+        return (Part(None, places),)
+    if not isinstance(key, tuple | list):
+        return (Part(_key_of_calls(key, places, calls, actor), places),)
+    if len(key) != len(calls) or len({*key}) != len(key):
+        raise unfit(key, f"give one key for the turn, or one for each of its {len(calls)} calls")
+    alone = [(name, [place]) for name, place in zip(key, places, strict=True)]
+    return tuple(Part(_key_of_calls(name, at, calls, actor), at) for name, at in alone)
+
+
+def _key_of_calls(
+    name: object, places: Sequence[int], calls: Sequence[Call], actor: str | None
+) -> Key:
+    # Ids of calls are no part of it: a framework may give new ones to calls that it makes again.
+    asked = [[calls[place].name, calls[place].arguments] for place in places]
+    return _key(name, ["turn", asked, actor])
+
+
+def keys_of_calls(calls: Sequence[Call], *scope: object) -> tuple[str, ...]:
+    """Return a key for each call, the same whenever it is made again: see `Planner.keys_of`."""
+    # Without ids (Gemini's calls need none) the place in the response tells calls apart. What is
+    # asked for is a part of the key: under one id an agent may not fail for what a person edited.
+    ids = [call.call_id or str(place) for place, call in enumerate(calls)]
+    return tuple(
+        f"{name}:{_digest([*scope, name, call.name, call.arguments])[:32]}"
+        for name, call in zip(ids, calls, strict=True)
+    )
+
+
+def key_of_command(key: str, command: Command, actor: str | None) -> Key:
+    """
+    Return the key of a command.
+
+    Raises:
+        PlanError: `key` is no name.
+    """
+    return _key(key, ["apply", repr(command), actor])
+
+
+def _key(name: object, asked: Any) -> Key:
+    if not isinstance(name, str) or not name:
+        raise unfit(name, "a key is the name of one call: a text that is not empty, key='call_7'")
+    return Key(name, _digest(asked))
+
+
+def _digest(asked: Any) -> str:
+    try:
+        text = json.dumps(asked, sort_keys=True, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        text = repr(asked)  # what is no JSON, as a model's arguments may be
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def replies_text(replies: Sequence[Reply]) -> str:
+    """Return replies as they are kept beside their key; their events stand in the journal."""
+    kept = [
+        {
+            "name": reply.name,
+            "text": reply.text,
+            "is_error": reply.is_error,
+            "has_entry": bool(reply.events),
+            "problems": [attrs.asdict(each) for each in reply.problems],
+            "warnings": [attrs.asdict(each) for each in reply.warnings],
+            "repairs": [attrs.asdict(each) for each in reply.repairs],
+        }
+        for reply in replies
+    ]
+    return json.dumps({"replies": kept}, separators=(",", ":"))
+
+
+def replies_again(
+    plan: Plan, calls: Sequence[Call], parts: Sequence[Part], kept: Sequence[Receipt | None]
+) -> Mapping[int, Reply]:
+    """Return the replies that were kept of a turn, by the places of their calls."""
+    found: dict[int, Reply] = {}
+    for part, receipt in zip(parts, kept, strict=False):
+        if receipt is not None:
+            entries, last = iter(receipt.entries), receipt.entries[-1]
+            told = json.loads(receipt.answer)["replies"]
+            for place, each in zip(part.places, told, strict=True):
+                entry = next(entries) if each["has_entry"] else None
+                found[place] = Reply(
+                    plan,
+                    each["text"],
+                    () if entry is None else entry.events,
+                    each["is_error"],
+                    _problems(each["problems"]),
+                    _problems(each["warnings"]),
+                    tuple(Repair(**repair) for repair in each["repairs"]),
+                    each["name"],
+                    calls[place].call_id,
+                    repeat_of=(entry or last).revision,
+                    note=Note(named=_own_in(() if entry is None else entry.events)),
+                )
+    return found
+
+
+def _own_in(events: Sequence[Event]) -> tuple[str, ...]:
+    # Less than the call knew, never more: what its lines said without a change is not in events.
+    return tuple(event.task.id for event in events if isinstance(event, TaskCreated))
+
+
+def with_own(seen: Base, kept: Sequence[Receipt | None]) -> Base:
+    """
+    Return what a hand has seen, and what it did itself by calls that are made again: its framework
+    has lost that, and it is no news to it.
+    """
+    entries = (entry for receipt in kept if receipt is not None for entry in receipt.entries)
+    own = [event for one in entries if one.revision > seen.plan.revision for event in one.events]
+    # Whether that was before a reminder showed the plan is not known: so that counts for nothing.
+    if not own:
+        return seen
+    # In its place of the journal: what others did before it stays unseen.
+    return attrs.evolve(seen, plan=replay(seen.plan, own))
+
+
+def with_kept(fences: Fences, kept: Sequence[Receipt | None]) -> Fences:
+    """Return a hand's fences, and those that its calls got which are made again."""
+    entries = [entry for receipt in kept if receipt is not None for entry in receipt.entries]
+    return fences_after(fences, [event for entry in entries for event in entry.events])
+
+
+def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
+    """
+    Return a turn with the replies that are given again in their places. What others did since
+    `seen` is told by the first of them, if no call was carried out anew that tells it.
+    """
+    anew = iter(turn.replies)
+    count = len(turn.replies) + len(again)
+    replies = [again[place] if place in again else next(anew) for place in range(count)]
+    told = any(not reply.is_error for reply in turn.replies)
+    news = "" if seen is None or told else unseen_text(seen, turn.plan)
+    for place in sorted(again):
+        text = again[place].text
+        if news and not again[place].is_error:
+            # Part of it may stand there already, as it was told then.
+            text, news = f"{news}\n{text.removeprefix(news).lstrip()}", ""
+        replies[place] = attrs.evolve(replies[place], plan=turn.plan, text=text)
+    return Turn(turn.plan, tuple(replies))
+
+
+def accepted_text(decision: Accepted) -> str:
+    """Return what is kept of a decision beside its key."""
+    warnings = [attrs.asdict(each) for each in decision.warnings]
+    return json.dumps({"warnings": warnings}, separators=(",", ":"))
+
+
+def accepted_again(plan: Plan, receipt: Receipt) -> Accepted:
+    """Return a decision that was kept, with the plan as it stands."""
+    events = tuple(event for entry in receipt.entries for event in entry.events)
+    return Accepted(plan, events, _problems(json.loads(receipt.answer)["warnings"]))
+
+
+def _problems(kept: list[dict[str, Any]]) -> tuple[Problem, ...]:
+    return tuple(Problem(**{**each, "task_ids": tuple(each["task_ids"])}) for each in kept)
+
+
+# -------- actors --------
+# What each actor that calls through one planner knows of the plan (law 15).
+#
+# A session that calls by a planner without a record of its own is remembered by its actor, with the
+# plan as its last call left it: a `Plan` is a value that shares what did not change, so to keep one
+# costs little. As long as the plan stands at that revision nobody else has written, and there is
+# nothing to look up. Only otherwise the journal is read: it says who did what since.
+#
+# An actor that this planner does not know (after a restart, in another process, or of more than
+# are remembered) has listed nothing: two clients may well have one name, and a line that changed
+# nothing is in no journal. If it has a name, its last tool call in the journal gives it a base all
+# the same, which only protects: its old lines mean no change, and what others did since is news to
+# it. An edit by `apply` is no such call: a program that edits in the name of a model shows it
+# nothing.
+#
+# The same holds of claims: a planner knows the fencing tokens that its own calls got, and no
+# others.
+
+
+_EMPTY_PLAN = Plan()
+_MOST_ACTORS = 1_000  # a server meets any number of them; who is forgotten is found in the journal
+
+
+def plan_of_revision(
+    journal: Sequence[Entry], revision: int, known: Plan = _EMPTY_PLAN
+) -> Plan | None:
+    """
+    Return the plan as it was at a revision, by its journal or the entries after a `known` one;
+    `None` if the journal was cut after that, or does not go so far.
+    """
+    entries = [one for one in journal if known.revision < one.revision <= revision]
+    if not entries or entries[-1].revision != revision:
+        return known if revision == known.revision else None
+    return follow(known, entries)
+
+
+def caught_up(
+    known: Base,
+    journal: Sequence[Entry],
+    actor: str | None,
+    own: Collection[int] = (),
+    earlier: Mapping[str, str] = EMPTY,
+) -> Base:
+    """
+    Return what a session knows once others have written the entries after its plan: which of them
+    are its own (`own` are their revisions, or what a verifier found for a call of this actor's that
+    was refused), and who made the others; `earlier` says so of those of before the journal.
+    """
+    done: list[Event] = []
+    others: list[Entry] = []
+    for entry in journal:
+        if entry.revision > known.plan.revision:
+            if entry.revision in own or is_refused_check(entry, actor):
+                done += entry.events
+            else:
+                others.append(entry)
+    actors = {**earlier, **changed_by(known.plan, others)}
+    return attrs.evolve(known, plan=replay(known.plan, done) if done else known.plan, actors=actors)
+
+
+class Actors:
+    """What the actors of one planner know, and the fencing tokens that their calls got."""
+
+    def __init__(self, toolset: ToolSet) -> None:
+        self._toolset = toolset
+        self._known: dict[str | None, Base] = {}
+        self._fences: dict[str | None, Fences] = {}
+        self._lock = Lock()
+
+    def knows(self, actor: str | None, known: Base) -> None:
+        """Note what an actor knows after a call."""
+        with self._lock:
+            # Of two calls at once by one actor, the earlier one may come here last.
+            # Taken out and put in again, so that the first one is the actor that was longest away.
+            old = self._known.pop(actor, known)
+            self._known[actor] = known if known.plan.revision >= old.plan.revision else old
+            if len(self._known) > _MOST_ACTORS:
+                del self._known[next(iter(self._known))]
+
+    def did(self, actor: str | None, events: Sequence[Event]) -> None:
+        """Note what an actor's own calls have brought about: the claims that they got or ended."""
+        if not self._toolset.team and actor not in self._fences:
+            return  # on the way of every call
+        with self._lock:
+            fences = fences_after(self._fences.pop(actor, NO_FENCES), events)
+            if fences:
+                self._fences[actor] = fences
+            if len(self._fences) > _MOST_ACTORS:
+                del self._fences[next(iter(self._fences))]
+
+    def fences(self, actor: str | None) -> Fences:
+        """Return the fencing tokens of the claims that an actor's own calls got (law 19)."""
+        return self._fences.get(actor, NO_FENCES)
+
+    def since(self, actor: str | None, plan: Plan, newest: Entry | None = None) -> int | None:
+        """
+        Return the revision after which the journal has to be read for `base`; `None` if it need not
+        be. `newest` is the last entry, if it is known.
+        """
+        known = self._known.get(actor)
+        if known is not None:
+            return known.plan.revision if plan.revision > known.plan.revision else None
+        if actor is None or not plan.revision:
+            return None
+        return None if newest is not None and self._last_call(actor, (newest,)) else ALL
+
+    def base(self, actor: str | None, plan: Plan, journal: Sequence[Entry]) -> Base | None:
+        """
+        Return the base of an actor's next calls; `None` if it has listed all that there is.
+
+        `journal` has what `since` asked for.
+        """
+        known = self._known.get(actor)
+        if known is None:
+            if plan.next_id == 1:
+                return None  # nothing was ever written: there is nothing that it could not know
+            count = self._last_call(actor, journal) if actor is not None else 0
+            then = follow(_EMPTY_PLAN, journal[:count]) if count else plan
+            # It reopens nothing by a list: it does not know who has closed what.
+            known = Base(then, listed=NOTHING_LISTED, overflow=True)
+        if known.plan.revision != plan.revision:
+            known = caught_up(known, journal, actor)
+        if known.plan.revision != plan.revision:
+            return known
+        # Equal by now, also where all that came was found for its own calls: then it is this plan.
+        return None if known.is_alone else attrs.evolve(known, plan=plan, actors=EMPTY)
+
+    def _last_call(self, actor: str, journal: Sequence[Entry]) -> int:
+        """Return how many entries there are up to the last tool call of an actor; 0 without one."""
+        for place in reversed(range(len(journal))):
+            entry = journal[place]
+            # An entry by `apply` has a command's name as its cause, and so is found to be no call.
+            is_call = entry.actor == actor and self._toolset.find(entry.cause)
+            if is_call and not is_refused_check(entry, actor):
+                return place + 1
+        return 0
+
+
+# -------- entries --------
+# What a planner appends: the journal entries of what was accepted, with their keys.
+
+
+def entries_of(
+    plan: Plan, named: Sequence[tuple[str, tuple[Event, ...]]], at: datetime, actor: str | None
+) -> tuple[Entry, ...]:
+    """Return the journal entries of what was accepted, one for each name that has events."""
+    entries: list[Entry] = []
+    revision = plan.revision
+    for cause, events in named:
+        if events:
+            revision += len(events)
+            entries.append(Entry(revision, events, at, actor, cause))
+    return tuple(entries)
+
+
+def signed_entries(  # noqa: PLR0913, PLR0917 - all that an entry says
+    plan: Plan,
+    parts: Sequence[Part],
+    again: Mapping[int, Reply],
+    replies: Sequence[Reply],
+    at: datetime,
+    actor: str | None,
+) -> tuple[Signed, ...]:
+    """
+    Return what is to be appended for each part of a turn that was not carried out before; `replies`
+    are those to its calls.
+    """
+    signed, rest = [], iter(replies)
+    for part in parts:
+        if part.places and part.places[0] in again:
+            continue
+        made = [next(rest) for _ in part.places]
+        named = [(reply.name, reply.events) for reply in made]
+        if entries := entries_of(plan, named, at, actor):
+            answer = "" if part.key is None else replies_text(made)
+            plan = made[-1].plan
+            signed.append(Signed(entries, plan, part.key, answer))
+    return tuple(signed)
+
+
+# -------- restoring --------
+# An earlier plan that comes back: by undo, from a snapshot, or as what somebody else has kept so
+# far.
+#
+# These are attempts, as those of `transactions`. They put a plan back by one command, so that the
+# journal goes on: nothing that happened is taken out of it.
+
+
+_ANYTHING_GOES = Policy()
+_BEGUN = "begin"
+
+
+def put_back(plan: Plan, earlier: Plan, blank: Entry, fences: Fences) -> Outcome:
+    """
+    Make a plan what it was; the entry of that has the time, actor and cause of `blank`. Refused if
+    that would end a live claim whose fencing token is not among `fences` (law 19).
+    """
+    # Under no policy: yesterday's plan may break a rule of today's, and has to come back.
+    command = RestorePlan(tuple(earlier), earlier.next_id, earlier.approved)
+    decision = decide(plan, command, _ANYTHING_GOES, at=blank.at, fences=fences)
+    if isinstance(decision, Rejected):
+        return Outcome(decision, plan)
+    after = decision.plan
+    entry = attrs.evolve(blank, revision=after.revision, events=decision.events)
+    return Outcome(decision, after, (entry,))
+
+
+def begun(plans: Sequence[Plan], plan: Plan, journal: Journal, at: datetime) -> Outcome:
+    """
+    Begin a plan with what somebody else has kept of it until now, one plan after the other; the
+    result says whether it began so, now or before.
+    """
+    if plan.revision:
+        return Outcome(bool(journal) and journal[0].cause == _BEGUN, plan)
+    entries: list[Entry] = []
+    for each in plans:
+        own = {task.id: task.claim.fence for task in plan if task.claim is not None}
+        done = put_back(plan, each, Entry(0, (), at, cause=_BEGUN, undoes=0), own)
+        plan, entries = done.plan, [*entries, *done.entries]
+    return Outcome(result=True, plan=plan, entries=tuple(entries))
+
+
+def undone(  # noqa: PLR0913, PLR0917 - the first three are bound by `partial`
+    actor: str | None,
+    seen: int | None,
+    fences: Fences,
+    plan: Plan,
+    journal: Journal,
+    at: datetime,
+) -> Outcome:
+    """Take back the last command that still stands, unless the plan has moved on from `seen`."""
+    # Law 15: "the last command" is another one by now, which its hand has never seen.
+    if seen is not None and plan.revision != seen:
+        return Outcome(Rejected((_moved_on(plan, seen),)), plan)
+    # From the journal: another planner, or this one after a restart, goes on undoing.
+    change = last_change(journal)
+    if change is None:
+        return Outcome(Rejected((_nothing_to_undo(journal),)), plan)
+    # Every later entry is an undo or was undone, or a heartbeat: replaying the ones before is
+    # enough.
+    before = plan_at(journal, journal.index(change))
+    decision, entry = taken_back(plan, change, before, at=at, actor=actor, fences=fences)
+    if isinstance(decision, Rejected) or entry is None:
+        return Outcome(decision, plan)
+    return Outcome(decision, decision.plan, (entry,))
+
+
+def _moved_on(plan: Plan, seen: int) -> Problem:
+    return Problem("moved_on", seen=str(seen), legal=str(plan.revision))
+
+
+def _nothing_to_undo(journal: Journal) -> Problem:
+    # A journal that was cut says so, and so does its undo.
+    if journal and is_beginning(journal[0]) and journal[0].cause == CUT:
+        return Problem("journal_cut", seen=str(journal[0].revision))
+    return Problem("nothing_to_undo")
 
 
 _NO_REPLIES: Mapping[int, Reply] = {}
@@ -68,28 +827,20 @@ class Sight(Protocol):
     notes: tuple[Note, ...]
 
     def since(self, plan: Plan, newest: Entry | None, /) -> int | None:
-        """
-        Return the revision after which the journal has to be read; `None` if it need not be.
-        """
+        """Return the revision after which the journal has to be read; `None` if it need not be."""
         ...
 
     def base(self, plan: Plan, journal: Journal, /) -> Base | None:
-        """
-        Return the base of the session's calls; `None` if it has listed all that there is.
-        """
+        """Return the base of the session's calls; `None` if it has listed all that there is."""
         ...
 
     def did(self, events: Sequence[Event], /) -> None:
-        """
-        Note what the session's calls have brought about: claims that they got or ended.
-        """
+        """Note what the session's calls have brought about: claims that they got or ended."""
         ...
 
 
 class Transactions:
-    """
-    What both planners do, and what they share.
-    """
+    """What both planners do, and what they share."""
 
     _awaits = False
 

@@ -12,12 +12,8 @@ from typing import TYPE_CHECKING
 from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
-    from todoplan.render.dot import to_dot
-    from todoplan.render.drift import drift_to_text
-    from todoplan.render.markdown import to_markdown
-    from todoplan.render.mermaid import to_mermaid
-    from todoplan.render.page import to_html
-    from todoplan.render.text import to_text
+    from todoplan.render.markup import to_dot, to_html, to_markdown, to_mermaid
+    from todoplan.render.outline import drift_to_text, to_text
 
 __all__ = ["drift_to_text", "to_dot", "to_html", "to_markdown", "to_mermaid", "to_text"]
 __dir__ = listing(__all__)
@@ -26,11 +22,15 @@ if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled n
     __getattr__ = loader(
         __name__,
         {
-            "dot": ("to_dot",),
-            "drift": ("drift_to_text",),
-            "markdown": ("to_markdown",),
-            "mermaid": ("to_mermaid",),
-            "page": ("to_html",),
-            "text": ("to_text",),
+            "markup": (
+                "to_dot",
+                "to_html",
+                "to_markdown",
+                "to_mermaid",
+            ),
+            "outline": (
+                "drift_to_text",
+                "to_text",
+            ),
         },
     )

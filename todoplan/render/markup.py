@@ -6,16 +6,19 @@ sheets and scripts, identified by their hashes, and no images, fonts, forms or c
 """
 
 import json
+import re
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from todoplan.render.cleaning import one_line
-
-__all__ = ["Markup", "data_block", "element", "joined", "page", "style"]
+from todoplan.core.plan.model import Status
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules import TABLE, Action, Kind, Move
+from todoplan.render.outline import Line, arrows, aside, clip, lines, nesting, summary
+from todoplan.texts import one_line
 
 
 class Markup(str):
@@ -97,3 +100,203 @@ def data_block(name: str, data: object) -> Markup:
     """
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     return Markup(f'<script type="application/json" id="{escape(name)}">{text}</script>')
+
+
+# -------- markdown --------
+# A plan as a GitHub task list in Markdown.
+
+
+# Some sites make a link of "todo.md", so a dot between two characters is escaped, but not at the
+# end of a sentence.
+_MARKUP = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<=\S)\.(?=\S)")
+_INDENT = "  "
+
+
+def escaped(text: str) -> str:
+    """Return cleaned text on one line, with every markup character escaped."""
+    return _MARKUP.sub(r"\\\g<0>", one_line(text))
+
+
+def to_markdown(plan: Plan) -> str:
+    """
+    Return the summary and a task list, one line for each task, with subtasks indented.
+
+    All markup in texts is escaped. A site that turns @names and #numbers into links after rendering
+    the Markdown still does so.
+    """
+    rows = [_row(line) for line in lines(plan)]
+    return "\n".join((escaped(summary(plan)), "", *rows)) if rows else summary(plan)
+
+
+def _row(line: Line) -> str:
+    # A box has two states. Every other status is written as a word.
+    box = "[x]" if line.status is Status.COMPLETED else "[ ]"
+    plain = line.status in {Status.PENDING, Status.COMPLETED}
+    notes = line.notes if plain else (line.words, *line.notes)
+    told = escaped(f"{line.id} {line.text}{aside(notes)}")
+    return f"{_INDENT * line.level}- {box} {told}"
+
+
+# -------- mermaid --------
+# Mermaid diagrams: a plan as a flowchart, and the transition table as a state diagram.
+
+
+_WIDTH = 80
+_MERMAID_INDENT = "    "
+# Texts in diagrams have run as scripts before: CVE-2025-54880 and -54881 of Mermaid.
+# Everything but letters, digits and spaces becomes a numeric entity, because quotation marks cannot
+# be escaped.
+# Mermaid reads any line with "direction LR" as a statement, even inside quotation marks.
+_MERMAID_MARKUP = re.compile("[^A-Za-z0-9 \x80-\U0010ffff]|[dD](?=irection)")
+_STYLES = (
+    "    classDef pending stroke-dasharray:4 3",
+    "    classDef in_progress stroke-width:3px",
+    "    classDef completed opacity:0.6",
+    "    classDef cancelled opacity:0.4,stroke-dasharray:1 3",
+    "    classDef failed stroke:red,stroke-width:2px",
+    "    classDef waiting stroke:orange,stroke-dasharray:4 3",
+)
+
+
+def to_mermaid(plan: Plan) -> str:
+    """
+    Return a flowchart with a node for each task and an arrow from each blocker.
+
+    A node is named "t7" for task 7; its class is the status, or "waiting". A task with subtasks is
+    a subgraph of that name around them. Labels are cut at 80 columns. By default, Mermaid draws at
+    most 500 arrows and 50,000 characters.
+    """
+    rows = lines(plan)
+    if not rows:
+        return 'flowchart TD\n    empty["no tasks"]'
+    edges = (f"    {blocker} --> {blocked}" for blocker, blocked in arrows(rows))
+    return "\n".join(("flowchart TD", *_nodes(rows), *edges, *_STYLES))
+
+
+def _nodes(rows: tuple[Line, ...]) -> Iterator[str]:
+    for row, opens, ends in nesting(rows):
+        indent, box = _MERMAID_INDENT * (row.level + 1), f'{row.node}["{_label(row.caption)}"]'
+        yield f"{indent}subgraph {box}" if opens else f"{indent}{box}:::{row.kind}"
+        yield from (f"{_MERMAID_INDENT * (row.level - number)}end" for number in range(ends))
+    # A subgraph cannot get its class where it is opened.
+    yield from (f"    class {row.node} {row.kind}" for row, opens, _ in nesting(rows) if opens)
+
+
+def _label(text: str) -> str:
+    return _MERMAID_MARKUP.sub(_entity, clip(text, _WIDTH))
+
+
+def _entity(character: re.Match[str]) -> str:
+    return "#quot;" if character[0] == '"' else f"#{ord(character[0])};"
+
+
+def lifecycle_diagram() -> str:
+    """
+    Return the transition table as a state diagram, with an arrow for each cell that moves a task.
+    """
+    return "\n".join(("stateDiagram-v2", *_transitions()))
+
+
+def _transitions() -> Iterator[str]:
+    for (status, action), move in TABLE.items():
+        if move.kind is not Kind.STAY:
+            yield f"    {status} --> {move.target}: {_caption(action, move)}"
+
+
+def _caption(action: Action, move: Move) -> str:
+    return f"{action}" if move.kind is Kind.STEP else f"{action} ({move.kind})"
+
+
+# -------- dot --------
+# A plan as a Graphviz graph in the DOT language.
+
+
+# Each style must suit both a node and a cluster: a filled cluster is black unless a colour is
+# named.
+_DOT_STYLES = {
+    "pending": "style=dashed",
+    "in_progress": "style=bold",
+    "completed": "style=filled, fillcolor=lightgrey",
+    "cancelled": "style=dotted",
+    "failed": "style=solid, color=red",
+    "waiting": "style=dashed, color=orange",
+}
+# "&" is escaped too: Graphviz reads entities such as &quot; in labels.
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
+
+
+def to_dot(plan: Plan) -> str:
+    """
+    Return a digraph with a node for each task and an edge from each blocker.
+
+    A node is named "t7" for task 7; its style shows the status. A task with subtasks is a cluster
+    around them ("cluster_t7") with an invisible point as its node, where edges start and end.
+    Labels are cut at 80 columns.
+    """
+    rows = lines(plan)
+    clusters = {row.node for row, opens, _ in nesting(rows) if opens}
+    edges = (
+        f"  {blocker} -> {end}{_ends(blocker, end, clusters)};" for blocker, end in arrows(rows)
+    )
+    # Edges can end at the border of a cluster only in a compound graph.
+    head = ("digraph plan {", *(["  compound=true;"] if clusters else []), "  node [shape=box];")
+    return "\n".join((*head, *_dot_nodes(rows), *edges, "}"))
+
+
+def _dot_nodes(rows: tuple[Line, ...]) -> Iterator[str]:
+    for row, opens, ends in nesting(rows):
+        indent = _INDENT * (row.level + 1)
+        look = f"label={_quoted(row.caption)}, {_DOT_STYLES[row.kind]}"
+        if opens:
+            yield f"{indent}subgraph cluster_{row.node} {{"
+            yield f"{indent}  graph [{look}];"
+            yield f"{indent}  {row.node} [shape=point, style=invis];"
+        else:
+            yield f"{indent}{row.node} [{look}];"
+        yield from (f"{_INDENT * (row.level - number)}}}" for number in range(ends))
+
+
+def _ends(blocker: str, blocked: str, clusters: set[str]) -> str:
+    ends = (("ltail", blocker), ("lhead", blocked))
+    named = [f"{side}=cluster_{node}" for side, node in ends if node in clusters]
+    return f" [{', '.join(named)}]" if named else ""
+
+
+def _quoted(text: str) -> str:
+    return f'"{clip(text, _WIDTH).translate(_ESCAPES)}"'
+
+
+# -------- page --------
+# A plan as a fragment of HTML.
+
+
+def to_html(plan: Plan) -> str:
+    """
+    Return one `<ul class="todoplan">` with an item for each task.
+
+    The classes of an item are its status and, if so, "waiting", "verified" or "unverified".
+    Subtasks are a nested list. All texts are escaped.
+    """
+    inner = "".join(_items(lines(plan))) or '<li class="empty">no tasks</li>\n'
+    return f'<ul class="todoplan" aria-label="{escape(summary(plan))}">\n{inner}</ul>'
+
+
+def _items(rows: tuple[Line, ...]) -> Iterator[str]:
+    for row, opens, ends in nesting(rows):
+        yield _item(row) + ("\n<ul>\n" if opens else "</li>\n")
+        yield "</ul></li>\n" * ends
+
+
+def _item(line: Line) -> str:
+    kinds = ("mark", line.mark), ("id", line.id), ("text", line.text)
+    notes = (("note", note) for note in line.notes)
+    spans = (f'<span class="{kind}">{escape(text)}</span>' for kind, text in (*kinds, *notes))
+    return f'<li class="{" ".join(_classes(line))}">{" ".join(spans)}'
+
+
+def _classes(line: Line) -> Iterator[str]:
+    yield line.status
+    if line.is_waiting:
+        yield "waiting"
+    if line.verified is not None:
+        yield "verified" if line.verified else "unverified"

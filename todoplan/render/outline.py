@@ -8,26 +8,121 @@ quote texts of users and models.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, assert_never
 
 import attrs
 
-from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Status, Task
+from todoplan.core.events.apply import replay
+from todoplan.core.events.base import Difference, differences
+from todoplan.core.events.drift import Drift
+from todoplan.core.events.types import (
+    ClaimRenewed,
+    EdgeAdded,
+    EdgeRemoved,
+    Event,
+    ParentChanged,
+    PlanApproved,
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskClaimed,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+    TasksReordered,
+)
+from todoplan.core.plan.model import TASK_FIELDS, Evidence, FieldKind, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import stuck
-from todoplan.render.cleaning import one_line
-from todoplan.render.details import details, quoted, verified
+from todoplan.core.problems import ids_text
+from todoplan.texts import one_line
 
-__all__ = [
-    "DEEPEST",
-    "LEFT_OUT",
-    "Line",
-    "arrows",
-    "aside",
-    "lines",
-    "nesting",
-    "summary",
-]
+# -------- cleaning --------
+# Cut text to a number of terminal columns. `texts.cleaning` decides which characters are safe.
+
+
+_MOST_PER_COLUMN = 4  # combining marks take no column; a text of nothing else is cut as well
+
+
+def clip(text: str, width: int) -> str:
+    """Return cleaned text in at most `width` columns, with an ellipsis if it was cut."""
+    shown = text[: width * _MOST_PER_COLUMN]
+    if shown.isascii():  # the usual case, made fast for long logs
+        if len(text) <= width:
+            return text
+        return shown[: width - 1].rstrip() + "…" if width > 0 else ""
+    if shown == text and sum(map(_columns, text)) <= width:
+        return text
+    used, end = 0, 0
+    while end < len(shown) and used + _columns(shown[end]) < width:
+        used += _columns(shown[end])
+        end += 1
+    return shown[:end].rstrip() + "…" if width > 0 else ""
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
+# -------- details --------
+# Notes on a task that quote texts of users and models: its wait, claim, answer, check and evidence.
+#
+# The quoted texts follow the title and cannot close their quotation marks. So a reason or an answer
+# that a model chose cannot be mistaken for a word of ours, such as "verified".
+
+
+def verified(task: Task) -> bool | None:
+    """Return whether a completed task has passed evidence; `None` if it needs no evidence."""
+    if task.status is not Status.COMPLETED or (task.check is None and task.evidence is None):
+        return None
+    return task.evidence is not None and task.evidence.passed
+
+
+def details(task: Task) -> Iterator[str]:
+    """Yield the notes that follow the title of a task."""
+    seen = verified(task)
+    if task.waiting is not None:
+        yield from _wait(task.waiting)
+    if task.claim is not None:
+        yield f"held by {quoted(task.claim.owner)}{_until(task.claim.until, 'seconds')}"
+    if task.answer is not None:
+        yield f"answered: {quoted(task.answer)}"
+    if seen is False:
+        yield "unverified"
+    if task.check is not None:
+        yield f"check: {quoted(task.check)}"
+    if task.evidence is not None:
+        yield _finding(task.evidence, seen=bool(seen))
+
+
+def _wait(waiting: Waiting) -> Iterator[str]:
+    yield f"waiting: {quoted(waiting.reason)}" if waiting.reason else "waiting"
+    if waiting.until is not None:
+        yield _until(waiting.until).lstrip()
+    if waiting.question is not None:
+        yield f"asks: {quoted(waiting.question)}"
+
+
+def _until(at: datetime | None, exact: str = "minutes") -> str:
+    # A claim may last only seconds; rounded to the minute, it would seem to have expired.
+    return "" if at is None else f" until {at.isoformat(' ', exact)}"
+
+
+def _finding(evidence: Evidence, *, seen: bool) -> str:
+    found = "verified" if seen else f"check {'passed' if evidence.passed else 'failed'}"
+    by = "" if evidence.by is None else f" by {quoted(evidence.by)}"
+    return f"{found}{by}: {quoted(evidence.summary)}" if evidence.summary else f"{found}{by}"
+
+
+def quoted(text: str) -> str:
+    """Return a cleaned text in quotation marks, with the quotation marks inside it replaced."""
+    return f'"{one_line(text).replace(chr(34), chr(39))}"'
+
 
 _MARKS = {
     Status.PENDING: "[ ]",
@@ -199,3 +294,198 @@ def _approved(plan: Plan) -> Iterator[str]:
     if plan.approved is not None:
         by = "" if plan.approved.by is None else f" by {quoted(plan.approved.by)}"
         yield f"approved{by} at revision {plan.approved.revision}"
+
+
+# -------- phrases --------
+# Describe the events of a plan in a few words, as a timeline shows them.
+
+
+_SUBJECT = 60
+_MOVES = {
+    Status.PENDING: "put back",
+    Status.IN_PROGRESS: "started",
+    Status.COMPLETED: "completed",
+    Status.CANCELLED: "cancelled",
+    Status.FAILED: "failed",
+}
+
+
+def event_phrases(
+    events: Iterable[Event], plan: Plan, before: Plan | None = None
+) -> tuple[str, ...]:
+    """
+    Return a phrase for each kind of change, cleaned and on one line.
+
+    `plan` is the plan after the events. `before` is the plan before them, if known. If a kind of
+    change concerns one task only, the phrase names its subject, cut at 60 columns. For a restored
+    plan, the phrases describe what the restore changed; if `before` is unknown, they name all of
+    its tasks.
+    """
+    groups: dict[str, dict[str, None]] = {}
+    for verb, task_id in _all_changes(tuple(events), before):
+        groups.setdefault(verb, {})[task_id] = None
+    return tuple(_phrase(verb, tuple(ids), plan) for verb, ids in groups.items())
+
+
+def _all_changes(events: Sequence[Event], before: Plan | None) -> Iterator[tuple[str, str]]:
+    for place, event in enumerate(events):
+        if before is not None and isinstance(event, PlanRestored):
+            was = replay(before, events[:place])
+            yield from _put_back(was, replay(was, (event,)))
+        else:
+            yield from _changes(event)
+
+
+def _put_back(was: Plan, now: Plan) -> Iterator[tuple[str, str]]:
+    for found in differences(was, now):
+        old, new = found.was, found.now
+        if new is None:
+            yield "removed", found.task.id
+        # An edge is reported for the blocked task, not for the blocker.
+        elif old is None or old.but(blocks=new.blocks, updated_at=new.updated_at) != new:
+            yield "restored", new.id
+    known = [task.id for task in now if task.id in was]
+    if known != [task.id for task in was if task.id in now]:
+        yield "reordered", ""
+    if was.approved != now.approved:
+        # After an undo, the previous approval is in force again; nobody has given a new one.
+        last = was.approved.revision if was.approved else -1
+        is_new = now.approved is not None and now.approved.revision > last
+        yield "approved" if is_new else "approval taken back", ""
+
+
+def _phrase(verb: str, ids: tuple[str, ...], plan: Plan) -> str:
+    # A new order or an approval names no task.
+    if ids == ("",):
+        return verb
+    only = plan.get(ids[0]) if len(ids) == 1 else None
+    subject = f" {clip(one_line(only.subject), _SUBJECT)}" if only else ""
+    return f"{verb} {ids_text(ids)}{subject}".rstrip()
+
+
+def _changes(event: Event) -> Iterator[tuple[str, str]]:
+    match event:
+        case TaskCreated(task):
+            yield "created", task.id
+            # Models write items that are started or completed already.
+            if task.status is not Status.PENDING:
+                yield _MOVES[task.status], task.id
+        case StatusChanged(task_id, lost_by=str(holder)):
+            yield f"released from {quoted(clip(holder, _SUBJECT))}", task_id
+        case StatusChanged(task_id, old, new):
+            back = old.closed and not new.closed
+            yield "reopened" if back else _MOVES[new], task_id
+        case TaskEdited(task_id, changes):
+            yield _edited(changes), task_id
+        case EdgeAdded(_, blocked):
+            yield "linked", blocked
+        case EdgeRemoved(_, blocked):
+            yield "unlinked", blocked
+        case ParentChanged(task_id):
+            yield "moved", task_id
+        case TaskClaimed(task_id, _, lost_by):
+            yield "claimed" if lost_by is None else "taken over", task_id
+        case ClaimRenewed():
+            pass  # a heartbeat, of no interest in a history
+        case TaskDeleted(task_id):
+            yield "removed", task_id
+        case PlanCleared(task_ids):
+            yield from (("removed", task_id) for task_id in task_ids)
+        case PlanRestored(tasks):
+            yield from (("restored", task.id) for task in tasks)
+        case TasksReordered():
+            yield "reordered", ""
+        case PlanApproved():
+            yield "approved", ""
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _edited(changes: Mapping[str, Any]) -> str:
+    """Return the word for an edit, chosen by the most important of the changed fields."""
+    if "subject" in changes:
+        return "reworded"
+    if changes.get("answer") is not None:
+        return "answered"
+    if "waiting" in changes:
+        return "no longer waiting" if changes["waiting"] is None else "waiting"
+    if changes.get("evidence") is not None:
+        return "check passed" if changes["evidence"].passed else "check failed"
+    return "edited"
+
+
+# -------- text --------
+# A plan as plain text, safe to write to a terminal.
+
+
+_LEAST_TEXT = 20
+_INDENT = "  "
+
+
+def to_text(plan: Plan, *, width: int | None = None) -> str:
+    """
+    Return the summary and one line for each task, such as `[ ] 3 Ship (ann; waits for 1, 2)`.
+
+    Subtasks are indented. The marks are `[ ]` pending, `[~]` in progress, `[x]` completed, `[v]`
+    completed and verified by the program, `[!]` failed, `[-]` cancelled. `width` is the maximum
+    number of columns of a line. Notes that quote texts are cut first, then the title, and what the
+    task waits for last. There is no newline at the end.
+    """
+    head = summary(plan) if width is None else clip(summary(plan), width)
+    return "\n".join((head, *(_row(line, width) for line in lines(plan))))
+
+
+def _row(line: Line, width: int | None) -> str:
+    head, tail = f"{_INDENT * line.level}{line.mark} {line.id} ", aside(line.notes)
+    if width is None:
+        return f"{head}{line.text}{tail}"
+    # What a task waits for is kept longer than its title: it is why the task is not ready.
+    room = width - len(head) - len(aside(line.facts))
+    return clip(f"{head}{clip(line.text, max(room, _LEAST_TEXT))}{tail}", width)
+
+
+# -------- drift --------
+# The changes since a plan's approval as plain text, for the person who approved it.
+
+
+_WIDTH = 80
+
+
+def drift_to_text(drift: Drift) -> str:
+    """
+    Return the tasks added, removed and changed since the approval, one line each.
+
+    The lines look like `+ 4 Send it ("model")`, `- 2 Ask legal`, `~ 3 Draft: subject (was
+    "Write")`. They are safe for a terminal. Texts are cut at 80 columns. There is no newline at the
+    end.
+    """
+    by = "" if drift.approval.by is None else f" by {quoted(drift.approval.by)}"
+    approved = f"revision {drift.approval.revision}, approved{by}"
+    if not drift:
+        return f"no drift since {approved}"
+    came, went, changed = map(len, (drift.came, drift.went, drift.changed))
+    head = f"since {approved}: {came} came, {went} went, {changed} changed"
+    return "\n".join((head, *_rows(drift)))
+
+
+def _rows(drift: Drift) -> Iterator[str]:
+    for mark, found in (("+", drift.came), ("-", drift.went), ("~", drift.changed)):
+        for each in found:
+            told = ", ".join(f"{_word(each, name)}" for name in drift.fields(each))
+            by = "" if each.actor is None else f" ({quoted(each.actor)})"
+            title = clip(one_line(each.task.subject), _WIDTH)
+            yield f"{mark} {one_line(each.task.id)} {title}{told and ': '}{told}{by}"
+
+
+def _word(each: Difference, name: str) -> str:
+    if name == "status":
+        return "cancelled"
+    was = getattr(each.was, name)
+    shown = _shown((was,) if name == "parent" and was else was)  # shown as an id, like the edges
+    return f"{name.replace('_', ' ')} (was {shown})"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(one_line, value)) or "none"
+    return "none" if value is None or value == "" else quoted(clip(one_line(str(value)), _WIDTH))

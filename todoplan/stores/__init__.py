@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
-    from todoplan.core.events.journal import Entry
+    from todoplan.core.events.apply import Entry
     from todoplan.stores.base import AnyStore, AsyncStore, Store
     from todoplan.stores.file import FileStore
     from todoplan.stores.memory import MemoryStore
@@ -45,11 +45,19 @@ if not TYPE_CHECKING:  # a type checker that saw it would accept every misspelle
     __getattr__ = loader(
         __name__,
         {
-            "base": ("AnyStore", "AsyncStore", "Entry", "Store"),
+            "base": (
+                "AnyStore",
+                "AsyncStore",
+                "Store",
+            ),
             "file": ("FileStore",),
             "memory": ("MemoryStore",),
-            "postgres": ("AsyncPostgresStore", "PostgresStore"),
+            "postgres.store": (
+                "AsyncPostgresStore",
+                "PostgresStore",
+            ),
             "sqlite": ("SqliteStore",),
+            "todoplan.core.events.apply": ("Entry",),
             "urls": ("open_store",),
         },
     )

@@ -4,14 +4,21 @@ The `Store` protocol. Every store keeps a journal, and an append states the revi
 A `Store` has three methods. A database can offer more: see `hold`.
 """
 
-from collections.abc import Awaitable, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeGuard
 
-from todoplan.core.events.journal import Entry
+import attrs
+
+from todoplan.codec import VERSION, dump_plan, load_plan
+from todoplan.codec.documents import entry_from_line, entry_to_line
+from todoplan.codec.engine import LIMIT, parse, to_text
+from todoplan.core.decide import plan_of
+from todoplan.core.events.apply import Entry, replay
+from todoplan.core.events.types import Event, PlanRestored
 from todoplan.core.plan.plan import Plan
-from todoplan.errors import PlanError
-
-__all__ = ["AnyStore", "AsyncStore", "Store", "checked_id"]
+from todoplan.errors import CodecError, PlanError, StoreError
 
 
 def checked_id(plan_id: object) -> str:
@@ -81,3 +88,526 @@ class AsyncStore(Protocol):
 
 AnyStore = Store | AsyncStore
 """A store that `AsyncPlanner` accepts."""
+
+
+# -------- journals --------
+# Functions on journals that all stores share, in particular for journals that were cut.
+#
+# A journal grows without limit, so it can be cut. One entry replaces the entries that were
+# removed: a snapshot of the plan, with the revision and the time of the last removed entry. (With
+# the time of the cutting, a later cut by age would remove nothing more until that age had passed.)
+# The entry is marked as undoing revision 0, which no entry has. So no undo reverts this entry or
+# anything before it.
+
+
+CUT = "compact"
+"""The cause of the entry that replaces the removed entries."""
+
+_NOTHING = 0
+
+
+def beginning(plan: Plan, cause: str, at: datetime | None = None) -> Entry:
+    """Return the first entry of a journal that does not contain the history of its plan."""
+    # Law 6: with `next_id`, so that the ids of deleted tasks are not assigned again.
+    whole = PlanRestored(tuple(plan), plan.next_id, at, plan.approved)
+    return Entry(plan.revision, (whole,), at, cause=cause, undoes=_NOTHING)
+
+
+def is_beginning(entry: Entry) -> bool:
+    """Return whether an entry is a snapshot of the plan from a cut or a handover."""
+    return entry.undoes == _NOTHING
+
+
+def plan_after(plan: Plan, entry: Entry) -> Plan:
+    """Return the plan after one more entry. A snapshot entry replaces the plan."""
+    if not is_beginning(entry):
+        return replay(plan, entry.events)
+    whole = [event for event in entry.events if isinstance(event, PlanRestored)]
+    if not whole:
+        what = "it begins with one that has no plan"
+        raise _damaged(what, entry)
+    held = whole[0]
+    return plan_of(
+        held.tasks, next_id=held.next_id, revision=entry.revision, approved=held.approved
+    )
+
+
+def follow(plan: Plan, entries: Iterable[Entry]) -> Plan:
+    """
+    Return the plan after applying entries, which continue the plan or begin with a snapshot entry.
+
+    Raises:
+        CodecError: an entry is missing or duplicated.
+    """
+    events: list[Event] = []
+    for entry in without_gaps(entries, plan.revision):
+        if is_beginning(entry):
+            plan, events = plan_after(plan, entry), []
+        else:
+            events += entry.events
+    # In one call: each replay copies what it changes.
+    return replay(plan, events) if events else plan
+
+
+_replayed: tuple[Entry, Entry, Plan] | None = None
+
+
+def plan_at(journal: Sequence[Entry], length: int) -> Plan:
+    """
+    Return the plan after the first `length` entries of a complete journal.
+
+    The last result is cached: a caller that decides under the lock has asked for the same plan
+    before it took the lock.
+
+    Raises:
+        CodecError: the same errors as `follow`.
+    """
+    global _replayed  # noqa: PLW0603 - a cache of one immutable plan
+    if not length:
+        return Plan()
+    known = _replayed
+    first, last = journal[0], journal[length - 1]
+    if known is not None and known[0] is first and known[1] is last:
+        return known[2]
+    plan = follow(Plan(), journal[:length])
+    _replayed = first, last, plan
+    return plan
+
+
+def without_gaps(entries: Iterable[Entry], revision: int = 0) -> Iterator[Entry]:
+    """
+    Yield entries, and check that each one continues from the revision before it.
+
+    Raises:
+        CodecError: an entry does not. Replay checks no rules, and would return a plan that nobody
+            decided on.
+    """
+    for entry in entries:
+        revision = entry.revision if is_beginning(entry) else revision + len(entry.events)
+        if revision != entry.revision:
+            what = f"the events up to it lead to {revision}"
+            raise _damaged(what, entry)
+        yield entry
+
+
+def _damaged(what: str, entry: Entry) -> CodecError:
+    msg = (
+        f"the journal is damaged at the entry of revision {entry.revision}: {what}; bring back a "
+        "copy from before"
+    )
+    return CodecError(msg, problem="wrong_shape", path="revision", revision=entry.revision)
+
+
+def cut_at(journal: Sequence[Entry], keep: int | timedelta, now: datetime) -> int:
+    """
+    Return how many entries a cut removes: all but the last `keep`, or those older than the age
+    `keep`.
+
+    Raises:
+        PlanError: `keep` is neither a number of entries nor an age.
+    """
+    if isinstance(keep, timedelta) and keep >= timedelta():
+        return sum(1 for _ in _older(journal, now - keep))
+    if isinstance(keep, int) and not isinstance(keep, bool) and keep >= 0:
+        return max(0, len(journal) - keep)
+    msg = f"{keep!r} cannot be kept: give a number of entries (keep=1000), or a timedelta"
+    raise PlanError(msg, seen=keep)
+
+
+def _older(journal: Sequence[Entry], oldest: datetime) -> Iterator[Entry]:
+    # Stop at the first entry that stays: the removed entries are contiguous, whatever the clocks
+    # said.
+    for entry in journal:
+        if entry.at is not None and entry.at >= oldest:
+            return
+        yield entry
+
+
+# -------- hold --------
+# The protocol of stores that can lock a plan, in addition to the three methods of `Store`.
+#
+# `Store.append` compares revisions: many callers decide concurrently, and all but one have to
+# decide again. A store that can make callers wait does it in one pass: *lock the plan, read the
+# entries since the last read, decide, append, commit*. Its planner therefore caches the plan and
+# reads only the newest entries, and a call costs the same after ten thousand entries as after ten.
+# Such a store also supports idempotency keys: a call that is made twice with the same key is
+# carried out once.
+#
+# A journal may begin later than its plan: after `compact`, its first entry is the plan as it was
+# at the cut (`todoplan.stores.base`). So apply entries to a plan with `follow`, never with
+# `replay` alone.
+
+
+_PUT_BACK = (
+    "Nothing was written; bring the newer data back, or make a new planner to go on from what is "
+    "there"
+)
+
+ALL = -1
+"""A revision before all entries, including the first entry of a plan handed over at revision 0."""
+
+
+@attrs.frozen
+class Key:
+    """
+    An idempotency key: the name of one request on a plan, for example the id of a tool call.
+
+    A request that is repeated under the same name is carried out once. `payload` is the content of
+    the request; it reveals a different request under the same name.
+    """
+
+    name: str
+    payload: str = ""
+
+
+@attrs.frozen
+class Receipt:
+    """
+    The result of the append that carried a key: its entries, and the `answer` text of the caller.
+    """
+
+    entries: tuple[Entry, ...]
+    answer: str = ""
+
+
+class Held(Protocol):
+    """
+    A locked plan: nobody else can change it until it is released. Use it only in the locking
+    thread.
+    """
+
+    @property
+    def revision(self) -> int:
+        """
+        The plan's current revision, including appends made here; 0 if the plan was never written.
+        """
+        ...
+
+    def now(self) -> datetime:
+        """
+        Return the time of the store's clock, aware and in UTC. All users of the store share this
+        clock.
+        """
+        ...
+
+    def entries_since(self, revision: int) -> tuple[Entry, ...]:
+        """Return the entries after a revision, like `HoldingStore.entries_since`."""
+        ...
+
+    def receipt(self, key: Key) -> Receipt | None:
+        """
+        Return the result of the append that carried this key, or `None` if there was none.
+
+        Raises:
+            StoreError: the key was used with another payload ("key_reused").
+        """
+        ...
+
+    def append(
+        self,
+        expected: int,
+        entries: Sequence[Entry],
+        plan: Plan,
+        *,
+        key: Key | None = None,
+        answer: str = "",
+    ) -> tuple[Entry, ...]:
+        """
+        Add entries, save `plan`, their result, and return the entries. The end of the `with`
+        commits them.
+
+        If the key was already used with the same payload, add nothing and return the entries of
+        that first append. `answer` is stored with the key, for `receipt`.
+
+        Raises:
+            StoreError: the plan is not at revision `expected` ("overtaken"), or the key was used
+                with another payload ("key_reused").
+        """
+        ...
+
+
+class HoldingStore(Store, Protocol):
+    """A `Store` that can lock a plan."""
+
+    def plan_ids(self) -> tuple[str, ...]:
+        """Return the ids of all written plans, in a stable order."""
+        ...
+
+    def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
+        """
+        Return the entries whose revision is larger than the given one, oldest first.
+
+        `ALL` (-1) returns all entries. If the journal was cut after that revision, the first entry
+        returned is the plan as it was at the cut.
+
+        Raises:
+            StoreError: the plan has not reached that revision ("rolled_back"): an older copy was
+                restored.
+        """
+        ...
+
+    def hold(self, plan_id: str) -> AbstractContextManager[Held]:
+        """
+        Wait until the plan is free, and lock it for the duration of a `with` block.
+
+        If the block ends without an exception, the appended entries are committed. After any
+        exception (also `KeyboardInterrupt` or a cancellation) they are discarded.
+
+        Raises:
+            StoreError: somebody else held the lock for too long ("busy"), or this thread already
+                holds it ("nested").
+        """
+        ...
+
+
+class AsyncHeld(Protocol):
+    """A `Held` whose methods are awaited."""
+
+    @property
+    def revision(self) -> int:
+        """The plan's current revision. It needs no await, because the plan is locked."""
+        ...
+
+    def now(self) -> Awaitable[datetime]:
+        """Return the time of the store's clock."""
+        ...
+
+    def entries_since(self, revision: int) -> Awaitable[tuple[Entry, ...]]:
+        """Return the entries after a revision."""
+        ...
+
+    def receipt(self, key: Key) -> Awaitable[Receipt | None]:
+        """Return the result of the append that carried this key."""
+        ...
+
+    def append(
+        self,
+        expected: int,
+        entries: Sequence[Entry],
+        plan: Plan,
+        *,
+        key: Key | None = None,
+        answer: str = "",
+    ) -> Awaitable[tuple[Entry, ...]]:
+        """Add entries, or return the entries of the earlier append with the same key."""
+        ...
+
+
+class AsyncHoldingStore(AsyncStore, Protocol):
+    """An `AsyncStore` that can lock a plan. The lock belongs to the task that took it."""
+
+    def plan_ids(self) -> Awaitable[tuple[str, ...]]:
+        """Return the ids of all written plans."""
+        ...
+
+    def entries_since(self, plan_id: str, revision: int) -> Awaitable[tuple[Entry, ...]]:
+        """Return the entries after a revision."""
+        ...
+
+    def hold(self, plan_id: str) -> AbstractAsyncContextManager[AsyncHeld]:
+        """Lock the plan for the duration of an `async with` block."""
+        ...
+
+
+AnyHoldingStore = HoldingStore | AsyncHoldingStore
+
+
+def is_holding(store: Any) -> TypeGuard[AnyHoldingStore]:
+    """
+    Return whether a store can lock plans.
+
+    A subclass that overrides `load`, `entries` or `append` but not `hold` wants to see every call,
+    for example to log or refuse it. `hold` would bypass the override, so such a store counts as a
+    plain `Store`.
+    """
+    if not all(callable(getattr(store, name, None)) for name in ("hold", "entries_since")):
+        return False
+    for ancestor in type(store).__mro__:
+        if "hold" in vars(ancestor):
+            return True
+        if {"load", "entries", "append"} & {*vars(ancestor)}:
+            return False
+    return True  # a wrapper around another store, which answers with `__getattr__`
+
+
+def not_held(plan_id: str) -> StoreError:
+    """Return the error for using a plan after its lock was released."""
+    msg = f"the plan {plan_id!r} is not held any more: use what `hold` gives within its `with` only"
+    return StoreError(msg, plan_id=plan_id, problem="not_held")
+
+
+def checked_receipt(plan_id: str, key: Key, payload: str, receipt: Receipt) -> Receipt:
+    """
+    Return a receipt that was looked up by key name, if its payload is that of the key.
+
+    Raises:
+        StoreError: the payload is another one ("key_reused").
+    """
+    if payload == key.payload:
+        return receipt
+    msg = (
+        f"the key {key.name!r} was used for another request upon the plan {plan_id!r}: what is "
+        "asked for now was not carried out; give each request a key of its own, and the same key "
+        "only to the same request made again"
+    )
+    raise StoreError(msg, plan_id=plan_id, problem="key_reused", key=key.name)
+
+
+def overtaken(plan_id: str, expected: int, revision: int) -> StoreError:
+    """Return the error for an append whose expected revision is not that of the locked plan."""
+    msg = (
+        f"the plan {plan_id!r} is at revision {revision}, and this append is for {expected}: "
+        "nothing was appended; read what came since, by entries_since, and decide anew"
+    )
+    return StoreError(msg, plan_id=plan_id, problem="overtaken", revision=revision)
+
+
+def behind_known(
+    plan_id: str, revision: int, last: Entry | None, tail: tuple[Entry, ...]
+) -> tuple[Entry, ...]:
+    """
+    Return the entries of `tail` after a known revision. `tail` begins with the entry of that
+    revision.
+
+    `last` is that entry if the caller has it, else `None`. Revisions alone cannot reveal that an
+    older copy was restored and has continued differently up to the same revision.
+
+    Raises:
+        StoreError: the entry is missing, or is another one ("rolled_back").
+    """
+    if not revision:
+        return tail
+    if not tail:
+        raise gone_back(plan_id, revision, revision - 1)
+    # A journal that was cut since then begins with the whole plan, so the known entry is not
+    # needed.
+    if is_beginning(tail[0]) and tail[0] != last:
+        return tail
+    if tail[0].revision != revision or (last is not None and last != tail[0]):
+        msg = (
+            f"the plan {plan_id!r} was put back while in use, and has gone on differently since: "
+            f"its entry of revision {revision} is not the one that was seen. {_PUT_BACK}"
+        )
+        raise StoreError(msg, plan_id=plan_id, problem="rolled_back", revision=revision)
+    return tail[1:]
+
+
+def gone_back(plan_id: str, known: int, revision: int) -> StoreError:
+    """Return the error for a plan that is at an earlier revision than one already seen."""
+    msg = (
+        f"the plan {plan_id!r} was put back while in use: it is at revision {revision}, and "
+        f"revision {known} of it was seen. {_PUT_BACK}"
+    )
+    return StoreError(msg, plan_id=plan_id, problem="rolled_back", revision=revision)
+
+
+# -------- rows --------
+# The rows of plans in a database, as text. All databases store the same bytes.
+#
+# A row is JSON text and never a JSON type of the database: PostgreSQL's `jsonb` accepts neither
+# NUL nor half a surrogate pair, and it normalizes numbers and keys. Each row states the version of
+# its format, so an older todoplan that runs beside a newer one refuses only the rows that it
+# cannot read.
+
+
+_SNAPSHOT_FROM = 32 * 1024
+# Each planner call reads the last entry it knows again, to check that the entry is still there.
+_MOST_READ, _LONGEST_READ = 256, 4096
+_read: dict[tuple[int, str], Entry] = {}
+
+
+def stored_name(name: object) -> str:
+    """
+    Return a plan id or key name as text that every database can store.
+
+    Raises:
+        PlanError: the name is not a string.
+    """
+    # Escaped as in a JSON string: plain characters stay as they are, so a person can search for
+    # them.
+    return to_text(checked_id(name))[1:-1]
+
+
+def text_of_name(stored: str) -> str:
+    """Return the original name of a `stored_name`."""
+    return str(parse(f'"{stored}"'))
+
+
+def line_of_entry(plan_id: str, entry: Entry) -> str:
+    """
+    Return the text of an entry's row, in the format of `VERSION`.
+
+    Raises:
+        CodecError: the entry contains a value that JSON cannot represent.
+        StoreError: the text is too large to be read again ("too_large").
+    """
+    line = entry_to_line(entry)
+    if len(line) > LIMIT or len(line.encode()) > LIMIT:
+        msg = (
+            f"an entry of the plan {plan_id!r} would have more than {LIMIT} bytes: nothing was "
+            "appended; make the change in several commands"
+        )
+        raise StoreError(msg, plan_id=plan_id, problem="too_large")
+    _remember(VERSION, line, entry)
+    return line
+
+
+def _remember(version: int, line: str, entry: Entry) -> None:
+    if len(line) <= _LONGEST_READ:
+        if len(_read) >= _MOST_READ:
+            _read.clear()
+        _read[version, line] = entry
+
+
+def entry_of_line(plan_id: str, revision: int, version: int, line: str) -> Entry:
+    """
+    Return the entry of a row.
+
+    Raises:
+        CodecError: the row is damaged, is stored under another revision than its own, or is of a
+            newer version.
+    """
+    path = f"{plan_id}[revision {revision}]"
+    try:
+        entry = _read.get((version, line)) or entry_from_line(line, version=version)
+    except CodecError as error:
+        msg = f"the plan {plan_id!r}, entry of revision {revision}: {error}"
+        raise CodecError(msg, **{**error.data, "path": path}) from error
+    if entry.revision != revision:
+        msg = (
+            f"the plan {plan_id!r}: the entry of revision {entry.revision} stands under {revision}"
+        )
+        raise CodecError(msg, problem="wrong_shape", path=path)
+    _remember(version, line, entry)
+    return entry
+
+
+def snapshot_of_plan(plan: Plan) -> str:
+    """Return the text of a plan's snapshot."""
+    return dump_plan(plan, check=True)
+
+
+def plan_of_snapshot(plan_id: str, document: str) -> Plan:
+    """
+    Return the plan of a snapshot.
+
+    Raises:
+        CodecError: the snapshot is damaged, or of a newer version.
+    """
+    try:
+        return load_plan(document)
+    except CodecError as error:
+        msg = f"the plan {plan_id!r}, its snapshot: {error}"
+        raise CodecError(msg, **error.data) from error
+
+
+def is_snapshot_due(since: int, size: int) -> bool:
+    """
+    Return whether a new snapshot of the plan should be written.
+
+    `since` is the number of bytes of entries since the last snapshot, and `size` the size of that
+    snapshot in bytes.
+    """
+    # The interval grows with the plan's size: a load reads at most twice the plan, and writing
+    # snapshots costs no more than writing the entries did, however large the plan is.
+    return since > max(_SNAPSHOT_FROM, size)

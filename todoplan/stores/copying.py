@@ -2,10 +2,7 @@
 
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
-from todoplan.stores.base import Store
-from todoplan.stores.journals import follow
-
-__all__ = ["copy_plan"]
+from todoplan.stores.base import Store, follow
 
 
 def copy_plan(source: Store, target: Store, plan_id: str) -> bool:

@@ -27,25 +27,22 @@ from typing import Any
 import attrs
 
 from todoplan.codec import VERSION, entry_from_data
-from todoplan.codec.journals import entry_to_line
-from todoplan.codec.text import LIMIT, parse, to_text, to_unicode
-from todoplan.codec.versions import check_head
-from todoplan.core.events.journal import Entry
+from todoplan.codec.documents import check_head, entry_to_line
+from todoplan.codec.engine import LIMIT, parse, to_text, to_unicode
+from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, StoreError
-from todoplan.stores.base import checked_id
-from todoplan.stores.journals import plan_after
-from todoplan.stores.locked_file import (
+from todoplan.stores.base import checked_id, plan_after
+from todoplan.stores.locks import (
+    closed,
     lock,
     open_plain,
     refusing,
     remove_stale,
     sync_folder,
+    unlocked,
     write_anew,
 )
-from todoplan.stores.locks import closed, unlocked
-
-__all__ = ["FORMAT", "FileStore"]
 
 FORMAT = "todoplan/plans"
 """The format name in the head of the file. Its `plans` object has a journal for each plan id."""

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from threading import Condition
 
-from todoplan.core.events.journal import Entry
+from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.stores.hold import Key, Receipt, checked_receipt, gone_back, not_held, overtaken
+from todoplan.stores.base import Key, Receipt, checked_receipt, gone_back, not_held, overtaken
 from todoplan.stores.locks import Hold, Turn
-
-__all__ = ["MemoryHeld", "MemoryStore"]
 
 _NOTHING = (Plan(), 0)
 _PATIENCE = 10.0  # seconds; only a thread that waits for something else locks for longer
@@ -57,9 +55,7 @@ class MemoryStore:
         return self.tail(plan_id, revision)
 
     def tail(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
-        """
-        Return the same of a held plan, for `MemoryHeld`.
-        """
+        """Return the same of a held plan, for `MemoryHeld`."""
         plan, length = self._plans.get(plan_id, _NOTHING)
         if revision > plan.revision:
             raise gone_back(plan_id, revision, plan.revision)
@@ -143,13 +139,16 @@ class MemoryHold(Hold["MemoryHeld"]):
         self._taken: list[bool] = []
 
     def begin(self) -> "MemoryHeld":
+        """Lock the store and return the locked plan."""
         self._turn.take(self._taken, _PATIENCE)
         return self._store.held(self._plan_id)
 
     def keep(self, held: "MemoryHeld") -> None:
+        """Keep what was appended to the locked plan."""
         self._store.keep(self._plan_id, held)
 
     def release(self, held: "MemoryHeld | None") -> None:
+        """Release the lock."""
         if held is not None:
             held.is_over = True
         self._turn.give_back(self._taken)
@@ -157,7 +156,7 @@ class MemoryHold(Hold["MemoryHeld"]):
 
 class MemoryHeld:
     """
-    A locked plan: see `todoplan.stores.hold.Held`. Appended entries are saved when it is released.
+    A locked plan: see `todoplan.stores.base.Held`. Appended entries are saved when it is released.
     """
 
     def __init__(

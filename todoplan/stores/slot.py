@@ -16,15 +16,13 @@ from datetime import UTC
 from typing import Any
 
 from todoplan.codec import plan_from_data, plan_to_data
-from todoplan.codec.states import RECENT, entry_line, read_recent, with_lines
-from todoplan.core.events.journal import Entry
+from todoplan.codec.documents import RECENT, entry_line, read_recent, with_lines
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import EdgeAdded, EdgeRemoved, StatusChanged
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
-from todoplan.stores.journals import beginning
+from todoplan.stores.base import beginning
 from todoplan.stores.memory import MemoryHold, MemoryStore
-
-__all__ = ["JOURNAL", "LOADED", "SLOT", "SlotStore"]
 
 SLOT = "plan"
 """The id of the plan in a slot, and the mapping key of its document."""

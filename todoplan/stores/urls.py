@@ -13,7 +13,6 @@ from todoplan.stores.sqlite import SqliteStore
 if TYPE_CHECKING:
     from todoplan.stores.postgres import PostgresStore
 
-__all__ = ["open_store"]
 
 _LEGAL = (
     "sqlite:///plans.db (or sqlite:////var/plans.db), postgresql://user@host/database, "

@@ -31,5 +31,12 @@ if find_spec(_NEEDED := "hypothesis") is None:
 
 if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled name pass
     __getattr__ = loader(
-        __name__, {"strategies": "strategies", "machine": ("PlanMachine", "ToolMachine")}
+        __name__,
+        {
+            "machine": (
+                "PlanMachine",
+                "ToolMachine",
+            ),
+            "strategies": "strategies",
+        },
     )

@@ -42,8 +42,7 @@ from todoplan.core.commands import (
     RenewClaim,
     RestorePlan,
 )
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, Decision, Rejected, decide
+from todoplan.core.decide import Accepted, Decision, Rejected, decide, plan_of
 from todoplan.core.events.apply import replay
 from todoplan.core.events.types import Event
 from todoplan.core.plan.model import (
@@ -57,12 +56,11 @@ from todoplan.core.plan.model import (
 )
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import unresolved_blockers
-from todoplan.core.rules.policy import Policy, inspect
-from todoplan.core.rules.presets import DEFAULT
-from todoplan.dialogue.replies.views import list_text
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox
-from todoplan.dialogue.tools.todos import TODOS
-from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.core.rules import DEFAULT, Policy, inspect
+from todoplan.dialogue.calls import Call, Reply
+from todoplan.dialogue.replies import list_text
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import TODOS, ToolSet
 from todoplan.errors import PlanError
 from todoplan.testing.strategies.breaks import BREAKS, broken_arguments
 from todoplan.testing.strategies.calls import arguments

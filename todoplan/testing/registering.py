@@ -15,8 +15,7 @@ from todoplan.core import commands
 from todoplan.core.events import types as events
 from todoplan.core.plan.model import Approval, Claim, Evidence, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Limits, Policy
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

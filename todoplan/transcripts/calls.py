@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.events.journal import Entry
-from todoplan.dialogue.tools.lean import LEAN
+from todoplan.core.events.apply import Entry
+from todoplan.dialogue.tools import LEAN
 
 MAIN_LANE = "main"
 

@@ -22,8 +22,8 @@ from typing import Any, Literal, cast
 
 import attrs
 
-from todoplan.core.arguments import UNSET
 from todoplan.core.commands import (
+    UNSET,
     Batch,
     ClearPlan,
     Command,
@@ -33,7 +33,7 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.decide import Rejected, decide
+from todoplan.core.decide import Rejected, decide
 from todoplan.core.events.apply import apply, replay
 from todoplan.core.events.types import (
     Event,
@@ -43,29 +43,16 @@ from todoplan.core.events.types import (
     TaskDeleted,
     TaskEdited,
 )
-from todoplan.core.plan.model import Task, Todo
-from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.model import Status, Task, Todo
+from todoplan.core.plan.plan import LARGEST_GIVEN, Plan
 from todoplan.core.plan.questions import open_tasks
-from todoplan.core.plan.slots import LARGEST_GIVEN
-from todoplan.core.plan.values import Status
 from todoplan.core.problems import Problem, ids_text
-from todoplan.core.rules.change import Change
-from todoplan.core.rules.matching import normalised
-from todoplan.core.rules.policy import Policy, RuleSettings, judge
-from todoplan.core.rules.presets import PRESETS
-from todoplan.core.rules.rule import Severity
-from todoplan.dialogue.intake.fields import Field, Kind
-from todoplan.dialogue.intake.parsing import InputLimits
-from todoplan.dialogue.intake.read import read
-from todoplan.dialogue.intake.repairs import Repair
-from todoplan.dialogue.replies.error_texts import repairs_text, sentence
-from todoplan.dialogue.replies.views import one_line
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import write_tool
-from todoplan.dialogue.tools.toolset import Query, Request, Tool
+from todoplan.core.rules import PRESETS, Change, Policy, RuleSettings, Severity, judge, normalised
+from todoplan.dialogue.intake import Field, InputLimits, Kind, Repair, read
+from todoplan.dialogue.replies import one_line, repairs_text, sentence
+from todoplan.dialogue.tools import LEAN, Ignoring, Query, Request, Tool, tasks, write_tool
 from todoplan.errors import ReadError
-from todoplan.texts.wording import fill, say, wording
+from todoplan.texts import fill, say, wording
 from todoplan.transcripts.calls import (
     MAIN_LANE,
     BadLine,
@@ -1057,6 +1044,8 @@ class CallReplay:
             arguments = listed(arguments)
         intake = read(arguments, tool.fields, LIMITS)
         request = None if intake.problems else tool.request(intake.values)
+        if isinstance(request, Ignoring):  # the arguments beside a deletion
+            request = request.command
         if request is None or isinstance(request, Problem):
             problems = intake.problems or (request,)
             reasons = " ".join(sentence(one) for one in problems[:_SHOWN] if one)

@@ -7,7 +7,7 @@ from agentscope.tool import Toolkit
 from support.agentscope_agent import Desk, agent_of, board, reply, results, use
 
 from todoplan.adapters.agentscope import TaskUpdate, make_tools
-from todoplan.core.rules.presets import AGENTSCOPE
+from todoplan.core.rules import AGENTSCOPE
 
 
 def desk_of(*subjects):

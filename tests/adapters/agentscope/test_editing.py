@@ -5,10 +5,9 @@ from support.agentscope_agent import Desk, theirs
 
 from todoplan.adapters.agentscope import edit_plan, plan_of_state, seed_plan
 from todoplan.core.commands import ClearPlan, CreateTask, UpdateTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.core.decide import Accepted, Rejected, plan_of
 from todoplan.core.plan.model import Priority, Task
-from todoplan.core.rules.presets import STRICT
+from todoplan.core.rules import STRICT
 
 PLAN = plan_of(
     [Task("3", "a", priority=Priority.LOW, blocks=("5",)), Task("5", "b", blocked_by=("3",))]

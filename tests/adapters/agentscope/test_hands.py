@@ -23,17 +23,14 @@ from todoplan.adapters.agentscope import (
     undo_plan,
 )
 from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.core.decide import Accepted, Rejected, plan_of
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.presets import AGENTSCOPE, STRICT
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.core.rules import AGENTSCOPE, STRICT
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 from todoplan.errors import CodecError, PlanError, TodoplanError
 from todoplan.stores.memory import MemoryStore
 

@@ -9,12 +9,11 @@ from support.agentscope_agent import Desk, agent_of, reply, results, theirs, use
 
 from todoplan.adapters.agentscope import attach, edit_plan, plan_of_state, seed_plan
 from todoplan.core.commands import CreateTask, UpdateTask
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import TAG
+from todoplan.dialogue.guidance import TAG, Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import TODOS
 from todoplan.errors import CodecError
 
 SILENT = Settings(plan_lost=False, unfinished=0, changed=False)

@@ -14,13 +14,10 @@ from pydantic import BaseModel
 from support.agentscope_agent import agent_of, reply, results, theirs, use
 
 from todoplan.adapters.agentscope import PlanMiddleware, attach, plan_of_state
-from todoplan.core.rules.presets import AGENTSCOPE
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import is_reminder
+from todoplan.core.rules import AGENTSCOPE
+from todoplan.dialogue.guidance import Settings, is_reminder
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 from todoplan.errors import PlanError
 
 QUIET = InjectionConfig(inject_runtime_state=False)

@@ -9,10 +9,11 @@ from agentscope.tool import Toolkit
 from support.agentscope_agent import use
 from support.cut_off import Cut, CutMemory
 
-from todoplan import Planner, commands
+from todoplan import Planner
 from todoplan.adapters.agentscope import make_tools
+from todoplan.core import commands
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 
 
 def asked(*subjects):

@@ -14,9 +14,8 @@ from support.agentscope_agent import agent_of, reply, results, use
 from todoplan import FileStore
 from todoplan.adapters.agentscope import attach, history_of, plan_of_state
 from todoplan.dialogue import Toolbox, lean
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import is_reminder
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.guidance import Settings, is_reminder
+from todoplan.dialogue.tools import TODOS
 from todoplan.errors import CodecError
 
 STATES = Path(__file__).parent / "states"

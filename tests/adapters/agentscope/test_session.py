@@ -20,10 +20,9 @@ from todoplan.adapters.agentscope import (
     undo_plan,
 )
 from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import LEAN, TODOS
 
 TOLD = Settings(plan_lost=False, unfinished=0)
 

@@ -14,7 +14,7 @@ from todoplan.adapters.agentscope import edit_plan, make_tools, plan_of_state
 from todoplan.adapters.agentscope.state import KEY, kept_in
 from todoplan.core.commands import ClearPlan, CreateTask, RestorePlan, UpdateTask, WriteTodos
 from todoplan.core.plan.model import Priority, Status, Todo
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.errors import CodecError, PlanError
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)

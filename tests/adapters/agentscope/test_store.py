@@ -22,14 +22,12 @@ from todoplan.adapters.agentscope import (
     seed_plan,
 )
 from todoplan.core.commands import ClearPlan, CreateTask, UpdateTask
-from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.core.decide import Accepted, Rejected
 from todoplan.core.plan.model import Task
-from todoplan.core.rules.presets import STRICT
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import TAG
+from todoplan.core.rules import STRICT
+from todoplan.dialogue.guidance import TAG, Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import TODOS, tasks
 from todoplan.errors import PlanError
 
 QUIET = Settings(plan_lost=False, unfinished=0, changed=False)

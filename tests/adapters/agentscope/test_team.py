@@ -6,7 +6,7 @@ from support.agentscope_agent import agent_of, reply, results, use
 from todoplan import MemoryStore, Planner, Task, plan_of
 from todoplan.adapters.agentscope import attach
 from todoplan.dialogue import Toolbox, lean
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 
 QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
 TWO = plan_of([Task("1", "Dig"), Task("2", "Lay")])

@@ -15,11 +15,9 @@ from todoplan.adapters.agentscope import make_tools, plan_of_state
 from todoplan.codec import entry_from_data
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.presets import AGENTSCOPE, STRICT
+from todoplan.core.rules import AGENTSCOPE, STRICT
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 
 NAMES = ["TaskCreate", "TaskGet", "TaskList", "TaskUpdate"]
 DROP_INS = [getattr(ours, name) for name in NAMES]

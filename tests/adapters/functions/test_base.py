@@ -4,7 +4,7 @@ import pytest
 from support.wires import WIRES, numbered
 
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Toolbox

@@ -12,10 +12,9 @@ from support.wires import WIRES, Sent, numbered
 
 from todoplan.adapters.functions import Answered
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.calls import Call, Reply
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TOOLSETS = {"todos": TODOS, "tasks": tasks(), "snake": tasks("snake"), "lean": LEAN}

@@ -7,9 +7,10 @@ import pytest
 from support.law_15 import Situations, listing, subjects
 from support.wires import CHAT, GEMINI, Sent, says, user
 
-from todoplan import TODOS, Plan, commands
+from todoplan import TODOS, Plan
 from todoplan.adapters.functions import openai_chat
 from todoplan.codec import plan_from_data
+from todoplan.core import commands
 from todoplan.dialogue import Settings
 from todoplan.errors import CodecError
 from todoplan.stores import FileStore

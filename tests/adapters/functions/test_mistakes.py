@@ -5,7 +5,7 @@ from support.wires import WIRES
 
 from todoplan import Plan
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import TodoplanError
 
 BOX = Toolbox(tasks())

@@ -19,10 +19,9 @@ from todoplan.adapters.functions.openai_chat import (
     with_reminder,
 )
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 
 WRITE = '{"todos": [{"content": "a", "status": "pending"}]}'
 TOOLS = TypeAdapter(list[ChatCompletionFunctionToolParam])

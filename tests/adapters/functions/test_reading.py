@@ -5,8 +5,7 @@ from support.wires import WIRES, Sent, chat_completion, numbered
 
 from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat, openai_responses
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.guidance.guidance import Guidance, Memory
+from todoplan.dialogue.guidance import Guidance, Memory, Message, ToolResult
 from todoplan.dialogue.toolbox import Toolbox
 
 EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)

@@ -7,8 +7,9 @@ import pydoc
 import pytest
 from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, says, user
 
-from todoplan import DEFAULT, TASKS, MemoryStore, Planner, Toolbox, commands
+from todoplan import DEFAULT, TASKS, MemoryStore, Planner, Toolbox
 from todoplan.adapters.functions import openai_chat
+from todoplan.core import commands
 from todoplan.dialogue import Settings
 from todoplan.errors import CodecError, PlanError
 from todoplan.stores import SqliteStore

@@ -7,8 +7,9 @@ import pytest
 from support.cut_off import Cut, CutMemory
 from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, says, user
 
-from todoplan import LEAN, TASKS, MemoryStore, Planner, Toolbox, commands
+from todoplan import LEAN, TASKS, MemoryStore, Planner, Toolbox
 from todoplan.adapters.functions import Run, openai_chat
+from todoplan.core import commands
 from todoplan.dialogue import Reply, Settings
 from todoplan.errors import CodecError, PlanError
 

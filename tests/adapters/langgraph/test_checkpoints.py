@@ -19,7 +19,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
 from support.scripted import Scripted, calls, says
 
-from todoplan import Plan, commands
+from todoplan import Plan
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     PlanState,
@@ -30,11 +30,12 @@ from todoplan.adapters.langgraph import (
     plan_of_state,
     seed_plan,
 )
-from todoplan.core.decide.decide import decide
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.core import commands
+from todoplan.core.decide import decide
+from todoplan.core.rules import Policy
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 
 HELLO = {"messages": [("user", "hello")]}
 FULL = {
@@ -159,7 +160,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from support.scripted import Scripted, calls, says
 from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 
 finish = [calls(("TaskUpdate", {"taskId": n, "status": "completed"}, f"c{n}")) for n in "12"]
 with SqliteSaver.from_conn_string(sys.argv[2]) as saver:

@@ -3,7 +3,7 @@
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
 from todoplan.adapters.langgraph.middleware import neutral, protected
-from todoplan.dialogue.guidance.conversation import Message, ToolResult
+from todoplan.dialogue.guidance import Message, ToolResult
 
 CALL = {"name": "f", "args": {}, "id": "1", "type": "tool_call"}
 BROKEN = {"name": "g", "args": "{", "id": "2", "error": "bad", "type": "invalid_tool_call"}

@@ -13,10 +13,9 @@ from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import LEAN, MemoryStore
 from todoplan.adapters.langgraph import PlanMiddleware, deep_planning, plan_of_state
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.dialogue.tools import ToolSet, tasks
 from todoplan.errors import MissingExtraError
 
 HELLO = {"messages": [("user", "hello")]}

@@ -12,10 +12,10 @@ from support.scripted import Scripted, calls, says
 
 from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import TODOS, tasks
 
 HELLO = {"messages": [("user", "hello")]}
 THREAD = {"configurable": {"thread_id": "1"}}

@@ -13,7 +13,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import Plan, commands
+from todoplan import Plan
 from todoplan.adapters.langgraph import (
     PlanApproval,
     PlanMiddleware,
@@ -25,11 +25,12 @@ from todoplan.adapters.langgraph import (
     plan_of_state,
     seed_plan,
 )
-from todoplan.core.decide.decide import Accepted, decide
-from todoplan.core.rules.presets import DEFAULT
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.core import commands
+from todoplan.core.decide import Accepted, decide
+from todoplan.core.rules import DEFAULT
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import PlanError
 
 HELLO = {"messages": [("user", "hello")]}

@@ -13,10 +13,9 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Scripted, says, wrote
 
-from todoplan import commands
 from todoplan.adapters.langgraph import PlanMiddleware, edit_plan, plan_of_state
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import is_reminder
+from todoplan.core import commands
+from todoplan.dialogue.guidance import Settings, is_reminder
 
 HELLO = {"messages": [("user", "hello")]}
 THREAD = {"configurable": {"thread_id": "1"}}

@@ -19,7 +19,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import DEFAULT, commands
+from todoplan import DEFAULT
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     claude_like,
@@ -27,10 +27,10 @@ from todoplan.adapters.langgraph import (
     edit_plan,
     plan_of_state,
 )
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import is_reminder
+from todoplan.core import commands
+from todoplan.dialogue.guidance import Settings, is_reminder
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import PlanError
 
 HELLO = {"messages": [("user", "hello")]}

@@ -12,7 +12,7 @@ from langgraph.graph import END, START, StateGraph
 from support.policies import strict_for
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import LEAN, STRICT, Plan, commands, plan_of
+from todoplan import LEAN, STRICT, Plan, plan_of
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     PlanState,
@@ -28,13 +28,14 @@ from todoplan.adapters.langgraph import (
     seed_plan,
     todos_of,
 )
-from todoplan.codec.states import RECENT
-from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.codec.documents import RECENT
+from todoplan.core import commands
+from todoplan.core.decide import Accepted, Rejected, decide
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.model import Task
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import CodecError, PlanError, TodoplanError
 
 HELLO = {"messages": [("user", "hello")]}

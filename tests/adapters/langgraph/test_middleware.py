@@ -17,11 +17,9 @@ from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import STRICT, Plan
 from todoplan.adapters.langgraph import PlanMiddleware, langchain_like, plan_of_state
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 
 QUIET = Settings(plan_lost=False, unfinished=0)
 HELLO = {"messages": [("user", "hello")]}

@@ -15,7 +15,7 @@ from todoplan.adapters.langgraph import (
     langchain_like,
     plan_of_state,
 )
-from todoplan.dialogue.guidance.reminders import is_reminder
+from todoplan.dialogue.guidance import is_reminder
 from todoplan.errors import PlanError
 
 HELLO = {"messages": [("user", "hello")]}

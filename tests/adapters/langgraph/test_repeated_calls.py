@@ -7,11 +7,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from support.cut_off import Cut, CutMemory, CutSqlite
 from support.scripted import Scripted, calls, says
 
-from todoplan import FileStore, Planner, commands
+from todoplan import FileStore, Planner
 from todoplan.adapters.langgraph import PlanMiddleware
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.core import commands
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 
 HELLO = {"messages": [("user", "hello")]}
 THREAD = {"configurable": {"thread_id": "1"}}

@@ -25,7 +25,7 @@ from todoplan.adapters.langgraph import (
     undo_plan,
 )
 from todoplan.dialogue import lean, tasks
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 
 HELLO = {"messages": [("user", "hello")]}

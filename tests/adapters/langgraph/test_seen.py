@@ -18,7 +18,7 @@ from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
 from langgraph.types import Command
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import MemoryStore, Todo, commands, plan_of
+from todoplan import MemoryStore, Todo, plan_of
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     PlanState,
@@ -32,12 +32,12 @@ from todoplan.adapters.langgraph import (
     seed_plan,
 )
 from todoplan.adapters.langgraph.state import base_of, look_update
+from todoplan.core import commands
 from todoplan.core.events.base import Base, Note
 from todoplan.core.plan.model import Task
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import is_reminder
+from todoplan.dialogue.guidance import Settings, is_reminder
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import CodecError
 
 HELLO = {"messages": [("user", "hello")]}

@@ -5,10 +5,11 @@ from hypothesis import strategies as st
 from langgraph.prebuilt import ToolRuntime
 from support.scripted import calls
 
-from todoplan import commands
 from todoplan.adapters.langgraph import command_update, make_tools, merge_plans, plan_of_state
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.core import commands
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import TODOS
 from todoplan.planner.session import opened
 
 BOX = Toolbox(TODOS)

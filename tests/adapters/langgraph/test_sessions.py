@@ -8,7 +8,7 @@ from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import LEAN, MemoryStore, Planner, commands, plan_of
+from todoplan import LEAN, MemoryStore, Planner, plan_of
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     aedit_plan,
@@ -17,11 +17,11 @@ from todoplan.adapters.langgraph import (
     plan_of_state,
     seed_plan,
 )
+from todoplan.core import commands
 from todoplan.core.plan.model import Task
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS, WRITE_TODOS
+from todoplan.dialogue.tools import TODOS, WRITE_TODOS, tasks
 from todoplan.stores import SqliteStore
 
 HELLO = {"messages": [("user", "hello")]}

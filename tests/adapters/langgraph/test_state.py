@@ -7,7 +7,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode
 from support.scripted import calls, wrote
 
-from todoplan import Plan, Todo, commands, decide, plan_of
+from todoplan import Plan, Todo, decide, plan_of
 from todoplan.adapters.langgraph import (
     PlanState,
     command_update,
@@ -20,9 +20,10 @@ from todoplan.adapters.langgraph import (
 )
 from todoplan.adapters.langgraph.state import messages_in
 from todoplan.adapters.langgraph.tools import answered_calls
+from todoplan.core import commands
 from todoplan.core.plan.model import Task
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import CodecError, PlanError
 
 TASKS = make_tools(Toolbox(tasks()))

@@ -21,7 +21,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import FileStore, MemoryStore, Planner, commands, plan_of
+from todoplan import FileStore, MemoryStore, Planner, plan_of
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     PlanState,
@@ -37,13 +37,13 @@ from todoplan.adapters.langgraph import (
     plan_update,
     seed_plan,
 )
-from todoplan.core.decide.decide import Accepted
+from todoplan.core import commands
+from todoplan.core.decide import Accepted
 from todoplan.core.plan.model import Task
-from todoplan.core.rules.presets import DEFAULT
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.core.rules import DEFAULT
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import TODOS, tasks
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import parallel_calls
 

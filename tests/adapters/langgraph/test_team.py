@@ -12,8 +12,8 @@ from todoplan import MemoryStore, Planner, Task, Toolbox, plan_of
 from todoplan.adapters.langgraph import PlanMiddleware
 from todoplan.adapters.langgraph.state import merge_plans, stored_record, stored_update
 from todoplan.dialogue import lean, tasks
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.planner.record import Record
+from todoplan.dialogue.guidance import Settings
+from todoplan.planner.session import Record
 
 QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
 NEXT = ("plan", {"next": True})

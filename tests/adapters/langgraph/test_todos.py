@@ -12,7 +12,7 @@ from langgraph.types import Command
 from support.langgraph_threads import HELLO, QUIET, THREAD, THREE, agent, entries, lines, ours, run
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import Plan, commands, plan_of
+from todoplan import Plan, plan_of
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     PlanState,
@@ -24,10 +24,10 @@ from todoplan.adapters.langgraph import (
     seed_plan,
 )
 from todoplan.adapters.langgraph.state import plan_of_todos, todos_of
-from todoplan.core.decide.assembly import plan_problems
-from todoplan.core.decide.decide import decide
+from todoplan.core import commands
+from todoplan.core.decide import decide, plan_problems
 from todoplan.core.plan.model import Task, Waiting
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 
 TAKEN = [("1", "a", "completed"), ("2", "b", "in_progress"), ("3", "c", "pending")]
 

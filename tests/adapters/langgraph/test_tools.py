@@ -17,9 +17,9 @@ from support.scripted import calls, wrote
 
 from todoplan import Plan
 from todoplan.adapters.langgraph import PlanState, make_tools, plan_of_state, plan_update
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import LEAN, tasks
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TASKS = Toolbox(tasks())

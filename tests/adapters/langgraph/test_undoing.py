@@ -7,7 +7,7 @@ from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Scripted, says, wrote
 
-from todoplan import MemoryStore, commands, plan_of
+from todoplan import MemoryStore, plan_of
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     aundo_plan,
@@ -17,10 +17,11 @@ from todoplan.adapters.langgraph import (
     seed_plan,
     undo_plan,
 )
-from todoplan.codec.states import RECENT
-from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.codec.documents import RECENT
+from todoplan.core import commands
+from todoplan.core.decide import Accepted, Rejected
 from todoplan.core.plan.model import Task
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 from todoplan.errors import PlanError
 
 HELLO = {"messages": [("user", "hello")]}

@@ -21,9 +21,9 @@ from todoplan.adapters.langgraph import (
     seed_plan,
 )
 from todoplan.core.commands import CreateTask, CreateTasks
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.dialogue import Settings
 from todoplan.errors import PlanError
 

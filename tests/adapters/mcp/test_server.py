@@ -12,11 +12,10 @@ from support.tokens import tokens
 from todoplan.adapters.mcp import make_server, plan_uri
 from todoplan.adapters.mcp import server as module
 from todoplan.codec import load_plan
-from todoplan.core.rules.presets import STRICT
+from todoplan.core.rules import STRICT
 from todoplan.dialogue import WRITE_TODOS
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import lean
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import lean, tasks
 from todoplan.errors import PlanError, StoreError
 from todoplan.stores.memory import MemoryStore
 

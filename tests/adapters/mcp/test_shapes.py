@@ -10,8 +10,7 @@ from todoplan.adapters.mcp import make_tools, result_of
 from todoplan.adapters.mcp.server import OUTPUT_SCHEMA
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import TODOS, tasks
 
 
 def wire(model):

@@ -8,10 +8,9 @@ from agents.testing import function_call
 from support.openai_agents_runs import agent_of, create, done, plan_of, run, scripted, tails
 
 from todoplan.adapters.openai_agents import Planning, attach, guided_model, make_tools
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import TAG
+from todoplan.dialogue.guidance import TAG, Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import PlanError
 
 TASKS = Toolbox(tasks())

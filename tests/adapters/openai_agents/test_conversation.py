@@ -12,8 +12,8 @@ from todoplan.adapters.openai_agents.conversation import (
     neutral,
     with_reminder,
 )
-from todoplan.dialogue.guidance.conversation import is_final_answer, is_refusal
-from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import is_final_answer, is_refusal
 
 CALL = {"type": "function_call", "name": "write_todos", "call_id": "1", "arguments": "{}"}
 SEARCH = ResponseFunctionWebSearch.model_construct(id="ws", type="web_search_call")

@@ -4,15 +4,15 @@ import asyncio
 
 from support.openai_agents_runs import agent_of, create, edit, plan_of, run, scripted, tails
 
-from todoplan import Plan, commands
+from todoplan import Plan
 from todoplan.adapters.openai_agents import Planning, attach, plan_of_state, seed_plan
 from todoplan.codec import plan_to_data
-from todoplan.core.decide.decide import Rejected, decide
-from todoplan.core.rules.presets import STRICT
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import TAG
+from todoplan.core import commands
+from todoplan.core.decide import Rejected, decide
+from todoplan.core.rules import STRICT
+from todoplan.dialogue.guidance import TAG, Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 
 TASKS = Toolbox(tasks())
 TWO = decide(Plan(), commands.WriteTodos((commands.Todo("A"), commands.Todo("B")))).plan

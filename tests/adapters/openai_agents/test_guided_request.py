@@ -18,12 +18,12 @@ from support.openai_agents_runs import (
     tails,
 )
 
-from todoplan import Plan, commands
+from todoplan import Plan
 from todoplan.adapters.openai_agents import Planning, attach, edit_plan
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import TAG, reminder
+from todoplan.core import commands
+from todoplan.dialogue.guidance import TAG, Settings, reminder
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import PlanError
 
 TASKS = Toolbox(tasks())

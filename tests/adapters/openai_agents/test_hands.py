@@ -8,7 +8,7 @@ from agents import Agent
 from support.openai_agents_runs import agent_of, create, plan_of, run, scripted, stream
 from support.policies import strict_for
 
-from todoplan import LEAN, STRICT, Plan, commands
+from todoplan import LEAN, STRICT, Plan
 from todoplan import plan_of as new_plan
 from todoplan.adapters.openai_agents import (
     Planning,
@@ -21,12 +21,13 @@ from todoplan.adapters.openai_agents import (
     seed_plan,
     undo_plan,
 )
-from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.core import commands
+from todoplan.core.decide import Accepted, Rejected
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.model import Task
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import CodecError, TodoplanError
 from todoplan.stores.memory import MemoryStore
 

@@ -8,14 +8,13 @@ from agents import Agent
 from agents.testing import function_call
 from support.openai_agents_runs import agent_of, outputs, run, scripted, tails, write
 
-from todoplan import commands
 from todoplan.adapters.openai_agents import Planning, attach, edit_plan, make_tools, seed_plan
-from todoplan.core.decide.assembly import plan_of as new_plan
+from todoplan.core import commands
+from todoplan.core.decide import plan_of as new_plan
 from todoplan.core.plan.model import Task
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import TAG
+from todoplan.dialogue.guidance import TAG, Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import TODOS
 from todoplan.planner import Planner
 from todoplan.stores.memory import MemoryStore
 

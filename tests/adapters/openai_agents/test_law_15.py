@@ -9,7 +9,7 @@ from agents.testing import function_call
 from support.law_15 import TOLD, Situations, listing, subjects
 from support.openai_agents_runs import agent_of, edit, outputs, plan_of, run, scripted, tails
 
-from todoplan import TODOS, commands
+from todoplan import TODOS
 from todoplan.adapters.openai_agents import (
     Planning,
     attach,
@@ -18,6 +18,7 @@ from todoplan.adapters.openai_agents import (
     plan_of_state,
     seed_plan,
 )
+from todoplan.core import commands
 from todoplan.errors import CodecError
 from todoplan.stores import FileStore
 

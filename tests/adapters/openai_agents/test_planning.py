@@ -23,12 +23,12 @@ from support.openai_agents_runs import (
     write,
 )
 
-from todoplan import Plan, commands
+from todoplan import Plan
 from todoplan.adapters.openai_agents import Planning, attach, plan_of_state
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import TAG
+from todoplan.core import commands
+from todoplan.dialogue.guidance import TAG, Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import CodecError, PlanError
 from todoplan.stores.memory import MemoryStore
 

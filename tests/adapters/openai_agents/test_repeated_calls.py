@@ -8,11 +8,12 @@ from agents import Runner, RunState
 from support.cut_off import Cut, CutMemory
 from support.openai_agents_runs import agent_of, create, outputs, run, scripted
 
-from todoplan import Planner, commands
+from todoplan import Planner
 from todoplan.adapters.openai_agents import Planning, attach
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.core import commands
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 
 QUIET = Settings(plan_lost=False, unfinished=0)
 

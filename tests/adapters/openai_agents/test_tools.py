@@ -10,11 +10,9 @@ from support.openai_agents_runs import agent_of, create, outputs, plan_of, run, 
 
 from todoplan import STRICT
 from todoplan.adapters.openai_agents import Planning, attach, make_tools
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 
 QUIET = Settings(plan_lost=False, unfinished=0)
 TASKS = Toolbox(tasks())

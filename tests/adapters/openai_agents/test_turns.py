@@ -3,8 +3,9 @@
 import pytest
 
 from todoplan.adapters.openai_agents.planning import PendingCalls
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import TODOS
 from todoplan.errors import CodecError
 
 A, B, C = (Call("write_todos", "{}", call_id) for call_id in "abc")

@@ -7,7 +7,7 @@ from pydantic_ai.models.function import FunctionModel
 from support.policies import strict_for
 from support.pydantic_ai_agent import Script, planner, run, saved, use
 
-from todoplan import LEAN, STRICT, Plan, commands, plan_of
+from todoplan import LEAN, STRICT, Plan, plan_of
 from todoplan.adapters.pydantic_ai import (
     Planning,
     edit_plan,
@@ -18,12 +18,13 @@ from todoplan.adapters.pydantic_ai import (
     undo_plan,
 )
 from todoplan.adapters.pydantic_ai.planning import KEY
-from todoplan.core.decide.decide import Accepted, Rejected
+from todoplan.core import commands
+from todoplan.core.decide import Accepted, Rejected
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.model import Task
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.errors import CodecError, PlanError, TodoplanError
 from todoplan.stores.memory import MemoryStore
 

@@ -12,7 +12,7 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelRe
 from support.pydantic_ai_agent import Script, planner, record_of, returns, run, saved, use, wrote
 from support.strategies import full_plans
 
-from todoplan import Plan, commands
+from todoplan import Plan
 from todoplan.adapters.pydantic_ai import (
     Planning,
     edit_plan,
@@ -22,9 +22,10 @@ from todoplan.adapters.pydantic_ai import (
 )
 from todoplan.adapters.pydantic_ai.planning import KEY
 from todoplan.codec import dump_plan, entry_from_data
-from todoplan.core.decide.decide import Rejected
+from todoplan.core import commands
+from todoplan.core.decide import Rejected
 from todoplan.core.events.apply import replay
-from todoplan.dialogue.guidance.guidance import Memory, Settings
+from todoplan.dialogue.guidance import Memory, Settings
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AsyncPlanner
 from todoplan.stores.memory import MemoryStore

@@ -13,8 +13,8 @@ from pydantic_ai.messages import (
 from support.pydantic_ai_agent import response, use
 
 from todoplan.adapters.pydantic_ai.planning import neutral, turn_of, with_reminder
-from todoplan.dialogue.guidance.conversation import Message, ToolResult, is_final_answer
-from todoplan.dialogue.toolbox import Call
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import Message, ToolResult, is_final_answer
 
 
 def test_texts_calls_and_results_are_read():

@@ -21,13 +21,13 @@ from support.pydantic_ai_agent import (
     wrote,
 )
 
-from todoplan import Plan, Planner, commands
+from todoplan import Plan, Planner
 from todoplan.adapters.pydantic_ai import Planning, edit_plan, plan_of_state, seed_plan
 from todoplan.adapters.pydantic_ai.planning import KEY
-from todoplan.core.decide.decide import decide
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import TAG, reminder
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.core import commands
+from todoplan.core.decide import decide
+from todoplan.dialogue.guidance import TAG, Settings, reminder
+from todoplan.dialogue.tools import TODOS
 from todoplan.errors import PlanError
 from todoplan.stores.memory import MemoryStore
 

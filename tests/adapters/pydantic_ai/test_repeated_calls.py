@@ -7,11 +7,12 @@ from pydantic_ai.messages import ModelRequest, UserPromptPart
 from support.cut_off import Cut, CutMemory
 from support.pydantic_ai_agent import Script, created, planner, response, returns, run
 
-from todoplan import Planner, commands
+from todoplan import Planner
 from todoplan.adapters.pydantic_ai import Planning
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.core import commands
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 from todoplan.stores.memory import MemoryHeld
 
 QUIET = Settings(plan_lost=False, unfinished=0, changed=False)

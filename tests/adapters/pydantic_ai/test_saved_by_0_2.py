@@ -9,7 +9,7 @@ from support.pydantic_ai_agent import Script, planner, record_of, returns, run, 
 
 from todoplan.adapters.pydantic_ai import Planning, history_of, plan_of_state, undo_plan
 from todoplan.adapters.pydantic_ai.planning import KEY
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.dialogue.guidance import Settings
 from todoplan.errors import CodecError
 from todoplan.stores.file import FileStore
 

@@ -9,15 +9,15 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter, ToolReturnPart
 from support.law_15 import Situations
 from support.pydantic_ai_agent import Script, planner, record_of, returns, run, saved, use, wrote
 
-from todoplan import Plan, Planner, commands
+from todoplan import Plan, Planner
 from todoplan.adapters.pydantic_ai import Planning, edit_plan, make_tools, plan_of_state, seed_plan
 from todoplan.adapters.pydantic_ai.planning import KEY
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core import commands
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.guidance.reminders import TAG
+from todoplan.dialogue.guidance import TAG, Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import TODOS
 from todoplan.errors import CodecError
 from todoplan.planner import AsyncPlanner
 from todoplan.stores import SqliteStore

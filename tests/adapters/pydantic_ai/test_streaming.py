@@ -6,7 +6,7 @@ from support.pydantic_ai_agent import Script, planner, saved, streamed, texts, w
 
 from todoplan.adapters.pydantic_ai import Planning, plan_of_state
 from todoplan.adapters.pydantic_ai.planning import KEY
-from todoplan.dialogue.guidance.reminders import is_reminder
+from todoplan.dialogue.guidance import is_reminder
 
 OPEN = wrote(("A", "in_progress"), ("B", "pending"))
 DONE = wrote(("A", "completed"), ("B", "completed"), call_id="done")

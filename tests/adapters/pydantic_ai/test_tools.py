@@ -28,11 +28,11 @@ from todoplan import Plan, Planner
 from todoplan.adapters.pydantic_ai import Planning, make_tools, plan_of_state
 from todoplan.adapters.pydantic_ai.planning import _LENIENT, KEY
 from todoplan.codec import entry_from_data
-from todoplan.core.rules.presets import PRESETS
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.core.rules import PRESETS
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import LEAN, tasks
 from todoplan.errors import PlanError
 from todoplan.stores.memory import MemoryStore
 

@@ -131,7 +131,7 @@ def test_it_serves_until_it_is_told_to_end(store, monkeypatch, capsys):
             ran.append(sockets)
             sockets[0].close()
 
-    monkeypatch.setattr("todoplan.web.serving.server_of", lambda *_, **__: Server())
+    monkeypatch.setattr("todoplan.web.server_of", lambda *_, **__: Server())
     doors = Doors("127.0.0.1", 0, write=True)
     assert serve_board(Place(store), Writer(""), Judge(), doors, Screen()) == 0
     assert len(ran) == 1

@@ -13,10 +13,8 @@ from todoplan import Planner, Status
 from todoplan.cli import plans as plan_options
 from todoplan.cli.json_schemas import PLAN_SCHEMAS
 from todoplan.cli.plans import add, edit
-from todoplan.core.commands import CreateTask, UpdateTask
-from todoplan.core.plan.model import EDITABLE
-from todoplan.core.plan.values import Waiting
-from todoplan.core.teamwork import ClaimTask, RenewClaim
+from todoplan.core.commands import ClaimTask, CreateTask, RenewClaim, UpdateTask
+from todoplan.core.plan.model import EDITABLE, Waiting
 from todoplan.errors import StoreError
 from todoplan.stores.file import FileStore
 

@@ -21,7 +21,7 @@ from todoplan import LEAN, STRICT
 from todoplan.adapters.mcp.server import APP_TYPE, EXTENSION
 from todoplan.cli import app as mcp_command
 from todoplan.cli.app import TOKEN, Address, Served, serve
-from todoplan.dialogue.tools.toolset import unmet_rules
+from todoplan.dialogue.tools import unmet_rules
 from todoplan.stores.file import FileStore
 
 SECRET = "open-sesame-1234"  # noqa: S105 - of a server that lives for a test

@@ -12,7 +12,7 @@ from todoplan import Status
 from todoplan.cli.json_schemas import REPLAY_SCHEMA
 from todoplan.codec import plan_from_data
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools import LEAN
 from todoplan.transcripts.replay import POLICIES
 
 FORMS = ["", "--json", "--markdown"]

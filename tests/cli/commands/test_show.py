@@ -9,11 +9,8 @@ from todoplan.cli import plans as show_command
 from todoplan.cli.plans import show
 from todoplan.codec import dump_plan
 from todoplan.core.commands import CreateTask
-from todoplan.render.dot import to_dot
-from todoplan.render.markdown import to_markdown
-from todoplan.render.mermaid import to_mermaid
-from todoplan.render.page import to_html
-from todoplan.render.text import to_text
+from todoplan.render.markup import to_dot, to_html, to_markdown, to_mermaid
+from todoplan.render.outline import to_text
 from todoplan.stores.file import FileStore
 
 PLAN = plan_of(

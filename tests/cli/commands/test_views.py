@@ -11,10 +11,16 @@ from todoplan import Planner
 from todoplan.cli.json_schemas import PLAN_SCHEMAS
 from todoplan.cli.plans import Place, show_log
 from todoplan.codec import load_plan
-from todoplan.core.commands import Batch, CreateTask, DeleteTask, UpdateTask
-from todoplan.core.plan.values import Waiting
-from todoplan.core.teamwork import ClaimTask, RecordEvidence
-from todoplan.render.text import to_text
+from todoplan.core.commands import (
+    Batch,
+    ClaimTask,
+    CreateTask,
+    DeleteTask,
+    RecordEvidence,
+    UpdateTask,
+)
+from todoplan.core.plan.model import Waiting
+from todoplan.render.outline import to_text
 from todoplan.stores.file import FileStore
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from todoplan.cli.output import groups, where
 from todoplan.cli.output import recording_summary as summary
-from todoplan.core.rules.rule import Severity
+from todoplan.core.rules import Severity
 from todoplan.transcripts.replay import Finding
 
 

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from todoplan import Task, plan_of
 from todoplan.cli.output import COLOURS, STATUS_MARKS, plan_lines
 from todoplan.cli.recordings import ReplayOptions, replay, replay_sample
-from todoplan.core.plan.values import Status
+from todoplan.core.plan.model import Status
 
 
 @pytest.mark.parametrize("policy", ["audit", "strict"])

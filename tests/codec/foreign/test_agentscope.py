@@ -8,11 +8,10 @@ from hypothesis import example, given
 from support.documents import plans
 
 from todoplan.codec import from_agentscope, to_agentscope
+from todoplan.codec.engine import parse, to_text
 from todoplan.codec.foreign.agentscope import task_to_agentscope
-from todoplan.codec.text import parse, to_text
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Approval, Status, Task, Waiting
+from todoplan.core.decide import plan_of
+from todoplan.core.plan.model import Approval, FrozenDict, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError
 

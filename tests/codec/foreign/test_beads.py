@@ -7,9 +7,8 @@ import pytest
 
 from todoplan.codec import from_beads
 from todoplan.core.commands import ClaimTask
-from todoplan.core.decide.decide import decide
-from todoplan.core.plan.frozen import thaw
-from todoplan.core.plan.model import Waiting
+from todoplan.core.decide import decide
+from todoplan.core.plan.model import Waiting, thaw
 from todoplan.errors import CodecError
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from todoplan.codec import dump_plan, plan_to_data
-from todoplan.codec.foreign import branches
-from todoplan.codec.foreign.branches import (
+from todoplan.codec.foreign import langchain as branches
+from todoplan.codec.foreign.langchain import (
     Document,
     Step,
     document_of,
@@ -30,12 +30,10 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, decide
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Task, Todo, Waiting
+from todoplan.core.decide import Accepted, decide, plan_of
+from todoplan.core.plan.model import FrozenDict, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.errors import CodecError
 
 BASE = whole(plan_of([Task("1", "base")]), "first")

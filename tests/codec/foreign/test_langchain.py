@@ -7,7 +7,7 @@ from hypothesis import given
 from support.documents import plans
 
 from todoplan.codec import from_langchain, to_langchain
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Priority, Status, Task, Waiting
 from todoplan.errors import CodecError
 

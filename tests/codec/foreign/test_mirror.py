@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from todoplan.codec.foreign.mirror import Mirror
+from todoplan.codec.foreign.agentscope import Mirror
 
 
 def written(record, item):

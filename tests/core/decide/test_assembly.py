@@ -3,8 +3,7 @@ from hypothesis import given
 from support import strategies as some
 
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide.assembly import plan_of, plan_problems
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide, plan_of, plan_problems
 from todoplan.core.plan.model import Approval, Claim, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError

@@ -17,11 +17,10 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Rejected, decide
+from todoplan.core.decide import Rejected, decide, plan_of
 from todoplan.core.events.types import ClaimRenewed, StatusChanged, TaskClaimed
 from todoplan.core.plan.model import Claim, Status, Task, Todo, Waiting
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LATER = NOON + timedelta(seconds=301)

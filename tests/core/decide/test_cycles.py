@@ -1,11 +1,9 @@
 """The laws stand in `tests/laws/test_edge_laws.py`; here is what one call gives."""
 
 from todoplan.core.commands import CreateTask, CreateTasks
-from todoplan.core.decide.cycles import closing_edges
-from todoplan.core.decide.decide import decide
-from todoplan.core.plan.draft import Draft
-from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
+from todoplan.core.decide import closing_edges, decide
+from todoplan.core.plan.plan import Draft, Plan
+from todoplan.core.rules import Policy
 
 
 def linked(number, edges):

@@ -12,12 +12,10 @@ from todoplan.core.commands import (
     StartNext,
     UpdateTask,
 )
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, Rejected, decide
-from todoplan.core.plan.fast_constructor import fast_keyword_constructor
-from todoplan.core.plan.model import Task
+from todoplan.core.decide import Accepted, Rejected, decide, plan_of
+from todoplan.core.plan.model import Task, fast_keyword_constructor
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.errors import PlanError
 
 PAIR = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))])

@@ -15,11 +15,10 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide, plan_of
 from todoplan.core.events.types import PlanApproved, TaskEdited
 from todoplan.core.plan.model import Approval, Evidence, Status, Task, Todo, Waiting
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ASKING = plan_of(

@@ -10,14 +10,11 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Rejected, decide
+from todoplan.core.decide import Rejected, decide, plan_of
 from todoplan.core.events.base import Base
-from todoplan.core.plan.fast_constructor import fast_keyword_constructor
-from todoplan.core.plan.frozen import LEVELS
-from todoplan.core.plan.model import Task, Todo, Waiting
+from todoplan.core.plan.model import LEVELS, Task, Todo, Waiting, fast_keyword_constructor
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 
 CHAIN = plan_of(
     [

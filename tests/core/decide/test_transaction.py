@@ -1,14 +1,12 @@
 from datetime import UTC, datetime
 
 from todoplan.core.commands import Batch, CreateTask, UpdateTask, WriteTodos
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import decide
-from todoplan.core.decide.transaction import Transaction
+from todoplan.core.decide import Transaction, decide, plan_of
 from todoplan.core.events.types import TaskDeleted
-from todoplan.core.plan.draft import Draft
 from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.plan import Draft
 from todoplan.core.problems import Problem
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 
 
 def transaction_of(tasks=25):

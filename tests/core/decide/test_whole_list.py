@@ -1,6 +1,5 @@
 from todoplan.core.commands import ClearPlan, WriteTodos
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Rejected, decide
+from todoplan.core.decide import Rejected, decide, plan_of
 from todoplan.core.events.types import (
     PlanCleared,
     StatusChanged,
@@ -11,7 +10,7 @@ from todoplan.core.events.types import (
 )
 from todoplan.core.plan.model import Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 
 PLAN = plan_of(
     [

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 from support import strategies as some
 
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide.assembly import plan_of, plan_problems
-from todoplan.core.decide.decide import decide
-from todoplan.core.events.apply import EDITABLE, apply, replay
+from todoplan.core.decide import decide, plan_of, plan_problems
+from todoplan.core.events.apply import apply, replay
 from todoplan.core.events.types import (
     ClaimRenewed,
     EdgeAdded,
@@ -24,8 +23,7 @@ from todoplan.core.events.types import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Approval, Claim, Status, Task, Waiting
+from todoplan.core.plan.model import EDITABLE, Approval, Claim, FrozenDict, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
 

@@ -1,8 +1,9 @@
 """What a hand last saw of a plan, and what the others did since."""
 
-from todoplan import Plan, Task, commands, decide, plan_of
+from todoplan import Plan, Task, decide, plan_of
+from todoplan.core import commands
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import Base, Difference, changed_by, differences
-from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import PlanRestored
 from todoplan.core.plan.model import Approval
 from todoplan.planner import Planner

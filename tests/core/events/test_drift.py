@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.documents import full_task
 
-from todoplan import Plan, Planner, Policy, Task, commands, decide, plan_of
+from todoplan import Plan, Planner, Policy, Task, decide, plan_of
+from todoplan.core import commands
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import differences
 from todoplan.core.events.drift import Drift, drift
-from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import TaskCreated
 from todoplan.core.plan.model import TASK_FIELDS, Approval, Waiting
 from todoplan.errors import PlanError

@@ -1,6 +1,6 @@
 import pickle
 
-from todoplan.core.events.journal import Entry
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import TaskDeleted
 
 

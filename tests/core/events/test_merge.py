@@ -17,7 +17,7 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide
 from todoplan.core.events.merge import joined, rebased
 from todoplan.core.events.types import (
     EdgeAdded,
@@ -29,11 +29,9 @@ from todoplan.core.events.types import (
     TaskDeleted,
     TaskEdited,
 )
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.graph import topological_order
-from todoplan.core.plan.model import Evidence, Status, Task, Todo, Waiting
-from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
+from todoplan.core.plan.model import Evidence, FrozenDict, Status, Task, Todo, Waiting
+from todoplan.core.plan.plan import Plan, topological_order
+from todoplan.core.rules import Policy
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

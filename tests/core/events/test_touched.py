@@ -16,9 +16,8 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.decide import Accepted, decide
-from todoplan.core.events.apply import apply
-from todoplan.core.events.touched import ids_of, touched
+from todoplan.core.decide import Accepted, decide
+from todoplan.core.events.apply import apply, ids_of, touched
 from todoplan.core.events.types import (
     ClaimRenewed,
     EdgeAdded,
@@ -35,10 +34,9 @@ from todoplan.core.events.types import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Claim, Status, Task, Todo, Waiting
+from todoplan.core.plan.model import Claim, FrozenDict, Status, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 
 IDS = st.sampled_from("12345")
 COMMANDS = st.one_of(

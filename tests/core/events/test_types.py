@@ -5,7 +5,7 @@ import attrs
 from hypothesis import given
 from support import strategies as some
 
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide
 from todoplan.core.events.types import Event
 from todoplan.core.plan.plan import Plan
 

@@ -5,8 +5,7 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.core.plan.chunk_text import ChunkWriter
-from todoplan.core.plan.vector import CHUNK, Vector
+from todoplan.core.plan.plan import CHUNK, ChunkWriter, Vector
 
 PLACES = st.integers(0, 3 * CHUNK)
 writes = st.lists(st.tuples(PLACES, st.none() | st.integers()), max_size=12)

@@ -2,10 +2,9 @@
 
 import pytest
 
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.draft import Draft
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Evidence, Status, Task, Waiting
-from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.plan import Draft, Plan
 
 ANN = Waiting("ann")
 

@@ -1,12 +1,9 @@
 from hypothesis import given
 from support import strategies as some
 
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.draft import Draft
-from todoplan.core.plan.graph import ancestors
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Status, Task
-from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.vector import CHUNK
+from todoplan.core.plan.plan import CHUNK, Draft, Plan, ancestors
 
 PAIR = (Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)))
 

@@ -1,10 +1,6 @@
 import attrs
 
-from todoplan.core.plan.fast_constructor import (
-    fast_constructor,
-    fast_keyword_constructor,
-    mutable_variant,
-)
+from todoplan.core.plan.model import fast_constructor, fast_keyword_constructor, mutable_variant
 
 
 @attrs.frozen(weakref_slot=False)

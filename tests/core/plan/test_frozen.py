@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from support import strategies as some
 
-from todoplan.core.plan.frozen import EMPTY, LEVELS, FrozenDict, freeze, thaw
+from todoplan.core.plan.model import EMPTY, LEVELS, FrozenDict, freeze, thaw
 from todoplan.errors import PlanError
 
 

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from support import strategies as some
 
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.graph import (
+from todoplan.core.decide import plan_of
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import (
+    Plan,
     ancestors,
     critical_path,
     may_block,
@@ -14,8 +16,6 @@ from todoplan.core.plan.graph import (
     topological_order,
     tree_order,
 )
-from todoplan.core.plan.model import Task
-from todoplan.core.plan.plan import Plan
 
 
 def tasks(edges, count=6, **estimates):

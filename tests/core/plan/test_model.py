@@ -6,13 +6,13 @@ import attrs
 import pytest
 
 from todoplan.codec import dump_plan, load_plan
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import (
     CLOSED,
     OPEN,
     RESOLVED,
     Evidence,
+    FrozenDict,
     Priority,
     Status,
     Task,

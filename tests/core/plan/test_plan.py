@@ -7,8 +7,7 @@ from hypothesis import given
 from support import strategies as some
 
 from todoplan.core.commands import CreateTask, DeleteTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide, plan_of
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import COLUMN, Counts, Plan
 from todoplan.errors import PlanError

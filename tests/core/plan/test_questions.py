@@ -2,15 +2,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from todoplan.core.commands import UpdateTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide, plan_of
 from todoplan.core.events.apply import apply
 from todoplan.core.events.types import PlanRestored
 from todoplan.core.plan import questions
 from todoplan.core.plan.model import Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import STRICT
+from todoplan.core.rules import STRICT, Policy
 
 PLAN = plan_of(
     [

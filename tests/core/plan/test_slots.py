@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import strategies as some
 
-from todoplan.core.plan.slots import Layout, bits, number_of, positions
+from todoplan.core.plan.plan import Layout, bits, number_of, positions
 
 
 @pytest.mark.parametrize("text", [*some.NO_IDS, "½", "²", "٣", "1_0", "+1", "1\n", "#1"])

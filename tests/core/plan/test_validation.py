@@ -6,9 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import strategies as some
 
-from todoplan.core.plan.frozen import EMPTY, LEVELS, FrozenDict
-from todoplan.core.plan.model import Status
-from todoplan.core.plan.validation import (
+from todoplan.core.plan.model import (
+    EMPTY,
+    LEVELS,
+    FrozenDict,
+    Status,
     as_id,
     as_ids,
     as_metadata,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.core.plan.vector import CHUNK, Vector
+from todoplan.core.plan.plan import CHUNK, Vector
 
 writes = st.lists(st.tuples(st.integers(0, 3 * CHUNK), st.integers()), max_size=12)
 

@@ -12,14 +12,10 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.decide import Accepted, Rejected, decide, plan_of
 from todoplan.core.plan.model import Approval, Evidence, Task, Todo
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.builtin import RULES
-from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.policy import Policy, inspect
-from todoplan.core.rules.presets import DEFAULT
+from todoplan.core.rules import DEFAULT, RULES, Limits, Policy, inspect
 
 LIMITS = Limits(
     items=4,

@@ -1,14 +1,10 @@
 import pytest
 
 from todoplan.core.commands import CreateTask, RestorePlan, UpdateTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide, plan_of
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.builtin import RULES
-from todoplan.core.rules.builtin_tasks import TASK_RULES
-from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import RULES, TASK_RULES, Limits, Policy
 
 PLAN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)), Task("3", "c")])
 

@@ -10,11 +10,9 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide, plan_of
 from todoplan.core.plan.model import Status, Task
-from todoplan.core.rules.change import Change
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Change, Policy
 
 PLAN = plan_of([Task("1", "a"), Task("2", "b")])
 

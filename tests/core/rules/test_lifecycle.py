@@ -1,5 +1,5 @@
 from todoplan.core.plan.model import Status
-from todoplan.core.rules.lifecycle import ACTION_TO, TABLE, Action, Kind
+from todoplan.core.rules import ACTION_TO, TABLE, Action, Kind
 
 
 def test_only_completing_from_pending_jumps():

@@ -5,9 +5,7 @@ import pytest
 from support.docs import page
 
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind
-from todoplan.core.rules.builtin import RULES
-from todoplan.core.rules.limits import TEXTS, Limits
-from todoplan.core.rules.presets import PRESETS
+from todoplan.core.rules import PRESETS, RULES, TEXTS, Limits
 from todoplan.errors import PlanError
 
 

@@ -3,7 +3,7 @@ import tracemalloc
 import pytest
 
 from todoplan.core.plan.model import Task, Todo
-from todoplan.core.rules.matching import match, normalised
+from todoplan.core.rules import match, normalised
 
 
 def ids(tasks, todos):

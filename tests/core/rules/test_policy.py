@@ -5,16 +5,23 @@ from typing import get_args, get_type_hints
 import pytest
 
 from todoplan.core.commands import CreateTask, UpdateTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.decide import Accepted, Rejected, decide, plan_of
 from todoplan.core.events.types import TaskCreated, TaskDeleted
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.core.rules.builtin import RULES, Rule
-from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.policy import Policy, RuleSettings, Severity, inspect
-from todoplan.core.rules.presets import DEFAULT, PRESETS, STRICT
+from todoplan.core.rules import (
+    DEFAULT,
+    PRESETS,
+    RULES,
+    STRICT,
+    Limits,
+    Policy,
+    Rule,
+    RuleSettings,
+    Severity,
+    inspect,
+)
 from todoplan.errors import PlanError
 
 
@@ -113,7 +120,7 @@ def test_errors_before_warnings_all_at_once():
 
 def test_what_was_worked_out_is_kept_up_to_a_limit(monkeypatch):
     """Beyond it the rules that heed what happened are worked out each time, and are the same."""
-    monkeypatch.setattr("todoplan.core.rules.policy._MOST_KEPT", 1)
+    monkeypatch.setattr("todoplan.core.rules._MOST_KEPT", 1)
     policy, fresh = DEFAULT.but(max_items="error"), DEFAULT.but(max_items="error")
     deleted, created = (TaskDeleted("1"),), (TaskCreated(Task("1", "a")),)
     assert policy.heeding(deleted) == policy.heeding(deleted)

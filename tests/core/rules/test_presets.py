@@ -1,21 +1,20 @@
 import pytest
 
 from todoplan.core.commands import CreateTask, UpdateTask, WriteTodos
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.decide import Accepted, Rejected, decide, plan_of
 from todoplan.core.plan.model import Task, Todo
-from todoplan.core.rules.builtin import RULES
-from todoplan.core.rules.policy import Severity
-from todoplan.core.rules.presets import (
+from todoplan.core.rules import (
     AGENTSCOPE,
     CLAUDE,
     CLAUDE_STRICT,
     DEFAULT,
     LANGCHAIN,
     PRESETS,
+    RULES,
+    STEPS,
     STRICT,
+    Severity,
 )
-from todoplan.core.rules.rule import STEPS
 
 PLAN = plan_of(
     [

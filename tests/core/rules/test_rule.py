@@ -6,8 +6,7 @@ from todoplan.core.commands import CreateTask
 from todoplan.core.events.types import PlanCleared, StatusChanged, TaskCreated
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.problems import MOST_NAMED
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.rule import STEPS, Rule, first_ids, moves, registering, trigger_of
+from todoplan.core.rules import STEPS, Policy, Rule, first_ids, moves, registering, trigger_of
 from todoplan.errors import PlanError
 
 START = (Status.PENDING, Status.IN_PROGRESS)

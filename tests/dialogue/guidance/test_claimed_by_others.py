@@ -5,10 +5,8 @@ from datetime import UTC, datetime, timedelta
 from todoplan.core.commands import ClaimTask, CreateTask
 from todoplan.core.plan.questions import within_reach
 from todoplan.dialogue import Guidance, Settings, Toolbox, lean, unfinished_error
-from todoplan.dialogue.guidance.conversation import Message
-from todoplan.dialogue.guidance.guidance import before_partial
-from todoplan.dialogue.guidance.memory import Memory
-from todoplan.dialogue.held_claims import claimed_by_others
+from todoplan.dialogue.guidance import Memory, Message, before_partial
+from todoplan.dialogue.toolbox import claimed_by_others
 from todoplan.planner import Planner
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

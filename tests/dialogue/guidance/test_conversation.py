@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.dialogue.guidance.conversation import (
+from todoplan.dialogue.guidance import (
     Conversation,
     Message,
     asks,

@@ -10,31 +10,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from todoplan import texts as wording
 from todoplan.core.commands import ApprovePlan, CreateTask, CreateTasks, UpdateTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide, plan_of
 from todoplan.core.events.base import Base
 from todoplan.core.plan.model import Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.guidance.guidance import (
+from todoplan.core.rules import Policy
+from todoplan.dialogue.guidance import (
     REMINDERS,
     Guidance,
     Memory,
+    Message,
+    ReminderKind,
     Settings,
+    ToolResult,
     before_partial,
     unfinished_error,
 )
-from todoplan.dialogue.guidance.reminders import ReminderKind
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
-from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, tasks
 from todoplan.errors import CodecError, PlanError
-from todoplan.texts import wording
 
 REMINDER_TEXTS = Path(wording.__file__).parent / "reminders.txt"
 

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from support.hostile import UNSAFE
 
 from todoplan.core.commands import CreateTask, CreateTasks
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.guidance.reminders import TAG, ReminderKind, is_reminder, reminder
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.guidance import TAG, ReminderKind, is_reminder, reminder
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 
 KINDS = get_args(ReminderKind)
 HOSTILE = st.one_of(

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.core.decide.assembly import plan_of, plan_problems
+from todoplan.core.decide import plan_of, plan_problems
 from todoplan.core.plan.model import Task
-from todoplan.dialogue.intake.application_lists import repaired_list
-from todoplan.dialogue.replies.error_texts import repairs_text
+from todoplan.dialogue.intake import repaired_list
+from todoplan.dialogue.replies import repairs_text
 from todoplan.errors import PlanError
 
 IDS = st.sampled_from(["1", "2", "3", "x", "", "007", "9"])

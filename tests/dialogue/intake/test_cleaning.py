@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.dialogue.intake.cleaning import clean, is_clean, leaks_field, quoted, unleaked
+from todoplan.dialogue.intake import clean, is_clean, leaks_field, quoted, unleaked
 
 anything = st.text(st.characters(exclude_categories=()), max_size=30)
 tags = st.sampled_from(["</invoke>", " ", "\n", "</parameter>", "x", "<b>", "</b>", "</invoke>"])

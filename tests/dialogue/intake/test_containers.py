@@ -5,11 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import valid
 
-from todoplan.dialogue.intake.read import arguments_in, entries_in, entry_in
-from todoplan.dialogue.intake.values import Findings
-from todoplan.dialogue.intake.vocabulary import Line
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.intake import Findings, Line, arguments_in, entries_in, entry_in
+from todoplan.dialogue.tools import LEAN, TODOS
 
 WRITE = TODOS.tools[0].fields
 PENDING, DONE = {"status": "pending"}, {"status": "completed"}

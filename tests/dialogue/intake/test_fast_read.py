@@ -8,11 +8,8 @@ from hypothesis import strategies as st
 from support.talk import TOOLSETS, valid
 
 from todoplan.core.plan.model import Todo
-from todoplan.dialogue.intake import read as intake
-from todoplan.dialogue.intake.fields import Field, Kind
-from todoplan.dialogue.intake.parsing import InputLimits
-from todoplan.dialogue.intake.read import Intake
-from todoplan.dialogue.intake.values import NotPlainError
+from todoplan.dialogue import intake
+from todoplan.dialogue.intake import Field, InputLimits, Intake, Kind, NotPlainError
 
 DEFER = object()
 

@@ -3,7 +3,7 @@
 import pytest
 from support.talk import TOOLSETS
 
-from todoplan.dialogue.intake.fields import Field, Kind, find_field, folded, meant_by, shown_path
+from todoplan.dialogue.intake import Field, Kind, find_field, folded, meant_by, shown_path
 
 ENTRY = Field("text", "subject", Kind.LINE, aliases=("title",), weak=("description",))
 FIELDS = (

@@ -1,8 +1,7 @@
 """What comes up while arguments are read."""
 
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake.repairs import Repair
-from todoplan.dialogue.intake.values import MISSING, MOST_KEPT, Findings
+from todoplan.dialogue.intake import MISSING, MOST_KEPT, Findings, Repair
 
 
 def test_repairs_and_faults_are_kept_in_order():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.dialogue.intake.parsing import RefusedError, from_json, from_python
+from todoplan.dialogue.intake import RefusedError, from_json, from_python
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=10))

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from support.talk import check_reply, planned, toolbox, write
 
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.presets import DEFAULT
-from todoplan.dialogue.intake.parsing import InputLimits
+from todoplan.core.rules import DEFAULT
+from todoplan.dialogue.intake import InputLimits
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import TODOS
 
 LEAN, TASKS = toolbox("lean"), toolbox("tasks")
 DEEP = DEFAULT.but(max_depth="off")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake.parsing import InputLimits, Parsed, parse, unwrapped_text
+from todoplan.dialogue.intake import InputLimits, Parsed, parse, unwrapped_text
 
 LIMITS = InputLimits()
 texts = st.text(st.characters(codec="utf-8"), max_size=6)

@@ -5,10 +5,17 @@ from hypothesis import strategies as st
 from support.talk import TOOLSETS, valid
 
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake.fields import MOST_TABLES, Field, Kind, find_field
-from todoplan.dialogue.intake.parsing import InputLimits
-from todoplan.dialogue.intake.read import Intake, read, table_of
-from todoplan.dialogue.intake.repairs import Repair
+from todoplan.dialogue.intake import (
+    MOST_TABLES,
+    Field,
+    InputLimits,
+    Intake,
+    Kind,
+    Repair,
+    find_field,
+    read,
+    table_of,
+)
 
 ENTRY = (Field("text", "subject", Kind.LINE, required=True), Field("state", "status", Kind.STATUS))
 FIELDS = (

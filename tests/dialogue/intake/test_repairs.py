@@ -1,8 +1,7 @@
 """Repairs, and what a guess may not do. The calls themselves are in test_bad_input."""
 
-from todoplan.dialogue.intake.read import Intake
-from todoplan.dialogue.intake.repairs import GUESSES, Repair, is_guess
-from todoplan.texts.wording import wording
+from todoplan.dialogue.intake import GUESSES, Intake, Repair, is_guess
+from todoplan.texts import wording
 
 
 def test_a_guess_is_about_the_container():

@@ -5,8 +5,7 @@ from support.talk import planned, toolbox
 
 from todoplan.core.plan.model import Priority, Status
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake.fields import Kind
-from todoplan.dialogue.intake.values import MISSING, READERS, Findings, WaitingWord
+from todoplan.dialogue.intake import MISSING, READERS, Findings, Kind, WaitingWord
 
 
 def test_every_kind_has_a_reader():

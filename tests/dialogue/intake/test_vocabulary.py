@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from todoplan.core.plan.model import Priority, Status
-from todoplan.core.plan.slots import number_of
-from todoplan.dialogue.intake import vocabulary
-from todoplan.dialogue.intake.vocabulary import (
+from todoplan.core.plan.plan import number_of
+from todoplan.dialogue import intake as vocabulary
+from todoplan.dialogue.intake import (
     checklist,
     id_of,
     ids_in,

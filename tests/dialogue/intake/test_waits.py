@@ -6,11 +6,9 @@ from hypothesis import strategies as st
 from support.talk import check_reply, planned, toolbox, write
 
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.intake.fields import Field, Kind
-from todoplan.dialogue.intake.parsing import InputLimits
-from todoplan.dialogue.intake.read import read
+from todoplan.dialogue.intake import Field, InputLimits, Kind, read
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools import LEAN
 
 TASKS = toolbox("tasks")
 

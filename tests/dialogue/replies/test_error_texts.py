@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 from todoplan import plan_of
 from todoplan.core.plan.model import Task
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake.repairs import Repair
-from todoplan.dialogue.replies.error_texts import (
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.intake import Repair
+from todoplan.dialogue.replies import (
     error_text,
     is_error_text,
     repairs_text,
     sentence,
     warnings_text,
 )
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.tasks import tasks
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import TODOS, tasks
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,18 @@ from support.talk import BOXES
 
 from todoplan import DEFAULT, Problem, Rule, plan_of
 from todoplan.core.plan.model import TASK_FIELDS, Claim, Evidence, FieldKind, Status, Task, Waiting
-from todoplan.dialogue.guidance.reminders import ReminderKind, reminder
-from todoplan.dialogue.intake.repairs import Repair
-from todoplan.dialogue.replies.error_texts import repairs_text, sentence
-from todoplan.dialogue.replies.views import LONGEST_LIST, LONGEST_TASK, list_text, task_text
+from todoplan.dialogue.guidance import ReminderKind, reminder
+from todoplan.dialogue.intake import Repair
+from todoplan.dialogue.replies import (
+    LONGEST_LIST,
+    LONGEST_TASK,
+    list_text,
+    repairs_text,
+    sentence,
+    task_text,
+)
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.texts.wording import wording
+from todoplan.texts import wording
 
 LONGEST_ANSWER = 12_000
 TOOLS = [(box, tool) for box in BOXES for tool in box.toolset.tools]

@@ -21,8 +21,7 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, decide, decide_with_change
+from todoplan.core.decide import Accepted, decide, decide_with_change, plan_of
 from todoplan.core.events.types import (
     ClaimRenewed,
     EdgeAdded,
@@ -39,21 +38,13 @@ from todoplan.core.events.types import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.frozen import EMPTY
-from todoplan.core.plan.model import Status, Task, Todo, Waiting
+from todoplan.core.plan.model import EMPTY, Status, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.core.rules.change import Change
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.replies.phrasing import (
-    change_text,
-    counts_text,
-    not_in_reply,
-    whole_list_text,
-)
+from todoplan.core.rules import Change, Policy
+from todoplan.dialogue.replies import change_text, counts_text, not_in_reply, whole_list_text
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import TASKS
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.tools import TASKS, TODOS
 
 WORDS = {
     TaskCreated(Task("1", "a")): "#1 created",

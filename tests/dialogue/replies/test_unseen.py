@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from support.hostile import CORPUS, UNSAFE
 
-from todoplan import LEAN, TASKS, TODOS, Task, Toolbox, commands, decide, plan_of
+from todoplan import LEAN, TASKS, TODOS, Task, Toolbox, decide, plan_of
+from todoplan.core import commands
 from todoplan.core.events.base import Base
 from todoplan.core.plan.model import Waiting
 from todoplan.dialogue import Call
-from todoplan.dialogue.replies.unseen import unseen_text
+from todoplan.dialogue.replies import unseen_text
 from todoplan.errors import PlanError
 
 PLAN = plan_of([Task("1", "Draft"), Task("2", "Review"), Task("3", "Send")])

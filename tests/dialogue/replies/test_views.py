@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import full_plans
 
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.draft import Draft
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Claim, Evidence, Status, Task, Waiting
-from todoplan.core.plan.plan import Plan
+from todoplan.core.decide import plan_of
+from todoplan.core.plan.model import Claim, Evidence, FrozenDict, Status, Task, Waiting
+from todoplan.core.plan.plan import Draft, Plan
 from todoplan.core.plan.questions import stuck, unresolved_blockers
-from todoplan.dialogue.replies.views import ids_text, list_text, one_line, task_text
+from todoplan.core.problems import ids_text
+from todoplan.dialogue.replies import list_text, one_line, task_text
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=80), st.integers(8, 40))

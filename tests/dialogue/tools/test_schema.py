@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from support.talk import BOXES, TOOLSETS, check_reply, valid
 
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.tools.schema import arguments_schema
+from todoplan.dialogue.tools import arguments_schema
 
 BOTH = [(toolset, strict) for toolset in TOOLSETS for strict in (False, True)]
 FORBIDDEN = {"default", "allOf", "oneOf", "not", "if", "then", "else", "patternProperties", "$ref"}

@@ -10,13 +10,12 @@ from support.strategies import full_plans
 from support.talk import check_reply, planned, texts_of, toolbox, valid
 
 from todoplan.core.commands import CreateTask, UpdateTask
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.frozen import thaw
-from todoplan.core.plan.model import EDITABLE, Status, Task
+from todoplan.core.decide import plan_of
+from todoplan.core.plan.model import EDITABLE, Status, Task, thaw
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.dialogue.tools import tasks
 
 honest = st.text("abcXYZ 019\t\n.,:;-[]()&\u00e4\u4f60\u0301\u200d\U0001f600", max_size=40)
 BOX = toolbox("tasks")

@@ -9,9 +9,8 @@ from todoplan import STRICT, Toolbox, plan_of
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue import Call, lean, tasks
-from todoplan.dialogue.held_claims import fences_after
-from todoplan.dialogue.tools.lean import LEAN
-from todoplan.dialogue.tools.tasks import TASKS
+from todoplan.dialogue.toolbox import fences_after
+from todoplan.dialogue.tools import LEAN, TASKS
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SETS = [lean(team=True), tasks(team=True), tasks("snake", team=True)]

@@ -3,10 +3,9 @@
 from support.talk import planned, texts_of, toolbox, write
 
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.intake.fields import Field, Kind
-from todoplan.dialogue.intake.read import read
+from todoplan.dialogue.intake import Field, Kind, read
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.todos import TODOS, WRITE_TODOS, write_tool
+from todoplan.dialogue.tools import TODOS, WRITE_TODOS, write_tool
 
 
 def test_a_list_is_written_and_shown():

@@ -10,11 +10,10 @@ from support.talk import BOXES, TOOLSETS, planned
 
 from todoplan import DEFAULT, Plan, Policy, Rejected, Rule, decide
 from todoplan.core.commands import CreateTask
-from todoplan.core.rules.builtin import RULES
-from todoplan.core.rules.presets import CLAUDE_STRICT
+from todoplan.core.rules import CLAUDE_STRICT, RULES
 from todoplan.dialogue import LEAN, TASKS, TODOS, WRITE_TODOS, tasks
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.toolset import ToolSet, unmet_rules
+from todoplan.dialogue.tools import ToolSet, unmet_rules
 from todoplan.errors import PlanError
 
 _SAID = re.compile(r"[A-Za-z_]+")

@@ -11,7 +11,7 @@ import pytest
 from todoplan.core.commands import ClaimTask, CreateTask, CreateTasks, RestorePlan, UpdateTask
 from todoplan.core.plan.model import Status
 from todoplan.dialogue import Toolbox, lean, tasks
-from todoplan.dialogue.application import seeded
+from todoplan.dialogue.toolbox import seeded
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.planner.claiming import work, work_async

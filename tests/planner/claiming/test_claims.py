@@ -8,7 +8,7 @@ import pytest
 
 from todoplan.core.commands import ClaimTask, CreateTask, CreateTasks, UpdateTask
 from todoplan.core.plan.model import Status
-from todoplan.core.rules.presets import DEFAULT
+from todoplan.core.rules import DEFAULT
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import Planner

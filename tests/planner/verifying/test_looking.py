@@ -9,12 +9,12 @@ import pytest
 from todoplan import DEFAULT, TASKS, TODOS, AsyncPlanner, MemoryStore, Planner, Toolbox
 from todoplan.core.commands import CreateTask, UpdateTask
 from todoplan.core.plan.model import Status
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.dialogue import Call
 from todoplan.errors import PlanError
 from todoplan.planner import Verifier
-from todoplan.planner.verifying import looking
-from todoplan.planner.verifying.looking import Verifying
+from todoplan.planner import verifying as looking
+from todoplan.planner.verifying import Verifying
 from todoplan.stores import SqliteStore
 
 ASKING = Toolbox(TASKS, DEFAULT.but(evidence_required="error"))

@@ -10,10 +10,10 @@ import pytest
 
 from todoplan import Plan, plan_of
 from todoplan.core.plan.model import Task
-from todoplan.dialogue.verifying import Finding
+from todoplan.dialogue.toolbox import Finding
 from todoplan.errors import PlanError
 from todoplan.planner import Verifier
-from todoplan.planner.verifying.verifier import verifier_of
+from todoplan.planner.verifying import verifier_of
 
 passed, failed = partial(Finding, True), partial(Finding, False)  # noqa: FBT003 - what was found
 TASK = Task("1", "Fix", check="tests pass")

@@ -16,9 +16,9 @@ from support.postgres_awaited import AwaitedStore
 
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
-from todoplan.stores.hold import Key
-from todoplan.stores.journals import follow
-from todoplan.stores.postgres import PostgresStore, async_connections, connections
+from todoplan.stores.base import Key, follow
+from todoplan.stores.postgres import PostgresStore, connections
+from todoplan.stores.postgres import connections as async_connections
 from todoplan.testing.stores.appends import adding
 
 FIRST = adding(Plan(), ("Dig",))

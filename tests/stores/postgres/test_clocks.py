@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
-from todoplan.core.decide.decide import Accepted, Rejected
-from todoplan.dialogue import clock
+from todoplan.core.decide import Accepted, Rejected
+from todoplan.dialogue import calls as clock
 from todoplan.planner import Planner
 from todoplan.stores.postgres import PostgresStore
 

@@ -9,7 +9,8 @@ from support.cut_hosts import (
 )
 from support.postgres_writers import faults_of
 
-from todoplan import Planner, commands
+from todoplan import Planner
+from todoplan.core import commands
 from todoplan.core.plan.model import Status
 from todoplan.stores.postgres import PostgresStore
 

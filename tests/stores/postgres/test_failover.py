@@ -9,7 +9,7 @@ from todoplan.core.commands import CreateTask
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.planner import AsyncPlanner, Planner
-from todoplan.stores.journals import follow
+from todoplan.stores.base import follow
 from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore
 
 

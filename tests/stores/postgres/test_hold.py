@@ -11,11 +11,10 @@ import attrs
 import psycopg
 import pytest
 
-from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.plan.model import FrozenDict
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError, StoreError
-from todoplan.stores.hold import Key, Receipt, is_holding
-from todoplan.stores.journals import follow, is_beginning
+from todoplan.stores.base import Key, Receipt, follow, is_beginning, is_holding
 from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore
 from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.stores.appends import adding
@@ -413,7 +412,7 @@ def test_a_first_load_reads_a_snapshot_and_what_came_since(store, sql):
 
 def test_a_snapshot_that_could_not_be_read_again_is_not_kept(store, sql, monkeypatch):
     """The journal gives the plan then."""
-    monkeypatch.setattr("todoplan.stores.postgres.writing.LIMIT", 10)
+    monkeypatch.setattr("todoplan.stores.postgres.store.LIMIT", 10)
     large = adding(Plan(), ("x" * 40_000,))
     write(store, large)
     assert sql("select * from todoplan_snapshot") == []

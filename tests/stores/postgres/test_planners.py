@@ -8,7 +8,7 @@ import pytest
 
 from todoplan.core.commands import CreateTask
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import TASKS
+from todoplan.dialogue.tools import TASKS
 from todoplan.errors import CodecError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores import open_store

@@ -10,8 +10,7 @@ from support.postgres_writers import batch, faults_of, writers
 
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
-from todoplan.stores.hold import Key
-from todoplan.stores.journals import follow
+from todoplan.stores.base import Key, follow
 from todoplan.stores.postgres import PostgresStore
 
 DIG = batch(Plan(), "dig")

@@ -12,7 +12,8 @@ from support.postgres_awaited import AwaitedStore
 from todoplan.core.commands import CreateTask
 from todoplan.errors import StoreError
 from todoplan.planner import AsyncPlanner, Planner
-from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore, listening
+from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore
+from todoplan.stores.postgres import connections as listening
 
 LISTENING = "select pid from pg_stat_activity where query like 'listen%'"
 KILL = "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%'"

@@ -15,9 +15,10 @@ from psycopg.pq import TransactionStatus
 
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, MissingExtraError, PlanError, StoreError
-from todoplan.stores.hold import Key
-from todoplan.stores.postgres import PostgresStore, forks
-from todoplan.stores.postgres.address import checked_address
+from todoplan.stores.base import Key
+from todoplan.stores.postgres import PostgresStore
+from todoplan.stores.postgres import connections as forks
+from todoplan.stores.postgres.connections import checked_address
 from todoplan.testing.stores.appends import adding
 
 DIG = adding(Plan(), ("Dig",))
@@ -267,7 +268,7 @@ class TestLimits:
 
     def test_a_holder_that_says_nothing_for_too_long(self, opened, address, monkeypatch):
         """It is rolled back, so that others go on: it may be stopped, or cut off."""
-        monkeypatch.setattr("todoplan.stores.postgres.writing._LONGEST_HOLD", "50ms")
+        monkeypatch.setattr("todoplan.stores.postgres.store._LONGEST_HOLD", "50ms")
         store = opened(address)
 
         def hold():

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from todoplan.stores.sqlite.opening import is_ours, set_up
+from todoplan.stores.sqlite import is_ours, set_up
 
 _LOOKS = 3
 

@@ -16,7 +16,8 @@ import todoplan
 from todoplan.core.commands import CreateTask
 from todoplan.errors import CodecError, StoreError
 from todoplan.planner import Planner
-from todoplan.stores.sqlite import SqliteStore, connections
+from todoplan.stores import sqlite as connections
+from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.stores.appends import adding
 
 PATIENCE = 60

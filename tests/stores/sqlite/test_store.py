@@ -10,15 +10,14 @@ import attrs
 import pytest
 
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide.decide import Rejected
-from todoplan.core.events.journal import Entry
+from todoplan.core.decide import Rejected
+from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError, StoreError
 from todoplan.planner import Planner
-from todoplan.stores import rows
+from todoplan.stores import base as rows
+from todoplan.stores.base import Key, beginning, cut_at, follow
 from todoplan.stores.file import FileStore
-from todoplan.stores.hold import Key
-from todoplan.stores.journals import beginning, cut_at, follow
 from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.stores.appends import adding
 

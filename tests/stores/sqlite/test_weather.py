@@ -22,7 +22,10 @@ from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, StoreError
 from todoplan.planner import Planner
 from todoplan.stores import locks
-from todoplan.stores.sqlite import SqliteStore, connections, opening, weather
+from todoplan.stores import sqlite as connections
+from todoplan.stores import sqlite as opening
+from todoplan.stores import sqlite as weather
+from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.stores.appends import adding
 
 

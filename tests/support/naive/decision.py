@@ -36,8 +36,7 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.plan.frozen import thaw
-from todoplan.core.plan.model import Evidence, Task
+from todoplan.core.plan.model import Evidence, Task, thaw
 
 _NO_FENCES: Mapping[str, int] = MappingProxyType({})
 _LARGEST = 10**15  # the highest id or next id that may come from outside

@@ -12,14 +12,12 @@ from support.naive.model import Model
 from support.naive.rules import NAIVE_RULES, problems
 
 from todoplan.core.commands import DeleteTask, RestorePlan
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.core.rules.builtin import RULES
-from todoplan.core.rules.change import Change
-from todoplan.core.rules.policy import Policy, Severity
-from todoplan.dialogue.intake.read import read
-from todoplan.dialogue.tools.toolset import Query, Tool
+from todoplan.core.rules import RULES, Change, Policy, Severity
+from todoplan.dialogue.intake import read
+from todoplan.dialogue.tools import Query, Tool
 from todoplan.testing.machine import Outcome, PlanMachine, ToolMachine, call_text, command_text
 
 _NO_FENCES: Mapping[str, int] = MappingProxyType({})

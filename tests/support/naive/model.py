@@ -18,8 +18,7 @@ from typing import Any
 import attrs
 
 from todoplan.core.commands import CreateTask
-from todoplan.core.plan.frozen import thaw
-from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task, thaw
 from todoplan.core.plan.plan import Plan
 
 RESOLVED = ("completed", "cancelled")
@@ -200,7 +199,7 @@ def normalised(text: str) -> str:
     """
     Return the text in lower case with runs of anything but letters and digits as one space.
     """
-    # Written again on purpose: `todoplan.core.rules.matching` has the one that is judged.
+    # Written again on purpose: `todoplan.core.rules` has the one that is judged.
     folded = unicodedata.normalize("NFKC", text).casefold()
     # Signs alone stay as they are: "..." and "!!!" would both be "", and mean each other.
     return " ".join("".join(c if c.isalnum() else " " for c in folded).split()) or text

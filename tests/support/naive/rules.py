@@ -15,7 +15,7 @@ from support.naive.model import CLOSED, normalised
 
 from todoplan.core.commands import Batch, CreateTasks, RestorePlan, WriteTodos
 from todoplan.core.plan.model import TASK_FIELDS
-from todoplan.core.rules.limits import Limits
+from todoplan.core.rules import Limits
 
 _Broken = Callable[[NaiveDecision, Limits], bool]
 

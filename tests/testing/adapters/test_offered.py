@@ -5,7 +5,7 @@ import pytest
 from support.conformance_sound import Sound
 
 from todoplan.testing.adapters import AdapterSuite
-from todoplan.testing.adapters.conversations import TOOLSETS
+from todoplan.testing.adapters.host import TOOLSETS
 
 TASKS = TOOLSETS["tasks"]
 

@@ -12,8 +12,8 @@ from support.faults import edited
 from support.faults_of_calls import MarksNoError
 
 from todoplan.core.commands import CreateTask, DeleteTask
-from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.tools.todos import TODOS
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.tools import TODOS
 from todoplan.testing.adapters import (
     ALL,
     AdapterSuite,
@@ -24,17 +24,17 @@ from todoplan.testing.adapters import (
     Seen,
     needs,
 )
-from todoplan.testing.adapters.conversations import (
+from todoplan.testing.adapters.host import (
     TOOLSETS,
+    Checks,
     broken_runs,
     conversation,
     is_utf8,
     numbered,
     says,
+    table,
     turn,
 )
-from todoplan.testing.adapters.harness import Checks
-from todoplan.testing.adapters.report import table
 from todoplan.testing.assertions import contrast, must, same, same_parts
 
 pytest_plugins = ["pytester"]
@@ -330,7 +330,7 @@ class TestMine(AdapterSuite):
     def hosts(self, setup):
         return None
 """
-PLUGIN = ("-p", "todoplan.testing.adapters.report", "-p", "no:cacheprovider")
+PLUGIN = ("-p", "todoplan.testing.adapters.host", "-p", "no:cacheprovider")
 
 
 def test_the_report_is_printed(pytester):

@@ -12,8 +12,7 @@ from hypothesis import Phase, given, settings
 from support.stores_sound import AsyncHolding, AsyncSound, Sound
 
 from todoplan.core.events.apply import replay
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import FrozenDict, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore

@@ -11,8 +11,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from todoplan.core import commands
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Accepted, Rejected, decide
+from todoplan.core.decide import Accepted, Rejected, decide, plan_of
 from todoplan.core.events import types as events
 from todoplan.core.events.apply import apply, replay
 from todoplan.core.plan.model import (
@@ -29,11 +28,9 @@ from todoplan.core.plan.model import (
 )
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import blocked
-from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import PRESETS
-from todoplan.dialogue.guidance.conversation import Message, is_final_answer
-from todoplan.dialogue.tools.lean import LEAN
+from todoplan.core.rules import PRESETS, Limits, Policy
+from todoplan.dialogue.guidance import Message, is_final_answer
+from todoplan.dialogue.tools import LEAN
 from todoplan.errors import PlanError
 from todoplan.testing import strategies as some
 from todoplan.testing.registering import _FUNCTIONS

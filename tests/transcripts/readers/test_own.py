@@ -8,8 +8,8 @@ import pytest
 from todoplan import Plan, Todo, decide
 from todoplan.codec import dump_journal
 from todoplan.core.commands import UpdateTask, WriteTodos
-from todoplan.core.events.journal import Entry
-from todoplan.core.rules.policy import Policy
+from todoplan.core.events.apply import Entry
+from todoplan.core.rules import Policy
 from todoplan.stores.file import FileStore
 from todoplan.transcripts.replay import replay_file
 

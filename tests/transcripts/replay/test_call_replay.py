@@ -4,10 +4,9 @@ import attrs
 import pytest
 
 from todoplan.core.events.apply import replay
+from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.values import Status
-from todoplan.core.rules.presets import STRICT
-from todoplan.core.rules.rule import Severity
+from todoplan.core.rules import STRICT, Severity
 from todoplan.transcripts.calls import BadLine, CallResult, Compaction, PlanningCall
 from todoplan.transcripts.replay import AUDIT, Fold, Step
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from todoplan.core.rules.presets import STRICT
+from todoplan.core.rules import STRICT
 from todoplan.errors import ReadError
 from todoplan.transcripts.replay import replay_file
 

@@ -3,10 +3,10 @@
 import pytest
 
 from todoplan.core.commands import WriteTodos
-from todoplan.core.decide.decide import decide
+from todoplan.core.decide import decide
 from todoplan.core.plan.model import Todo
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.transcripts.replay import likeness, meaning, merged
 
 

@@ -15,11 +15,9 @@ from acp.interfaces import Client
 from acp.schema import AgentPlanContentUpdate, AgentPlanUpdate
 
 from todoplan.adapters.acp.updates import make_update
-from todoplan.core.events.journal import Entry
+from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.planner import AsyncPlanner, Planner
-
-__all__ = ["show_plan"]
 
 _logger = logging.getLogger("todoplan")
 

@@ -19,11 +19,9 @@ from typing import Any, Literal
 
 from todoplan.core.plan.model import Priority, Status, Task
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.application import require
+from todoplan.dialogue.toolbox import require
 from todoplan.errors import PlanError
-from todoplan.texts.cleaning import one_line
-
-__all__ = ["META", "make_update"]
+from todoplan.texts import one_line
 
 META = "todoplan"
 """Our key under `_meta`; the protocol requires a unique one."""

@@ -34,25 +34,21 @@ from agentscope.tool import ToolBase, ToolChunk, Toolkit, ToolMiddlewareBase
 
 from todoplan.adapters.agentscope.state import KEY, PENDING, PLAIN, SEAL, Planning, kept_in, sum_of
 from todoplan.codec import entry_to_data
-from todoplan.core.events.journal import Entry
+from todoplan.core.events.apply import Entry
+from todoplan.core.plan.model import in_utc
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import in_utc
 from todoplan.core.problems import Problem
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import AGENTSCOPE
-from todoplan.dialogue.application import require
-from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance.conversation import Conversation, Message, ToolResult
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.intake.fields import Field, Kind, meant_by
-from todoplan.dialogue.replies.error_texts import error_text
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.toolset import Definition
+from todoplan.core.rules import AGENTSCOPE, Policy
+from todoplan.dialogue.calls import Call, Clock, utc_now
+from todoplan.dialogue.guidance import Conversation, Message, Settings, ToolResult
+from todoplan.dialogue.intake import Field, Kind, meant_by
+from todoplan.dialogue.replies import error_text
+from todoplan.dialogue.toolbox import Toolbox, require
+from todoplan.dialogue.tools import Definition
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore
-from todoplan.planner.record import Request
-from todoplan.planner.session import AsyncSession
-from todoplan.planner.verifying.verifier import Verify
+from todoplan.planner.session import AsyncSession, Request
+from todoplan.planner.verifying import Verify
 
 _Wrappers = list[ToolMiddlewareBase] | None
 _IDS = frozenset({Kind.ID, Kind.ID_HINT, Kind.IDS, Kind.REF, Kind.REFS})

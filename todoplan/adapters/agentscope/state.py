@@ -27,42 +27,36 @@ from agentscope.agent import Agent
 from agentscope.state import AgentState
 from agentscope.state import Task as TheirTask
 
-from todoplan.codec.foreign.agentscope import read_agentscope, task_to_agentscope
-from todoplan.codec.foreign.mirror import Mirror
-from todoplan.codec.plans import head
-from todoplan.codec.states import entry_line, read_recent, with_lines
+from todoplan.codec.documents import entry_line, head, read_recent, with_lines
+from todoplan.codec.foreign.agentscope import Mirror, read_agentscope, task_to_agentscope
 from todoplan.core.commands import Command
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.decide.decide import Decision
-from todoplan.core.events.journal import Entry
+from todoplan.core.decide import Decision, plan_of
+from todoplan.core.events.apply import Entry, touched
 from todoplan.core.events.merge import changes_between
-from todoplan.core.events.touched import touched
 from todoplan.core.plan.model import Task
-from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.slots import number_of
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import AGENTSCOPE
-from todoplan.dialogue.application import require, require_actor, require_clock
-from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.intake.application_lists import repaired_list
-from todoplan.dialogue.replies.error_texts import repairs_text
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.tasks import tasks as task_tools
-from todoplan.dialogue.undoing import starts
+from todoplan.core.plan.plan import Plan, number_of
+from todoplan.core.rules import AGENTSCOPE, Policy
+from todoplan.dialogue.calls import Clock, utc_now
+from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.intake import repaired_list
+from todoplan.dialogue.replies import repairs_text
+from todoplan.dialogue.toolbox import Toolbox, require, require_actor, require_clock, starts
+from todoplan.dialogue.tools import tasks as task_tools
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
-from todoplan.planner.arguments import store_of_plans
-from todoplan.planner.record import (
+from todoplan.planner.session import (
     RECORD_VERSION,
+    SESSION,
+    AsyncSession,
     Record,
+    Session,
     record_from_data,
     record_of_0_2,
     record_to_data,
 )
-from todoplan.planner.session import SESSION, AsyncSession, Session
-from todoplan.planner.verifying.verifier import Verify, verifier_of
-from todoplan.stores.journals import beginning, follow
+from todoplan.planner.steps import store_of_plans
+from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.stores.base import beginning, follow
 from todoplan.stores.slot import JOURNAL, LOADED, SLOT, SlotStore
 
 KEY, STORED, PENDING, SEAL = "todoplan", "stored", "pending", "seal"

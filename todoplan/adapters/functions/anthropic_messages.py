@@ -14,9 +14,9 @@ from todoplan.adapters.functions.wire import (
     starting,
     text_in,
 )
-from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.toolbox import Call, Reply
-from todoplan.dialogue.tools.toolset import Definition
+from todoplan.dialogue.calls import Call, Reply
+from todoplan.dialogue.guidance import Message, ToolResult
+from todoplan.dialogue.tools import Definition
 from todoplan.lazy import listing
 
 __all__ = [

@@ -13,16 +13,14 @@ from typing import Any, Literal
 import attrs
 
 from todoplan.adapters.functions.wire import Shape, Wire, as_text, field, no_answer
-from todoplan.core.events.journal import Entry
-from todoplan.dialogue.application import require
-from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance.conversation import is_final_answer
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.core.events.apply import Entry
+from todoplan.dialogue.calls import Call, Clock, Reply, utc_now
+from todoplan.dialogue.guidance import Settings, is_final_answer
+from todoplan.dialogue.toolbox import Toolbox, require
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, Planner
 from todoplan.planner.session import opened
-from todoplan.planner.verifying.verifier import Verify
+from todoplan.planner.verifying import Verify
 
 Next = Literal["again", "answer", "stop"]
 """The loop's next step after a response: ask the model again, answer its calls, or stop."""

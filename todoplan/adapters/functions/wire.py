@@ -15,13 +15,12 @@ import attrs
 
 from todoplan.core.events.base import Base
 from todoplan.core.events.types import Event
+from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import short_repr
-from todoplan.dialogue.application import require
-from todoplan.dialogue.guidance.conversation import Message, Role, ToolResult
-from todoplan.dialogue.observed import start, tell_called
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox, Turn
-from todoplan.dialogue.tools.toolset import Definition, ToolSet
+from todoplan.dialogue.calls import Call, Reply, Turn
+from todoplan.dialogue.guidance import Message, Role, ToolResult
+from todoplan.dialogue.toolbox import Toolbox, require, start, tell_called
+from todoplan.dialogue.tools import Definition, ToolSet
 from todoplan.errors import PlanError
 
 P = ParamSpec("P")

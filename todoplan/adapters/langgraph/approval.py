@@ -27,12 +27,12 @@ from todoplan.adapters.langgraph.plans import Steps, StoredPlans, at_once, await
 from todoplan.adapters.langgraph.state import todos_of
 from todoplan.adapters.langgraph.threads import command_update
 from todoplan.core.commands import ApprovePlan
+from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import short_repr
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.application import require
-from todoplan.dialogue.replies.views import list_text
-from todoplan.texts.wording import say
+from todoplan.core.rules import Policy
+from todoplan.dialogue.replies import list_text
+from todoplan.dialogue.toolbox import require
+from todoplan.texts import say
 
 _LEGAL = '{"approved": True, "by": "ann"}, or {"approved": False, "message": "what to change"}'
 _REFUSED = "todoplan_refused"
@@ -92,9 +92,7 @@ def read_answer(given: object, plan: Plan) -> Answer | str:
 
 
 class ApprovalState(PlanAgentState):
-    """
-    The state of an agent, and the revision of the plan that the person last did not agree to.
-    """
+    """The state of an agent, and the revision of the plan that the person last did not agree to."""
 
     todoplan_refused: Annotated[NotRequired[int], PrivateStateAttr]
 
@@ -136,9 +134,7 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
         return at_once(self._steps(state, awaits=False))
 
     async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:  # noqa: ARG002 - LangChain's signature
-        """
-        As `before_model`.
-        """
+        """As `before_model`."""
         return await awaited(self._steps(state, awaits=True))
 
     def _steps(self, state: Any, *, awaits: bool) -> Steps[dict[str, Any] | None]:
@@ -160,9 +156,7 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
 
 
 def _asked(state: Any, plan: Plan) -> Answer | None:
-    """
-    Return what a person says of a plan, `None` if there is nothing to ask.
-    """
+    """Return what a person says of a plan, `None` if there is nothing to ask."""
     problem = ""
     # A plan that was not agreed to is asked about again once it has been changed.
     if not plan.counts.open or plan.approved or state.get(_REFUSED) == plan.revision:

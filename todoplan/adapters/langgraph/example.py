@@ -23,10 +23,10 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
 from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.replies.views import list_text
+from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.replies import list_text
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.lean import LEAN
+from todoplan.dialogue.tools import LEAN
 from todoplan.errors import MissingExtraError
 
 Say = Callable[[str], object]
@@ -69,9 +69,7 @@ _CRASH = 3  # the fourth step: one city is in the plan as done, the other is not
 
 
 class Script(BaseChatModel):
-    """
-    Says what the script says, from `place` on, and fails for want of a network at `crash`.
-    """
+    """Says what the script says, from `place` on, and fails for want of a network at `crash`."""
 
     place: int = 0
     crash: int = -1
@@ -81,9 +79,7 @@ class Script(BaseChatModel):
         return "script"
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:  # noqa: ARG002 - the script knows them
-        """
-        Return the model as it is.
-        """
+        """Return the model as it is."""
         return self
 
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:  # noqa: ARG002 - it is a script
@@ -148,9 +144,7 @@ def _interrupted(file: str, say: Say) -> None:
 
 
 def main(arguments: list[str], say: Say = print) -> None:
-    """
-    Run the example with the command line's arguments.
-    """
+    """Run the example with the command line's arguments."""
     name = os.environ.get("TODOPLAN_MODEL")
     with tempfile.TemporaryDirectory() as folder:
         file = arguments[0] if arguments else str(Path(folder) / "plans.sqlite")

@@ -49,21 +49,22 @@ from todoplan.adapters.langgraph.state import (
 from todoplan.adapters.langgraph.tools import tools_of
 from todoplan.core.events.base import NOTHING_LISTED
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.application import require, require_actor, require_clock
-from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance.conversation import (
+from todoplan.dialogue.calls import Clock, utc_now
+from todoplan.dialogue.guidance import (
+    Advice,
     Conversation,
+    Memory,
     Message,
+    Settings,
     ToolResult,
     is_final_answer,
     text_of,
+    unfinished_error,
 )
-from todoplan.dialogue.guidance.guidance import Advice, Memory, Settings, unfinished_error
-from todoplan.dialogue.observed import guidance_of
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.todos import WRITE_TODOS
+from todoplan.dialogue.toolbox import Toolbox, guidance_of, require, require_actor, require_clock
+from todoplan.dialogue.tools import WRITE_TODOS
 from todoplan.planner import AnyStore
-from todoplan.planner.verifying.verifier import Verify
+from todoplan.planner.verifying import Verify
 
 MEMORY = "todoplan_memory"
 RUN = "todoplan_run"
@@ -77,9 +78,7 @@ _Response = ModelResponse[Any]
 
 
 def later(_: Any, update: Any) -> Any:
-    """
-    Reduce two writes to the later one.
-    """
+    """Reduce two writes to the later one."""
     return update
 
 
@@ -159,9 +158,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
     @property
     def name(self) -> str:
-        """
-        The name by which stacks know the planner: theirs is replaced in place, never doubled.
-        """
+        """The name by which stacks know the planner: theirs is replaced in place, never doubled."""
         # LangChain and deepagents compare middleware by name; two tools of one name would pass.
         # On deepagents up to 0.6, which always brings its own, this name raises instead.
         return "TodoListMiddleware"
@@ -177,9 +174,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     async def awrap_model_call(
         self, request: "_Request", handler: "Callable[[_Request], Awaitable[_Response]]"
     ) -> "ExtendedModelResponse[Any]":
-        """
-        As `wrap_model_call`.
-        """
+        """As `wrap_model_call`."""
         return await awaited(self._steps(request, handler, awaits=True))
 
     def _steps(
@@ -303,9 +298,7 @@ def _say_what_is_ignored(state: Any, plan: Plan) -> None:
 
 
 def neutral(message: BaseMessage) -> Message:
-    """
-    Return one message of LangChain as guidance reads it.
-    """
+    """Return one message of LangChain as guidance reads it."""
     role = _ROLES.get(message.type, "user")
     metadata = message.response_metadata
     if isinstance(message, ToolMessage):

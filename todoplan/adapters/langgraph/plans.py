@@ -37,24 +37,20 @@ from todoplan.adapters.langgraph.state import (
     value_of,
 )
 from todoplan.codec import entry_to_data
-from todoplan.codec.foreign.branches import Step, head_of, plan_in_value
+from todoplan.codec.foreign.langchain import Step, head_of, plan_in_value
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import NOTHING_LISTED, Base
-from todoplan.core.events.journal import Entry
+from todoplan.core.plan.model import in_utc
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import in_utc
-from todoplan.dialogue.clock import Clock
-from todoplan.dialogue.observed import start, tell_called
-from todoplan.dialogue.parallel_calls import answered_after, answered_beside
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.dialogue.calls import Call, Clock, Reply
+from todoplan.dialogue.guidance import Memory
+from todoplan.dialogue.toolbox import Toolbox, answered_after, answered_beside, start, tell_called
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
-from todoplan.planner.arguments import store_of_plans
 from todoplan.planner.parallel_calls import ParallelCalls
-from todoplan.planner.record import SIGHT, OpenTurn, Record
-from todoplan.planner.session import AsyncSession, Session
-from todoplan.planner.steps import done_at_once, done_awaited
-from todoplan.planner.verifying.looking import Verifying
-from todoplan.planner.verifying.verifier import Verifier, Verify, verifier_of
+from todoplan.planner.session import SIGHT, AsyncSession, OpenTurn, Record, Session
+from todoplan.planner.steps import done_at_once, done_awaited, store_of_plans
+from todoplan.planner.verifying import Verifier, Verify, Verifying, verifier_of
 
 T = TypeVar("T")
 Steps = Generator[Callable[[], Any], Any, T]
@@ -100,17 +96,13 @@ class Turn:
 
     @property
     def own(self) -> Call:
-        """
-        The call that is to be answered.
-        """
+        """The call that is to be answered."""
         return self.calls[self.place]
 
 
 @attrs.frozen
 class StatePlans:
-    """
-    Plans in the states of their graphs. `actor` is whose calls are answered.
-    """
+    """Plans in the states of their graphs. `actor` is whose calls are answered."""
 
     toolbox: Toolbox
     clock: Clock
@@ -119,24 +111,18 @@ class StatePlans:
 
     @property
     def is_awaited(self) -> bool:
-        """
-        Say whether the asynchronous way through waits for anything.
-        """
+        """Say whether the asynchronous way through waits for anything."""
         return self.verifying is not None
 
     def sight(self, state: Any, *, awaits: bool) -> Steps[Sight]:  # noqa: ARG002 - as of a store
-        """
-        Return the plan of a request, and what its session does not know of it.
-        """
+        """Return the plan of a request, and what its session does not know of it."""
         value = value_of(state)
         plan, base = plan_in_value(value), base_of(value)
         yield from ()  # as steps: in a store it takes some
         return Sight(plan, _news(base, plan), (base or Base(plan)).plan.revision)
 
     def answer(self, turn: Turn, *, awaits: bool) -> Steps[Answer]:
-        """
-        Answer one call of a turn as if the calls before it had been answered.
-        """
+        """Answer one call of a turn as if the calls before it had been answered."""
         value = value_of(turn.state)
         plan, base, began = plan_in_value(value), base_of(value), start(self.toolbox)
 
@@ -191,9 +177,7 @@ def _room(thread: Mapping[str, Any]) -> str:
 
 @attrs.frozen
 class _Answered:
-    """
-    What a group of calls came to, and the record of their session then.
-    """
+    """What a group of calls came to, and the record of their session then."""
 
     replies: tuple[Reply, ...]
     plan: Plan
@@ -281,7 +265,7 @@ class StoredPlans:
         plans = (plan,) if known.plan == plan else (known.plan, plan)
         if (yield partial(planner.begin, *plans)):
             # The first that was handed over is the plan as the session knows it.
-            return planner, attrs.evolve(Record().knows(known), revision=1)
+            return planner, attrs.evolve(Record().after_turn(known, Memory(), 0, None), revision=1)
         if len(plan):  # one without tasks was cleared, and so given up
             _refuse_another(state, plan_id)
         return planner, Record()
@@ -294,9 +278,7 @@ class StoredPlans:
         return kind(planner, record, actor=own if self.actor is None else self.actor)
 
     def sight(self, state: Any, *, awaits: bool) -> Steps[Sight]:
-        """
-        Return the plan of a request, and what its session does not know of it.
-        """
+        """Return the plan of a request, and what its session does not know of it."""
         plan_id = self.id_of(run_config().get("configurable", {}))
         planner, record = yield from self.opened(state, plan_id, awaits=awaits)
         plan, base = yield self._session(planner, record).unseen
@@ -379,17 +361,13 @@ def plans_for(  # noqa: PLR0913, PLR0917 - what the tools were given
 
 
 def at_once(steps: Steps[T]) -> T:
-    """
-    Carry out steps, one by one, and return what they came to.
-    """
+    """Carry out steps, one by one, and return what they came to."""
     with closing(steps):
         return done_at_once(steps)
 
 
 async def awaited(steps: Steps[T]) -> T:
-    """
-    Do the same, awaiting each of them.
-    """
+    """Do the same, awaiting each of them."""
     with closing(steps):
         return await done_awaited(steps)
 

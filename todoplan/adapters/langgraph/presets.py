@@ -9,11 +9,10 @@ from functools import partial
 from typing import Any, Literal
 
 from todoplan.adapters.langgraph.middleware import PlanMiddleware
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import CLAUDE, DEFAULT, LANGCHAIN
-from todoplan.dialogue.guidance.guidance import Settings
+from todoplan.core.rules import CLAUDE, DEFAULT, LANGCHAIN, Policy
+from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools.todos import WRITE_TODOS
+from todoplan.dialogue.tools import WRITE_TODOS
 from todoplan.errors import MissingExtraError
 
 _OFTEN = 100

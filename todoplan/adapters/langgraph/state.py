@@ -2,9 +2,9 @@
 The plan in a graph's state: where it lives, who writes it when, and how it is read from outside.
 
 One key, `todoplan`, holds plain JSON: the plan's document, which write was the last (`head`), the
-latest entries of its journal (`journal`, see `todoplan.codec.states`), and what the session knows
-of the plan (`session`, law 15), unless it has listed all of it as it is. The tools write it, in the
-update that carries their answer; so do `edit_plan` and `seed_plan`, between runs. A second key,
+latest entries of its journal (`journal`, see `todoplan.codec.documents`), and what the session
+knows of the plan (`session`, law 15), unless it has listed all of it as it is. The tools write it,
+in the update that carries their answer; so do `edit_plan` and `seed_plan`, between runs. A second key,
 `todos`, is what interfaces of LangChain's planner read. It is published with each write; only where
 there is no plan yet it is the plan. Checkpointers save both keys, so a fork or an old checkpoint
 has the session of its own time.
@@ -37,24 +37,23 @@ from langgraph.graph import MessagesState
 from langgraph.types import StateSnapshot
 
 from todoplan.codec import entry_from_data, to_langchain
-from todoplan.codec.foreign import branches
-from todoplan.codec.foreign.branches import Step, head_of, plan_in_value, whole, write_document
-from todoplan.codec.states import base_from_data, entry_line, read_recent, with_lines
+from todoplan.codec.documents import base_from_data, entry_line, read_recent, with_lines
+from todoplan.codec.foreign import langchain as branches
+from todoplan.codec.foreign.langchain import Step, head_of, plan_in_value, whole, write_document
 from todoplan.core.commands import WriteTodos
-from todoplan.core.decide.decide import decide_with_change
+from todoplan.core.decide import decide_with_change
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import Base, Note
-from todoplan.core.events.journal import Entry
-from todoplan.core.plan.model import Status, Task, Todo
+from todoplan.core.plan.model import Status, Task, Todo, short_repr
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import short_repr
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.application import require, unseen_by_model, whole_entry
-from todoplan.dialogue.clock import utc_now
-from todoplan.dialogue.intake.cleaning import clean
-from todoplan.dialogue.intake.read import read
-from todoplan.dialogue.tools.todos import write_tool
+from todoplan.core.rules import Policy
+from todoplan.dialogue.calls import utc_now
+from todoplan.dialogue.guidance import Memory
+from todoplan.dialogue.intake import clean, read
+from todoplan.dialogue.toolbox import require, unseen_by_model, whole_entry
+from todoplan.dialogue.tools import write_tool
 from todoplan.errors import PlanError
-from todoplan.planner.record import (
+from todoplan.planner.session import (
     SIGHT,
     Record,
     note_from_data,
@@ -89,9 +88,7 @@ _Value = Mapping[str, Any]
 
 
 def run_config() -> RunnableConfig:
-    """
-    Return the config of the run that this code is part of; empty outside of one.
-    """
+    """Return the config of the run that this code is part of; empty outside of one."""
     try:
         return get_config()
     except RuntimeError:
@@ -99,9 +96,7 @@ def run_config() -> RunnableConfig:
 
 
 def is_inner() -> bool:
-    """
-    Say whether this code is part of a graph that runs inside another one.
-    """
+    """Say whether this code is part of a graph that runs inside another one."""
     # "node:id" in a graph of its own, "node:id|node:id" in one that runs inside another.
     return "|" in run_config().get("configurable", {}).get("checkpoint_ns", "")
 
@@ -136,9 +131,7 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
 
 
 def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
-    """
-    Reduce as `merge_plans`, and keep in mind that a write came from an agent within a graph.
-    """
+    """Reduce as `merge_plans`, and keep in mind that a write came from an agent within a graph."""
     merged = merge_plans(current, update)
     within = merged is not current and (update.get(INNER) or current.get(INNER))
     return {**merged, INNER: True} if within else merged
@@ -203,14 +196,14 @@ def base_of(value: _Value | None) -> Base | None:
 
 
 def session_data(base: Base | None, plan: Plan) -> dict[str, Any] | None:
-    """
-    Return what a value keeps of the session beside a plan; `None` for nothing.
-    """
+    """Return what a value keeps of the session beside a plan; `None` for nothing."""
     if base is None:
         return None
     if base.is_alone and base.plan == plan:
         return None
-    return _record_data(attrs.evolve(Record("").knows(base), behind=base), plan)
+    return _record_data(
+        attrs.evolve(Record("").after_turn(base, Memory(), 0, None), behind=base), plan
+    )
 
 
 def _record(data: Any, plan: Plan | None = None) -> Record:
@@ -223,9 +216,7 @@ def _record_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
 
 
 def _looked(current: _Value, update: _Value) -> _Value:
-    """
-    Return the value once a call of the model's was answered that has changed nothing.
-    """
+    """Return the value once a call of the model's was answered that has changed nothing."""
     if _SEEN not in update:  # a reminder, which moves no base
         return current
     note, plan = note_from_data(update.get(_NOTE, {"read": ""})), plan_in_value(current)
@@ -283,9 +274,7 @@ def _also_listed(base: Base, note: Note) -> Base:
 
 
 def _joined_session(current: _Value, update: _Value, merged: _Value) -> dict[str, Any] | None:
-    """
-    Return what `merged` keeps of the session where a graph within returned a whole value.
-    """
+    """Return what `merged` keeps of the session where a graph within returned a whole value."""
     mine, theirs, plan = base_of(current), base_of(update), plan_in_value(merged)
     # It goes on from what is here if it is taken as it is; what was seen within was seen.
     if mine is None or merged["head"] == head_of(update):
@@ -305,9 +294,7 @@ def _joined_session(current: _Value, update: _Value, merged: _Value) -> dict[str
 
 
 def is_stored(value: _Value | None) -> bool:
-    """
-    Say whether a value of the state says that a store keeps the plan.
-    """
+    """Say whether a value of the state says that a store keeps the plan."""
     return value is not None and STORED in value
 
 
@@ -383,9 +370,7 @@ def _merged_stored(current: _Value, update: _Value) -> _Value:
 
 
 class PlanState(MessagesState):
-    """
-    State of a graph written by hand: `messages`, and the plan under `todoplan`.
-    """
+    """State of a graph written by hand: `messages`, and the plan under `todoplan`."""
 
     todoplan: Annotated[NotRequired[dict[str, Any]], merge_plans]
 
@@ -398,9 +383,7 @@ def value_in(state: Any, key: str = PLAN) -> Any:
 
 
 def messages_in(state: Any) -> Sequence[BaseMessage]:
-    """
-    Return the messages of a state: a mapping, an object with attributes, or the list itself.
-    """
+    """Return the messages of a state: a mapping, an object with attributes, or the list itself."""
     return state if isinstance(state, list) else value_in(state, "messages") or ()
 
 
@@ -506,9 +489,7 @@ def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
 
 
 def taking_over(state: Any) -> dict[str, Any]:
-    """
-    Return the update that makes a plan of a state's list; {} if there is none.
-    """
+    """Return the update that makes a plan of a state's list; {} if there is none."""
     if not (value := value_of(state)):
         return {}
     update = plan_update(plan_in_value(value))
@@ -517,9 +498,7 @@ def taking_over(state: Any) -> dict[str, Any]:
 
 
 def own_name() -> str:
-    """
-    Return a name for a write of the application's: one that no call and no other write has.
-    """
+    """Return a name for a write of the application's: one that no call and no other write has."""
     # Not from the plan: branches of one superstep hold the same plan, and would choose one name.
     return uuid4().hex
 
@@ -541,9 +520,7 @@ def step_update(
 
 
 def look_update(parent: str, note: Note) -> dict[str, Any]:
-    """
-    Return the update for an answer to the model that has changed nothing.
-    """
+    """Return the update for an answer to the model that has changed nothing."""
     return {PLAN: {_SEEN: parent, _NOTE: note_to_data(note)}}
 
 
@@ -581,9 +558,7 @@ def _listed(tasks: Iterable[Task]) -> list[dict[str, Any]]:
 
 
 def publishing(tasks: Iterable[Task]) -> dict[str, Any]:
-    """
-    Return the update that publishes these tasks.
-    """
+    """Return the update that publishes these tasks."""
     return {TODOS: _listed(tasks)}
 
 

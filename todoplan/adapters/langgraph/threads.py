@@ -41,17 +41,23 @@ from todoplan.adapters.langgraph.state import (
     value_of,
 )
 from todoplan.adapters.langgraph.tools import PlanTool
-from todoplan.codec.foreign.branches import Step, head_of, plan_in_value
+from todoplan.codec.foreign.langchain import Step, head_of, plan_in_value
 from todoplan.core.commands import Command
-from todoplan.core.decide.decide import Decision, Rejected
-from todoplan.core.events.journal import Entry
+from todoplan.core.decide import Decision, Rejected
+from todoplan.core.events.apply import Entry
+from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import short_repr
-from todoplan.core.rules.policy import Policy
-from todoplan.core.rules.presets import DEFAULT
-from todoplan.dialogue.application import edited, require
-from todoplan.dialogue.clock import utc_now
-from todoplan.dialogue.undoing import Start, last_change, plan_before, starts, undone
+from todoplan.core.rules import DEFAULT, Policy
+from todoplan.dialogue.calls import utc_now
+from todoplan.dialogue.toolbox import (
+    Start,
+    edited,
+    last_change,
+    plan_before,
+    require,
+    starts,
+    undone,
+)
 from todoplan.errors import PlanError
 
 Graph = Pregel[Any, Any, Any, Any]
@@ -91,9 +97,7 @@ async def aseed_plan(  # noqa: PLR0913 - as `edit_plan`
     as_node: str | None = None,
     stopped: bool = False,
 ) -> RunnableConfig:
-    """
-    As `seed_plan`, for asynchronous checkpointers.
-    """
+    """As `seed_plan`, for asynchronous checkpointers."""
     thread = _Thread(graph, config, as_node, stopped, awaits=True)
     return await awaited(_seed(thread, plan, actor))
 
@@ -139,9 +143,7 @@ async def aedit_plan(  # noqa: PLR0913 - as `edit_plan`
     as_node: str | None = None,
     stopped: bool = False,
 ) -> Decision:
-    """
-    As `edit_plan`, for asynchronous checkpointers.
-    """
+    """As `edit_plan`, for asynchronous checkpointers."""
     thread = _Thread(graph, config, as_node, stopped, awaits=True)
     return await awaited(_edit(thread, command, actor, policy))
 
@@ -175,9 +177,7 @@ async def aundo_plan(
     as_node: str | None = None,
     stopped: bool = False,
 ) -> Decision:
-    """
-    As `undo_plan`, for asynchronous checkpointers and stores.
-    """
+    """As `undo_plan`, for asynchronous checkpointers and stores."""
     return await awaited(_undo(_Thread(graph, config, as_node, stopped, awaits=True), actor))
 
 
@@ -210,9 +210,7 @@ def _update(state: Any, decision: Decision, entry: Entry | None) -> dict[str, An
 
 @attrs.frozen
 class _Thread:
-    """
-    The thread of a graph that is to be changed, and in which colour.
-    """
+    """The thread of a graph that is to be changed, and in which colour."""
 
     graph: Graph
     config: RunnableConfig
@@ -221,9 +219,7 @@ class _Thread:
     awaits: bool = False
 
     def do(self, name: str, *given: Any) -> Callable[[], Any]:
-        """
-        Return the step that a method of the graph is.
-        """
+        """Return the step that a method of the graph is."""
         return partial(getattr(self.graph, f"a{name}" if self.awaits else name), *given)
 
     def planner(self) -> Steps[Any]:

@@ -1,6 +1,4 @@
-"""
-The planning tools for `ToolNode`, with or without `create_agent`, and how they answer a call.
-"""
+"""The planning tools for `ToolNode`, with or without `create_agent`, and how they answer a call."""
 
 from __future__ import annotations
 
@@ -17,37 +15,30 @@ from langgraph.types import Command
 
 from todoplan.adapters.langgraph.plans import AnyPlans, Steps, Turn, at_once, awaited, plans_for
 from todoplan.adapters.langgraph.state import PLAN, messages_in, value_in
-from todoplan.dialogue.application import require, require_actor, require_clock
-from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.toolset import Definition
+from todoplan.dialogue.calls import Call, Clock, utc_now
+from todoplan.dialogue.toolbox import Toolbox, require, require_actor, require_clock
+from todoplan.dialogue.tools import Definition
 from todoplan.planner import AnyStore
-from todoplan.planner.verifying.verifier import Verify
+from todoplan.planner.verifying import Verify
 
 # A private key of HumanInTheLoopMiddleware: the calls that a person has edited, by id.
 _EDITS = "hitl_edited_tool_calls"
 
 
 class PlanTool(StructuredTool):
-    """
-    A planning tool of an agent's `plans`. Where nobody listens it is called straight away.
-    """
+    """A planning tool of an agent's `plans`. Where nobody listens it is called straight away."""
 
     # A tool is a pydantic model, so this is a field; as `Any` it is neither checked nor copied.
     plans: Any = None
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        """
-        Answer a call; as every tool does if somebody listens.
-        """
+        """Answer a call; as every tool does if somebody listens."""
         if self._unheard(input, config, kwargs):
             return self._straight(input)
         return super().invoke(input, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        """
-        Answer a call; nothing is waited for, so that calls of one loop stay in order.
-        """
+        """Answer a call; nothing is waited for, so that calls of one loop stay in order."""
         if self._unheard(input, config, kwargs):
             if self.coroutine is None:
                 return self._straight(input)
@@ -118,9 +109,7 @@ def make_tools(  # noqa: PLR0913 - settings of every adapter
 
 
 def tools_of(plans: AnyPlans, *, emit_events: bool) -> list[BaseTool]:
-    """
-    Return the planning tools of an agent.
-    """
+    """Return the planning tools of an agent."""
     return [
         _tool(plans, one, emit_events=emit_events) for one in plans.toolbox.toolset.definitions()
     ]
@@ -178,9 +167,7 @@ def _answer(
 
 
 def answered_calls(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
-    """
-    Return the model's last message, and which calls have their answer behind it, by id.
-    """
+    """Return the model's last message, and which calls have their answer behind it, by id."""
     answered: set[str] = set()
     for message in reversed(messages):
         if isinstance(message, AIMessage):
@@ -191,9 +178,7 @@ def answered_calls(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, s
 
 
 def _turn(toolbox: Toolbox, state: Any, own: Call, thread: Mapping[str, Any]) -> Turn:
-    """
-    Return the turn that a call is part of, with its open planning calls.
-    """
+    """Return the turn that a call is part of, with its open planning calls."""
     message, answered = answered_calls(messages_in(state))
     if message is None:
         return Turn(state, [own], 0, thread, "", own.call_id)

@@ -25,8 +25,7 @@ except ModuleNotFoundError as error:
 from todoplan.adapters.mcp.server import make_server, make_tools, plan_uri, result_of
 from todoplan.adapters.mcp.serving import Limits, http_server, make_app, serve_stdio
 from todoplan.lazy import listing
-from todoplan.web.access import Access
-from todoplan.web.serving import listen_at
+from todoplan.web import Access, listen_at
 
 __all__ = [
     "Access",

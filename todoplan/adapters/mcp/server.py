@@ -33,16 +33,16 @@ from pydantic import AnyUrl
 
 from todoplan.board.bundle import app_page
 from todoplan.codec import dump_plan
-from todoplan.core.events.touched import ids_of
+from todoplan.core.events.apply import ids_of
 from todoplan.core.events.types import TasksReordered
 from todoplan.core.plan.plan import Counts
-from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox
-from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.dialogue.calls import Call, Clock, Reply, utc_now
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import ToolSet
 from todoplan.errors import PlanError, TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner
 from todoplan.planner.session import AsyncSession
-from todoplan.planner.verifying.verifier import Verify
+from todoplan.planner.verifying import Verify
 from todoplan.stores.memory import MemoryStore
 
 # Plans and clients kept. mcp 1.x does not report that a client is gone, and some never unsubscribe.

@@ -30,9 +30,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from todoplan.adapters.mcp.server import PLAN_ID
-from todoplan.web.access import Access, refused
-from todoplan.web.bodies import DEEPEST, is_too_deep, read_body, sent_again
-from todoplan.web.serving import server_of
+from todoplan.web import DEEPEST, Access, is_too_deep, read_body, refused, sent_again, server_of
 
 _ID = "mcp-session-id"
 _FULL = "too many sessions are open; end one of them, or try again later\n"

@@ -44,14 +44,12 @@ from todoplan.adapters.openai_agents.conversation import (
     with_reminder,
 )
 from todoplan.adapters.openai_agents.planning import Planning
-from todoplan.dialogue.application import require
-from todoplan.dialogue.guidance.conversation import is_final_answer, is_refusal
-from todoplan.dialogue.guidance.guidance import Guidance, Settings
-from todoplan.dialogue.observed import guidance_of
-from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.tools.toolset import Definition
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import Guidance, Settings, is_final_answer, is_refusal
+from todoplan.dialogue.toolbox import guidance_of, require
+from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
-from todoplan.planner.record import Request
+from todoplan.planner.session import Request
 
 T = TypeVar("T")
 

@@ -18,10 +18,10 @@ from agents import Tool
 from agents.items import TResponseInputItem, TResponseOutputItem
 from openai.types.responses import ResponseFunctionToolCall
 
-from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.replies.error_texts import is_error_text
-from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.tools.toolset import ToolSet
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import Message, ToolResult
+from todoplan.dialogue.replies import is_error_text
+from todoplan.dialogue.tools import ToolSet
 
 Input = str | list[TResponseInputItem]
 _TRIMMED = "[Trimmed"  # the beginning of an output that ToolOutputTrimmer has cut

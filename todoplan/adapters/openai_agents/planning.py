@@ -23,21 +23,20 @@ import attrs
 
 from todoplan.adapters.openai_agents.conversation import portable
 from todoplan.codec import plan_from_data
-from todoplan.codec.states import read_recent
+from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
-from todoplan.core.decide.decide import Decision
-from todoplan.core.events.journal import Entry
+from todoplan.core.decide import Decision
+from todoplan.core.events.apply import Entry
+from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import short_repr
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.application import require
-from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.toolbox import Call, Reply, Toolbox
+from todoplan.core.rules import Policy
+from todoplan.dialogue.calls import Call, Clock, Reply, utc_now
+from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.toolbox import Toolbox, require
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
 from todoplan.planner.session import opened_async
-from todoplan.planner.verifying.verifier import Verify
+from todoplan.planner.verifying import Verify
 from todoplan.stores.slot import JOURNAL, SLOT
 
 _CALLS = "calls"

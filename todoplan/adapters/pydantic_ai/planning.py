@@ -47,24 +47,38 @@ from pydantic_ai.tools import RunContext, ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
 from todoplan.codec import entry_from_data, entry_to_data, plan_from_data, plan_to_data
-from todoplan.codec.states import read_recent, with_entry
+from todoplan.codec.documents import read_recent, with_entry
 from todoplan.core.commands import Command
-from todoplan.core.decide.decide import Decision, Rejected
-from todoplan.core.events.journal import Entry
+from todoplan.core.decide import Decision, Rejected
+from todoplan.core.events.apply import Entry
+from todoplan.core.plan.model import in_utc, short_repr
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import in_utc, short_repr
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.application import require, require_clock, whole_entry
-from todoplan.dialogue.clock import Clock, utc_now
-from todoplan.dialogue.guidance.conversation import Message, ToolResult, is_final_answer
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.undoing import Start, last_change, plan_before, starts, undone
+from todoplan.core.rules import Policy
+from todoplan.dialogue.calls import Call, Clock, utc_now
+from todoplan.dialogue.guidance import Message, Settings, ToolResult, is_final_answer
+from todoplan.dialogue.toolbox import (
+    Start,
+    Toolbox,
+    last_change,
+    plan_before,
+    require,
+    require_clock,
+    starts,
+    undone,
+    whole_entry,
+)
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore
-from todoplan.planner.record import Record, record_to_data
-from todoplan.planner.session import SESSION, AsyncSession, Session, opened, opened_async
-from todoplan.planner.verifying.verifier import Verify, verifier_of
+from todoplan.planner.session import (
+    SESSION,
+    AsyncSession,
+    Record,
+    Session,
+    opened,
+    opened_async,
+    record_to_data,
+)
+from todoplan.planner.verifying import Verify, verifier_of
 
 KEY = "todoplan"
 PLAN = "plan"

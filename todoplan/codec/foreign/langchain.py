@@ -9,19 +9,38 @@ cancelled tasks are left out. A failed task is not done, and its dependents cann
 only while the status is still `pending`: if somebody has set another status, that status is newer.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from todoplan.codec.faults import MisfitError, misfit, wrong_shape
-from todoplan.codec.objects import write_fields
-from todoplan.codec.plans import assembled
-from todoplan.codec.readers import one_of, read_each, read_object
-from todoplan.codec.tasks import FIELD_READERS
-from todoplan.codec.values import STATUSES, text
+import attrs
+
+from todoplan.codec.documents import (
+    FIELD_READERS,
+    VERSION,
+    assembled,
+    entry_from_data,
+    entry_to_data,
+    head,
+    plan_from_data,
+    plan_to_data,
+    write_task,
+)
+from todoplan.codec.engine import (
+    STATUSES,
+    MisfitError,
+    misfit,
+    one_of,
+    read_each,
+    read_object,
+    text,
+    write_fields,
+    wrong_shape,
+)
+from todoplan.core.events.apply import Entry
+from todoplan.core.events.merge import joined, rebased
+from todoplan.core.events.types import Event
 from todoplan.core.plan.model import Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
-
-__all__ = ["from_langchain", "to_langchain"]
 
 _OPTIONAL = {"active_form": "activeForm", "priority": "priority"}
 """Task fields that Claude Code's list has too, with the names there."""
@@ -101,3 +120,186 @@ def _task(task_id: str, todo: dict[str, Any]) -> Task:
         status = Status.FAILED
     waiting = todo.get(_WAITING) if status is Status.PENDING else None
     return Task(task_id, todo["content"], status=status, waiting=waiting, **rest)
+
+
+# -------- branches --------
+# A plan in a graph's state that branches write concurrently: its values, and merging two writes.
+#
+# A value is {"head": the last write, "plan": the document of `plan_to_data`}. The value of a step
+# also has its journal `entry`, the `parent` (the write that it follows) and its `turn`.
+#
+# A graph's state is never changed in place, and every node reads it. Law: a document that is the
+# same object has the same plan, so what was written or read here is not parsed a second time. A
+# copy, or a document that was sent or saved, is a plain dict and is parsed again.
+
+
+_Value = Mapping[str, Any]
+_MOST = 16  # plans of ended threads stay in memory until the cache is cleared
+_read: dict[int, tuple[Any, "Document"]] = {}
+
+
+def plan_in_value(value: _Value | None) -> Plan:
+    """
+    Return the plan of a value; the empty plan if none was written yet.
+
+    Raises:
+        CodecError: the value does not contain a plan.
+    """
+    return document_of(value.get("plan")).plan if value else Plan()
+
+
+def head_of(value: _Value | None) -> str:
+    """Return the id of the write that a value comes from: "revision:name", or "" for none."""
+    return value.get("head", "") if value else ""
+
+
+def whole(plan: Plan, name: str) -> dict[str, Any]:
+    """
+    Return the value that replaces whatever plan is in the state, without losing concurrent steps.
+    """
+    return {"head": f"{plan.revision}:{name}", "plan": write_document(plan), "replace": True}
+
+
+@attrs.frozen
+class Step:
+    """
+    The result of one call or command.
+
+    It has the plan and the events, a unique `name`, the `parent` (the write that it follows), and
+    the `turn`. The steps of one turn know the new ids of each other's tasks.
+    """
+
+    plan: Plan
+    events: tuple[Event, ...]
+    name: str
+    parent: str
+    turn: str
+
+    def entry(self) -> dict[str, Any]:
+        """Return the step as a journal entry in plain data."""
+        return entry_to_data(Entry(self.plan.revision, self.events))
+
+    def value(self, before: _Value | None) -> dict[str, Any]:
+        """Return the step as an update of the value on which it was decided."""
+        return {
+            "head": f"{self.plan.revision}:{self.name}",
+            "parent": self.parent,
+            "turn": self.turn,
+            "plan": write_document(self.plan, before["plan"] if before else None),
+            "entry": self.entry(),
+        }
+
+
+# LangGraph silently ignores a reducer that is not the last item of `Annotated`.
+def merge_plans(current: _Value, update: _Value) -> _Value:
+    """
+    Reducer: merge two writes of the plan.
+
+    For a state key of your own, write `Annotated[dict, merge_plans]`. A tool's step that follows
+    the current value is taken as it is. A step that was decided on another version, by a branch of
+    the same superstep, is applied to the current plan; its new tasks get new ids if their ids are
+    taken. A whole value, from a subgraph, is merged in the same way, unless the application passed
+    it to replace the current plan.
+    """
+    if update.get("replace"):
+        return _settled(update)
+    if "entry" in update:
+        follows = update["parent"] == head_of(current)
+        return _settled(update) if follows else _rebased(current, update)
+    # LangGraph initializes a channel that has a reducer with {}, not with None.
+    if not current or not update:
+        return _settled(update or current)
+    # A subgraph that changed nothing returns the value that it received.
+    return current if update.get("plan") == current["plan"] else _joined(current, update)
+
+
+def _settled(value: _Value) -> _Value:
+    # Entry, parent and turn of a step are needed for one merge only.
+    return {key: value[key] for key in ("head", "plan") if key in value}
+
+
+def _rebased(current: _Value, update: _Value) -> _Value:
+    moved = current.get("moved", {})  # a key in saved states
+    events = entry_from_data(update["entry"]).events
+    plan, ids = rebased(plan_in_value(current), events, moved.get(update["turn"]))
+    return {**_merged(current, update, plan), "moved": {**moved, update["turn"]: ids}}
+
+
+def _joined(current: _Value, update: _Value) -> _Value:
+    theirs = plan_in_value(update)
+    plan = joined(plan_in_value(current), theirs)
+    return _settled(update) if plan is theirs else _merged(current, update, plan)
+
+
+def _merged(current: _Value, update: _Value, plan: Plan) -> _Value:
+    return {"head": f"{head_of(current)}+{head_of(update)}", "plan": write_document(plan)}
+
+
+# A dict, because LangGraph needs plain JSON: other objects come back from a checkpoint as dicts.
+class Document(dict[str, Any]):
+    """
+    The data that `plan_to_data` returns for `plan`, with the plan's tasks in `order`.
+
+    A copy is a plain dict, also a copy made by calling the object's type, as in
+    `dataclasses.asdict`.
+    """
+
+    __slots__ = ("order", "plan")
+
+    def __new__(cls, data: Any, *kept: Any) -> Any:
+        """Return a plain dict of the data if the plan is not passed with them."""
+        return super().__new__(cls) if kept else dict(data)
+
+    def __init__(self, data: dict[str, Any], plan: Plan, order: tuple[Task, ...]) -> None:
+        super().__init__(data)
+        self.plan, self.order = plan, order
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
+
+
+def document_of(value: Any) -> Document:
+    """
+    Return the `Document` of a value in a state.
+
+    Raises:
+        CodecError: the value is not a plan document.
+    """
+    if isinstance(value, Document):
+        return value
+    # The cache refers to the object as well, so its id cannot be reused for another object.
+    known = _read.get(id(value))
+    if known is not None and known[0] is value:
+        return known[1]
+    plan = plan_from_data(value)
+    order = tuple(plan)
+    # In the order of writing: `write_document` pairs the tasks of a document with those of its
+    # plan, which are in tree order.
+    in_order = [task["id"] for task in value["tasks"]] == [task.id for task in order]
+    data = value if value["version"] == VERSION and in_order else plan_to_data(plan)
+    if len(_read) >= _MOST:
+        _read.clear()
+    made = Document(data, plan, order)
+    _read[id(value)] = value, made
+    return made
+
+
+def write_document(plan: Plan, before: Any = None) -> Document:
+    """
+    Return the document of a plan, reusing unchanged tasks of the document `before`.
+
+    Raises:
+        CodecError: a task contains a value that JSON cannot represent, or `before` is not a plan
+            document.
+    """
+    order = tuple(plan)
+    if not before:
+        return Document(plan_to_data(plan), plan, order)
+    old = document_of(before)
+    # `old.order` refers to the tasks, so no id can be reused for another object.
+    known = dict(zip(map(id, old.order), old["tasks"], strict=True))
+    try:
+        tasks = [known.get(id(task)) or write_task(task) for task in order]
+    except MisfitError:
+        tasks = plan_to_data(plan)["tasks"]  # raises, and names the task
+    return Document({**head(plan), "tasks": tasks}, plan, order)

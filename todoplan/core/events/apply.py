@@ -16,7 +16,8 @@ does nothing: the revision is a position in the history.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Never, NoReturn
+from datetime import datetime
+from typing import Never, NoReturn, assert_never
 
 import attrs
 
@@ -36,13 +37,9 @@ from todoplan.core.events.types import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.draft import Draft
-from todoplan.core.plan.model import EDITABLE, Approval, Status
-from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import short_repr
+from todoplan.core.plan.model import EDITABLE, Approval, Status, short_repr
+from todoplan.core.plan.plan import Draft, Plan
 from todoplan.errors import PlanError
-
-__all__ = ["apply", "fold", "replay"]
 
 
 def apply(plan: Plan, event: Event) -> Plan:
@@ -164,3 +161,71 @@ def _count_failed_attempt(draft: Draft, task_id: str) -> None:
     task = draft.get(task_id)
     if task is not None and not task.status.closed:
         draft.put(task.but(failed_attempts=task.failed_attempts + 1))
+
+
+# -------- touched --------
+# Which tasks events affect.
+
+
+_OF_THE_PLAN = ParentChanged | TaskDeleted | TasksReordered | PlanCleared | PlanRestored
+
+
+def ids_of(event: Event) -> tuple[str, ...]:
+    """Return the ids of the tasks that an event names."""
+    match event:
+        case StatusChanged() | TaskEdited() | TaskDeleted():
+            return (event.task_id,)
+        case ParentChanged() | TaskClaimed() | ClaimRenewed():
+            return (event.task_id,)
+        case TaskCreated(task):
+            return (task.id,)
+        case EdgeAdded() | EdgeRemoved():
+            return event.blocker, event.blocked
+        case TasksReordered(task_ids) | PlanCleared(task_ids):
+            return task_ids
+        case PlanRestored(tasks):
+            return tuple(task.id for task in tasks)
+        case PlanApproved():
+            return ()
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def touched(events: Iterable[Event]) -> tuple[str, ...] | None:
+    """
+    Return the ids of the tasks that the events changed or added, in order.
+
+    This is for code that updates a copy of a plan. `None` means that the change is larger (tasks
+    were removed, moved or restored), so the whole plan must be read.
+    """
+    ids: dict[str, None] = {}  # an ordered set
+    for event in events:
+        if isinstance(event, _OF_THE_PLAN):
+            return None
+        # A subtask is put after its siblings, which may not be the end of the plan.
+        if isinstance(event, TaskCreated) and event.task.parent is not None:
+            return None
+        for task_id in ids_of(event):
+            ids[task_id] = None
+    return tuple(ids)
+
+
+# -------- journal --------
+# One entry of a plan's history: the events of an accepted command, with time and actor.
+
+
+@attrs.frozen
+class Entry:
+    """
+    The effect of one accepted command.
+
+    `revision` is the plan's revision after the command, and identifies the entry. `cause` is the
+    name of the command or tool. `undoes` is the revision of the entry that this one undid.
+    """
+
+    revision: int
+    events: tuple[Event, ...]
+    at: datetime | None = None
+    actor: str | None = None
+    cause: str = ""
+    undoes: int | None = None

@@ -14,16 +14,10 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.events.apply import replay
-from todoplan.core.events.journal import Entry
-from todoplan.core.events.touched import ids_of
+from todoplan.core.events.apply import Entry, ids_of, replay
 from todoplan.core.events.types import Event, PlanRestored
-from todoplan.core.plan.fast_constructor import fast_constructor
-from todoplan.core.plan.frozen import EMPTY, FrozenDict
-from todoplan.core.plan.model import CLOSED, OPEN, Task, Todo
+from todoplan.core.plan.model import CLOSED, EMPTY, OPEN, FrozenDict, Task, Todo, fast_constructor
 from todoplan.core.plan.plan import Plan
-
-__all__ = ["NOTHING_LISTED", "Base", "Difference", "Note", "changed_by", "differences"]
 
 NOTHING_LISTED: frozenset[str] = frozenset()
 """The listed tasks of a session that has not used the plan yet."""

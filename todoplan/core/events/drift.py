@@ -11,13 +11,11 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from todoplan.core.events.apply import replay
+from todoplan.core.events.apply import Entry, replay
 from todoplan.core.events.base import Difference, changed_by, differences
-from todoplan.core.events.journal import Entry
 from todoplan.core.events.types import Event, PlanApproved, PlanCleared, PlanRestored
-from todoplan.core.plan.model import TASK_FIELDS, Approval, FieldKind, Status
+from todoplan.core.plan.model import TASK_FIELDS, Approval, FieldKind, Status, instance_of, tuple_of
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.validation import instance_of, tuple_of
 from todoplan.errors import PlanError
 from todoplan.lazy import listing
 

@@ -36,14 +36,8 @@ from todoplan.core.events.types import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.draft import Draft
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.graph import may_block, may_contain
-from todoplan.core.plan.model import EDITABLE, Task
-from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.slots import number_of
-
-__all__ = ["changes_between", "joined", "rebased"]
+from todoplan.core.plan.model import EDITABLE, FrozenDict, Task
+from todoplan.core.plan.plan import Draft, Plan, may_block, may_contain, number_of
 
 _Ids = dict[str, str]
 

@@ -8,8 +8,7 @@ from datetime import datetime
 
 import attrs
 
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Approval, Claim, Status, Task
+from todoplan.core.plan.model import Approval, Claim, FrozenDict, Status, Task
 from todoplan.lazy import listing
 
 __all__ = [

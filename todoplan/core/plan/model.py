@@ -8,66 +8,608 @@ forgotten. A separate list of fields once missed one: it was lost on saving, and
 
 from __future__ import annotations
 
-from datetime import datetime
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from enum import Enum, StrEnum
 from operator import attrgetter
-from typing import Any, cast
+from reprlib import Repr
+from typing import Any, Literal, TypeVar, cast
 
 import attrs
 
-from todoplan.core.plan.fast_constructor import mutable_variant
-from todoplan.core.plan.frozen import EMPTY, FrozenDict
-from todoplan.core.plan.validation import (
-    as_id,
-    as_ids,
-    as_metadata,
-    as_number_or_none,
-    as_text,
-    as_text_or_none,
-    as_time_or_none,
-    as_whole_number,
-    instance_of,
-    short_repr,
-)
-from todoplan.core.plan.values import (
-    CLOSED,
-    OPEN,
-    RESOLVED,
-    Approval,
-    Claim,
-    Evidence,
-    FieldKind,
-    Priority,
-    PriorityWord,
-    Status,
-    StatusWord,
-    TaskField,
-    Waiting,
-    as_priority,
-    as_status,
-)
+from todoplan.errors import PlanError
 
-__all__ = [
-    "CLOSED",
-    "EDITABLE",
-    "OPEN",
-    "RESOLVED",
-    "TASK_FIELDS",
-    "Approval",
-    "Claim",
-    "Evidence",
-    "FieldKind",
-    "Priority",
-    "PriorityWord",
-    "Status",
-    "StatusWord",
-    "Task",
-    "TaskField",
-    "Todo",
-    "Waiting",
-    "as_priority",
-    "as_status",
-    "as_waiting",
-]
+# -------- frozen --------
+# Deeply immutable JSON values, so that a plan with metadata is still a value: comparable and
+# hashable.
+
+
+# freeze, thaw and hashing recurse; this limit is far below Python's limit of 1,000 frames.
+LEVELS = 64
+"""The most levels of nested objects and arrays. The same limit holds for documents."""
+
+# Values of exactly these classes are immutable; an instance of a subclass may not be.
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
+class FrozenDict(Mapping[str, Any]):
+    """
+    An immutable, hashable mapping. It is equal to any mapping with the same items.
+
+    Each of its values may be nested as deeply as `freeze` allows.
+    """
+
+    __slots__ = ("_items",)
+
+    _items: dict[str, Any]
+
+    def __init__(self, items: Mapping[str, Any] | None = None) -> None:
+        frozen = {key: _frozen(value, LEVELS) for key, value in (items or {}).items()}
+        object.__setattr__(self, "_items", frozen)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is FrozenDict:  # same result as Mapping's, without two copies as dicts
+            return self._items == other._items
+        return super().__eq__(other)
+
+    def __hash__(self) -> int:
+        # Equality ignores the order of items, so the hash must ignore it too.
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        return f"FrozenDict({self._items!r})"
+
+    def __setattr__(self, name: str, value: object) -> None:
+        msg = f"a FrozenDict cannot change; build a new one instead of setting {name!r}"
+        raise AttributeError(msg)
+
+    def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[str, Any]]]:
+        # Calls the constructor: pickle's default sets the slot, which __setattr__ refuses.
+        return FrozenDict, (self._items,)
+
+
+EMPTY = FrozenDict()
+
+
+def freeze(value: Any) -> Any:
+    """
+    Return the JSON value with every object as a `FrozenDict` and every array as a tuple.
+
+    A `FrozenDict` is returned unchanged.
+
+    Raises:
+        PlanError: objects and arrays are nested more than `LEVELS` deep.
+    """
+    return value if isinstance(value, FrozenDict) else _frozen(value, LEVELS)
+
+
+def _frozen(value: Any, levels: int) -> Any:
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, Mapping):
+        return _frozen_object(value, _one_less(levels))
+    if isinstance(value, list | tuple):
+        below = _one_less(levels)
+        return tuple([_frozen(item, below) for item in value])
+    return value
+
+
+def _frozen_object(value: Mapping[str, Any], levels: int) -> FrozenDict:
+    # A FrozenDict is walked too: together with its surroundings it may exceed LEVELS.
+    items = {key: _frozen(item, levels) for key, item in value.items()}
+    if isinstance(value, FrozenDict):
+        return value
+    made = FrozenDict()  # the items are frozen already; the constructor would freeze them again
+    object.__setattr__(made, "_items", items)
+    return made
+
+
+def _one_less(levels: int) -> int:
+    if not levels:
+        msg = f"objects and arrays lie in each other over {LEVELS} deep; give a flatter value"
+        raise PlanError(msg, limit=LEVELS)
+    return levels - 1
+
+
+def thaw(value: Any) -> Any:
+    """Return the value with plain dicts and lists, for `json.dumps`."""
+    if isinstance(value, Mapping):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [thaw(item) for item in value]
+    return value
+
+
+# -------- fast_constructor --------
+# Constructors for frozen attrs values that take a third of the time.
+#
+# A frozen attrs class sets each field through `object.__setattr__`, and a task has more than
+# twenty. A mutable class with the same slots assigns its fields directly. Once an instance is
+# filled, its `__class__` is set to the frozen class; Python allows this because the slots are
+# equal.
+#
+# No converter runs. A fast constructor is for values that were validated before, such as fields of
+# another value. Public constructors are for unchecked arguments.
+
+
+_Frozen = TypeVar("_Frozen", bound=attrs.AttrsInstance)
+
+
+def mutable_variant(frozen: type[attrs.AttrsInstance]) -> Any:
+    """
+    Return a mutable class with the same fields. Set an instance's `__class__` to freeze it.
+
+    The frozen class must have no slot for weak references: with one, CPython refuses the
+    assignment.
+    """
+    fields = {
+        field.name: attrs.field(default=field.default, alias=field.alias)
+        for field in attrs.fields(frozen)
+    }
+    # In a prototype with 8 fields: 244 ns to create a value instead of 680, and 276 ns to change a
+    # field instead of 1,900 by attrs.evolve. No eq and no repr: no other code sees an instance
+    # before the swap.
+    return attrs.make_class(
+        f"{frozen.__name__}Draft",
+        fields,
+        slots=True,
+        weakref_slot=False,
+        eq=False,
+        repr=False,
+    )
+
+
+def fast_keyword_constructor(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
+    """Return a fast constructor that takes the fields by name and does not convert them."""
+    mutable = mutable_variant(frozen)
+
+    def make(**values: Any) -> _Frozen:
+        made = mutable(**values)
+        made.__class__ = frozen
+        return made  # type: ignore[no-any-return]  # its class was just set
+
+    return make
+
+
+def fast_constructor(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
+    """Return a fast constructor that takes the fields in their order and does not convert them."""
+    mutable = mutable_variant(frozen)
+
+    def make(*values: Any) -> _Frozen:
+        made = mutable(*values)
+        made.__class__ = frozen
+        return made  # type: ignore[no-any-return]  # its class was just set
+
+    return make
+
+
+# -------- validation --------
+# Converters for the arguments of public constructors. Unsuitable values are refused with a remedy.
+#
+# The fast constructors (`todoplan.core.plan.model`) skip all this, because their
+# arguments were validated before.
+
+
+T = TypeVar("T")
+_Member = TypeVar("_Member", bound=StrEnum)
+
+Several = tuple[T, ...] | list[T] | AbstractSet[T] | Iterator[T]
+"""Any iterable except a string. Parameters that are stored as a tuple accept it."""
+
+# A value passed by mistake may be a whole plan, or a megabyte long.
+_short = Repr()
+_short.maxstring = _short.maxother = 80
+_short.maxlevel = 1
+
+
+def short_repr(value: object, *, kind: bool = True) -> str:
+    """
+    Return a short repr of the value for error messages, followed by its type if `kind` is true.
+    """
+    # An enum member is shown as its word, which is what a user writes.
+    plain = str.__str__(value) if isinstance(value, StrEnum) else value
+    return f"{_short.repr(plain)} ({type(value).__name__})" if kind else _short.repr(plain)
+
+
+def as_text(value: str) -> str:
+    """
+    Return a plain string, also for a member of a string enum.
+
+    Raises:
+        PlanError: the value is not a string.
+    """
+    if not isinstance(value, str):
+        raise _unfit(value, "a text")
+    # str(value) would call the subclass, which may return anything or raise.
+    return value if type(value) is str else str.__str__(value)
+
+
+def as_text_or_none(value: str | None) -> str | None:
+    """
+    Return a plain string, or `None`.
+
+    Raises:
+        PlanError: the value is anything else.
+    """
+    if value is not None and not isinstance(value, str):
+        raise _unfit(value, "a text or None")
+    return value if value is None else as_text(value)
+
+
+def as_member(word: str, of: type[_Member]) -> _Member:
+    """
+    Return the member of a string enum for a word.
+
+    Raises:
+        PlanError: the word is unknown.
+    """
+    try:
+        return of(word)
+    except ValueError:
+        near = get_close_matches(str(word), list(of), 1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        words = ", ".join(of)
+        msg = f"{short_repr(word)} is no {of.__name__.lower()}; write one of {words}{meant}"
+        raise PlanError(msg, seen=word) from None
+
+
+def as_number_or_none(value: float | None) -> float | None:
+    """
+    Return a finite number of a plain type, or `None`.
+
+    A bool is refused: it is usually a mistake for another value.
+
+    Raises:
+        PlanError: the value is anything else.
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _unfit(value, "a finite number or None")
+    # The subclass's own conversion is not called. Numbers are stored as plain types, because
+    # NumPy's floats and numeric enums do not survive a document.
+    plain = int.__int__(value) if isinstance(value, int) else float.__float__(value)
+    try:
+        finite = math.isfinite(plain)
+    except OverflowError:  # an integer too large for a float has no sum in minutes
+        finite = False
+    if not finite:
+        raise _unfit(value, "a finite number or None")
+    return plain
+
+
+def as_whole_number(value: Any, least: int | None = None) -> int:
+    """
+    Return a plain int that is `least` or more.
+
+    Raises:
+        PlanError: the value is anything else.
+    """
+    legal = "a whole number" if least is None else f"a whole number from {least} on"
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _unfit(value, legal)
+    if least is not None and value < least:
+        raise _unfit(value, legal)
+    return int.__int__(value)
+
+
+def as_time_or_none(value: datetime | None) -> datetime | None:
+    """
+    Return an aware time, with its own time zone, or `None`.
+
+    Raises:
+        PlanError: the value is anything else.
+    """
+    if value is not None:
+        if not isinstance(value, datetime):
+            raise _unfit(value, "an aware time such as datetime.now(UTC), or None")
+        _require_zone(value)
+    return value
+
+
+def instance_of(value: object, kind: type[T], legal: str) -> T:
+    """
+    Return the value if it is an instance of this class.
+
+    Raises:
+        PlanError: it is not; the message says what is `legal`.
+    """
+    if not isinstance(value, kind):
+        raise _unfit(value, legal)
+    return value
+
+
+def tuple_of(value: object, kinds: type[T] | tuple[type[T], ...], legal: str) -> tuple[T, ...]:
+    """
+    Return the items as a tuple.
+
+    Raises:
+        PlanError: the value is a string or not iterable, or an item is of another class.
+    """
+    # A string iterates over its letters: "12" would silently become two ids.
+    items: tuple[Any, ...]
+    if type(value) is tuple:
+        items = value
+    elif isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise _unfit(value, legal)
+    else:
+        items = tuple(value)
+    for kind in {*map(type, items)}:  # thousands of items have one or two classes
+        if not issubclass(kind, kinds):
+            raise _unfit(next(item for item in items if type(item) is kind), legal)
+    return items
+
+
+def as_truth(value: bool) -> bool:  # noqa: FBT001 - a converter's one argument
+    """
+    Return True or False.
+
+    Raises:
+        PlanError: the value is not a bool. The strings "no" and "false" are true in Python.
+    """
+    return instance_of(value, bool, "True or False")
+
+
+def as_id(value: str) -> str:
+    """
+    Return an id.
+
+    Raises:
+        PlanError: the value is not a string.
+    """
+    if not isinstance(value, str):
+        raise _unfit(value, 'an id, which is a text such as "3": str(id)')
+    return value
+
+
+def as_ids(value: Several[str]) -> tuple[str, ...]:
+    """
+    Return ids as a tuple.
+
+    Raises:
+        PlanError: the value is not an iterable of strings, or is a single string, which would be
+            read letter by letter.
+    """
+    # Most commands have four empty lists of ids, and every call passes here.
+    if type(value) is tuple and not value:
+        return ()
+    return tuple_of(value, str, 'a tuple of ids, which are texts, such as ("3", "12")')
+
+
+def as_metadata(value: Mapping[str, Any]) -> FrozenDict:
+    """
+    Return a deeply frozen copy of a mapping.
+
+    Raises:
+        PlanError: the value is not a mapping, or is nested too deeply.
+    """
+    if type(value) is FrozenDict:  # true of the default, and of values read from a document
+        return value
+    if not isinstance(value, Mapping):
+        raise _unfit(value, 'a mapping such as {"key": "value"}')
+    frozen: FrozenDict = freeze(value)
+    return frozen
+
+
+def in_utc(at: datetime) -> datetime:
+    """
+    Return an aware time in UTC. The core keeps times in UTC, so that each is unambiguous in any
+    document.
+
+    A time that would be outside the range of datetime in UTC is returned unchanged.
+
+    Raises:
+        PlanError: the time has no time zone.
+    """
+    _require_zone(at)
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        return at
+
+
+def _require_zone(at: datetime) -> None:
+    """
+    Check that a time has a time zone; without one it means a different moment on each machine.
+
+    Raises:
+        PlanError: the time has no time zone.
+    """
+    if at.utcoffset() is None:
+        msg = f"{at.isoformat()} has no time zone; give an aware time such as datetime.now(UTC)"
+        raise PlanError(msg, at=at)
+
+
+def _unfit(value: object, legal: str) -> PlanError:
+    return PlanError(f"{short_repr(value)} was given; give {legal}", seen=value)
+
+
+# -------- values --------
+# Small values that tasks and plans are made of: statuses, priorities, waiting, claims, evidence and
+# approvals.
+#
+# `TaskField` and `FieldKind` describe the fields of a task.
+
+
+class Status(StrEnum):
+    """
+    The status of a task. "Blocked" is derived from edges and never stored.
+
+    A failed task is closed without its result: the tasks that depend on it stay blocked.
+    """
+
+    # pydantic-ai-todo stores "blocked", and nothing resets it once the blockers are completed.
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+    __hash__ = str.__hash__  # Enum's own hash is written in Python and ten times slower
+
+    @property
+    def resolved(self) -> bool:
+        """True for completed and cancelled: such a task blocks no other task."""
+        return self in RESOLVED
+
+    @property
+    def closed(self) -> bool:
+        """True for completed, cancelled and failed: nobody works on such a task any more."""
+        return self in CLOSED
+
+
+# Written out, so that a new status must be put into one of the sets; a test checks this.
+RESOLVED = frozenset({Status.COMPLETED, Status.CANCELLED})
+CLOSED = RESOLVED | {Status.FAILED}
+OPEN = frozenset({Status.PENDING, Status.IN_PROGRESS})
+
+
+class Priority(StrEnum):
+    """The priority of a task, with the words that OpenCode and Claude Code use."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+# The types that converters accept. The words are spelled out, so a misspelled one is a type error.
+StatusWord = Status | Literal["pending", "in_progress", "completed", "cancelled", "failed"]
+PriorityWord = Priority | Literal["high", "medium", "low"]
+
+
+def as_status(word: StatusWord) -> Status:
+    """
+    Return the status for a word.
+
+    Raises:
+        PlanError: the word is unknown.
+    """
+    return word if type(word) is Status else as_member(word, Status)
+
+
+def as_priority(word: PriorityWord | None) -> Priority | None:
+    """
+    Return the priority for a word, or `None`.
+
+    Raises:
+        PlanError: the word is unknown.
+    """
+    return word if word is None or type(word) is Priority else as_member(word, Priority)
+
+
+def _revision(value: int) -> int:
+    return as_whole_number(value, 0)
+
+
+@attrs.frozen(weakref_slot=False)
+class Waiting:
+    """
+    What a pending task waits for outside the plan. `reason` names the person or thing.
+
+    `until` is an aware time; from then on the task no longer waits. A `question` can be answered
+    with `AnswerTask`, which ends the wait.
+    """
+
+    reason: str = attrs.field(default="", converter=as_text)
+    until: datetime | None = attrs.field(default=None, converter=as_time_or_none)
+    question: str | None = attrs.field(default=None, converter=as_text_or_none)
+
+
+@attrs.frozen(weakref_slot=False)
+class Evidence:
+    """
+    The result of the program's check whether a task is done, as its `check` describes.
+
+    `summary` is what the check saw, `by` the name of the checker, `at` the time. No tool offered to
+    a model creates evidence (law 20).
+    """
+
+    passed: bool = attrs.field(converter=as_truth)
+    summary: str = attrs.field(default="", converter=as_text)
+    by: str | None = attrs.field(default=None, converter=as_text_or_none)
+    at: datetime | None = attrs.field(default=None, converter=as_time_or_none)
+
+
+def _fence(value: int) -> int:
+    return as_whole_number(value, 1)
+
+
+@attrs.frozen(weakref_slot=False)
+class Claim:
+    """
+    The right of `owner` to work on a task until a time, which the owner can extend (law 19).
+
+    `fence` is the fencing token: it numbers the claims of a task from 1, and so identifies this
+    claim even where two workers have the same name. A claim with `until=None` does not expire.
+    """
+
+    # Procrastinate#1518 identifies owners by their id alone: a restarted pod has the id of the old
+    # one.
+    owner: str = attrs.field(converter=as_text)
+    fence: int = attrs.field(converter=_fence)
+    until: datetime | None = attrs.field(default=None, converter=as_time_or_none)
+
+    def is_live(self, at: datetime | None) -> bool:
+        """Return True if the claim has not expired at the given time, or if no time is given."""
+        return at is None or self.until is None or at < self.until
+
+
+@attrs.frozen(weakref_slot=False)
+class Approval:
+    """The revision of a plan that a person has approved, with the person's name and the time."""
+
+    revision: int = attrs.field(converter=_revision)
+    by: str | None = attrs.field(default=None, converter=as_text_or_none)
+    at: datetime | None = attrs.field(default=None, converter=as_time_or_none)
+
+
+class FieldKind(Enum):
+    """
+    The kind of value in a field of a task. Where `None` is allowed, it means "not given" and is the
+    default.
+    """
+
+    ID = "the task's own id"
+    TEXT = "a text"
+    TEXT_OR_NONE = "a text, or None"
+    STATUS = "a Status"
+    PRIORITY = "a Priority, or None"
+    PARENT = "the id of another task, or None"
+    WAITING = "a Waiting, or None"
+    EVIDENCE = "an Evidence, or None"
+    CLAIM = "a Claim, or None"
+    COUNT = "a whole number from 0 on"
+    IDS = "a tuple of task ids"
+    NUMBER = "a finite number, or None"
+    METADATA = "JSON values by key"
+    TIME = "an aware time, or None"
+
+
+@attrs.frozen
+class TaskField:
+    """
+    Describes one field of a task.
+
+    An `editable` field can be set by a `TaskEdited` event. The other fields either have events of
+    their own (status, parent, edges) or follow from these (times).
+    """
+
+    name: str
+    kind: FieldKind
+    default: Any
+    editable: bool
 
 
 def _status_or_none(word: StatusWord | None) -> Status | None:

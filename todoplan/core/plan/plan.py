@@ -5,7 +5,7 @@ Theory. A plan is a value: a change creates a new plan, and code that holds the 
 may have to retry, a subscriber, an undo) still reads the old state. This is cheap because versions
 share everything that did not change: the tasks are in a persistent vector. The counts, the tasks in
 progress and the ready tasks are stored beside it and updated with every change, never recomputed
-(`todoplan.core.plan.draft` explains how; only that module makes a plan from another one).
+(`todoplan.core.plan.plan` explains how; only that module makes a plan from another one).
 
 Law: old versions stay readable, and one change costs nearly the same from 10 to 100,000 tasks.
 Plans do not know the rules of a policy. Further queries on a plan are in
@@ -14,18 +14,342 @@ Plans do not know the rules of a policy. Further queries on a plan are in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from heapq import heappop, heappush
+from itertools import chain, compress, count, islice
+from operator import attrgetter, is_not
+from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
 import attrs
 
-from todoplan.core.plan.chunk_text import ChunkText, ChunkWriter
-from todoplan.core.plan.model import Approval, Status, Task
-from todoplan.core.plan.slots import Layout, positions
-from todoplan.core.plan.vector import Vector
+from todoplan.core.plan.model import Approval, Status, Task, as_id, fast_constructor
 
-__all__ = ["COLUMN", "Counts", "Plan", "Tree"]
+# -------- vector --------
+# A persistent vector: chunks of a fixed size, copied on write. Old versions stay readable.
+#
+# Theory. Items are stored in lists of `CHUNK` items each, and a vector is a list of these chunks.
+# Versions share the chunks in which they do not differ. One write copies one chunk and the list of
+# chunks: n / CHUNK pointers, which at 100,000 items costs less than one more level of a tree. A
+# builder records which chunks it has copied (`_owned`), so that a batch of writes copies each chunk
+# only once.
+#
+# Law: a chunk that was ever part of a frozen vector is never changed in place. Hence the same chunk
+# means the same items. A cache of data about chunks (`todoplan.core.plan.plan`) needs only to
+# compare identities; it needs no notice of changes.
+
+
+T = TypeVar("T")
+
+_BITS = 7  # chunks of 128: smaller ones make the list of chunks long, larger ones each copy
+CHUNK = 1 << _BITS
+_MASK = CHUNK - 1
+
+
+# In prototypes, copying a dict took 20 times as long as the whole change at 10,000 tasks. A
+# rerooting map is as fast, but reading an old version writes to it, which is unsafe with threads.
+# Maps in C save only a microsecond.
+class Vector(Generic[T]):
+    """
+    Items by position. Positions beyond the end have the `fill` value.
+
+    A vector is immutable, except one returned by `builder` until `freeze` is called on it. `notes`
+    is a cache for other modules to store data about the chunks (see
+    `todoplan.core.plan.plan`); all versions share it.
+    """
+
+    __slots__ = ("_chunks", "_owned", "fill", "notes", "size")
+
+    def __init__(
+        self,
+        fill: T,
+        chunks: list[list[T]] | None = None,
+        size: int = 0,
+        notes: dict[Any, Any] | None = None,
+    ) -> None:
+        self.fill = fill
+        self.size = size
+        self.notes = {} if notes is None else notes
+        self._chunks = chunks or []
+        # None if frozen. In a builder, the set of the chunks that it has copied.
+        self._owned: set[int] | None = None
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, position: int) -> T:
+        if 0 <= position < self.size:
+            return self._chunks[position >> _BITS][position & _MASK]
+        return self.fill
+
+    def __iter__(self) -> Iterator[T]:
+        return chain.from_iterable(self._chunks)
+
+    def __reduce__(self) -> tuple[type[Vector[T]], tuple[T, list[list[T]], int]]:
+        # The notes are left out: they are a cache, which is filled again.
+        return Vector, (self.fill, self._chunks, self.size)
+
+    def chunks(self) -> Sequence[Sequence[T]]:
+        """Return the chunks: `CHUNK` items each, the last one possibly fewer."""
+        return self._chunks
+
+    def builder(self) -> Vector[T]:
+        """Return a writable vector with these items; if this one is writable, return it."""
+        if self._owned is not None:
+            return self
+        open_one = Vector(self.fill, self._chunks.copy(), self.size, self.notes)
+        open_one._owned = set()
+        return open_one
+
+    def freeze(self) -> Vector[T]:
+        """Make the vector immutable and return it."""
+        self._owned = None
+        return self
+
+    def __setitem__(self, position: int, value: T) -> None:
+        owned = self._owned if self._owned is not None else self._refuse()
+        if position >= self.size:
+            self._grow(position + 1)
+        number = position >> _BITS
+        chunk = self._chunks[number] if number in owned else self._own(number)
+        chunk[position & _MASK] = value
+
+    def _refuse(self) -> NoReturn:
+        msg = "a frozen vector cannot change; write to its builder"
+        raise TypeError(msg)
+
+    def _own(self, number: int) -> list[T]:
+        owned = self._owned if self._owned is not None else self._refuse()
+        if number not in owned:
+            self._chunks[number] = self._chunks[number].copy()
+            owned.add(number)
+        return self._chunks[number]
+
+    def _grow(self, size: int) -> None:
+        first, last = self.size >> _BITS, (size - 1) >> _BITS
+        if first < len(self._chunks):
+            chunk = self._own(first)
+            chunk.extend([self.fill] * (min(size - (first << _BITS), CHUNK) - len(chunk)))
+        # One blank chunk is shared by all positions in between: a write to it copies it first.
+        blank = [self.fill] * CHUNK
+        while len(self._chunks) < last:
+            self._chunks.append(blank)
+        if len(self._chunks) == last:
+            self._chunks.append(blank[: size - (last << _BITS)])
+        self.size = size
+
+    def extend(self, items: Sequence[T]) -> None:
+        """Append the items, chunk by chunk."""
+        if self._owned is None:
+            self._refuse()
+        taken = 0
+        while taken < len(items):
+            number = self.size >> _BITS
+            if number == len(self._chunks):
+                self._chunks.append([])
+            chunk = self._own(number)
+            part = items[taken : taken + CHUNK - len(chunk)]
+            chunk.extend(part)
+            taken += len(part)
+            self.size += len(part)
+
+
+# -------- slots --------
+# The positions of tasks: a slot for each id, and sets of slots as the bits of an integer.
+#
+# Theory. An id is a number that is never used twice, so a task's slot can be computed from its id
+# without a table: id 1 is in slot 0, id 2 in slot 1. A deleted task leaves its slot empty, because
+# closing the gap would move every later task; the plan is packed when the gaps outnumber the tasks
+# (`Draft.freeze`). Only when a whole-list write has changed the order of tasks are their slots
+# stored, in `placed`. The slots of later ids are counted on from the end of these.
+#
+# A set of slots is an integer in which bit n stands for slot n (the reasons are in
+# `todoplan.core.plan.plan`).
+
+
+_LONGEST_ID = 18  # digits: such a number fits into a 64-bit integer, whatever reads a document
+_WORD_BITS = 1024
+_WORD = (1 << _WORD_BITS) - 1
+_KEPT = 4096
+
+LARGEST_GIVEN = 10**15
+"""The highest id or next id that is accepted from outside. It leaves room for new ids."""
+
+_numbers: dict[str, int] = {}
+
+
+def number_of(task_id: str) -> int:
+    """
+    Return the number that an id spells, or 0 for a text that is not an id ("007", "x", "½").
+
+    Raises:
+        PlanError: the value is not a string. Every lookup of a task by id makes this check.
+    """
+    # Results are cached, because each call asks several times for each task. Only the low ids that
+    # most plans have are cached: a cache of every argument once held 382 MB of ids that a model
+    # made up.
+    try:
+        return _numbers[task_id]
+    except (KeyError, TypeError):
+        # An unhashable value is not a string; as_id raises the error.
+        as_id(task_id)
+    # ASCII only: full-width digits are decimal too, and would give one task two ids.
+    if len(task_id) > _LONGEST_ID or not (task_id.isascii() and task_id.isdecimal()):
+        return 0
+    if task_id[0] == "0":
+        return 0
+    number = int(task_id)
+    if number <= _KEPT:
+        # The key is a plain str: one of a subclass would be kept alive, and could define its own
+        # hash.
+        _numbers[str(number)] = number
+    return number
+
+
+@attrs.frozen
+class Layout:
+    """
+    The slot of every id, shared between versions of a plan.
+
+    Ids from `first` on have consecutive slots from `base` on, so adding a task does not change the
+    layout. `placed` holds the slots of the ids whose order a whole-list write has changed.
+    """
+
+    # Versions share this dict: nothing writes to it after `of`.
+    placed: dict[str, int] = attrs.Factory(dict)
+    base: int = 0
+    first: int = 1
+
+    def slot(self, task_id: str) -> int:
+        """Return the slot that this id has or would have; -1 if it has none."""
+        if self.placed:
+            slot = self.placed.get(task_id)
+            if slot is not None:
+                return slot
+        # The cache of `number_of`, read without the call: this runs ten times for each command.
+        try:
+            number = _numbers[task_id]
+        except (KeyError, TypeError):
+            number = number_of(task_id)
+        # Every vector returns its fill value for -1, so no caller needs a branch for an unknown id.
+        return self.base + number - self.first if number >= self.first else -1
+
+    @classmethod
+    def of(cls, task_ids: Iterable[str], next_id: int) -> Layout:
+        """
+        Return a layout with these ids in consecutive slots, followed by the ids from `next_id` on.
+        """
+        placed = {task_id: slot for slot, task_id in enumerate(task_ids)}
+        counted = next_id == len(placed) + 1
+        if counted and all(task_id == str(slot + 1) for task_id, slot in placed.items()):
+            return cls()
+        return cls(placed, len(placed), next_id)
+
+
+def bits(items: Sequence[object], wanted: object) -> int:
+    """Return the set of positions at which `items` contains this very object, as an integer."""
+    # Parsed from binary digits in one step: `|= 1 << place` would copy the integer for every bit.
+    digits = "".join(["1" if item is wanted else "0" for item in reversed(items)])
+    return int(digits or "0", 2)
+
+
+def positions(slots: int) -> Iterator[int]:
+    """Yield the positions of the bits that are set, lowest first."""
+    # Word by word: clearing the lowest bit of an integer of 100,000 bits copies all of it each
+    # time.
+    base = 0
+    while slots:
+        word = slots & _WORD
+        if not word:
+            blank = ((slots & -slots).bit_length() - 1) // _WORD_BITS * _WORD_BITS
+            slots >>= blank
+            base += blank
+            continue
+        while word:
+            lowest = word & -word
+            yield base + lowest.bit_length() - 1
+            word ^= lowest
+        slots >>= _WORD_BITS
+        base += _WORD_BITS
+
+
+# -------- chunk_text --------
+# A vector as text. Each chunk is written once; in a changed chunk only the changed items are
+# written.
+#
+# A plan is written again after every call, as a document and as a view for the model, while a call
+# changes one task of a thousand. So the text of every chunk is cached together with the vector.
+#
+# Law: the cached text of a chunk is the text of its present items. A chunk is never changed in
+# place (see `todoplan.core.plan.plan`), and items are immutable. So the same object has the same
+# text, comparing identities is enough, and no cached text is ever stale. All versions of a vector
+# share the cache. For each chunk it holds the text that was written last, and it is freed with the
+# last version.
+
+
+class ChunkText(NamedTuple, Generic[T]):
+    """
+    A chunk as text.
+
+    `pieces` has the text of each position, "" for a gap; `text` is all the pieces joined.
+    """
+
+    items: Sequence[T | None]
+    pieces: list[str]
+    text: str
+
+
+class ChunkWriter(Generic[T]):
+    """
+    A way to write items as text. An item's text depends on nothing else, and is never empty.
+
+    `one` writes one item, `many` writes several at once with the same result; `joint` separates
+    them.
+    """
+
+    __slots__ = ("_joint", "_many", "_one")
+
+    def __init__(
+        self, one: Callable[[T], str], many: Callable[[Sequence[T]], list[str]], joint: str
+    ) -> None:
+        self._one = one
+        self._many = many
+        self._joint = joint
+
+    def parts(self, vector: Vector[T | None]) -> list[ChunkText[T]]:
+        """
+        Return a frozen vector as text, chunk by chunk. Exceptions from `one` and `many` propagate.
+        """
+        kept: dict[int, ChunkText[T]] = vector.notes.setdefault(self, {})
+        parts = []
+        for number, chunk in enumerate(vector.chunks()):
+            part = kept.get(number)
+            if part is None or part.items is not chunk:
+                pieces = self._brought_up(chunk, part) if part else self._pieces(chunk)
+                part = kept[number] = ChunkText(
+                    chunk, pieces, self._joint.join(filter(None, pieces))
+                )
+            parts.append(part)
+        return parts
+
+    def _brought_up(self, chunk: Sequence[T | None], last: ChunkText[T]) -> list[str]:
+        # `last` may belong to any version, older or newer; slicing copies, so its pieces stay
+        # intact. Items are compared by identity: comparing 128 tasks field by field would cost more
+        # than writing them.
+        pieces = last.pieces[: len(chunk)]
+        for place in compress(count(), map(is_not, chunk, last.items)):
+            item = chunk[place]
+            pieces[place] = "" if item is None else self._one(item)
+        if len(chunk) > len(pieces):
+            pieces += self._pieces(chunk[len(pieces) :])
+        return pieces
+
+    def _pieces(self, chunk: Sequence[T | None]) -> list[str]:
+        present = [item for item in chunk if item is not None]
+        if len(present) == len(chunk):
+            return self._many(present)
+        return ["" if item is None else self._one(item) for item in chunk]
 
 
 class Counts(NamedTuple):
@@ -67,7 +391,7 @@ class Tree:
     The containment of tasks, by slot.
 
     `children` has the ids of each task's direct subtasks. `held` has, for each task, the number of
-    its ancestors that are held up (see `todoplan.core.plan.derived`). A plan without subtasks has
+    its ancestors that are held up (see `todoplan.core.plan.plan`). A plan without subtasks has
     no tree.
     """
 
@@ -200,3 +524,804 @@ class Plan:
 
 def _head(plan: Plan) -> tuple[int, int, Counts, Approval | None]:
     return plan.revision, plan.next_id, plan.counts, plan.approved
+
+
+# -------- graph --------
+# Walks over the edges and the tree of a plan: cycles, order, the critical path.
+#
+# Law: a chain of 100,000 tasks neither recurses (Python stops at 1,000 frames) nor takes quadratic
+# time. A cycle is found before it exists: an edge closes a cycle if a path leads back already.
+#
+# A task that is held up holds up all tasks that it contains (law 18). So a path leads along
+# `blocks`, and from a task down to its subtasks; the tasks of a cycle of both kinds could never
+# start. No path leads from a subtask up to its parent: the parent does not wait for it.
+
+
+class Tasks(Protocol):
+    """The methods of a plan or a draft that a walk needs."""
+
+    def get(self, task_id: str) -> Task | None:
+        """Return the task with this id, or `None`."""
+
+    def children(self, task_id: str) -> tuple[str, ...]:
+        """Return the ids of the direct subtasks of this task."""
+        ...
+
+    @property
+    def nested(self) -> bool:
+        """Whether there may be subtasks."""
+        ...
+
+
+_Trail = dict[str, str | None]
+"""The predecessor of each task on the walk; `None` for the start."""
+
+_blocks, _blocked_by = attrgetter("blocks"), attrgetter("blocked_by")
+
+_Neighbours = Callable[[Task], tuple[str, ...]]
+
+
+def ways(tasks: Tasks) -> tuple[_Neighbours, _Neighbours]:
+    """
+    Return two functions of a task, which return ids: the tasks it holds up, and the tasks that hold
+    it up.
+
+    The first returns the tasks that it blocks and its subtasks, the second its blockers and its
+    parent.
+    """
+    if not tasks.nested:  # most plans: plain attributes, read in C
+        return _blocks, _blocked_by
+    return (
+        lambda task: (*task.blocks, *tasks.children(task.id)),
+        lambda task: task.blocked_by if task.parent is None else (*task.blocked_by, task.parent),
+    )
+
+
+def ancestors(tasks: Tasks, task_id: str) -> Iterator[str]:
+    """Yield the ids of the ancestors of this task, nearest first."""
+    task = tasks.get(task_id)
+    while task is not None and task.parent is not None:
+        yield task.parent
+        task = tasks.get(task.parent)
+
+
+def edges_within(tasks: Tasks, outer: str, inner: str) -> Iterator[tuple[str, str]]:
+    """
+    Yield the edges by which `outer` or its ancestors block `inner` or its descendants.
+
+    Each edge is a pair (blocked, blocker). Law 18 forbids an edge between a task and its ancestor.
+    """
+    above = {outer, *ancestors(tasks, outer)}
+    below = [inner]
+    while below:
+        task = tasks.get(below.pop())
+        if task is not None:
+            yield from ((task.id, end) for end in task.blocked_by if end in above)
+            below += tasks.children(task.id)
+
+
+def edges_from_above(tasks: Tasks, task_id: str, looked: set[str]) -> Iterator[tuple[str, str]]:
+    """
+    Yield the edges by which an ancestor blocks this task or one of its descendants.
+
+    Each edge is a pair (blocked, blocker); the blocker is an ancestor of the blocked task. Tasks in
+    `looked` are skipped with all their descendants; the tasks visited are added to it.
+    """
+    below = [task_id]
+    while below:
+        task = tasks.get(below.pop())
+        if task is None or task.id in looked:
+            continue
+        looked.add(task.id)
+        # The ancestors are walked only for tasks with blockers: in a chain of subtasks, walking
+        # them for each task would take quadratic time.
+        if task.blocked_by:
+            above = set(ancestors(tasks, task.id))
+            yield from ((task.id, end) for end in task.blocked_by if end in above)
+        below += tasks.children(task.id)
+
+
+def may_block(tasks: Tasks, blocker: str, blocked: str) -> bool:
+    """
+    Return True if `blocker` may block `blocked`.
+
+    This is so if no path leads back, and neither task contains the other.
+    """
+    apart = blocked not in ancestors(tasks, blocker) and blocker not in ancestors(tasks, blocked)
+    return apart and not path_between(tasks, blocked, blocker)
+
+
+def may_contain(tasks: Tasks, parent: str, child: str) -> bool:
+    """
+    Return True if `child` may be put below `parent`.
+
+    This is so if no path leads back, and no edge would join a task with its ancestor.
+    """
+    # An edge in the other direction, from descendant to ancestor, is a path that leads back.
+    return not path_between(tasks, child, parent) and not any(edges_within(tasks, parent, child))
+
+
+def path_between(tasks: Tasks, start: str, goal: str) -> tuple[str, ...]:
+    """
+    Return the ids of a path from `start` to `goal`, both included; () if there is none.
+
+    A path leads along `blocks`, and from a task down to its subtasks. The search is breadth first,
+    alternating from both ends, so that its cost is that of the smaller side: a new task at the end
+    of a long chain costs one step.
+    """
+    if start == goal:
+        return (start,)
+    down: _Trail = {start: None}
+    up: _Trail = {goal: None}
+    # No recursion: pydantic-ai-todo and pydantic-ai-harness raise RecursionError on a long chain.
+    ahead, back = deque([start]), deque([goal])
+    following, behind = ways(tasks)
+    sides = (ahead, down, up, following), (back, up, down, behind)
+    # A side with an empty queue has visited everything that it can reach: there is no path.
+    while ahead and back:
+        for queue, seen, other, ends in sides:
+            here = queue.popleft()
+            task = tasks.get(here)
+            for near in ends(task) if task else ():
+                if near in seen:
+                    continue
+                seen[near] = here
+                if near in other:
+                    return (*reversed(_trail(down, near)), *_trail(up, near)[1:])
+                queue.append(near)
+    return ()
+
+
+def _trail(seen: _Trail, end: str) -> list[str]:
+    trail: list[str] = []
+    step: str | None = end
+    while step is not None:
+        trail.append(step)
+        step = seen[step]
+    return trail
+
+
+def tree_order(tasks: Iterable[Task]) -> list[Task]:
+    """
+    Return the tasks in tree order: each is followed by its descendants, siblings in the given
+    order.
+
+    A parent is cleared if it is not among the tasks, or if it would close a cycle of parents.
+    """
+    listed = list(tasks)
+    known = {task.id for task in listed}
+    below: dict[str | None, list[Task]] = {}
+    for task in reversed(listed):
+        below.setdefault(task.parent, []).append(task)
+    order: list[Task] = []
+    seen: set[str] = set()
+    # Tasks on a cycle of parents are not below any top-level task: the first of them becomes one.
+    for top in [*(task for task in listed if task.parent not in known), *listed]:
+        left = [] if top.id in seen else [top if top.parent is None else top.but(parent=None)]
+        while left:
+            task = left.pop()
+            if task.id not in seen:
+                seen.add(task.id)
+                order.append(task)
+                left += below.get(task.id, ())
+    return order
+
+
+def topological_order(tasks: Iterable[Task]) -> tuple[str, ...]:
+    """
+    Return the ids so that every blocker comes before the tasks it blocks, and every parent before
+    its subtasks.
+
+    Otherwise the given order is kept. Tasks on a cycle, and tasks that depend on a cycle, are left
+    out: the result is then shorter than the input. Edges to tasks that are not given are ignored.
+    """
+    # Kahn's algorithm. The heap holds positions instead of ids, so of all tasks that may come next,
+    # the first of the plan does: the result keeps the plan's order wherever the edges allow it.
+    given = {task.id: (place, task) for place, task in enumerate(tasks)}
+    by_place = [task for _, task in given.values()]
+    waits = [sum(blocker in given for blocker in task.blocked_by) for task in by_place]
+    below: dict[str, list[str]] = {}
+    for place, task in enumerate(by_place):
+        if task.parent is not None and task.parent in given:
+            below.setdefault(task.parent, []).append(task.id)
+            waits[place] += 1
+    heap = [place for place, blockers in enumerate(waits) if not blockers]
+    order: list[str] = []
+    while heap:
+        task = by_place[heappop(heap)]
+        order.append(task.id)
+        freed = [end for end in task.blocks if end in given] + below.get(task.id, [])
+        for place in (given[end][0] for end in freed):
+            waits[place] -= 1
+            if not waits[place]:
+                heappush(heap, place)
+    return tuple(order)
+
+
+def critical_path(tasks: Iterable[Task]) -> tuple[tuple[str, ...], float]:
+    """
+    Return the longest chain of the given tasks by estimate: its ids, and its length in minutes.
+
+    A task without an estimate counts 0 minutes. So does a task with subtasks among the given ones,
+    because their estimates count instead. The blockers of a task block its subtasks too. Of chains
+    of equal length the one with more tasks is returned. Without tasks the result is `((), 0)`.
+    """
+    given = {task.id: task for task in tasks}
+    containers = {task.parent for task in given.values()}
+    # In this order blockers come first, so the longest chain to each of them is already computed.
+    best: dict[str, tuple[float, int]] = {}
+    before: dict[str, str | None] = {}
+    for task_id in topological_order(given.values()):
+        task = given[task_id]
+        before_it = (*task.blocked_by, task.parent) if task.parent else task.blocked_by
+        last = max((end for end in before_it if end in best), key=best.__getitem__, default=None)
+        minutes, steps = best[last] if last else (0.0, 0)
+        own = 0.0 if task_id in containers else task.estimate or 0.0
+        best[task_id] = (minutes + own, steps + 1)
+        before[task_id] = last
+    if not best:
+        return (), 0.0
+    end = max(best, key=best.__getitem__)
+    return tuple(reversed(_trail(before, end))), best[end][0]
+
+
+# -------- derived --------
+# Data derived from the tasks of a plan: stored beside them, and updated with every change.
+#
+# Theory. Every task is in a slot of a persistent vector (`slots` computes the slot, `vector` makes
+# the copies). Beside the tasks is stored everything that would take a walk over all of them to
+# compute: the number of tasks with each status, the number of unresolved blockers of each task,
+# its subtasks, how many of its ancestors are held up, and which tasks are in progress, waiting or
+# ready. A change updates this data only for the tasks that it affects, and so costs about the same
+# in a plan of 10 tasks as in one of 100,000.
+#
+# A set of tasks is an integer in which bit n stands for slot n. That is one object whatever its
+# size; a union or a flip is one operation in C, and the first task is the lowest bit. A Python set
+# of ids would have to be copied for every version of the plan. Bits are flipped (`^=`), not
+# recomputed: code that changes a value on which a task's bit depends compares `_is_ready` before
+# and after.
+#
+# Law: all this data agrees with the tasks. A task is held up if one of its blockers is unresolved
+# or if it waits for something outside the plan. A task that is held up holds up all tasks that it
+# contains (law 18).
+
+
+_PENDING, _IN_PROGRESS = Status.PENDING, Status.IN_PROGRESS
+_parent_of, _waiting_of = attrgetter("parent"), attrgetter("waiting")
+
+
+class Derived:
+    """The tasks of a plan in their slots, and the data derived from them."""
+
+    __slots__ = (
+        "_active",
+        "_counts",
+        "_layout",
+        "_ready",
+        "_tasks",
+        "_tree",
+        "_unresolved",
+        "_waiting",
+    )
+
+    # Set by `Draft`, together with its own attributes.
+    _active: int
+    _counts: list[int]
+    _layout: Layout
+    _ready: int
+    _tasks: Vector[Task | None]
+    _tree: Tree | None
+    _unresolved: Vector[int]
+    _waiting: int
+
+    def get(self, task_id: str) -> Task | None:
+        """Return the task with this id, or `None`."""
+        # The slot computed for an unknown id may hold another task, as after a reorder, so ids are
+        # compared.
+        task = self._tasks[self._layout.slot(task_id)]
+        return task if task is not None and task.id == task_id else None
+
+    def children(self, task_id: str) -> tuple[str, ...]:
+        """Return the ids of the direct subtasks of this task."""
+        return () if self._tree is None else self._tree.children[self._layout.slot(task_id)]
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether any task waits for something outside the plan."""
+        return self._waiting > 0
+
+    @property
+    def nested(self) -> bool:
+        """Whether the plan may contain subtasks."""
+        return self._tree is not None
+
+    def waits_for(self, task_id: str) -> int:
+        """Return the number of unresolved blockers of the task."""
+        return self._unresolved[self._layout.slot(task_id)]
+
+    def waiting(self) -> Iterator[Task]:
+        """Yield the tasks that wait for something outside the plan."""
+        return self._at(self._waiting)
+
+    def _at(self, slots: int) -> Iterator[Task]:
+        return (task for slot in positions(slots) if (task := self._tasks[slot]) is not None)
+
+    def _set_task(self, slot: int, task: Task | None) -> None:
+        tasks = self._tasks = self._tasks.builder()
+        tasks[slot] = task
+
+    def _set_unresolved(self, slot: int, count: int) -> None:
+        if count != self._unresolved[slot]:
+            self._unresolved = self._unresolved.builder()
+            self._unresolved[slot] = count
+
+    def _own_tree(self) -> Tree:
+        """Return a writable tree."""
+        tree = self._tree
+        tree = self._tree = Tree() if tree is None else Tree(tree.children, tree.held)
+        return tree
+
+    def _is_ready(self, slot: int, task: Task) -> bool:
+        return task.status is _PENDING and task.waiting is None and self._is_free(slot)
+
+    def _is_free(self, slot: int) -> bool:
+        """
+        Return True if nothing outside the task prevents it from being started.
+
+        The task's own status and `waiting` are not considered.
+        """
+        if self._unresolved[slot]:
+            return False
+        tree = self._tree
+        return tree is None or not (tree.children[slot] or tree.held[slot])
+
+    def _is_held(self, slot: int, task: Task) -> bool:
+        return self._unresolved[slot] > 0 or task.waiting is not None
+
+    def _place(self, slot: int, task: Task) -> None:
+        """Put a new task, which has no blockers and no parent, into its slot."""
+        self._set_task(slot, task)
+        self._counts[COLUMN[task.status]] += 1
+        self._flip(slot, task)
+
+    def _take_out(self, slot: int, task: Task) -> None:
+        """Empty the slot of a task that has neither dependents nor subtasks any more."""
+        self._counts[COLUMN[task.status]] -= 1
+        self._flip(slot, task)
+        self._set_task(slot, None)
+        self._set_unresolved(slot, 0)
+
+    def _flip(self, slot: int, task: Task) -> None:
+        """Update the sets for a task that is added or removed."""
+        if task.status is _IN_PROGRESS:
+            self._active ^= 1 << slot
+        elif task.waiting is not None:
+            self._waiting ^= 1 << slot
+        elif task.status is _PENDING and self._is_free(slot):
+            self._ready ^= 1 << slot
+
+    def _replace(self, slot: int, old: Task, task: Task) -> None:
+        self._set_task(slot, task)
+        before, after = old.status, task.status
+        waited, waits = old.waiting is not None, task.waiting is not None
+        if before is after and waited is waits:
+            return
+        was_ready = before is _PENDING and not waited
+        if was_ready is not (after is _PENDING and not waits) and self._is_free(slot):
+            self._ready ^= 1 << slot
+        if waited is not waits:
+            self._waiting ^= 1 << slot
+            if not self._unresolved[slot]:
+                self._hold_below(task.id, 1 if waits else -1)
+        if before is not after:
+            self._counts[COLUMN[before]] -= 1
+            self._counts[COLUMN[after]] += 1
+            if before is _IN_PROGRESS or after is _IN_PROGRESS:
+                self._active ^= 1 << slot
+            if task.blocks and before.resolved != after.resolved:
+                for dependent in task.blocks:
+                    self._count_blocker(dependent, 1 if before.resolved else -1)
+
+    def _count_blocker(self, task_id: str, more: int) -> None:
+        """Add `more` (1 or -1) to the number of unresolved blockers of a task."""
+        slot = self._layout.slot(task_id)
+        task = self._tasks[slot]
+        if task is None:
+            return
+        before = self._unresolved[slot]
+        self._set_unresolved(slot, before + more)
+        if bool(before) is bool(before + more) or task.waiting is not None:
+            return
+        tree = self._tree
+        if task.status is _PENDING and (
+            tree is None or not (tree.children[slot] or tree.held[slot])
+        ):
+            self._ready ^= 1 << slot
+        if tree is not None:
+            self._hold_below(task_id, more)
+
+    def _hold_below(self, task_id: str, more: int) -> None:
+        """
+        Add `more` (1 or -1) to the number of ancestors held up, for all descendants of a task.
+        """
+        # A list instead of recursion: the tree may be as deep as the plan has tasks.
+        below = list(self.children(task_id))
+        while below:
+            task_id = below.pop()
+            self._hold(self._layout.slot(task_id), more)
+            below += self.children(task_id)
+
+    def _hold(self, slot: int, more: int) -> None:
+        task = self._tasks[slot]
+        was_ready = task is not None and self._is_ready(slot, task)
+        self._own_tree().held[slot] += more
+        if task is not None and self._is_ready(slot, task) is not was_ready:
+            self._ready ^= 1 << slot
+
+    def _lay_out(self, tasks: Iterable[Task], first: int) -> None:
+        """
+        Put these tasks into slots 0, 1, 2, ... in the order of their tree, and recompute all
+        derived data.
+
+        Ids from `first` on get the slots after them.
+        """
+        kept = list(tasks)
+        nested = any(map(_parent_of, kept))
+        if nested:
+            kept = tree_order(kept)
+        statuses = [task.status for task in kept]
+        self._layout = Layout.of((task.id for task in kept), first)
+        self._tasks, self._unresolved = Vector[Task | None](None).builder(), Vector(0).builder()
+        self._tasks.extend(kept)
+        self._tree = None
+        self._counts = [statuses.count(status) for status in COLUMN]
+        self._active, self._ready = bits(statuses, _IN_PROGRESS), bits(statuses, _PENDING)
+        self._waiting = 0
+        if any(map(_waiting_of, kept)):
+            self._waiting = bits([task.waiting is not None for task in kept], wanted=True)
+            self._ready &= ~self._waiting
+        linked = [(slot, task) for slot, task in enumerate(kept) if task.blocked_by]
+        open_ids = {task.id for task in kept if not task.status.resolved} if linked else ()
+        for slot, task in linked:
+            count = len([blocker for blocker in task.blocked_by if blocker in open_ids])
+            if count:
+                self._unresolved[slot] = count
+                self._ready &= ~(1 << slot)
+        if nested:
+            self._lay_out_tree(kept)
+
+    def _lay_out_tree(self, tasks: list[Task]) -> None:
+        below: dict[int, list[str]] = {}
+        tree = self._own_tree()
+        # In tree order, so that a parent is processed before its subtasks.
+        for slot, task in enumerate(tasks):
+            if task.parent is not None:
+                above = self._layout.slot(task.parent)
+                below.setdefault(above, []).append(task.id)
+                if held := tree.held[above] + self._is_held(above, tasks[above]):
+                    tree.held[slot] = held
+                    self._ready &= ~(1 << slot)
+        for slot, ids in below.items():
+            tree.children[slot] = tuple(ids)
+            self._ready &= ~(1 << slot)
+
+
+# -------- nesting --------
+# Updates of the derived data when a task is put below another one or taken out of it.
+#
+# Law 18: a task with subtasks is never ready, and a task that is held up holds up all tasks that it
+# contains. So a task that moves below a parent is held up, with all its descendants, by everything
+# that holds up the parent. This ends when the task leaves.
+
+
+class Nesting(Derived):
+    """The tasks in their slots, with operations on their tree."""
+
+    __slots__ = ()
+
+    def _put_below(self, task: Task, container: Task) -> None:
+        """Update the derived data for a top-level task that becomes a subtask of `container`."""
+        slot, above = self._layout.slot(task.id), self._layout.slot(container.id)
+        if self._is_ready(above, container):
+            self._ready ^= 1 << above
+        tree = self._own_tree()
+        tree.children[above] = (*tree.children[above], task.id)
+        self._hold_all(slot, task, tree.held[above] + self._is_held(above, container))
+
+    def _take_from(self, task: Task, container: Task) -> None:
+        """Update the derived data for a task that stops being a subtask of `container`."""
+        slot, above = self._layout.slot(task.id), self._layout.slot(container.id)
+        tree = self._own_tree()
+        self._hold_all(slot, task, -tree.held[slot])
+        tree.children[above] = tuple(each for each in tree.children[above] if each != task.id)
+        if self._is_ready(above, container):
+            self._ready ^= 1 << above
+
+    def _lift(self, task: Task, at: datetime | None) -> None:
+        """
+        Move the subtasks of a task up beside it, directly before it, so the order of tasks stays.
+        """
+        slot, below = self._layout.slot(task.id), self.children(task.id)
+        held = self._is_held(slot, task)
+        for child in filter(None, map(self.get, below)):
+            place = self._layout.slot(child.id)
+            moved = child.but(parent=task.parent, updated_at=at or child.updated_at)
+            self._set_task(place, moved)
+            self._hold_all(place, moved, -held)
+        tree = self._own_tree()
+        tree.children[slot] = ()
+        if self._is_ready(slot, task):
+            self._ready ^= 1 << slot
+        if task.parent is not None:
+            above = self._layout.slot(task.parent)
+            ids = tree.children[above]
+            here = ids.index(task.id)
+            tree.children[above] = (*ids[:here], *below, *ids[here:])
+
+    def _hold_all(self, slot: int, task: Task, more: int) -> None:
+        if more:
+            self._hold(slot, more)
+            self._hold_below(task.id, more)
+
+
+# -------- draft --------
+# A plan under construction: the one mutable object of the core. It never leaves `decide` or
+# `replay`.
+#
+# Theory. A draft changes the tasks and updates the data derived from them (`derived`, `nesting`).
+# It maintains two invariants by itself: `blocks` and `blocked_by` mirror each other, and the tasks
+# are in the order of their tree, each directly followed by its subtasks. A task that is added or
+# moved goes to the end of its siblings. If that is not the end of the plan, all tasks have to be
+# laid out again. This work is deferred (`_late`) until the order is read, so that adding a
+# thousand subtasks costs one walk.
+#
+# A draft checks no rules; a meaningless operation (an unknown id, an edge that exists already) does
+# nothing.
+
+
+_plan = fast_constructor(Plan)
+
+
+class Draft(Nesting):
+    """A mutable copy of `plan`. Creating it is cheap: data is copied only when it is changed."""
+
+    __slots__ = ("_late", "approved", "next_id", "revision")
+
+    def __init__(self, plan: Plan) -> None:
+        self._layout = plan._layout
+        self._counts = list(plan.counts)
+        self._tasks = plan._tasks
+        self._unresolved = plan._unresolved
+        self._active = plan._active
+        self._ready = plan._ready
+        self._waiting = plan._waiting
+        self._tree = plan._tree
+        self.revision = plan.revision
+        self.next_id = plan.next_id
+        self.approved: Approval | None = plan.approved
+        # Ids of tasks that belong at the end of their siblings but are not there yet.
+        self._late: dict[str, None] = {}
+
+    def freeze(self) -> Plan:
+        """Return the plan. The draft must not be used afterwards."""
+        if self._late:
+            self._settle()
+        # Deleted tasks leave gaps; a plan with more gaps than tasks is packed.
+        if self._tasks.size > CHUNK and self._tasks.size > 2 * sum(self._counts) + CHUNK:
+            self._lay_out(self, self.next_id)
+        return _plan(
+            self.revision,
+            self.next_id,
+            self.approved,
+            Counts._make(self._counts),
+            self._tasks.freeze(),
+            self._unresolved.freeze(),
+            self._layout,
+            self._active,
+            self._ready,
+            self._waiting,
+            None if self._tree is None else self._tree.freeze(),
+        )
+
+    def __iter__(self) -> Iterator[Task]:
+        self._settle()
+        return filter(None, self._tasks)
+
+    def __len__(self) -> int:
+        return sum(self._counts)
+
+    @property
+    def counts(self) -> Counts:
+        """The present number of tasks with each status."""
+        return Counts(*self._counts)
+
+    def ready(self) -> Iterator[Task]:
+        """Yield the tasks that can be started, in order."""
+        self._settle()
+        return self._at(self._ready)
+
+    def active(self) -> Iterator[Task]:
+        """Yield the tasks in progress."""
+        return self._at(self._active)
+
+    def add(self, task: Task) -> None:
+        """Add the task, without its edges, after its siblings: at the end, or below its parent."""
+        number = number_of(task.id)
+        slot = self._layout.slot(task.id)
+        if slot != self._tasks.size:
+            if not number or self.get(task.id) is not None:
+                return
+            if not self._tasks.size <= slot <= self._tasks.size + CHUNK:
+                # Skipped ids leave a gap, which costs nothing while it is small. A slot before the
+                # end or far after it cannot be used, so the tasks are laid out again.
+                self._settle()
+                self._lay_out(self, number)
+                slot = self._tasks.size
+        if number >= self.next_id:
+            self.next_id = number + 1
+        parent = task.parent
+        if task.blocks or task.blocked_by or parent is not None:
+            task = task.but(blocks=(), blocked_by=(), parent=None)
+        self._place(slot, task)
+        if parent is not None or self._late:
+            self._attach(task, parent)
+
+    def add_all(self, tasks: Sequence[Task]) -> None:
+        """
+        Add new tasks at the end. They have no edges, and their ids ascend.
+
+        If their ids are the next ones, all are added in one step.
+        """
+        first, last = self._tasks.size, self.next_id + len(tasks) - 1
+        if (
+            not tasks
+            or self._late
+            or self._layout.slot(tasks[0].id) != first
+            or tasks[-1].id != str(last)
+            or any(map(_parent_of, tasks))
+            or any(map(_waiting_of, tasks))
+        ):
+            for task in tasks:
+                self.add(task)
+            return
+        self._tasks = self._tasks.builder()
+        self._tasks.extend(tasks)
+        self.next_id = last + 1
+        statuses = [task.status for task in tasks]
+        for status, column in COLUMN.items():
+            self._counts[column] += statuses.count(status)
+        self._ready |= bits(statuses, _PENDING) << first
+        self._active |= bits(statuses, _IN_PROGRESS) << first
+
+    def move(self, task_id: str, status: Status, at: datetime | None) -> None:
+        """Change the status of the task."""
+        slot = self._layout.slot(task_id)
+        old = self._tasks[slot]
+        if old is not None and old.id == task_id:
+            self._replace(slot, old, old.moved(status, at))
+
+    def put(self, task: Task) -> None:
+        """Replace the task that has this id; the edges in the plan stay as they are."""
+        slot = self._layout.slot(task.id)
+        old = self._tasks[slot]
+        if old is not None:
+            self._replace(slot, old, task)
+
+    def link(self, blocker_id: str, blocked_id: str, at: datetime | None) -> None:
+        """Add an edge: `blocker_id` blocks `blocked_id`."""
+        blocker, blocked = self.get(blocker_id), self.get(blocked_id)
+        if blocker is None or blocked is None or blocker_id == blocked_id:
+            return
+        if blocked_id in blocker.blocks:
+            return
+        self._set_edges(blocker, at, blocks=(*blocker.blocks, blocked_id))
+        self._set_edges(blocked, at, blocked_by=(*blocked.blocked_by, blocker_id))
+        if not blocker.status.resolved:
+            self._count_blocker(blocked_id, 1)
+
+    def unlink(self, blocker_id: str, blocked_id: str, at: datetime | None) -> None:
+        """Remove the edge by which `blocker_id` blocks `blocked_id`."""
+        blocker, blocked = self.get(blocker_id), self.get(blocked_id)
+        if blocker is None or blocked is None or blocked_id not in blocker.blocks:
+            return
+        self._set_edges(blocker, at, blocks=_without(blocker.blocks, blocked_id))
+        self._set_edges(blocked, at, blocked_by=_without(blocked.blocked_by, blocker_id))
+        if not blocker.status.resolved:
+            self._count_blocker(blocked_id, -1)
+
+    def nest(self, task_id: str, parent: str | None, at: datetime | None) -> None:
+        """Move the task, with all its subtasks, below another one, or to the top level (`None`)."""
+        task = self.get(task_id)
+        if task is None or task.parent == parent:
+            return
+        if parent is not None and (parent == task_id or self.get(parent) is None):
+            return
+        # A task without subtasks cannot contain its new parent, so a long list needs no walk per
+        # line.
+        if self.children(task_id) and parent and task_id in ancestors(self, parent):
+            return
+        self._detach(task)
+        moved = task.but(parent=None, updated_at=at or task.updated_at)
+        self._set_task(self._layout.slot(task_id), moved)
+        self._attach(moved, parent)
+
+    def _attach(self, task: Task, parent: str | None) -> None:
+        """
+        Put a task from the top level below a parent, if that exists, after the parent's subtasks.
+        """
+        container = None if parent is None else self.get(parent)
+        slot = self._layout.slot(task.id)
+        if container is not None and parent != task.id:
+            in_place = slot == self._tasks.size - 1 and self._ends_in(container, task.id)
+            self._set_task(slot, task.but(parent=parent))
+            self._put_below(task, container)
+            if in_place and not self._late:
+                return
+        elif slot == self._tasks.size - 1 and not self._late:
+            return
+        self._late.pop(task.id, None)
+        self._late[task.id] = None
+
+    def _ends_in(self, parent: Task, new: str) -> bool:
+        """
+        Return True if the last task, not counting `new`, is this parent or one of its descendants.
+        """
+        backwards = map(self._tasks.__getitem__, reversed(range(self._tasks.size)))
+        last = next(task.id for task in backwards if task is not None and task.id != new)
+        return parent.id == last or parent.id in ancestors(self, last)
+
+    def _detach(self, task: Task) -> None:
+        container = None if task.parent is None else self.get(task.parent)
+        if container is not None:
+            self._take_from(task, container)
+
+    def remove(self, task_id: str, at: datetime | None) -> None:
+        """Remove the task and its edges. Its subtasks move up one level, to its place."""
+        task = self.get(task_id)
+        if task is None:
+            return
+        if self.children(task_id):
+            self._settle()
+            self._lift(task, at)
+        self._detach(task)
+        for other in map(self.get, task.blocks):
+            if other is not None:
+                self._set_edges(other, at, blocked_by=_without(other.blocked_by, task_id))
+                self._count_blocker(other.id, -(not task.status.resolved))
+        for other in map(self.get, task.blocked_by):
+            if other is not None:
+                self._set_edges(other, at, blocks=_without(other.blocks, task_id))
+        self._take_out(self._layout.slot(task_id), task)
+        self._late.pop(task_id, None)
+
+    def _set_edges(self, task: Task, at: datetime | None, **ends: tuple[str, ...]) -> None:
+        task = task.but(updated_at=at or task.updated_at, **ends)
+        self._set_task(self._layout.slot(task.id), task)
+
+    def reorder(self, task_ids: Iterable[str]) -> None:
+        """
+        Put the named tasks in this order.
+
+        The tasks not named follow in their present order. Subtasks follow their parent.
+        """
+        named = [task for task_id in dict.fromkeys(task_ids) if (task := self.get(task_id))]
+        seen = {task.id for task in named}
+        self._lay_out([*named, *(task for task in self if task.id not in seen)], self.next_id)
+
+    def replace(self, tasks: Iterable[Task]) -> None:
+        """Replace all tasks by these, with their edges. The next id never goes back."""
+        kept = list(tasks)
+        self.next_id = max(self.next_id, 1, *(number_of(task.id) + 1 for task in kept))  # law 6
+        self._late = {}
+        self._lay_out(kept, self.next_id)
+
+    def _settle(self) -> None:
+        """Put tasks that were added or moved into their places."""
+        if self._late:
+            late, self._late = self._late, {}
+            placed = [task for task in self._tasks if task is not None and task.id not in late]
+            self._lay_out([*placed, *filter(None, map(self.get, late))], self.next_id)
+
+
+def _without(ids: tuple[str, ...], gone: str) -> tuple[str, ...]:
+    return tuple(task_id for task_id in ids if task_id != gone)

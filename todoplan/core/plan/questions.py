@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Collection
 
-from todoplan.core.plan import graph
+from todoplan.core.plan import plan as graph
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.lazy import listing

@@ -20,7 +20,14 @@ if not TYPE_CHECKING:
     __getattr__ = loader(
         __name__,
         {
-            "claims": ("AsyncClaimed", "Claimed"),
-            "workers": ("WorkDone", "work", "work_async"),
+            "claims": (
+                "AsyncClaimed",
+                "Claimed",
+            ),
+            "workers": (
+                "WorkDone",
+                "work",
+                "work_async",
+            ),
         },
     )

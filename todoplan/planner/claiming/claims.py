@@ -27,14 +27,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from todoplan.core.commands import ClaimTask, Command, ReleaseClaim, RenewClaim, UpdateTask
-from todoplan.core.decide.decide import Accepted, Decision
+from todoplan.core.decide import Accepted, Decision
 from todoplan.core.events.types import TaskClaimed
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.problems import explain_all
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.errors import PlanError, StoreError
-from todoplan.planner.arguments import unfit
-from todoplan.planner.steps import CallerGoneError, Steps, nothing_to_do
+from todoplan.planner.steps import CallerGoneError, Steps, nothing_to_do, unfit
 
 Apply = Callable[[Command, str | None, Policy | None, str | None], Steps[Decision]]
 """The planner's steps for carrying out a command: for an actor, under a policy, with a key."""

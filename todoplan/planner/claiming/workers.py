@@ -27,12 +27,9 @@ from todoplan.core.commands import ClaimTask
 from todoplan.core.plan.model import Claim
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
-from todoplan.planner.arguments import unfit
-from todoplan.planner.async_planner import AsyncPlanner
 from todoplan.planner.claiming.claims import AsyncClaimed, Claimed
-from todoplan.planner.planner import Planner
-
-__all__ = ["WorkDone", "work", "work_async"]
+from todoplan.planner.planner import AsyncPlanner, Planner
+from todoplan.planner.steps import unfit
 
 _PAUSE = 0.2  # seconds until a worker that found nothing tries again
 _logger = logging.getLogger("todoplan")

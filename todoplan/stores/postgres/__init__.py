@@ -21,8 +21,7 @@ except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "postgres") from error
 
 from todoplan.lazy import listing
-from todoplan.stores.postgres.async_store import AsyncPostgresStore
-from todoplan.stores.postgres.store import PostgresStore
+from todoplan.stores.postgres.store import AsyncPostgresStore, PostgresStore
 
 __all__ = ["AsyncPostgresStore", "PostgresStore"]
 __dir__ = listing(__all__)

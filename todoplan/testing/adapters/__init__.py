@@ -32,7 +32,7 @@ raise nothing. Save `session.to_data()`. Apply a person's edit with `session.edi
 actor=...)`. The session's record holds the tasks that it has listed, the changes reported to it,
 and what guidance remembers.
 
-`pytest -rs` prints which checks were skipped, and why. With `-p todoplan.testing.adapters.report`,
+`pytest -rs` prints which checks were skipped, and why. With `-p todoplan.testing.adapters.host`,
 pytest also prints the capabilities of every tested adapter, and with `-vv` the whole conversation
 of a failed check, which is also the error's attribute `conversation`.
 
@@ -42,17 +42,32 @@ host and compares it with `outcome`), then the checks: `calls`, `states`, `mista
 send.
 """
 
-from todoplan.dialogue.tools.toolset import Definition
+from todoplan.dialogue.tools import Definition
 from todoplan.lazy import listing
-from todoplan.testing.adapters.calls import Offered, SameRoad, Turns
-from todoplan.testing.adapters.capabilities import ALL, Capability, needs
-from todoplan.testing.adapters.evidence import Evidence
-from todoplan.testing.adapters.guidance import FurtherTurns, Reminders
-from todoplan.testing.adapters.host import Clock, Host, ModelTurn, Ran, Script, Seen, Setup
-from todoplan.testing.adapters.mistakes import Mistakes
+from todoplan.testing.adapters.checks import (
+    Evidence,
+    FurtherTurns,
+    Mistakes,
+    Offered,
+    Reminders,
+    SameRoad,
+    Sessions,
+    States,
+    Turns,
+)
+from todoplan.testing.adapters.host import (
+    ALL,
+    Capability,
+    Clock,
+    Host,
+    ModelTurn,
+    Ran,
+    Script,
+    Seen,
+    Setup,
+    needs,
+)
 from todoplan.testing.adapters.others import Others
-from todoplan.testing.adapters.sessions import Sessions
-from todoplan.testing.adapters.states import States
 
 __all__ = [
     "ALL",

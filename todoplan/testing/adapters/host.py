@@ -9,29 +9,44 @@ adapter.
 
 from __future__ import annotations
 
+import asyncio
+import json
+import re
 from asyncio import Barrier as TaskBarrier
 from asyncio import BrokenBarrierError as TaskBarrierBroken
 from asyncio import timeout
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import partial, wraps
+from itertools import count
 from threading import Barrier, BrokenBarrierError
-from typing import Literal, Protocol
+from traceback import format_exception
+from typing import Any, Literal, Protocol, TypeVar
 
 import attrs
+import pytest
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
 
+from todoplan.adapters.functions import openai_chat
 from todoplan.core.commands import Command
-from todoplan.core.decide.decide import Decision
+from todoplan.core.decide import Accepted, Decision, Rejected
 from todoplan.core.events.types import Event
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.toolset import Definition
-from todoplan.planner.verifying.verifier import Verifier
-from todoplan.testing.assertions import must
-
-__all__ = ["QUIET", "Clock", "Host", "ModelTurn", "Ran", "Script", "Seen", "Setup"]
+from todoplan.core.rules import DEFAULT, Policy
+from todoplan.dialogue.calls import Call, Reply
+from todoplan.dialogue.guidance import TAG, ReminderKind, Settings, reminder
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import LEAN, TODOS, Definition, ToolSet, tasks
+from todoplan.errors import PlanError, TodoplanError
+from todoplan.planner.verifying import Verifier
+from todoplan.testing.assertions import must, same, same_parts
+from todoplan.testing.failures import TellsFailures
+from todoplan.testing.strategies import arguments, broken_arguments
 
 QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
 """Settings without any guidance."""
@@ -232,3 +247,805 @@ class Host(Protocol):
     def resume(self, saved: str | bytes) -> None:
         """Restore, in a new host of the same setup, what an earlier host has saved."""
         ...
+
+
+# -------- capabilities --------
+# The capabilities of an adapter within its framework, and how a check requires them.
+
+
+class Capability(StrEnum):
+    """
+    Something that some frameworks do not support. Checks of undeclared capabilities are skipped.
+    """
+
+    # MCP serves tools and has no access to the model: no turns, no reminders, no answers.
+    MODEL = "it runs a model, and what the model is sent can be read"
+    TOOLS = "the tools that a model is offered can be read, as it is offered them"
+    TURNS = "it knows which calls belong to one model turn, and their order"
+    REMINDERS = "it can put a text at the tail of one request, unsaved"
+    FURTHER_TURNS = "it can send a final answer back to the model"
+    FINISH = "why an answer ended reaches the adapter, such as that the provider refused it"
+    THOUGHTS = "a model's thoughts reach the adapter apart from its text"
+    # Some frameworks validate arguments first, and answer with texts of their own.
+    ARGUMENTS = "arguments that break the schema reach the adapter as they were sent"
+    # LangChain and the SDKs of Anthropic and Gemini pass on parsed arguments. AgentScope repairs a
+    # text by itself, so it has this capability and not the next.
+    TEXT_ARGUMENTS = "the model's arguments are a text, which may be no JSON"
+    RAW_ARGUMENTS = "arguments that are no JSON object reach the adapter as the text they are"
+    BROKEN_TEXTS = "texts that are no UTF-8, half a surrogate pair, do not stop a run"
+    # AgentScope does not catch the ValueError of json.loads, which ends the run.
+    LONG_NUMBERS = "a number of more digits than Python reads does not stop a run"
+    # OpenAI Agents by default ends the run with a ModelBehaviorError.
+    UNKNOWN_TOOLS = "a call of a tool that is not there is answered, not raised"
+    # OpenAI's APIs have no error mark: an error is a text.
+    ERROR_FLAG = "an answer can be marked as an error"
+    EVENTS = "the application is told of the events"
+    EDITS = "a person can change the plan of a session between two runs"
+    LISTED = "a list drops only what its own session has listed (law 15)"
+    # If a framework overwrites changes made during a run with its own state, an edit must be
+    # refused.
+    LIVE_EDITS = "a person can change the plan of a session while a run goes on"
+    RETURNS = "what a run returns holds the plan"
+    VERIFIER = "the program can look whether a task is done before a call completes it"
+    CLOCK = "the times of a change can be given"
+    RESUME = "the plan is kept by the framework's own persistence, and resumed from it"
+    THREADS = "sessions run in threads side by side"
+    TASKS = "sessions run as asynchronous tasks side by side"
+
+
+ALL = frozenset(Capability)
+"""All capabilities. Subtract those that the framework does not support."""
+
+OFFERED: dict[Capability, str] = {
+    Capability.MODEL: "`run` awaits `script.areply(messages, tools)` for each request, as it is "
+    "sent; without a model it carries out the calls of `script.turns`",
+    Capability.TOOLS: "`tools` of each request, or `script.offer(tools)` once in a run",
+    Capability.TURNS: "calls of a turn are answered by `toolbox.turn`, `answered_after` or "
+    "`answered_beside`",
+    Capability.REMINDERS: "the text of `Guidance.before_model` at the tail of the request, and "
+    "its memory beside the plan",
+    Capability.FURTHER_TURNS: '`Guidance.after_model` on each answer: on "again" the model is '
+    'asked once more with the text, on "raise" the run ends in `unfinished_error(plan)`',
+    Capability.FINISH: "the host sends `turn.finish`; the adapter gives it on as `Message.finish`",
+    Capability.THOUGHTS: "the host sends `turn.thoughts`; they are not in `Message.text`",
+    Capability.ARGUMENTS: "nothing validates before the toolbox does",
+    Capability.TEXT_ARGUMENTS: "the host sends a text as it is",
+    Capability.RAW_ARGUMENTS: "that text is what the toolbox is given",
+    Capability.BROKEN_TEXTS: "what is saved and sent takes any Python string",
+    Capability.LONG_NUMBERS: "nothing reads the text by `json.loads` unguarded, also when saving",
+    Capability.UNKNOWN_TOOLS: "an answer to each call, also of a tool that nobody has",
+    Capability.ERROR_FLAG: "`reply.is_error` in the framework's mark, read back as `Seen.is_error`",
+    Capability.EVENTS: "`reply.events` told to the application, given as `Ran(events=)`",
+    Capability.EDITS: "`edit`, by an `edit_plan`: `session.edit(command, actor=...)`",
+    Capability.LISTED: "a `Session` for each conversation, whose record is kept with it; `seed`",
+    Capability.LIVE_EDITS: "`edit` from another thread while `run` goes on: in the plan after it",
+    Capability.RETURNS: "`Ran(plan=)`, read from what the framework's run returned",
+    Capability.VERIFIER: "`setup.verify`, by `Verifying.of(toolbox, verify).answer(attempt)`",
+    Capability.CLOCK: "`at=setup.clock()` with each call",
+    Capability.RESUME: "`saved()`: a text, bytes or a path; `resume(saved)` on a new host",
+    Capability.THREADS: "`run` in a thread each, for other sessions of the same host",
+    Capability.TASKS: "`run` as a task each, of one loop",
+}
+"""What a host and its adapter must do for each capability."""
+
+
+class Capable(Protocol):
+    """Anything that declares its capabilities."""
+
+    capabilities: frozenset[Capability]
+
+
+Check = TypeVar("Check", bound=Callable[..., None])
+
+
+def needs(*wanted: Capability) -> Callable[[Check], Check]:
+    """Skip a check, with a reason, if one of the capabilities is not declared."""
+
+    def decorate(check: Any) -> Any:
+        # `wraps` keeps the signature, from which pytest reads the parameters of a check.
+        @wraps(check)
+        def checked(self: Capable, *args: Any, **kwargs: Any) -> None:
+            __tracebackhide__ = True
+            leave_out_without(self, *wanted)
+            check(self, *args, **kwargs)
+
+        return checked
+
+    return decorate
+
+
+def leave_out_without(suite: Capable, *wanted: Capability) -> None:
+    """Skip the current check, with a reason, if one of the capabilities is not declared."""
+    for capability in wanted:
+        if capability not in suite.capabilities:
+            pytest.skip(f"not declared: {capability.name}: {capability}")
+
+
+# -------- conversations --------
+# The turns of scripted models: fixed and drawn conversations that all adapters must handle alike.
+#
+# A conversation is several runs. A run is the model's turns up to its final answer.
+
+
+Run = tuple[ModelTurn, ...]
+
+TASKS = tasks()
+
+TOOLSETS: dict[str, ToolSet] = {
+    "todos": TODOS,
+    "tasks": TASKS,
+    "lean": LEAN,
+    "renamed": tasks("snake").renamed(TaskCreate="add_step", TaskUpdate="change_step"),
+    "renamed_list": TODOS.renamed(write_todos="TodoWrite"),
+}
+"""The tool sets that the checks use, by name."""
+
+each_toolset = pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
+
+
+def turn(*calls: tuple[str, Any], text: str = "") -> ModelTurn:
+    """Return a turn with calls, each given as (name, arguments)."""
+    return ModelTurn(tuple(Call(name, arguments) for name, arguments in calls), text)
+
+
+def says(text: str = "Done.") -> ModelTurn:
+    """Return a final answer."""
+    return ModelTurn(text=text)
+
+
+def numbered(
+    runs: Iterable[Sequence[ModelTurn]], numbers: Iterator[int], *, singly: bool = False
+) -> tuple[Run, ...]:
+    """Return the runs with an id for each call; with `singly`, each call gets a turn of its own."""
+
+    def parted(one: ModelTurn) -> list[ModelTurn]:
+        alone = [attrs.evolve(one, calls=(call,)) for call in one.calls] if singly else []
+        return alone or [one]
+
+    def named(one: ModelTurn) -> ModelTurn:
+        # Ids are unique in a session, because an answer is looked up by id in the whole
+        # conversation.
+        calls = (Call(c.name, _read(c.arguments), f"call_{next(numbers)}") for c in one.calls)
+        return attrs.evolve(one, calls=tuple(calls))
+
+    return tuple(tuple(named(each) for one in run for each in parted(one)) for run in runs)
+
+
+def _read(arguments: Any) -> Any:
+    """Return arguments as read back from JSON, where a pair of surrogates becomes one character."""
+    return arguments if isinstance(arguments, str) else json.loads(json.dumps(arguments))
+
+
+def is_utf8(arguments: Any) -> bool:
+    """Return whether arguments, read back from JSON, can be encoded as UTF-8."""
+    text = json.dumps(_read(arguments), ensure_ascii=False)
+    return text == text.encode("utf-8", "replace").decode("utf-8")
+
+
+def write(*entries: tuple[str, str], **more: Any) -> dict[str, Any]:
+    """Return the arguments of a whole-list write; entries are given as (content, status)."""
+    return {"todos": [{"content": text, "status": status} for text, status in entries], **more}
+
+
+_LIST = (
+    (
+        turn(
+            ("write_todos", write(("Dig", "in_progress"), ("Lay", "pending"), ("Fill", "pending")))
+        ),
+        turn(("read_todos", {}), text="Let me see."),
+        turn(
+            ("write_todos", write(("Dig", "completed"), ("Lay", "in_progress"), ("Mow", "pending")))
+        ),
+        says(),
+    ),
+    (
+        turn(
+            ("write_todos", write(("Dig", "completed"), ("Lay", "in_progress"), ("Mow", "pending")))
+        ),
+        turn(("write_todos", write(("Lay", "completed"), ("Dig", "pending")))),
+        turn(("write_todos", {"todos": []})),
+        turn(("write_todos", {"todos": [], "clear": True}), ("read_todos", {})),
+        says(),
+    ),
+)
+_ITEMS = (
+    (
+        turn(("TaskCreate", {"subject": "Dig", "description": "Two metres.\nNot more."})),
+        turn(
+            ("TaskCreate", {"subject": "Lay", "blockedBy": ["1"], "priority": "high"}),
+            ("TaskCreate", {"subject": "Fill", "owner": "Ann", "estimate": 30}),
+            ("TaskUpdate", {"taskId": "3", "addBlockedBy": ["2"], "metadata": {"bed": [1, None]}}),
+        ),
+        turn(("TaskUpdate", {"taskId": "1", "status": "in_progress"}), ("TaskList", {})),
+        turn(("TaskUpdate", {"taskId": "1", "status": "completed"}), text="Dug."),
+        turn(("TaskGet", {"taskId": "2"})),
+        says(),
+    ),
+    (
+        turn(("TaskUpdate", {"taskId": "3", "status": "deleted"})),
+        turn(
+            (
+                "TaskCreate",
+                {"tasks": [{"subject": "Mow"}, {"subject": "Rake", "blockedBy": ["#0"]}]},
+            )
+        ),
+        turn(("TaskUpdate", {"taskId": "2", "status": "cancelled", "owner": "Bo"})),
+        turn(("TaskUpdate", {"taskId": "1", "status": "pending", "priority": "low"})),
+        turn(("TaskGet", {"taskId": "9"}), ("TaskUpdate", {"taskId": "4", "addBlockedBy": ["5"]})),
+        says(),
+    ),
+)
+_STEPS = (
+    (
+        turn(("plan", {"write": ["Dig", "Lay", "Fill"]})),
+        turn(("plan", {"done": [1]}), ("plan", {"add": ["Mow"]})),
+        turn(("plan", {})),
+        says(),
+    ),
+    (
+        turn(("plan", {"edit": [{"id": 4, "text": "Mow it", "after": [3]}], "drop": [2]})),
+        turn(("plan", {"done": [3], "add": ["Rake"]}), text="Filled."),
+        turn(("plan", {"edit": [{"id": 3, "after": [4]}]})),
+        says(),
+    ),
+)
+_CONVERSATIONS = {"todos": _LIST, "tasks": _ITEMS, "lean": _STEPS}
+
+
+def conversation(toolset: ToolSet) -> tuple[Run, ...]:
+    """Return the runs of a fixed conversation with the tools of a set, under their shown names."""
+
+    def shown(one: ModelTurn) -> ModelTurn:
+        calls = (attrs.evolve(call, name=toolset.shown(call.name)) for call in one.calls)
+        return attrs.evolve(one, calls=tuple(calls))
+
+    return tuple(tuple(map(shown, run)) for run in _CONVERSATIONS[toolset.name])
+
+
+def conversations(toolset: ToolSet) -> st.SearchStrategy[tuple[Run, ...]]:
+    """Draw one or two runs of up to three turns with up to three calls each."""
+    calls = st.lists(arguments(toolset), min_size=1, max_size=3)
+    return st.lists(_run(calls), min_size=1, max_size=2).map(tuple)
+
+
+def broken_runs(toolset: ToolSet, *, raw: bool, whole: bool = False) -> st.SearchStrategy[Run]:
+    """
+    Draw runs of up to three turns with broken calls.
+
+    `raw` allows arguments that are not an object. `whole` requires texts that can be encoded as
+    UTF-8.
+    """
+    broken = broken_arguments(toolset, raw=raw).map(lambda one: _sent(one.call))
+    fitting = broken.filter(
+        lambda call: (
+            (raw or isinstance(call.arguments, dict))
+            and not (whole and not is_utf8(call.arguments))
+        )
+    )
+    return _run(st.lists(fitting | arguments(toolset), min_size=1, max_size=2))
+
+
+def _sent(call: Call) -> Call:
+    """Return a call whose arguments are an object, or a text otherwise."""
+    given = call.arguments
+    sent = given if isinstance(given, dict | str) else json.dumps(given)
+    return Call(call.name, sent)
+
+
+def _run(calls: st.SearchStrategy[list[Call]]) -> st.SearchStrategy[Run]:
+    turn = calls.map(lambda made: ModelTurn(tuple(made)))
+    return st.lists(turn, max_size=3).map(lambda turns: (*turns, says()))
+
+
+# -------- outcome --------
+# The results of a run, compared with those of the function-calling adapter for the same turns.
+#
+# The function-calling adapter is the reference because it is only the toolbox with JSON around it:
+# an adapter that differs from it adds or loses something (law 12).
+
+
+__tracebackhide__ = True  # pytest then ends its traceback at the check
+
+_TIMES = [name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME]
+_OTHERS = [name for name in TASK_FIELDS if name not in _TIMES]
+_DONE = ModelTurn(text="Done.")  # the answer of `Script` after its last turn
+_UNSEEN = re.compile(r" \(since you last looked: [^\n]*\)(?=\. It stands at )")
+# Adapters without Capability.CLOCK use the current time, so times are removed before events are
+# compared.
+_TIME = re.compile(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)")
+
+
+@attrs.frozen
+class Expected:
+    """The expected plan after a run, and the expected replies by call id."""
+
+    plan: Plan
+    replies: Mapping[str, Reply]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The expected events, in order."""
+        return tuple(event for reply in self.replies.values() for event in reply.events)
+
+
+def expected(setup: Setup, plan: Plan, run: Run) -> Expected:
+    """Return what the function-calling adapter makes of a plan in a run."""
+    replies: dict[str, Reply] = {}
+    for turn in run:
+        answered = openai_chat.answer(setup.toolbox, plan, _message(turn), at=setup.clock())
+        plan = answered.plan
+        replies |= {reply.call_id: reply for reply in answered.replies}
+    return Expected(plan, replies)
+
+
+def _message(turn: ModelTurn) -> dict[str, Any]:
+    return {"role": "assistant", "content": turn.text, "tool_calls": [*map(_call, turn.calls)]}
+
+
+def _call(call: Call) -> dict[str, Any]:
+    sent = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+    function = {"name": call.name, "arguments": sent}
+    return {"id": call.call_id, "type": "function", "function": function}
+
+
+@attrs.frozen
+class Outcome:
+    """
+    A run that has ended: the host's results, the requests to its model and the tools offered, the
+    plan after it, and the expected results.
+    """
+
+    ran: Ran
+    plan: Plan
+    wanted: Expected
+    requests: Sequence[tuple[Seen, ...]] = ()
+    offered: Sequence[tuple[Definition, ...]] = ()
+
+    def request(self, index: int) -> tuple[Seen, ...]:
+        """Return the request with an index. Negative indexes count from the last request."""
+        count = len(self.requests)
+        must(-count <= index < count, f"no request {index}: the model was asked {count} times")
+        return self.requests[index]
+
+    def answer(self, call_id: str) -> Seen:
+        """Return the stored answer to a call."""
+        found = [seen for seen in self.ran.messages if seen.call_id == call_id]
+        # Exactly one: providers refuse a request in which a call has no answer.
+        ids = [seen.call_id for seen in self.ran.messages if seen.call_id]
+        must(
+            len(found) == 1,
+            f"the call {call_id} has {len(found)} answers, wanted one; the {len(self.ran.messages)}"
+            f" messages that host.run returned have answers to {ids}",
+        )
+        return found[0]
+
+    def agrees(self) -> None:
+        """Fail unless the plan and the replies to all calls are the expected ones."""
+        self.same_plan()
+        self.same_replies()
+
+    def same_plan(self) -> None:
+        """
+        Fail unless the plan is the expected one: order, ids, edges, next id, revision, but not
+        times.
+        """
+        same_parts(_parts(self.plan), _parts(self.wanted.plan), "the plan")
+
+    def returns_plan(self) -> None:
+        """Fail unless the plan in the run's result equals the one that the framework stores."""
+        must(self.ran.plan is not None, "Ran(plan=...) is missing: read it from what is returned")
+        same_parts(_all(self.ran.plan), _all(self.plan), "the plan in what the run returned")
+
+    def same_times(self) -> None:
+        """Fail unless all times in the plan are the expected ones."""
+        same_parts(
+            _fields(self.plan, _TIMES), _fields(self.wanted.plan, _TIMES), "the times of the plan"
+        )
+
+    def same_replies(self) -> None:
+        """Fail unless every call is answered with the expected text."""
+        replies = self.wanted.replies
+        found = {key: self.answer(key).text for key in replies}
+        same_parts(found, {key: reply.text for key, reply in replies.items()}, "what is answered")
+
+    def same_marks(self) -> None:
+        """Fail unless exactly the errors are marked as errors."""
+        replies = self.wanted.replies
+        found = [key for key in replies if self.answer(key).is_error]
+        same(found, [key for key in replies if replies[key].is_error], "what is marked as an error")
+
+    def same_events(self) -> None:
+        """Fail unless the application received the expected events, in order."""
+        found, wanted = self.ran.events, self.wanted.events
+        same_parts(_numbered(found), _numbered(wanted), "the events that the application was given")
+
+    def ends_with_reminder(self, index: int, kind: ReminderKind, plan: Plan) -> None:
+        """
+        Fail unless a request ends with a reminder of this kind and contains no other.
+
+        The reminder uses the names of the tool set `tasks`. It may list the changes by others since
+        the model last looked.
+        """
+        # Whether it lists changes by others depends on what this session last saw (law 15).
+        wanted, tail = reminder(kind, plan, TASKS), _UNSEEN.sub("", self.request(index)[-1].text)
+        # At the end, not alone: for Anthropic the reminder follows the tool results in the same
+        # message.
+        same(tail[-len(wanted) :], wanted, f"the end of request {index}")
+        self.has_reminders(index, times=1)
+
+    def has_reminders(self, index: int, *, times: int) -> None:
+        """Fail unless a request contains this number of reminders."""
+        found = sum(seen.text.count(f"<{TAG}>") for seen in self.request(index))
+        same(found, times, f"how many reminders request {index} holds")
+
+    def keeps_no_reminder(self) -> None:
+        """Fail if the stored conversation contains a reminder."""
+        kept = [seen.text for seen in self.ran.messages if f"<{TAG}>" in seen.text]
+        same(kept, [], "the reminders in what is stored")
+
+
+@attrs.define
+class Transcript:
+    """
+    The course of a run, for the reader of a failure. `kept` are the messages that the host
+    returned.
+    """
+
+    session: str
+    script: Script
+    kept: Sequence[Seen] = ()
+
+    def exchanges(self) -> list[str]:
+        """Return the model's answer to each request, and the answers to its calls."""
+        requests, turns = self.script.requests, self.script.turns
+        answers = {seen.call_id: seen for request in requests for seen in request}
+        answers |= {seen.call_id: seen for seen in self.kept}
+        # A framework without a model makes no requests and executes all turns.
+        count = len(requests) or len(turns)
+        told = []
+        for place, turn in enumerate((*turns, *[_DONE] * count)[:count]):
+            lines = [f"session {self.session}, exchange {place + 1}:"]
+            if requests and requests[place] and not requests[place][-1].call_id:
+                lines.append(f"  {_line(requests[place][-1])}")
+            lines += [f"  model: {turn.text!r}"] if turn.text or not turn.calls else []
+            for call in turn.calls:
+                lines.append(f"  model: {call.name}({call.arguments!r}) as {call.call_id}")
+                answer = answers.get(call.call_id)
+                lines.append(f"  {_line(answer) if answer else 'no answer is kept'}")
+            told.append("\n".join(lines))
+        return told
+
+
+def _line(seen: Seen) -> str:
+    mark = f" {seen.call_id}" if seen.call_id else ""
+    return f"{seen.role}{mark}{' (error)' if seen.is_error else ''}: {seen.text!r}"
+
+
+def _parts(plan: Plan) -> dict[str, object]:
+    whole = {"revision": plan.revision, "next id": plan.next_id, "ids": [task.id for task in plan]}
+    return {**whole, **_fields(plan, _OTHERS)}
+
+
+def _all(plan: Plan | None) -> dict[str, object]:
+    return {} if plan is None else {**_parts(plan), **_fields(plan, _TIMES)}
+
+
+def _fields(plan: Plan, names: Iterable[str]) -> dict[str, object]:
+    return {f"#{task.id} {name}": getattr(task, name) for task in plan for name in names}
+
+
+def _numbered(events: Iterable[Event]) -> dict[str, object]:
+    return {str(n): _TIME.sub("time", repr(event)) for n, event in enumerate(events, 1)}
+
+
+# -------- harness --------
+# Runs a host and compares it with the function-calling adapter. `Checks` is the base of all checks.
+
+
+# Without "explain", which only reports that the failing line was run in every failure.
+_PHASES = tuple(phase for phase in Phase if phase is not Phase.explain)
+
+
+_Both = tuple[Ran, Script]
+"""What a run returned, and the script with the requests."""
+
+SideBySide = Callable[[Host, Mapping[str, Run]], dict[str, _Both]]
+"""A way to run several sessions at the same time."""
+
+
+def _harness_run(host: Host, session: str, script: Script) -> Ran:
+    """Run a session once, in an event loop of its own."""
+
+    async def once() -> Ran:
+        return await host.run(session, script)
+
+    return asyncio.run(once())
+
+
+def in_threads(host: Host, runs: Mapping[str, Run]) -> dict[str, _Both]:
+    """Run each session in a thread; their models answer at the same time."""
+    # Without the barrier one session would end before the other begins, and nothing could mix.
+    meet = Barrier(len(runs))
+    scripts = {name: Script(*turns, meet=meet) for name, turns in runs.items()}
+    with ThreadPoolExecutor(len(runs)) as pool:
+        started = {name: pool.submit(_harness_run, host, name, scripts[name]) for name in runs}
+        return {name: (future.result(), scripts[name]) for name, future in started.items()}
+
+
+def in_tasks(host: Host, runs: Mapping[str, Run]) -> dict[str, _Both]:
+    """Run sessions as tasks of one event loop; their models answer at the same time."""
+    ameet = asyncio.Barrier(len(runs))
+    scripts = {name: Script(*turns, ameet=ameet) for name, turns in runs.items()}
+
+    async def together() -> list[Ran]:
+        return await asyncio.gather(*(host.run(name, scripts[name]) for name in runs))
+
+    ended = asyncio.run(together())
+    return {name: (ran, scripts[name]) for name, ran in zip(runs, ended, strict=True)}
+
+
+class Checks(TellsFailures):
+    """
+    Base class of all checks.
+
+    `drawing` has Hypothesis' settings for drawn conversations.
+    """
+
+    capabilities: frozenset[Capability] = ALL
+    # Few examples: each is a conversation through the framework and takes its time.
+    drawing: settings = settings(max_examples=10, deadline=None, phases=_PHASES)
+    latest: Harness | None = None
+
+    def exchanges(self) -> list[str]:
+        """Return the exchanges in all runs of the latest harness."""
+        told = self.latest.transcripts if self.latest else ()
+        return [f"run {n}, {each}" for n, one in enumerate(told, 1) for each in one.exchanges()]
+
+    def host(self, setup: Setup) -> Host:  # noqa: ARG002 - for subclasses
+        """
+        Return a new host: the framework with the adapter in it. Override this method.
+
+        Raises:
+            PlanError: the suite does not override it.
+        """
+        name = type(self).__name__
+        msg = (
+            f"{name} has no host; write `def host(self, setup): return MyHost(setup)`: the"
+            " framework with your adapter in it"
+        )
+        raise PlanError(msg, suite=name)
+
+    def harness(
+        self,
+        toolset: ToolSet = TASKS,
+        guidance: Settings = QUIET,
+        *,
+        policy: Policy = DEFAULT,
+        verify: Verifier | None = None,
+    ) -> Harness:
+        """Return a harness with a new host."""
+        setup = Setup(Toolbox(toolset, policy), guidance, verify=verify)
+        self.latest = Harness(self.capabilities, setup, self.host)
+        return self.latest
+
+
+@attrs.define
+class Harness:
+    """Runs a host, and computes the expected result."""
+
+    capabilities: frozenset[Capability]
+    setup: Setup
+    make: Callable[[Setup], Host]
+    host: Host = attrs.field(init=False)
+    transcripts: list[Transcript] = attrs.field(factory=list)
+    _numbers: Iterator[int] = attrs.field(factory=partial(count, 1))
+
+    def __attrs_post_init__(self) -> None:
+        self.host = self.make(self.setup)
+
+    def go(self, *turns: ModelTurn, session: str = "one") -> Outcome:
+        """Run a session once, with turns whose calls already have ids."""
+        wanted = self.wanted(self.host.plan(session), turns)
+        script = Script(*turns)
+        return self.done(self._ran(session, script), session, wanted, script)
+
+    def _ran(self, session: str, script: Script) -> Ran:
+        self.transcripts.append(transcript := Transcript(session, script))
+        transcript.kept = (ran := _harness_run(self.host, session, script)).messages
+        return ran
+
+    def wanted(self, plan: Plan, turns: Run) -> Expected:
+        """Return the result of the function-calling adapter on a plan."""
+        return expected(self.setup, plan, turns)
+
+    def together(
+        self, side_by_side: SideBySide, runs: Mapping[str, Sequence[ModelTurn]]
+    ) -> dict[str, Outcome]:
+        """Run each of the named sessions once, all at the same time."""
+        made = dict(zip(runs, self.numbered(*runs.values()), strict=True))
+        wanted = {name: self.wanted(self.host.plan(name), made[name]) for name in made}
+        ended = side_by_side(self.host, made)
+        self.transcripts += [Transcript(name, s, ran.messages) for name, (ran, s) in ended.items()]
+        return {name: self.done(ran, name, wanted[name], s) for name, (ran, s) in ended.items()}
+
+    def done(self, ran: Ran, session: str, wanted: Expected, script: Script) -> Outcome:
+        """Return the outcome of a run that has ended."""
+        return Outcome(ran, self.host.plan(session), wanted, script.requests, script.offered)
+
+    def runs(self, *runs: Sequence[ModelTurn], session: str = "one") -> list[Outcome]:
+        """
+        Run a session several times, one minute apart.
+
+        If the adapter lacks `Capability.TURNS`, each call gets a turn of its own.
+        """
+        done = []
+        for turns in self.numbered(*runs):
+            done.append(self.go(*turns, session=session))
+            self.setup.clock.move_on()
+        return done
+
+    def numbered(self, *runs: Sequence[ModelTurn]) -> tuple[Run, ...]:
+        """Return the runs with an id for each call, unique within this harness."""
+        # Most frameworks run the calls of a turn in parallel; without knowledge of turns their
+        # order is open.
+        singly = Capability.TURNS not in self.capabilities
+        return numbered(runs, self._numbers, singly=singly)
+
+    def run(self, *turns: ModelTurn, session: str = "one") -> Outcome:
+        """Run a session once."""
+        return self.runs(turns, session=session)[0]
+
+    def at_once(self, *turns: ModelTurn) -> Outcome:
+        """Run a session once, with the calls of a turn kept together whatever the capabilities."""
+        return self.go(*numbered([turns], self._numbers)[0])
+
+    def error(self, *turns: ModelTurn) -> str:
+        """
+        Run a session once, and return the text of the error with its causes, or "" if there is
+        none.
+        """
+        try:
+            self.run(*turns)
+        except Exception as error:  # noqa: BLE001 - frameworks raise errors of their own
+            return "".join(format_exception(error)).strip()
+        return ""
+
+    def restart(self) -> None:
+        """
+        Continue with a new host that resumes from the saved data.
+
+        The data must be text or bytes: objects would still be there even if nothing had been
+        written.
+
+        Raises:
+            AssertionError: the host returns something else.
+        """
+        saved = self.host.saved()
+        kind = type(saved).__name__
+        must(
+            isinstance(saved, str | bytes),
+            f"host.saved() returned a {kind}, wanted a text or bytes: what the framework has"
+            " saved, or the path where it lies",
+        )
+        self.host = self.make(self.setup)
+        self.host.resume(saved)
+
+    def edit(self, command: Command, actor: str, session: str = "one") -> Plan:
+        """
+        Change the plan of a session as a person does, and return the plan.
+
+        Raises:
+            AssertionError: the edit was refused, or it was accepted but is not in the host's plan
+                (law 16).
+        """
+        decision = self.host.edit(session, command, actor)
+        must(isinstance(decision, Accepted), f"the edit {command} was answered by {decision}")
+        found = self.host.plan(session)
+        what = f"the edit {command} was accepted, and host.plan returns"
+        same([*found], [*decision.unwrap()], what)
+        return found
+
+    def edited_meanwhile(
+        self, command: Command, actor: str, *turns: ModelTurn, request: int, session: str = "one"
+    ) -> tuple[Outcome, str]:
+        """
+        Run a session once; a person changes the plan while the model answers request number
+        `request`.
+
+        Returns the outcome, and why the edit was refused, or "" if it was accepted.
+        """
+        refused: list[str] = []
+
+        def edit() -> None:
+            try:
+                decision = self.host.edit(session, command, actor)
+            except TodoplanError as error:
+                refused.append(str(error))
+            else:
+                refused.append(decision.text if isinstance(decision, Rejected) else "")
+
+        (run,) = self.numbered(turns)
+        script = Script(*run, meanwhile={request: edit})
+        wanted = self.wanted(self.host.plan(session), run)
+        outcome = self.done(self._ran(session, script), session, wanted, script)
+        must(refused, f"the model was not asked {request + 1} times")
+        return outcome, refused[0]
+
+    def seed(self, *subjects: str, session: str = "one") -> Plan:
+        """
+        Add tasks to the plan of a session as the application does, and return the plan.
+
+        Raises:
+            AssertionError: the host's plan does not have the tasks.
+        """
+        plan, box = self.host.plan(session), Toolbox(TASKS)
+        for subject in subjects:
+            plan = box.call(plan, "TaskCreate", {"subject": subject}, at=self.setup.clock()).plan
+        self.host.seed(session, plan)
+        found = self.host.plan(session)
+        what = f"{len(plan)} tasks were seeded in {session!r}, and host.plan returns {len(found)}"
+        must(len(found) == len(plan), what)
+        return found
+
+
+# -------- report --------
+# A pytest plugin that prints the capabilities of each tested adapter: `pytest -p
+# todoplan.testing.adapters.host`.
+#
+# With `-vv` it also prints the whole conversation of each failed check. `pytest_plugins =
+# ["todoplan.testing.adapters.host"]` in the topmost conftest.py also enables it.
+
+
+Suites = tuple[type[Checks], ...]
+_SUITES = pytest.StashKey[Suites]()
+
+
+def table(suites: Iterable[type[Checks]]) -> str:
+    """
+    Return a line for each suite with the capabilities that its adapter lacks, and their meanings.
+    """
+    listed = list(suites)
+    width = max((len(_name(suite)) for suite in listed), default=0)
+    lines = [f"{_name(suite):{width}}  {_has(suite.capabilities)}" for suite in listed]
+    lacking = [each for each in Capability if any(each not in s.capabilities for s in listed)]
+    return "\n".join([*lines, *(f"{each.name}: {each}" for each in lacking)])
+
+
+def _name(suite: type[Checks]) -> str:
+    return suite.__name__.removeprefix("Test")
+
+
+def _has(capabilities: frozenset[Capability]) -> str:
+    lacking = [each.name for each in Capability if each not in capabilities]
+    counted = f"{len(capabilities)} of {len(ALL)} capabilities"
+    return f"{counted}, not {', '.join(lacking)}" if lacking else counted
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Record the collected suites."""
+    classes = (getattr(item, "cls", None) for item in session.items)
+    suites = dict.fromkeys(cls for cls in classes if cls and issubclass(cls, Checks))
+    session.config.stash[_SUITES] = tuple(suites)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """With `-vv`, add the whole conversation to the report of a failed check."""
+    report = yield
+    error = call.excinfo and call.excinfo.value
+    said = getattr(error, "conversation", "")
+    if said and item.config.get_verbosity() > 1:
+        report.sections.append(("the whole conversation", said))
+    return report
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Print the table if any suite was run."""
+    suites = config.stash.get(_SUITES, ())
+    if suites:
+        terminalreporter.section("adapters")
+        terminalreporter.write_line(table(suites))

@@ -8,14 +8,22 @@ run returns.
 """
 
 from todoplan.core.commands import CreateTask, UpdateTask
-from todoplan.core.decide.assembly import plan_of
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task
-from todoplan.dialogue.guidance.guidance import Settings
-from todoplan.dialogue.tools.todos import TODOS
-from todoplan.testing.adapters.capabilities import Capability, needs
-from todoplan.testing.adapters.conversations import conversation, says, turn, write
-from todoplan.testing.adapters.harness import Checks, Harness
-from todoplan.testing.adapters.host import QUIET, ModelTurn
+from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue.tools import TODOS
+from todoplan.testing.adapters.host import (
+    QUIET,
+    Capability,
+    Checks,
+    Harness,
+    ModelTurn,
+    conversation,
+    needs,
+    says,
+    turn,
+    write,
+)
 from todoplan.testing.assertions import must, same
 
 _CHANGED = Settings(plan_lost=False, unfinished=0, changed=True)

@@ -18,7 +18,7 @@ and write in one statement, or hold a lock over both. A plan that was never writ
 0. Every text is a valid plan id, also "", and different texts are different plans; the suite only
 leaves out NUL and lone surrogates.
 
-Optional features are checked if the store has them: locks on plans (`todoplan.stores.hold`) with
+Optional features are checked if the store has them: locks on plans (`todoplan.stores.base`) with
 idempotency keys, and `wait_for_change` for watchers. Use by several processes is checked if the
 suite returns Python code that opens the store:
 

@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from todoplan.core.commands import ApprovePlan, ClaimTask, CreateTask, RenewClaim
-from todoplan.core.events.apply import replay
-from todoplan.core.events.journal import Entry
+from todoplan.core.events.apply import Entry, replay
 from todoplan.core.events.types import TaskCreated
-from todoplan.core.plan.frozen import EMPTY, FrozenDict
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import EMPTY, FrozenDict, Task
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
-from todoplan.dialogue.toolbox import Call, Toolbox
-from todoplan.dialogue.tools.tasks import tasks
+from todoplan.core.rules import Policy
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import tasks
 from todoplan.planner import Planner
 from todoplan.stores.memory import MemoryStore
 from todoplan.testing.strategies import arguments, hostile_texts, plans, sensible_commands

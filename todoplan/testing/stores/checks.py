@@ -24,18 +24,14 @@ import attrs
 import pytest
 
 from todoplan.core.commands import ClaimTask, CreateTask, CreateTasks, RenewClaim, UpdateTask
-from todoplan.core.decide.decide import Accepted
-from todoplan.core.events.apply import replay
-from todoplan.core.events.journal import Entry
+from todoplan.core.decide import Accepted
+from todoplan.core.events.apply import Entry, replay
 from todoplan.core.events.types import TaskClaimed
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import Status
+from todoplan.core.plan.model import FrozenDict, Status
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.planner import AsyncPlanner
-from todoplan.stores.base import AsyncStore
-from todoplan.stores.hold import ALL, Key, is_holding
-from todoplan.stores.journals import follow
+from todoplan.stores.base import ALL, AsyncStore, Key, follow, is_holding
 from todoplan.testing.assertions import must
 from todoplan.testing.stores.appends import Append, adding, appends
 from todoplan.testing.stores.harness import (
@@ -786,7 +782,7 @@ SCRIPT = """
 import asyncio, sys, time
 from inspect import isawaitable
 from todoplan.core.commands import CreateTask
-from todoplan.core.rules.policy import Policy
+from todoplan.core.rules import Policy
 from todoplan.planner import AsyncPlanner
 
 async def work():

@@ -26,12 +26,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
 
-from todoplan.core.events.journal import Entry
+from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
 from todoplan.planner import AsyncPlanner, Planner
-from todoplan.stores.base import AsyncStore, Store
-from todoplan.stores.hold import Held, HoldingStore, Key, Receipt
+from todoplan.stores.base import AsyncStore, Held, HoldingStore, Key, Receipt, Store
 from todoplan.testing.assertions import difference, must
 from todoplan.testing.stores.appends import Append
 

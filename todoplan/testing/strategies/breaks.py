@@ -25,9 +25,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.intake.fields import Field, Kind, meant_by
-from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.tools.toolset import Tool, ToolSet
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.intake import Field, Kind, meant_by
+from todoplan.dialogue.tools import Tool, ToolSet
 from todoplan.errors import PlanError
 from todoplan.testing.strategies.calls import arguments_of, makes_sense
 from todoplan.testing.strategies.text import titles

@@ -15,13 +15,10 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from todoplan.core.plan.model import Priority, Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
-from todoplan.dialogue.guidance.conversation import Message, ToolResult
-from todoplan.dialogue.intake.fields import Field, Kind
-from todoplan.dialogue.intake.read import read
-from todoplan.dialogue.intake.vocabulary import DELETED
-from todoplan.dialogue.toolbox import Call
-from todoplan.dialogue.tools.todos import TODOS
-from todoplan.dialogue.tools.toolset import Tool, ToolSet
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import Message, ToolResult
+from todoplan.dialogue.intake import DELETED, Field, Kind, read
+from todoplan.dialogue.tools import TODOS, Tool, ToolSet
 from todoplan.testing.strategies.text import few, hostile_texts, texts, titles
 
 _WORDS = [status.value for status in Status]

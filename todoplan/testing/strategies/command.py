@@ -50,8 +50,15 @@ from todoplan.core.events.types import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.frozen import FrozenDict
-from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, Approval, FieldKind, Priority, Task
+from todoplan.core.plan.model import (
+    EDITABLE,
+    TASK_FIELDS,
+    Approval,
+    FieldKind,
+    FrozenDict,
+    Priority,
+    Task,
+)
 from todoplan.core.plan.plan import Plan
 from todoplan.testing.strategies.text import any_ids, few, ids, texts
 from todoplan.testing.strategies.values import (

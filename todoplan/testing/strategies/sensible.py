@@ -36,13 +36,12 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide
 from todoplan.core.events.apply import replay
 from todoplan.core.events.types import Event
-from todoplan.core.plan.graph import ancestors, may_contain, topological_order
 from todoplan.core.plan.model import OPEN, Status, Task, Todo, Waiting
-from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.policy import Policy
+from todoplan.core.plan.plan import Plan, ancestors, may_contain, topological_order
+from todoplan.core.rules import Policy
 from todoplan.testing.strategies.command import CHANGES, agreements, claimings, commands, findings
 from todoplan.testing.strategies.text import titles
 from todoplan.testing.strategies.values import STATUSES, times, todos

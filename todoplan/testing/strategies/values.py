@@ -16,14 +16,14 @@ import attrs
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from todoplan.core.decide.assembly import plan_of
-from todoplan.core.plan.frozen import FrozenDict
+from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import (
     TASK_FIELDS,
     Approval,
     Claim,
     Evidence,
     FieldKind,
+    FrozenDict,
     Priority,
     Status,
     Task,
@@ -31,10 +31,7 @@ from todoplan.core.plan.model import (
     Waiting,
 )
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules.builtin import RULES
-from todoplan.core.rules.limits import Limits
-from todoplan.core.rules.policy import Policy, Severity
-from todoplan.core.rules.presets import PRESETS
+from todoplan.core.rules import PRESETS, RULES, Limits, Policy, Severity
 from todoplan.testing.strategies.text import any_ids, ids, texts, titles
 
 Texts = SearchStrategy[str]

@@ -20,8 +20,8 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.plan.values import Status
-from todoplan.texts.wording import say
+from todoplan.core.plan.model import Status
+from todoplan.texts import say
 from todoplan.transcripts.calls import (
     OWN_TOOL,
     BadLine,

@@ -1,0 +1,700 @@
+"""
+Single values of a document, read strictly: nothing is coerced, and a bool is not a number.
+
+A reader returns the value as the core represents it, or raises `MisfitError` with every fault.
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+from zlib import crc32
+
+import attrs
+
+from todoplan.core.plan.model import (
+    EMPTY,
+    Approval,
+    Claim,
+    Evidence,
+    FrozenDict,
+    Priority,
+    Status,
+    Waiting,
+    thaw,
+)
+from todoplan.core.problems import Problem
+from todoplan.errors import CodecError
+
+# -------- faults --------
+# Faults in a document: all of them with their paths, and the error that lists them.
+
+
+MOST = 1000
+"""The maximum number of collected faults. A document with more is not read further."""
+
+LISTED = 20
+"""The maximum number of faults listed in a message. The others are in the error's data."""
+_CLIP = 60
+_DIGITS = 4300
+# Python refuses to convert longer numbers to text or longer texts to numbers, because that takes
+# quadratic time. Every integer with at most this many bits has at most 4,300 digits; comparing bits
+# avoids counting digits.
+_BITS = 14_284
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}")
+
+Found = tuple[str, str]
+"""A fault: the path below the current value (".status", "[3].id", ""), and a sentence."""
+
+
+class MisfitError(ValueError):
+    """A value does not have the expected shape. `found` contains every fault."""
+
+    def __init__(self, found: Sequence[Found]) -> None:
+        super().__init__("; ".join(f"{path} {sentence}" for path, sentence in found[:LISTED]))
+        self.found = tuple(found)
+
+    def below(self, path: str) -> list[Found]:
+        """Return the faults with `path` prepended to their paths."""
+        return [(path + inner, sentence) for inner, sentence in self.found]
+
+
+def misfit(value: Any, legal: str) -> MisfitError:
+    """Return the error for one value. `legal` completes the sentence: `null is no text`."""
+    return MisfitError([("", f"{shown(value)} is {legal}")])
+
+
+def field_path(key: str) -> str:
+    """Return the path suffix for a key of an object."""
+    return f".{key}" if _PLAIN_KEY.fullmatch(key) else f"[{shown(key)}]"
+
+
+def shown(value: Any) -> str:
+    """Return a value as error messages show it: JSON, on one line, truncated."""
+    # As JSON: the reader of an error sees a JSON document, in which None is null. As ASCII, so that
+    # the content of a document can neither break the line nor control a terminal.
+    if isinstance(value, str):
+        text = json.dumps(value[:_CLIP])
+        return text if len(value) <= _CLIP else f"{text}..."
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else json.dumps(value)
+    if isinstance(value, int):
+        if is_huge(value):
+            return f"a number of more than {_DIGITS} digits"
+        text = str(value)
+        return text if len(text) <= _CLIP else f"{text[:_CLIP]}..."
+    if isinstance(value, list | tuple):
+        return "an array"
+    return "an object" if isinstance(value, Mapping) else f"a Python {type(value).__name__}"
+
+
+def is_huge(value: int) -> bool:
+    """Return whether an integer has more digits than Python can parse from a text."""
+    return value.bit_length() > _BITS
+
+
+def wrong_shape(found: Sequence[Found], what: str, **data: Any) -> CodecError:
+    """Return the error that lists all faults. `data["problems"]` contains them as values."""
+    problems = tuple(
+        Problem("wrong_shape", path=path.removeprefix("."), note=sentence)
+        for path, sentence in found[:MOST]
+    )
+    listed = [f"{p.path}: {p.note}" if p.path else p.note for p in problems[:LISTED]]
+    more = f"; and {len(problems) - LISTED} more" if len(problems) > LISTED else ""
+    msg = f"this is no {what}: {'; '.join(listed)}{more}"
+    return CodecError(msg, problem="wrong_shape", path=problems[0].path, problems=problems, **data)
+
+
+# -------- readers --------
+# Composed readers: one of several words, an optional value, an object, an array.
+#
+# Law: a composed reader collects the faults of all its parts, each with its path, and raises once.
+# So a person who repairs a document sees everything that is wrong with it.
+
+
+FieldReader = Callable[[Any], Any]
+"""Returns the value as the core represents it, or raises `MisfitError` with every fault."""
+
+
+def one_of(words: Mapping[str, Any]) -> FieldReader:
+    """Return a reader that accepts one of these words and returns its value."""
+    listed = ", ".join(words)
+
+    def read(value: Any) -> Any:
+        if isinstance(value, str) and value in words:
+            return words[value]
+        raise misfit(value, f"none of {listed}")
+
+    return read
+
+
+def optional(reader: FieldReader) -> FieldReader:
+    """Return a reader that also accepts null."""
+
+    def read(value: Any) -> Any:
+        return None if value is None else reader(value)
+
+    return read
+
+
+def read_object(
+    data: Any, readers: Mapping[str, FieldReader], required: Collection[str] = ()
+) -> dict[str, Any]:
+    """
+    Read an object field by field. A field that is missing and not required is left out.
+
+    Raises:
+        MisfitError: the data are not an object, or fields are unknown, missing or wrong. The error
+            lists all faults.
+    """
+    if not isinstance(data, dict):
+        raise misfit(data, "no object")
+    found = [(f".{key}", "missing") for key in required if key not in data]
+    read = {}
+    for key, value in data.items():
+        reader = readers.get(key)
+        if reader is None:
+            # An unknown field is a fault, because an ignored field would be lost at the next save.
+            found.append(_unknown(key, readers))
+            continue
+        try:
+            read[key] = reader(value)
+        except MisfitError as error:
+            found += error.below(f".{key}")
+    if found:
+        raise MisfitError(found[:MOST])
+    return read
+
+
+def faults_in(data: Any, readers: Mapping[str, FieldReader]) -> tuple[Found, ...]:
+    """Return every fault in an object; an empty tuple if there is none."""
+    try:
+        read_object(data, readers)
+    except MisfitError as error:
+        return error.found
+    return ()
+
+
+def _unknown(key: Any, readers: Mapping[str, FieldReader]) -> Found:
+    path = field_path(key) if isinstance(key, str) else f"[{shown(key)}]"
+    return path, f"no such field; there are {', '.join(readers)}"
+
+
+def read_each(items: Iterable[Any], convert: FieldReader, first: int = 0) -> tuple[Any, ...]:
+    """
+    Return every item converted. In error paths, items are numbered from `first`.
+
+    Raises:
+        MisfitError: the faults of all items, each with the item's index.
+    """
+    made: list[Any] = []
+    found: list[Found] = []
+    for place, item in enumerate(items, first):
+        try:
+            made.append(convert(item))
+        except MisfitError as error:
+            found += error.below(f"[{place}]")
+            if len(found) >= MOST:  # another kind of file: nobody reads a million faults
+                break
+    if found:
+        raise MisfitError(found)
+    return tuple(made)
+
+
+DEPTH = 64
+"""The maximum nesting depth of objects and arrays."""
+
+TIME = (
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{6})?)?)"
+)
+"""The format of a time, as a regular expression."""
+
+STATUSES = {status.value: status for status in Status}
+PRIORITIES = {priority.value: priority for priority in Priority}
+
+_TEXT = {str}
+_is_time = re.compile(TIME).fullmatch
+_FULL_TIME = "a time with its zone such as 2025-01-31T09:00:00+00:00"
+
+
+def text(value: Any) -> str:
+    """Read a string."""
+    if isinstance(value, str):
+        return value
+    raise misfit(value, "no text")
+
+
+def count(value: Any) -> int:
+    """Read an integer that is at least 0."""
+    whole = _whole(value)
+    if whole is None or whole < 0:
+        raise misfit(value, "no whole number from 0 on")
+    return whole
+
+
+def positive(value: Any) -> int:
+    """Read an integer that is at least 1."""
+    whole = _whole(value)
+    if whole is None or whole < 1:
+        raise misfit(value, "no whole number from 1 on")
+    return whole
+
+
+def _whole(value: Any) -> int | None:
+    # Values to be written pass through here too, and may be of a subclass of int.
+    if type(value) is not int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return None
+        value = int.__int__(value)
+    return None if is_huge(value) else value
+
+
+def number(value: Any) -> float:
+    """Read a finite number."""
+    whole = _whole(value)
+    if whole is not None:
+        return whole
+    if isinstance(value, float) and math.isfinite(value):
+        return value if type(value) is float else float.__float__(value)
+    raise misfit(value, "no finite number")
+
+
+def time(value: Any) -> datetime:
+    """Read a time with a time zone."""
+    if isinstance(value, str):
+        return _time(value)
+    raise misfit(value, f"no time; give {_FULL_TIME}")
+
+
+def time_or_null(value: Any) -> datetime | None:
+    """
+    Read a time with a time zone, or null. One call, because every task of a journal has two times.
+    """
+    if isinstance(value, str):
+        return _time(value)
+    return None if value is None else time(value)
+
+
+@lru_cache(maxsize=1024)  # only valid times are cached, so the keys are short
+def _time(spelled: str) -> datetime:
+    # Before fromisoformat, which also accepts week dates and times without colons.
+    if not _is_time(spelled):
+        raise misfit(spelled, f"no time; give {_FULL_TIME}")
+    try:
+        at = datetime.fromisoformat(spelled)
+    except ValueError as error:
+        raise misfit(spelled, f"no time: {error}") from None
+    # A point seventh from the end, and no Z: the offset itself has microseconds.
+    return _below_a_second(at, spelled) if spelled[-7] == "." and spelled[-1] != "Z" else at
+
+
+def _below_a_second(at: datetime, spelled: str) -> datetime:
+    if at.utcoffset():
+        return at
+    # An offset of less than a second: Python 3.11 reads "+00:00:00.000001" as UTC.
+    offset = timedelta(microseconds=int(spelled[-16] + spelled[-6:]))
+    return at.replace(tzinfo=timezone(offset))
+
+
+def ids(value: Any) -> tuple[str, ...]:
+    """Read an array of strings."""
+    if not isinstance(value, list):
+        raise misfit(value, "no array of ids")
+    # The set of types is built in C: one check for an array instead of one for each item.
+    return tuple(value) if {*map(type, value)} == _TEXT else read_each(value, _an_id)
+
+
+def _an_id(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise misfit(value, "no id, a text")
+
+
+def metadata(value: Any) -> FrozenDict:
+    """Read an object of arbitrary JSON values."""
+    if not isinstance(value, Mapping):
+        raise misfit(value, "no object")
+    # What cannot be written is refused here with its path. The JSON encoder would say neither where
+    # nor what, and would write NaN, which no other reader accepts.
+    found = list(islice(_json_faults(value, "", DEPTH), MOST))
+    if found:
+        raise MisfitError(found)
+    # EMPTY itself: rules and writers compare with it by identity.
+    return FrozenDict(value) if value else EMPTY
+
+
+def _json_faults(value: Any, path: str, depth: int) -> Iterator[Found]:
+    if value is None or isinstance(value, str | bool):
+        return
+    if isinstance(value, int | float):
+        lost = is_huge(value) if isinstance(value, int) else not math.isfinite(value)
+        if lost:
+            yield path, f"{shown(value)} is no number that JSON can hold"
+    elif not depth:
+        yield path, f"nested deeper than {DEPTH} levels"
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if isinstance(key, str):
+                yield from _json_faults(item, path + field_path(key), depth - 1)
+            else:
+                yield path, f"{shown(key)} is no key, a text"
+    elif isinstance(value, list | tuple):
+        for place, item in enumerate(value):
+            yield from _json_faults(item, f"{path}[{place}]", depth - 1)
+    else:
+        yield path, f"{shown(value)} is no JSON value"
+
+
+def write_time(at: datetime) -> str:
+    """
+    Return the time as text. Microseconds and the offset are preserved, the name of the zone is not.
+    """
+    if at.tzinfo is not UTC and at.utcoffset() is None:
+        raise misfit(at.isoformat(), f"without a time zone; give {_FULL_TIME}")
+    return _in_utc(at) if at.tzinfo is UTC else at.isoformat()
+
+
+# All tasks changed by one call have the same time. Only for UTC itself: times in different zones
+# can be equal although they are spelled differently, and a cache would confuse them.
+_in_utc = lru_cache(maxsize=256)(datetime.isoformat)
+
+
+def write_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain dicts and lists, if JSON can represent all values."""
+    plain: dict[str, Any] = thaw(metadata(value))
+    return plain
+
+
+# -------- checks --------
+# A checksum for a journal entry or a plan, which detects accidental damage.
+#
+# Of 150,000 documents in which bits were flipped, 2 % still loaded, as different plans: one digit
+# of a revision or one letter of a title is as valid as another. Law: with a checksum, such a
+# document is a `CodecError`. A document without a checksum loads as before, so that older
+# documents and those of other programs stay valid.
+#
+# The checksum is CRC-32 over the canonical text of the data: sorted keys, no spaces, ASCII. So it
+# does not depend on how the document was transported or stored, for example in a database's JSON
+# column that sorts keys, or by a tool that indents. It detects every flip of few bits, and misses
+# one in four thousand million other changes. It is not a signature: whoever changes an entry on
+# purpose can also compute its checksum.
+
+
+CHECK = "check"
+"""The key of an object's checksum."""
+
+CHECK_PATTERN = "crc32:[0-9a-f]{8}"
+"""The format of a checksum. The word before the colon names the algorithm."""
+
+_is_check = re.compile(CHECK_PATTERN).fullmatch
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
+def checksum(data: dict[str, Any]) -> str:
+    """
+    Return the checksum of an object. It is stored in the object as `CHECK`, and does not cover
+    itself.
+    """
+    return f"crc32:{crc32(_canonical(data).encode()):08x}"
+
+
+def unchecked(data: Any, what: str, where: dict[str, Any]) -> Any:
+    """
+    Return an object without its checksum, after verifying it. An object without one is returned as
+    is.
+
+    `what` and `where` describe the object in error messages.
+
+    Raises:
+        MisfitError: the value of "check" is not a checksum.
+        CodecError: the object differs from what was written.
+    """
+    if not isinstance(data, dict) or CHECK not in data:
+        return data
+    rest = dict(data)
+    said = rest.pop(CHECK)
+    if not isinstance(said, str) or not _is_check(said):
+        legal = "no check such as crc32:0a1b2c3d; a newer todoplan may know it"
+        raise MisfitError([(f".{CHECK}", f"{shown(said)} is {legal}")])
+    try:
+        found = checksum(rest)
+    # Data from a framework did not come from a JSON parser, and may contain anything.
+    except (TypeError, ValueError, RecursionError):
+        found = "what is no JSON"
+    if found != said:
+        msg = (
+            f"this {what} is damaged: it was written with the check {said} and comes to {found}; "
+            f'restore it from a copy, or take "{CHECK}" out to read it as it stands'
+        )
+        raise CodecError(msg, problem="damaged", path=CHECK, said=said, found=found, **where)
+    return rest
+
+
+# -------- objects --------
+# Values that are JSON objects of their own, in both directions: a pause, evidence, an approval, a
+# claim.
+#
+# As with a task, only fields that differ from their default are written. A value that could not be
+# read again is refused on writing: a document that nobody can load is worse than an error.
+
+
+def _truth(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise misfit(value, "neither true nor false")
+
+
+OBJECTS: dict[type[attrs.AttrsInstance], Mapping[str, FieldReader]] = {
+    Waiting: {"reason": text, "until": optional(time), "question": optional(text)},
+    Evidence: {"passed": _truth, "summary": text, "by": optional(text), "at": optional(time)},
+    Approval: {"revision": count, "by": optional(text), "at": optional(time)},
+    Claim: {"owner": text, "fence": positive, "until": optional(time)},
+}
+"""The readers of the fields of each class. A field without a default is required."""
+
+
+def _reader(kind: type[attrs.AttrsInstance]) -> FieldReader:
+    required = [field.name for field in attrs.fields(kind) if field.default is attrs.NOTHING]
+    return lambda value: kind(**read_object(value, OBJECTS[kind], required))
+
+
+waiting = _reader(Waiting)
+"""Read a task's `waiting` value: what it waits for."""
+
+evidence = _reader(Evidence)
+"""Read the evidence of a task."""
+
+approval = _reader(Approval)
+"""Read the approval of a plan."""
+
+
+claim = _reader(Claim)
+"""Read the claim on a task."""
+
+
+def write_fields(value: Waiting | Evidence | Approval | Claim) -> dict[str, Any]:
+    """
+    Return such a value as plain data, without fields that have their default.
+
+    Raises:
+        MisfitError: a value cannot be represented in JSON, or a time has no time zone.
+    """
+    data: dict[str, Any] = {}
+    found = []
+    for field in attrs.fields(type(value)):
+        held = getattr(value, field.name)
+        if held == field.default:
+            continue
+        try:
+            data[field.name] = write_time(held) if isinstance(held, datetime) else held
+            OBJECTS[type(value)][field.name](data[field.name])
+        except MisfitError as error:
+            found += error.below(f".{field.name}")
+    if found:
+        raise MisfitError(found)
+    return data
+
+
+# -------- text --------
+# JSON text and plain data, converted exactly: every string is preserved, and no key is lost.
+#
+# Written text can be encoded as UTF-8, and every line splitter sees one line. Lone surrogates are
+# escaped. JSON cannot distinguish a high surrogate followed by a low one from the single character
+# that they encode. Between such a pair U+FDD0 is inserted on writing and removed on reading.
+#
+# JSON parsers ignore a duplicate key in an object and keep its last value. A document has exactly
+# two quotes for each string of its value (a key or an item). If there are more quotes, some key
+# was lost. Counting is fast, and only if the count differs, the objects are examined one by one to
+# find the keys. (With a hook for every object, all reading would take twice as long.)
+
+
+LIMIT = 64 * 1024 * 1024
+"""The default size limit of a document in bytes."""
+
+_JOINT = "\ufdd0"
+_PAIR = re.compile("([\ud800-\udbff]\ufdd0*)([\udc00-\udfff])")
+_JOINED = re.compile("([\ud800-\udbff]\ufdd0*)\ufdd0([\udc00-\udfff])")
+_BREAKS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+_CUT = re.compile(r"-|[.eE][+-]?|\\?u?[0-9a-fA-F]{0,4}|t(ru?)?|f(a(ls?)?)?|n(ul?)?")
+
+to_raw = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
+).encode
+"""Encode plain data as JSON text, without the treatment by `in_one_line`."""
+
+
+class Doubled(dict[str, Any]):
+    """An object of a document in which the keys `twice` are duplicated."""
+
+    twice: tuple[str, ...]
+
+
+def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs; an `object_pairs_hook` for `json.JSONDecoder`."""
+    read = dict(pairs)
+    if len(read) == len(pairs):
+        return read
+    doubled = Doubled(read)
+    doubled.twice = tuple(key for key, times in Counter(k for k, _ in pairs).items() if times > 1)
+    return doubled
+
+
+_decode = json.JSONDecoder().decode
+_decode_all = json.JSONDecoder(object_pairs_hook=an_object).decode
+
+
+def to_text(data: Any) -> str:
+    """Return plain data as JSON text."""
+    return in_one_line(to_raw(data))
+
+
+def in_one_line(raw: str) -> str:
+    """Return JSON text that can be encoded as UTF-8 and that no line splitter breaks."""
+    if raw.isascii():
+        return raw
+    try:
+        raw.encode()
+    except UnicodeEncodeError:
+        # Half a surrogate pair, as models send it: preserved by escaping, because no file could
+        # contain it.
+        return json.dumps(json.loads(_PAIR.sub(rf"\1{_JOINT}\2", raw)), separators=(",", ":"))
+    # Line breaks for str.splitlines and JavaScript, but not for JSON: they would break the line.
+    return raw.translate(_BREAKS) if any(chr(mark) in raw for mark in _BREAKS) else raw
+
+
+def to_unicode(document: Any, limit: int) -> str:
+    """
+    Return the text of a document.
+
+    Raises:
+        CodecError: the document is too large, not UTF-8, or neither str nor bytes.
+    """
+    if not isinstance(document, str | bytes):
+        msg = f"{shown(document)} is no document; give its text or its bytes"
+        raise CodecError(msg, problem="not_text")
+    size = _size(document)
+    if size > limit:
+        msg = f"the document has {size} bytes, the limit is {limit}; raise it with limit={size}"
+        raise CodecError(msg, problem="too_large", size=size, limit=limit)
+    if isinstance(document, str):
+        return document.removeprefix("\ufeff")
+    try:
+        return document.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        msg = f"the document is not UTF-8: {error.reason} at byte {error.start} of {size}"
+        raise CodecError(msg, problem="not_utf8", position=error.start) from None
+
+
+def _size(document: str | bytes) -> int:
+    if isinstance(document, bytes) or document.isascii():
+        return len(document)
+    return len(document.encode("utf-8", "surrogatepass"))
+
+
+def parse(text: str, line: int | None = None) -> Any:
+    """
+    Return the value of JSON text. `line` is the text's line number in its document.
+
+    Raises:
+        CodecError: the text is truncated, not JSON, nested too deeply, or has duplicate keys.
+    """
+    try:
+        value = _decode(text)
+        if has_lost_keys(text, value):
+            raise _doubled_keys(_decode_all(text), line)
+        # Inside the `try`: `_apart` encodes and decodes the value, which may fail too for a deep
+        # one.
+        return _apart(value) if _has_joint(text) else value
+    except json.JSONDecodeError as error:
+        raise _not_json(error, line) from None
+    # Python 3.11 stops at about 1,000 levels, 3.14 reads 100,000; `values` has a limit of its own.
+    except RecursionError:
+        raise _too_deep(line) from None
+    except ValueError as error:
+        msg = f"the document is not JSON that can be held: {error}{_of(line)}"
+        raise CodecError(msg, problem="not_json", line=line) from None
+
+
+def _doubled_keys(value: Any, line: int | None) -> CodecError:
+    paths = [path.removeprefix(".") for path in islice(doubled_paths(value), MOST)]
+    msg = (
+        f"keys stand twice in one object: {', '.join(paths[:LISTED])}{_of(line)}; keep one of each"
+    )
+    return CodecError(msg, problem="duplicate_key", path=paths[0], paths=tuple(paths), line=line)
+
+
+def _not_json(error: json.JSONDecodeError, line: int | None) -> CodecError:
+    where = f"line {line or error.lineno}, column {error.colno}"
+    rest = error.doc[error.pos :].rstrip()
+    # A document that only ends too soon, as after a crash, is distinguished from one that is not
+    # JSON.
+    if error.msg.startswith("Unterminated") or _CUT.fullmatch(rest):
+        end = len(error.doc)
+        msg = f"the document is truncated: it ends after {end} characters{_of(line)}, unfinished"
+        return CodecError(msg, problem="truncated", position=end, line=line)
+    msg = f"the document is not JSON: {error.msg} at {where}"
+    return CodecError(msg, problem="not_json", position=error.pos, line=line or error.lineno)
+
+
+def _too_deep(line: int | None) -> CodecError:
+    msg = f"the document is nested deeper than {DEPTH} levels{_of(line)}"
+    return CodecError(msg, problem="too_deep", line=line, limit=DEPTH)
+
+
+def _of(line: int | None) -> str:
+    return f" in line {line}" if line else ""
+
+
+def _has_joint(text: str) -> bool:
+    return _JOINT in text or ("\\" in text and ("\\ufdd0" in text or "\\uFDD0" in text))
+
+
+def _apart(value: Any) -> Any:
+    return json.loads(_JOINED.sub(r"\1\2", json.dumps(value, ensure_ascii=False)))
+
+
+def has_lost_keys(document: str, value: Any) -> bool:
+    """Return whether the JSON text contains more strings than the value that was read from it."""
+    # An escaped quote does not delimit a string. A backslash that is itself escaped escapes
+    # nothing.
+    if "\\" in document:
+        document = document.replace("\\\\", "").replace('\\"', "")
+    return document.count('"') != 2 * _texts_in(value)
+
+
+def _texts_in(value: Any) -> int:
+    count = 0
+    waiting = [[value]]
+    while waiting:
+        here: Any = waiting.pop()
+        if type(here) is dict:
+            count += len(here)
+            here = here.values()
+        for item in here:
+            kind = type(item)
+            if kind is str:
+                count += 1
+            elif kind is dict or kind is list:
+                waiting.append(item)
+    return count
+
+
+def doubled_paths(value: Any) -> Iterator[str]:
+    """Yield the paths of all duplicate keys in a value that was decoded with `an_object`."""
+    waiting = [("", value)]
+    while waiting:
+        path, here = waiting.pop()
+        if isinstance(here, Doubled):
+            yield from (path + field_path(key) for key in here.twice)
+        if isinstance(here, dict):
+            waiting += [(path + field_path(key), item) for key, item in here.items()]
+        elif isinstance(here, list):
+            waiting += [(f"{path}[{place}]", item) for place, item in enumerate(here)]

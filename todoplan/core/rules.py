@@ -1,0 +1,1427 @@
+"""
+Rules: what a policy may refuse or warn about. Each rule is a check of one change.
+
+Read `change` (the input of a rule) and `rule` (the definition of a rule) first, then the rules
+themselves: `builtin` (status changes, whole-list writes, removed tasks), `builtin_tasks` (fields,
+edges, sizes), `builtin_tree` (subtasks) and `builtin_trust` (evidence and approval). A rule is
+declared in one place, above its check: what can break it, its severity in each preset, and the
+limit that it uses. `policy` defines which rules are on and how severe they are, `presets` has
+ready-made policies, `limits` the numbers, and `lifecycle` the table of status changes. `matching`
+finds the task that a written line means.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from itertools import islice
+from operator import attrgetter
+from types import NoneType
+from typing import Any, Literal, NoReturn, TypedDict, Unpack, get_args
+
+import attrs
+
+from todoplan.core.commands import Batch, Command, CreateTasks, WriteTodos
+from todoplan.core.events.types import (
+    EdgeAdded,
+    Event,
+    ParentChanged,
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+)
+from todoplan.core.plan.model import (
+    CLOSED,
+    EMPTY,
+    OPEN,
+    TASK_FIELDS,
+    FieldKind,
+    Status,
+    Task,
+    Todo,
+    as_text,
+    short_repr,
+)
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import unresolved_blockers
+from todoplan.core.problems import MOST_NAMED, Problem
+from todoplan.errors import PlanError
+
+# -------- lifecycle --------
+# The transition table: the result of each action in each status, and the kind of that transition.
+#
+# Two conditions hold for this table. Every pair of status and action has a cell, so no caller
+# needs a default. A cell says what happens, never whether it is allowed: policies decide this by
+# the kind of transition (`todoplan.core.rules`). The diagram in the README is generated
+# from this dict.
+
+
+class Action(StrEnum):
+    """An action on a task's status."""
+
+    START = "start"
+    COMPLETE = "complete"
+    CANCEL = "cancel"
+    FAIL = "fail"
+    RESET = "reset"
+
+
+class Kind(StrEnum):
+    """The kind of a transition. Rules refer to kinds, not to statuses."""
+
+    STAY = "stay"
+    STEP = "step"
+    JUMP = "jump"
+    BACK = "back"
+    REOPEN = "reopen"
+
+
+@attrs.frozen
+class Move:
+    """One cell: the new status, and the kind of the transition."""
+
+    target: Status
+    kind: Kind
+
+
+# Short names keep each row on one line: status and action, then the result.
+_P, _I, _C, _X = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED
+_F = Status.FAILED
+
+TABLE: dict[tuple[Status, Action], Move] = {
+    (_P, Action.START): Move(_I, Kind.STEP),
+    (_P, Action.COMPLETE): Move(_C, Kind.JUMP),
+    (_P, Action.CANCEL): Move(_X, Kind.STEP),
+    (_P, Action.FAIL): Move(_F, Kind.STEP),
+    (_P, Action.RESET): Move(_P, Kind.STAY),
+    (_I, Action.START): Move(_I, Kind.STAY),
+    (_I, Action.COMPLETE): Move(_C, Kind.STEP),
+    (_I, Action.CANCEL): Move(_X, Kind.STEP),
+    (_I, Action.FAIL): Move(_F, Kind.STEP),
+    (_I, Action.RESET): Move(_P, Kind.BACK),
+    (_C, Action.START): Move(_I, Kind.REOPEN),
+    (_C, Action.COMPLETE): Move(_C, Kind.STAY),
+    (_C, Action.CANCEL): Move(_X, Kind.REOPEN),
+    (_C, Action.FAIL): Move(_F, Kind.REOPEN),
+    (_C, Action.RESET): Move(_P, Kind.REOPEN),
+    (_X, Action.START): Move(_I, Kind.REOPEN),
+    (_X, Action.COMPLETE): Move(_C, Kind.REOPEN),
+    (_X, Action.CANCEL): Move(_X, Kind.STAY),
+    (_X, Action.FAIL): Move(_F, Kind.REOPEN),
+    (_X, Action.RESET): Move(_P, Kind.REOPEN),
+    (_F, Action.START): Move(_I, Kind.REOPEN),
+    (_F, Action.COMPLETE): Move(_C, Kind.REOPEN),
+    (_F, Action.CANCEL): Move(_X, Kind.REOPEN),
+    (_F, Action.FAIL): Move(_F, Kind.STAY),
+    (_F, Action.RESET): Move(_P, Kind.REOPEN),
+}
+
+# Commands name the wanted status, like the tools of all comparable libraries; the table uses
+# actions.
+ACTION_TO: dict[Status, Action] = {
+    _P: Action.RESET,
+    _I: Action.START,
+    _C: Action.COMPLETE,
+    _X: Action.CANCEL,
+    _F: Action.FAIL,
+}
+
+
+# -------- limits --------
+# The maximum sizes of a plan and its parts.
+
+
+TEXTS = tuple(
+    field.name
+    for field in TASK_FIELDS.values()
+    if field.kind in {FieldKind.TEXT, FieldKind.TEXT_OR_NONE}
+)
+"""The fields of a task that contain text."""
+
+
+def _must_be_a_count(_: object, field: attrs.Attribute[int], value: Any) -> None:
+    # Not isinstance: True is an int.
+    if type(value) is not int or value < 0:
+        msg = f"{short_repr(value)} is no limit; write a number from 0 on, such as {field.name}=50"
+        raise PlanError(msg, seen=value)
+
+
+def _at_most(number: int) -> Any:
+    return attrs.field(default=number, validator=_must_be_a_count)
+
+
+@attrs.frozen(repr=False)
+class Limits:
+    """
+    The limits that the rules `max_items`, `max_text`, `max_metadata`, `max_edges`, `max_depth` and
+    `max_history` use. A rule reads them from `change.limits`.
+
+    `items` and `open_items` limit the number of tasks. `subject`, `active_form` and `owner` are
+    numbers of characters. So is `text`, which applies to the description and to any text without a
+    limit of its own. `edges` limits the blockers of one task. `metadata` is the size of one task's
+    metadata as JSON, in bytes; `metadata_keys` limits its keys at all levels, `metadata_levels` the
+    depth of nested objects and arrays. `history` limits the number of events since the plan was
+    created, which is its revision. `depth` limits the levels of the tree: 1 is a plan without
+    subtasks.
+    """
+
+    # Protection against exhaustion: a runaway model gets a refusal with a reason instead of a full
+    # disk.
+    items: int = _at_most(10_000)
+    open_items: int = _at_most(2_000)
+    subject: int = _at_most(500)
+    text: int = _at_most(16_384)
+    edges: int = _at_most(100)
+    active_form: int = _at_most(500)
+    owner: int = _at_most(200)
+    metadata: int = _at_most(16_384)
+    metadata_keys: int = _at_most(200)
+    metadata_levels: int = _at_most(16)
+    history: int = _at_most(100_000)
+    depth: int = _at_most(5)
+
+    def __repr__(self) -> str:
+        fields = attrs.fields(Limits)
+        given = [(field, getattr(self, field.name)) for field in fields]
+        other = [f"{field.name}={value}" for field, value in given if value != field.default]
+        return f"Limits({', '.join(other)})"
+
+    @cached_property
+    def texts(self) -> dict[str, int]:
+        """The most characters of each text field of a task. A new field gets the general limit."""
+        return {name: getattr(self, name, self.text) for name in TEXTS}
+
+    @cached_property
+    def shortest(self) -> int:
+        """The smallest limit of any text field. Every new task is checked against it first."""
+        return min(self.texts.values())
+
+
+# -------- matching --------
+# Match written lines with tasks, so that a whole-list write keeps the identity of unchanged tasks.
+
+
+_NOISE = re.compile(r"[\W_]+")
+_SHORT = 64
+
+
+def normalised(text: str) -> str:
+    """
+    Return the text as the third step of `match` compares it.
+
+    Case, character width, spaces and punctuation are ignored.
+    """
+    # Cached, because the rule on duplicates normalises every task of the plan at each write. Only
+    # short texts are cached: 400 refused titles of 1 MB each once stayed in the cache, 785 MB.
+    return _of_title(text) if len(text) <= _SHORT and type(text) is str else _normalised(text)
+
+
+def _normalised(text: str) -> str:
+    # A text of punctuation only ("???") stays as it is: otherwise all such texts would be equal.
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return _NOISE.sub(" ", plain.casefold()).strip() or text
+
+
+_of_title = lru_cache(maxsize=1024)(_normalised)
+
+
+def match(tasks: Iterable[Task], todos: Sequence[Todo]) -> list[Task | None]:
+    """
+    Return the task that each todo means; `None` for a new one.
+
+    Todos are matched by id, then by exact text, then by normalised text. Of several equal tasks the
+    first in the plan's order is used, each at most once. An id that is not in the plan is ignored,
+    because models number their own lists.
+    """
+    listed = list(tasks)
+    subjects = [task.subject for task in listed]
+    if subjects == [todo.content for todo in todos]:
+        # Most writes change only statuses. Matching line by line gives the same result as the steps
+        # below, unless an id names another task.
+        given = [todo.id for todo in todos]
+        if given.count(None) == len(given) or given == [task.id for task in listed]:
+            return list(listed)
+    left = {task.id: task for task in listed}
+    found: list[Task | None] = [None] * len(todos)
+    for index, todo in enumerate(todos):
+        if todo.id is not None:
+            found[index] = left.pop(todo.id, None)
+    # All exact matches come first: otherwise "Test!" could take the task that another line names
+    # exactly.
+    for key in (str, normalised):
+        if left:
+            _by_text(left, todos, found, key)
+    return found
+
+
+def _by_text(
+    left: dict[str, Task],
+    todos: Sequence[Todo],
+    found: list[Task | None],
+    key: Callable[[str], str],
+) -> None:
+    # Equal lines match one task each: Roo gives them one id, Hermes does so for all lines without
+    # an id. A deque is used because removing thousands of items from the front of a list takes
+    # quadratic time.
+    same: defaultdict[str, deque[Task]] = defaultdict(deque)
+    for task in left.values():
+        same[key(task.subject)].append(task)
+    for index, todo in enumerate(todos):
+        if found[index] is None and (alike := same.get(key(todo.content))):
+            task = alike.popleft()
+            del left[task.id]
+            found[index] = task
+
+
+# -------- change --------
+# The input of a rule: the plan before and after a command, and the events in between.
+
+
+@attrs.frozen(slots=False)  # has a __dict__, for the cached properties
+class Change:
+    """
+    The effect of one command, not yet accepted. It contains everything that a rule may use.
+
+    `before` and `after` are whole plans, with `counts`, `ready()`, `active()` and `get(id)`;
+    `events` are the events in between, in order. `command` is `None` when a plan is inspected as it
+    is: then every task counts as created. `limits` are those of the policy; `actor` is the author
+    of the command, if known.
+
+    A check that looks at every task makes every change as slow as the plan is large. Begin with
+    what the change affected: `written`, `moves`, `edited` or `removed`.
+
+        def titled(change):
+            for task in change.written():
+                if len(task.subject) < 5:
+                    yield Problem(code, (task.id,), note="Say more than that.")
+    """
+
+    before: Plan
+    after: Plan
+    command: Command | None
+    events: tuple[Event, ...]
+    limits: Limits = Limits()
+    actor: str | None = None
+    lines: tuple[tuple[str, Todo], ...] | None = attrs.field(default=None, eq=False, repr=False)
+
+    def writes(self) -> Iterator[WriteTodos]:
+        """Yield the whole-list writes of the command, including those of a batch."""
+        return _writes(self.command)
+
+    def moves(self, to: Status | None = None) -> Iterator[StatusChanged]:
+        """Yield the status changes: all, or only those to one status."""
+        for event in self.events:
+            if type(event) is StatusChanged and (to is None or event.new is to):
+                yield event
+
+    def written(self) -> Iterator[Task]:
+        """Yield the tasks that were created, restored or edited, as they are after the change."""
+        return iter(self._written)
+
+    @cached_property
+    def _written(self) -> tuple[Task, ...]:
+        ids: dict[str, None] = {}
+        for event in self.events:
+            if type(event) is TaskCreated:
+                ids[event.task.id] = None
+            elif type(event) is TaskEdited:
+                ids[event.task_id] = None
+            elif type(event) is PlanRestored:
+                ids.update(dict.fromkeys(task.id for task in event.tasks))
+        return tuple(task for task in map(self.after.get, ids) if task is not None)
+
+    def edited(self) -> Iterator[tuple[Task, Task]]:
+        """Yield the tasks whose fields were edited: before and after the change."""
+        edited = (event.task_id for event in self.events if type(event) is TaskEdited)
+        for task_id in dict.fromkeys(edited):
+            was, task = self.before.get(task_id), self.after.get(task_id)
+            if was is not None and task is not None:
+                yield was, task
+
+    def removed(self) -> Iterator[Task]:
+        """Yield the removed tasks, as they were before the change."""
+        return iter(self._removed)
+
+    @cached_property
+    def _removed(self) -> tuple[Task, ...]:
+        ids: list[str] = []
+        for event in self.events:
+            if type(event) is TaskDeleted:
+                ids.append(event.task_id)
+            elif type(event) is PlanCleared:
+                ids.extend(event.task_ids)
+        tasks = filter(None, map(self.before.get, ids))
+        # A later command of the same batch may have restored the task.
+        return tuple(task for task in tasks if task.id not in self.after)
+
+
+def _writes(command: Command | None) -> Iterator[WriteTodos]:
+    if isinstance(command, WriteTodos):
+        yield command
+    elif isinstance(command, Batch):
+        # Batches are nested at most LEVELS deep, so recursion is safe.
+        for part in command.commands:
+            yield from _writes(part)
+
+
+# -------- rule --------
+# Rules: a rule is a named check, declared together with all its properties.
+#
+# Theory. A check is a pure function of a change, and yields the problems in it. It does not decide
+# their severity: the same check refuses under one policy and warns under another. A rule about the
+# plan yields only new violations. A violation that existed before is not reported for a command
+# that does not add to it, so that a stricter policy never blocks all work on a plan.
+#
+# Most changes cannot break most rules, and running a check costs more than changing a task's
+# status. So each rule names what can break it (`on`), and a policy caches which rules are affected
+# by which events.
+#
+# To write your own rule, create a `Rule` whose check is a function of a `Change`, and add it with
+# `Policy.adding`.
+
+
+Trigger = type | tuple[Status, Status]
+Check = Callable[[Change], Iterable[Problem]]
+SeverityName = Literal["off", "warn", "error"]
+
+_TYPES = frozenset({*get_args(Event), NoneType})
+
+STEPS = ("langchain", "agentscope", "default", "claude", "claude-strict")
+"""The presets, most permissive first. Each inherits the severities of the one before it."""
+
+
+class Severity(StrEnum):
+    """The effect of a rule: none, a warning with the result, or a refusal."""
+
+    OFF = "off"
+    WARN = "warn"
+    ERROR = "error"
+
+
+def _triggers(on: Iterable[Trigger]) -> frozenset[Trigger]:
+    if isinstance(on, str | type) or not isinstance(on, Iterable):
+        msg = (
+            f"{short_repr(on)} was given as what a rule is on; give several, such as (TaskCreated,)"
+        )
+        raise PlanError(msg, seen=on)
+    given = tuple(on)
+    for each in given:
+        # A rule on a trigger that never occurs would be silently off.
+        if not (each in _TYPES if isinstance(each, type) else _is_move(each)):
+            msg = (
+                f"{short_repr(each)} was given as something that a rule is on; give types of events"
+                " (todoplan.core.events), NoneType, or moves, such as moves([Status.COMPLETED])"
+            )
+            raise PlanError(msg, seen=each)
+    return frozenset(given)
+
+
+def _is_move(value: object) -> bool:
+    ends = value if isinstance(value, tuple) else ()
+    return len(ends) == 2 and all(isinstance(end, Status) for end in ends)  # noqa: PLR2004
+
+
+def _check(value: Any) -> Check:
+    if not callable(value):
+        msg = f"{short_repr(value)} was given as a check; give a function of a Change"
+        raise PlanError(msg, seen=value)
+    return value  # type: ignore[no-any-return]  # its result is checked when it runs
+
+
+@attrs.frozen(repr=False)
+class Rule:
+    """
+    A named check.
+
+    A rule `about_plan` can also check a plan as it is, with `todoplan.core.rules.inspect` or
+    `todoplan check`: every task then counts as created.
+
+    `on` names the triggers that can break the rule; without one of them the check is not run. A
+    trigger is a type of event, a status change as (old, new), or `NoneType` for a command without
+    events. If `on` is empty, the check runs for every change.
+
+    `new_tasks_need` is a task field without which the rule refuses every new task. A tool set
+    without an argument for that field could create no tasks, and is refused under such a policy.
+
+    `limit` is the field of `Limits` that a number given for the rule sets: `but(max_items=50)`.
+    `presets` has the severity from one step of `STEPS` on; before the first of them the rule is
+    off. An `opt_in` rule requires a program or person who checks, so no preset has it on, not even
+    the strict one.
+    """
+
+    name: str = attrs.field(converter=as_text)
+    check: Check = attrs.field(converter=_check)
+    about_plan: bool = False
+    on: frozenset[Trigger] = attrs.field(default=frozenset(), converter=_triggers)
+    new_tasks_need: str = ""
+    limit: str = ""
+    presets: tuple[tuple[str, SeverityName], ...] = ()
+    opt_in: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Rule {self.name}>"
+
+    def heeds(self, triggers: AbstractSet[Trigger]) -> bool:
+        """Return True if one of these triggers can break the rule."""
+        # A user's own rule may name the class instead of all status changes.
+        moved = StatusChanged in self.on and any(type(trigger) is tuple for trigger in triggers)
+        return moved or not self.on or not self.on.isdisjoint(triggers)
+
+    def severity_in(self, preset: str) -> Severity:
+        """
+        Return the rule's severity in a preset.
+
+        In "strict" every rule is an error, unless it is `opt_in`; for "" every rule is off.
+        """
+        if self.opt_in:
+            return Severity.OFF
+        if preset == "strict":
+            return Severity.ERROR
+        so_far = STEPS[: STEPS.index(preset) + 1] if preset else ()
+        declared = [level for step, level in self.presets if step in so_far]
+        return Severity(declared[-1]) if declared else Severity.OFF
+
+
+def trigger_of(event: Event) -> Trigger:
+    """Return the trigger for an event, as used in a rule's `on`."""
+    return (event.old, event.new) if type(event) is StatusChanged else type(event)
+
+
+def moves(to: Iterable[Status] = Status, *, of: Iterable[Status] = Status) -> set[Trigger]:
+    """Return the triggers of all changes from the statuses `of` to the statuses `to`."""
+    return {(old, new) for old in of for new in to if old is not new}
+
+
+def registering(rules: dict[str, Rule]) -> Callable[..., Callable[[Check], Check]]:
+    """
+    Return a decorator that adds a check to `rules`, under its own name without outer underscores.
+
+    The check itself is unchanged and stays in its module under its name, so that a policy can be
+    pickled.
+    """
+
+    def rule(
+        *on: Trigger,
+        about_plan: bool = False,
+        new_tasks_need: str = "",
+        limit: str = "",
+        presets: dict[str, SeverityName] | None = None,
+        opt_in: bool = False,
+    ) -> Callable[[Check], Check]:
+        declared = tuple((presets or {}).items())
+
+        def keep(check: Check) -> Check:
+            name = check.__name__.strip("_")
+            rules[name] = Rule(
+                name, check, about_plan, frozenset(on), new_tasks_need, limit, declared, opt_in
+            )
+            return check
+
+        return keep
+
+    return rule
+
+
+def first_ids(tasks: Iterable[Task]) -> tuple[str, ...]:
+    """Return the ids of the first tasks, at most as many as a problem names."""
+    return tuple(task.id for task in islice(tasks, MOST_NAMED))
+
+
+# -------- builtin_tasks --------
+# The rules about the contents of tasks: texts, fields, owners, edges and sizes.
+#
+# Each reports only new violations (see `todoplan.core.rules`), and measures only what the
+# change affected.
+
+
+TASK_RULES: dict[str, Rule] = {}
+_rule = registering(TASK_RULES)
+_FILLED = TaskCreated, TaskEdited, PlanRestored
+_other_texts = attrgetter(*(n for n in TEXTS if n != "subject"), "waiting", "evidence")
+
+
+def _anew(change: Change, field: str) -> Iterator[Task]:
+    for task in change.written():
+        was = change.before.get(task.id)
+        if was is None or getattr(was, field) != getattr(task, field):
+            yield task
+
+
+@_rule(*_FILLED, about_plan=True)
+def _duplicate_content(change: Change) -> Iterator[Problem]:
+    written = {normalised(task.subject) for task in _anew(change, "subject")}
+    if not written:
+        return
+    # The only rule that reads the whole plan, so it does so only if a subject was written.
+    texts = Counter(normalised(task.subject) for task in change.after)
+    for text in written:
+        if texts[text] > 1:
+            same = first_ids(task for task in change.after if normalised(task.subject) == text)
+            yield Problem("duplicate_content", same, seen=str(texts[text]))
+
+
+def _missing(change: Change, field: str, code: str) -> Iterable[Problem]:
+    lacking = tuple(task.id for task in _anew(change, field) if not getattr(task, field))
+    return (Problem(code, lacking, seen=field),) if lacking else ()
+
+
+@_rule(*_FILLED, about_plan=True, new_tasks_need="active_form", presets={"claude": "error"})
+def _active_form_required(change: Change) -> Iterable[Problem]:
+    return _missing(change, "active_form", "active_form_required")
+
+
+@_rule(*_FILLED, about_plan=True, new_tasks_need="priority", presets={"claude-strict": "error"})
+def _priority_required(change: Change) -> Iterable[Problem]:
+    return _missing(change, "priority", "priority_required")
+
+
+@_rule(
+    *moves(OPEN, of=CLOSED),
+    TaskCreated,
+    PlanRestored,
+    about_plan=True,
+    limit="items",
+    presets={"langchain": "error"},
+)
+def _max_items(change: Change) -> Iterator[Problem]:
+    before, after, limits = change.before.counts, change.after.counts, change.limits
+    if limits.items < after.total > before.total:
+        yield Problem("max_items", seen=str(after.total), legal=str(limits.items))
+    if limits.open_items < after.open > before.open:
+        yield Problem("max_items", seen=f"{after.open} open", legal=str(limits.open_items))
+
+
+@_rule(*_FILLED, about_plan=True, presets={"langchain": "error"})
+def _max_text(change: Change) -> Iterable[Problem]:
+    if not _may_be_large(change):
+        return ()
+    found: list[Problem] = []
+    limits = change.limits.texts
+    for task in change.written():
+        was = change.before.get(task.id)
+        for field, limit in limits.items():
+            text = getattr(task, field)
+            if text and len(text) > limit and (was is None or text != getattr(was, field)):
+                seen = f"{field} of {len(text)} characters"
+                found.append(Problem("max_text", (task.id,), seen=seen, legal=str(limit)))
+        for field, text in _texts_within(task, was):
+            if len(text) > change.limits.text:
+                seen = f"{field} of {len(text)} characters"
+                legal = str(change.limits.text)
+                found.append(Problem("max_text", (task.id,), seen=seen, legal=legal))
+    return tuple(found)
+
+
+def _texts_within(task: Task, was: Task | None) -> Iterator[tuple[str, str]]:
+    """Yield the new texts inside a task's `waiting` and `evidence`, each with its path."""
+    if task.waiting is not None and (was is None or was.waiting != task.waiting):
+        yield "waiting.reason", task.waiting.reason
+        yield "waiting.question", task.waiting.question or ""
+    if task.evidence is not None and (was is None or was.evidence != task.evidence):
+        yield "evidence.summary", task.evidence.summary
+
+
+def _may_be_large(change: Change) -> bool:
+    """
+    Return True if a text may be too long.
+
+    For a list of thousands of lines with nothing but titles, only the lengths of these are checked.
+    """
+    shortest = change.limits.shortest
+    for event in change.events:
+        if type(event) is TaskCreated:
+            texts = _other_texts(event.task)
+            if len(event.task.subject) > shortest or (
+                any(texts) and _is_any_large(texts, shortest)
+            ):
+                return True
+        elif type(event) is TaskEdited or type(event) is PlanRestored:
+            return True
+    return False
+
+
+def _is_any_large(texts: Iterable[Any], shortest: int) -> bool:
+    # A value that is not a string contains texts.
+    return any(type(text) is not str or len(text) > shortest for text in filter(None, texts))
+
+
+@_rule(*_FILLED, about_plan=True, limit="metadata", presets={"langchain": "error"})
+def _max_metadata(change: Change) -> Iterable[Problem]:
+    for event in change.events:
+        if type(event) is TaskCreated:
+            if event.task.metadata is not EMPTY:
+                return tuple(_large_metadata(change))
+        elif type(event) is PlanRestored or (
+            type(event) is TaskEdited and "metadata" in event.changes
+        ):
+            return tuple(_large_metadata(change))
+    return ()
+
+
+def _large_metadata(change: Change) -> Iterator[Problem]:
+    limits = change.limits
+    for task in _anew(change, "metadata"):
+        if not task.metadata:
+            continue  # no metadata, although its JSON has two bytes
+        text = _JSON.encode(task.metadata)
+        # Models send single surrogates, which plain UTF-8 refuses.
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        # Counting these characters gives upper bounds of keys and levels, so most metadata needs no
+        # walk.
+        few = text.count(":") <= limits.metadata_keys
+        flat = text.count("{") + text.count("[") <= limits.metadata_levels
+        keys, levels = (0, 0) if few and flat else _keys_and_levels(task.metadata)
+        measured = (
+            (size, limits.metadata, "bytes as JSON"),
+            (keys, limits.metadata_keys, "keys"),
+            (levels, limits.metadata_levels, "levels"),
+        )
+        for number, limit, unit in measured:
+            if number > limit:
+                seen = f"{number} {unit}"
+                yield Problem("max_metadata", (task.id,), seen=seen, legal=str(limit))
+
+
+# A value that JSON cannot represent is measured by its str; the codec refuses it later, with its
+# path.
+def _jsonable(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+_JSON = json.JSONEncoder(default=_jsonable, skipkeys=True, ensure_ascii=False)
+
+
+def _keys_and_levels(value: Any) -> tuple[int, int]:
+    """Return the number of keys at all levels, and the depth of nested objects and arrays."""
+    keys = levels = 0
+    layer = [value]
+    while layer := [each for each in layer if isinstance(each, Mapping | tuple)]:
+        levels += 1
+        keys += sum(len(each) for each in layer if isinstance(each, Mapping))
+        layer = [
+            item
+            for each in layer
+            for item in (each.values() if isinstance(each, Mapping) else each)
+        ]
+    return keys, levels
+
+
+@_rule(EdgeAdded, PlanRestored, about_plan=True, limit="edges", presets={"langchain": "error"})
+def _max_edges(change: Change) -> Iterator[Problem]:
+    linked: dict[str, None] = {}
+    for event in change.events:
+        if type(event) is EdgeAdded:
+            linked[event.blocked] = None
+        elif type(event) is TaskCreated:
+            # In `inspect` every task counts as created, with its edges.
+            linked[event.task.id] = None
+        elif type(event) is PlanRestored:
+            for task in event.tasks:
+                was = change.before.get(task.id)
+                if was is None or not set(task.blocked_by) <= set(was.blocked_by):
+                    linked[task.id] = None
+    most = change.limits.edges
+    for now in filter(None, map(change.after.get, linked)):
+        if len(now.blocked_by) > most:
+            yield Problem("max_edges", (now.id,), seen=str(len(now.blocked_by)), legal=str(most))
+
+
+# The only rule that stops every further change: a runaway model fills the disk with a journal that
+# is read at each start, and no single step of it looks wrong.
+@_rule(about_plan=True, limit="history", presets={"langchain": "error"})
+def _max_history(change: Change) -> Iterable[Problem]:
+    number, most = change.after.revision, change.limits.history
+    if number <= most or number <= change.before.revision:
+        return ()
+    return (Problem("max_history", seen=str(number), legal=str(most)),)
+
+
+# AgentScope's tasks change owners silently, and then two agents do the same work.
+@_rule(TaskEdited, presets={"agentscope": "warn"})
+def _owner_taken(change: Change) -> Iterator[Problem]:
+    for was, task in change.edited():
+        if was.owner and task.owner and was.owner != task.owner:
+            yield Problem("owner_taken", (task.id,), seen=was.owner)
+
+
+# -------- builtin_tree --------
+# The rules about subtasks: their depth, and the statuses of parent and child.
+#
+# That no task contains itself is not a rule here: it holds under every policy (law 18).
+
+
+TREE_RULES: dict[str, Rule] = {}
+_tree_rule = registering(TREE_RULES)
+
+
+def _placed(change: Change, *, restored: bool) -> Iterator[str]:
+    """
+    Yield the ids of tasks that have a new parent, each once.
+
+    Restored tasks are included if `restored` is true.
+    """
+    ids: dict[str, None] = {}
+    for event in change.events:
+        if type(event) is TaskCreated:
+            ids[event.task.id] = None
+        elif type(event) is ParentChanged:
+            ids[event.task_id] = None
+        elif restored and type(event) is PlanRestored:
+            ids.update(dict.fromkeys(task.id for task in event.tasks))
+    before = change.before
+    for task_id in ids:
+        task, was = change.after.get(task_id), before.get(task_id)
+        if task is not None and task.parent and (was is None or was.parent != task.parent):
+            yield task_id
+
+
+@_tree_rule(
+    TaskCreated,
+    ParentChanged,
+    PlanRestored,
+    about_plan=True,
+    limit="depth",
+    presets={"langchain": "error"},
+)
+def _max_depth(change: Change) -> Iterable[Problem]:
+    # No generator if there is nothing to check: most plans have no subtasks.
+    return tuple(_too_deep(change)) if change.after.nested else ()
+
+
+def _too_deep(change: Change) -> Iterator[Problem]:
+    most = change.limits.depth
+    levels: dict[str, int] = {}
+    looked: set[str] = set()
+    for task_id in _placed(change, restored=True):
+        for inner in _within(change.after, task_id, looked):
+            looked.add(inner)
+            level = _level(change.after, inner, levels)
+            if level > most:
+                yield Problem("max_depth", (inner,), seen=str(level), legal=str(most))
+
+
+def _level(plan: Plan, task_id: str, known: dict[str, int]) -> int:
+    """
+    Return the depth of a task, 1 at the top level.
+
+    Depths in `known` are not computed again: that would take quadratic time for a chain of subtasks
+    created in one command.
+    """
+    trail: list[str] = []
+    step: str | None = task_id
+    while step is not None and step not in known:
+        trail.append(step)
+        step = plan[step].parent
+    level = known[step] if step is not None else 0
+    for each in reversed(trail):
+        level += 1
+        known[each] = level
+    return level
+
+
+def _within(plan: Plan, task_id: str, looked: Collection[str]) -> Iterator[str]:
+    """Yield a task and its descendants, skipping those in `looked` with their descendants."""
+    ids = [task_id]
+    for inner in ids:  # the list grows during the loop
+        if inner not in looked:
+            yield inner
+            ids += plan.children(inner)
+
+
+@_tree_rule(*moves([Status.COMPLETED]), presets={"default": "warn"})
+def _parent_complete(change: Change) -> Iterable[Problem]:
+    return tuple(_left_open(change)) if change.after.nested else ()
+
+
+def _left_open(change: Change) -> Iterator[Problem]:
+    after = change.after
+    done: set[str] = set()  # all descendants of these are closed
+    for move in change.moves(Status.COMPLETED):
+        task = after.get(move.task_id)
+        if task is not None and task.status is Status.COMPLETED:
+            walked = [*_until_many_are_open(after, task.id, done)]
+            found = [each for each in walked if not after[each].status.closed]
+            if found:
+                yield Problem("parent_complete", (task.id,), seen=", ".join(found))
+            else:
+                done.update(walked)
+
+
+def _until_many_are_open(plan: Plan, task_id: str, done: Collection[str]) -> Iterator[str]:
+    """Yield descendants of a task, until as many are open as a problem names."""
+    many = 0
+    for inner in _within(plan, task_id, done):
+        yield inner
+        many += not plan[inner].status.closed
+        if many == MOST_NAMED:
+            return
+
+
+@_tree_rule(*moves(OPEN, of=CLOSED), TaskCreated, ParentChanged, presets={"default": "warn"})
+def _child_of_closed(change: Change) -> Iterable[Problem]:
+    return tuple(_below_closed(change)) if change.after.nested else ()
+
+
+def _below_closed(change: Change) -> Iterator[Problem]:
+    after = change.after
+    ids = dict.fromkeys(_placed(change, restored=False))
+    reopened = (move for move in change.moves() if move.old.closed and not move.new.closed)
+    ids.update(dict.fromkeys(move.task_id for move in reopened))
+    known: dict[str, str] = {}
+    for task in filter(None, map(after.get, ids)):
+        closed = "" if task.status.closed else _closed_above(after, task, known)
+        if closed:
+            yield Problem("child_of_closed", (task.id,), seen=closed)
+
+
+def _closed_above(plan: Plan, task: Task, known: dict[str, str]) -> str:
+    """
+    Return the id of the nearest closed ancestor of this task, or "".
+
+    Results in `known` are not computed again.
+    """
+    trail: list[str] = []
+    found, step = "", task.parent
+    while step is not None and not found:
+        if step in known:
+            found = known[step]
+            break
+        trail.append(step)
+        found = step if plan[step].status.closed else ""
+        step = plan[step].parent
+    known.update(dict.fromkeys(trail, found))
+    return found
+
+
+# -------- builtin_trust --------
+# The rules that require somebody else: the program that checks whether a task is done, or the
+# person who approves a plan.
+#
+# Whoever switches one of these rules on must have such a program or person.
+
+
+TRUST_RULES: dict[str, Rule] = {}
+_trust_rule = registering(TRUST_RULES)
+_BEGUN = {Status.IN_PROGRESS, Status.COMPLETED}
+
+
+def _arrived(change: Change, statuses: Iterable[Status]) -> Iterator[str]:
+    """Yield the ids of tasks that the change put into one of these statuses, each once."""
+    ids: dict[str, None] = {}
+    for event in change.events:
+        if type(event) is StatusChanged and event.new in statuses:
+            ids[event.task_id] = None
+        elif type(event) is TaskCreated and event.task.status in statuses:
+            ids[event.task.id] = None
+    return iter(ids)
+
+
+@_trust_rule(*moves([Status.COMPLETED]), TaskCreated, opt_in=True)
+def _evidence_required(change: Change) -> Iterator[Problem]:
+    # Law 20. The check before the command counts too: removing the check and completing the task in
+    # one command does not avoid the rule.
+    for task_id in _arrived(change, {Status.COMPLETED}):
+        task, was = change.after.get(task_id), change.before.get(task_id)
+        check = (task and task.check) or (was and was.check)
+        if task is None or not check or task.status is not Status.COMPLETED:
+            continue
+        if task.evidence is None or not task.evidence.passed:
+            yield Problem("evidence_required", (task_id,), seen=check)
+
+
+@_trust_rule(*moves(_BEGUN), TaskCreated, opt_in=True)
+def _approval_required(change: Change) -> Iterable[Problem]:
+    if change.after.approved is not None:
+        return ()
+    begun = tuple(_arrived(change, _BEGUN))[:MOST_NAMED]
+    return (Problem("approval_required", begun),) if begun else ()
+
+
+@_trust_rule(TaskCreated, TaskDeleted, PlanCleared, PlanRestored, presets={"default": "warn"})
+def _approved_changed(change: Change) -> Iterable[Problem]:
+    approved = change.before.approved
+    if approved is None or (change.actor is not None and change.actor == approved.by):
+        return ()
+    return tuple(_changed(change, approved.by or "somebody else"))
+
+
+def _changed(change: Change, by: str) -> Iterator[Problem]:
+    before, after = change.before, change.after
+    if any(type(event) is PlanRestored for event in change.events):
+        came = tuple(task.id for task in after if task.id not in before)
+        went = tuple(task.id for task in before if task.id not in after)
+    else:
+        created = (event.task.id for event in change.events if type(event) is TaskCreated)
+        came = tuple(task_id for task_id in created if task_id in after)
+        went = tuple(task.id for task in change.removed())
+    for ids, seen in ((came, "added since"), (went, "removed since")):
+        if ids:
+            yield Problem("approved_changed", ids[:MOST_NAMED], seen=seen, legal=by)
+
+
+# -------- builtin --------
+# The rules about actions: status changes, whole-list writes, removed tasks.
+#
+# The message of each rule to a model is under its name in `todoplan/texts/problems.txt`.
+
+
+_HERE: dict[str, Rule] = {}
+_list_rule = registering(_HERE)
+_STARTED = moves([Status.IN_PROGRESS])
+_MOST_OF_A_TEXT = 60
+_COMPLETED = moves([Status.COMPLETED])
+_REOPENED = moves(of=[Status.COMPLETED])
+# Taken from the table, so that a new status or action needs no change here.
+_JUMPED: set[Trigger] = {
+    (old, move.target) for (old, _), move in TABLE.items() if move.kind is Kind.JUMP
+}
+
+
+@_list_rule(
+    *_STARTED,
+    TaskCreated,
+    PlanRestored,
+    about_plan=True,
+    presets={"default": "warn", "claude": "error"},
+)
+def _single_in_progress(change: Change) -> Iterable[Problem]:
+    # Tasks already in progress before the command are not its fault: only one more is.
+    now = change.after.counts.in_progress
+    if now <= 1 or now <= change.before.counts.in_progress:
+        return ()
+    # Each claimed task is another worker's: a team may have several tasks in progress.
+    free = [task for task in change.after.active() if task.claim is None]
+    now = len(free)
+    if now <= 1 or now <= sum(task.claim is None for task in change.before.active()):
+        return ()
+    return (Problem("single_in_progress", first_ids(free), seen=str(now), legal="1"),)
+
+
+@_list_rule()
+def _some_in_progress(change: Change) -> Iterable[Problem]:
+    if not isinstance(change.command, WriteTodos | Batch):
+        return ()  # with single-task commands, the next call may start a task
+    before, after = change.before.counts, change.after.counts
+    if after.in_progress or not after.open or (before.open and not before.in_progress):
+        return ()
+    return (Problem("some_in_progress", first_ids(change.after.ready()), seen="0", legal="1"),)
+
+
+@_list_rule()
+def _first_in_progress(change: Change) -> Iterable[Problem]:
+    after = change.after.counts
+    listed = any(change.writes()) or isinstance(change.command, CreateTasks)
+    if not listed or change.before.counts.open or after.in_progress or not after.open:
+        return ()
+    return (Problem("first_in_progress", first_ids(change.after.ready()), seen="0", legal="1"),)
+
+
+@_list_rule(*_REOPENED, TaskEdited, TaskDeleted, PlanCleared, presets={"default": "warn"})
+def _completed_is_final(change: Change) -> Iterator[Problem]:
+    for move in change.moves():
+        if move.old is Status.COMPLETED:
+            yield Problem("completed_is_final", (move.task_id,), seen=f"set to {move.new}")
+    for was, task in change.edited():
+        if was.status is Status.COMPLETED and was.subject != task.subject:
+            yield Problem("completed_is_final", (task.id,), seen="reworded")
+    # A list without open tasks may be removed as a whole: a new one begins.
+    if change.before.counts.open:
+        for task in change.removed():
+            if task.status is Status.COMPLETED:
+                yield Problem("completed_is_final", (task.id,), seen="removed")
+
+
+@_list_rule(*_JUMPED)
+def _linear_status(change: Change) -> Iterator[Problem]:
+    for move in change.moves():
+        if TABLE[move.old, ACTION_TO[move.new]].kind is Kind.JUMP:
+            yield Problem("linear_status", (move.task_id,), seen=f"{move.old} to {move.new}")
+
+
+def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
+    """
+    Return a problem for each task that the change put into a status despite unresolved blockers.
+    """
+    # Judged by the plan after the whole command: pydantic-ai-todo judges step by step, and so
+    # refuses the hand-off {complete a, start b} that it advertises.
+    arrived: list[str] = []
+    for event in change.events:
+        if type(event) is StatusChanged and event.new is to:
+            arrived.append(event.task_id)
+        elif type(event) is TaskCreated:
+            arrived.append(event.task.id)
+    after = change.after
+    late = [task_id for task_id in arrived if after.waits_for(task_id)]
+    if not late:
+        return ()
+    found: list[Problem] = []
+    for task in map(after.__getitem__, dict.fromkeys(late)):
+        if task.status is to:
+            waiting = unresolved_blockers(after, task)[:MOST_NAMED]
+            found.append(Problem(code, (task.id,), seen=", ".join(f"#{each}" for each in waiting)))
+    return tuple(found)
+
+
+# EdgeAdded instead of TaskCreated: a new task with a blocker has an edge event too.
+@_list_rule(*_STARTED, EdgeAdded, presets={"agentscope": "warn"})
+def _blocked_start(change: Change) -> Iterable[Problem]:
+    return _blocked(change, Status.IN_PROGRESS, "blocked_start")
+
+
+@_list_rule(*_COMPLETED, EdgeAdded, presets={"agentscope": "warn"})
+def _blocked_complete(change: Change) -> Iterable[Problem]:
+    return _blocked(change, Status.COMPLETED, "blocked_complete")
+
+
+@_list_rule(TaskDeleted, PlanCleared, presets={"default": "warn"})
+def _dropped_open_items(change: Change) -> Iterable[Problem]:
+    # Also true without a whole-list write: deleting tasks by id names each of them.
+    if all(write.clear for write in change.writes()):
+        return ()
+    dropped = tuple(task.id for task in change.removed() if not task.status.closed)
+    if not dropped:
+        return ()
+    # Named by text as well: a model that writes whole lists may never have seen an id.
+    texts = [f'"{change.before[task_id].subject[:_MOST_OF_A_TEXT]}"' for task_id in dropped[:5]]
+    texts += ["..."] * (len(dropped) > 5)  # noqa: PLR2004 - the number that a reply names
+    seen, legal = str(len(dropped)), ", ".join(texts)
+    return (Problem("dropped_open_items", dropped, seen=seen, legal=legal),)
+
+
+# OpenHands' planner treated a call without a list as an empty list, and deleted the plan. A write
+# with a merge base deletes, task by task, those that others have not changed.
+@_list_rule(PlanCleared, TaskDeleted, presets={"default": "error"})
+def _empty_write(change: Change) -> Iterable[Problem]:
+    still_open = change.before.counts.open
+    if not still_open or all(write.todos or write.clear for write in change.writes()):
+        return ()
+    return (Problem("empty_write", seen=str(still_open)),)
+
+
+@_list_rule(*_COMPLETED)
+def _batch_completion(change: Change) -> Iterable[Problem]:
+    done = tuple(dict.fromkeys(move.task_id for move in change.moves(Status.COMPLETED)))
+    return (Problem("batch_completion", done, seen=str(len(done))),) if len(done) > 1 else ()
+
+
+@_list_rule(NoneType, presets={"default": "warn"})
+def _no_op_write(change: Change) -> Iterable[Problem]:
+    if change.events or not any(change.writes()):
+        return ()
+    return (Problem("no_op_write"),)
+
+
+RULES: dict[str, Rule] = {**_HERE, **TASK_RULES, **TREE_RULES, **TRUST_RULES}
+"""Every rule by name."""
+
+
+# -------- policy --------
+# Policies: which rules are on, and how severe they are. A policy is a value passed to `decide`.
+
+
+# Bounded, because a batch may have any set of triggers, and a preset lives as long as the program.
+_MOST_KEPT = 256
+_ERROR = Severity.ERROR
+_Rated = tuple[tuple[Rule, Severity], ...]
+
+
+# Spelled out for type checkers, so that a misspelled rule is an error; a test compares it to RULES.
+class RuleSettings(TypedDict, total=False):
+    """
+    The arguments of `Policy.but`: a severity for each rule, for some rules alternatively a number.
+    """
+
+    limits: Limits
+    active_form_required: SeverityName | Severity
+    approval_required: SeverityName | Severity
+    approved_changed: SeverityName | Severity
+    batch_completion: SeverityName | Severity
+    blocked_complete: SeverityName | Severity
+    blocked_start: SeverityName | Severity
+    child_of_closed: SeverityName | Severity
+    completed_is_final: SeverityName | Severity
+    dropped_open_items: SeverityName | Severity
+    duplicate_content: SeverityName | Severity
+    empty_write: SeverityName | Severity
+    evidence_required: SeverityName | Severity
+    first_in_progress: SeverityName | Severity
+    linear_status: SeverityName | Severity
+    max_depth: SeverityName | Severity | int
+    max_edges: SeverityName | Severity | int
+    max_history: SeverityName | Severity | int
+    max_items: SeverityName | Severity | int
+    max_metadata: SeverityName | Severity | int
+    max_text: SeverityName | Severity
+    no_op_write: SeverityName | Severity
+    owner_taken: SeverityName | Severity
+    parent_complete: SeverityName | Severity
+    priority_required: SeverityName | Severity
+    single_in_progress: SeverityName | Severity
+    some_in_progress: SeverityName | Severity
+
+
+def _severity(word: object) -> Severity:
+    try:
+        return Severity(word)  # type: ignore[arg-type]  # any other word is refused below
+    except ValueError:
+        msg = f"a severity is off, warn or error, not {word!r}"
+        raise PlanError(msg, seen=word) from None
+
+
+def _rated(rules: Iterable[tuple[Rule, SeverityName | Severity]]) -> _Rated:
+    return tuple((rule, _severity(level)) for rule, level in rules)
+
+
+def _all_off() -> _Rated:
+    return tuple((rule, Severity.OFF) for rule in RULES.values())
+
+
+def _by_name(policy: Policy) -> dict[str, Severity]:
+    return {rule.name: level for rule, level in policy.rules}
+
+
+@attrs.frozen(repr=False)
+class Policy:
+    """
+    Rules with a severity each, and the limits that they use.
+
+    Start from a preset and state the differences: `DEFAULT.but(single_in_progress="error")`.
+    """
+
+    rules: _Rated = attrs.field(factory=_all_off, converter=_rated)
+    limits: Limits = Limits()
+    # A mutable cache: finding the rules that an event can break costs more than running them. It
+    # only contains data derived from `rules`. So it is not part of equality, each policy starts
+    # with an empty one, and several threads may fill it at the same time.
+    _heeding: dict[Any, _Rated] = attrs.field(factory=dict, init=False, eq=False)
+    # Read at every call of a model.
+    _levels: dict[str, Severity] = attrs.field(
+        default=attrs.Factory(_by_name, takes_self=True), init=False, eq=False
+    )
+    _begun_as: str = attrs.field(default="", eq=False, alias="_begun_as")
+
+    @classmethod
+    def preset(cls, name: str) -> Policy:
+        """
+        Return the policy with the severities that the rules declare for a preset.
+
+        Raises:
+            PlanError: there is no preset of that name.
+        """
+        if name not in (known := (*STEPS, "strict")):
+            msg = f"there is no preset {short_repr(name)}; the presets are {', '.join(known)}"
+            raise PlanError(msg, seen=name)
+        rules = tuple((rule, rule.severity_in(name)) for rule in RULES.values())
+        return cls(rules, _begun_as=name)
+
+    def __repr__(self) -> str:
+        name = self._begun_as.upper().replace("-", "_") or "Policy()"
+        changes = [
+            f"{rule.name}={level.value!r}"
+            for rule, level in self.rules
+            if RULES.get(rule.name) is rule and level is not rule.severity_in(self._begun_as)
+        ]
+        if self.limits != Limits():
+            changes.append(f"limits={self.limits!r}")
+        own = [
+            f".adding({rule!r}, {level.value!r})"
+            for rule, level in self.rules
+            if RULES.get(rule.name) is not rule
+        ]
+        return name + (f".but({', '.join(changes)})" if changes else "") + "".join(own)
+
+    def heeding(self, events: Sequence[Event]) -> _Rated:
+        """Return the rules that are on and that these events can break."""
+        # A single status change is the usual case: its trigger is computed without a set or a call.
+        triggers: Any
+        if len(events) != 1:
+            triggers = frozenset(map(trigger_of, events))
+        elif type(event := events[0]) is StatusChanged:
+            triggers = event.old, event.new
+        else:
+            triggers = type(event)
+        found = self._heeding.get(triggers)
+        if found is None:
+            found = self._work_out(triggers if isinstance(triggers, frozenset) else {triggers})
+            if len(self._heeding) < _MOST_KEPT:
+                self._heeding[triggers] = found
+        return found
+
+    def _work_out(self, triggers: AbstractSet[Trigger]) -> _Rated:
+        # The rule `no_op_write` is triggered by a command without events.
+        happened = triggers or {NoneType}
+        on = (entry for entry in self.rules if entry[1] is not Severity.OFF)
+        return tuple(entry for entry in on if entry[0].heeds(happened))
+
+    def but(self, **changes: Unpack[RuleSettings]) -> Policy:
+        """
+        Return this policy with other severities for the named rules, or with other limits.
+
+        A number for a rule with a limit sets that limit, and sets the rule to error if it is off:
+        `but(max_items=50)`. Other limits are set with `but(limits=Limits(open_items=20))`, which
+        replaces all limits set before; numbers in the same call are applied after it.
+
+        Raises:
+            PlanError: no rule has that name, or the value is neither off, warn, error nor a number
+                for a rule with a limit.
+        """
+        given: dict[str, Any] = dict(changes)
+        limits = given.pop("limits", self.limits)
+        if not isinstance(limits, Limits):
+            msg = f"{short_repr(limits)} was given as the limits; write limits=Limits(items=50)"
+            raise PlanError(msg, seen=limits)
+        known = {rule.name for rule, _ in self.rules}
+        unknown = sorted(set(given) - known)
+        if unknown:
+            _refuse_names(unknown, known)
+        rules = []
+        for rule, old in self.rules:
+            new = given.get(rule.name, old)
+            if isinstance(new, int) and not isinstance(new, bool):
+                limits = _limited(limits, rule, new)
+                new = Severity.ERROR if old is Severity.OFF else old
+            rules.append((rule, new))
+        return attrs.evolve(self, rules=rules, limits=limits)
+
+    def adding(self, rule: Rule, severity: SeverityName | Severity = "error") -> Policy:
+        """
+        Return this policy with your own rule, which replaces a rule of the same name.
+
+        Raises:
+            PlanError: `rule` is not a rule, or the severity is none of off, warn, error.
+        """
+        _must_be_a_rule(rule)
+        kept = tuple(entry for entry in self.rules if entry[0].name != rule.name)
+        return attrs.evolve(self, rules=(*kept, (rule, severity)))
+
+    def severity(self, name: str) -> Severity:
+        """Return the severity of the named rule; off for a rule that the policy does not have."""
+        return self._levels.get(name, Severity.OFF)
+
+
+def _must_be_a_rule(given: object) -> None:
+    if not isinstance(given, Rule):
+        msg = f'{short_repr(given)} is no rule; write Rule("my_rule", check)'
+        raise PlanError(msg, seen=given)
+
+
+def _refuse_names(unknown: Sequence[str], known: AbstractSet[str]) -> NoReturn:
+    near = [name for word in unknown for name in get_close_matches(word, known, 1)]
+    meant = f"did you mean {', '.join(near)}? " if near else ""
+    msg = f"no rule is called {', '.join(unknown)}; {meant}the rules are {', '.join(sorted(known))}"
+    raise PlanError(msg, unknown=list(unknown))
+
+
+def _limited(limits: Limits, rule: Rule, number: int) -> Limits:
+    if not rule.limit:
+        fields = ", ".join(f"{field.name}=..." for field in attrs.fields(Limits))
+        msg = (
+            f"a severity is off, warn or error, not {number!r}: {rule.name} does not count by one"
+            f" number. Limits are set by but(limits=Limits({fields})), each if wanted"
+        )
+        raise PlanError(msg, seen=number)
+    return attrs.evolve(limits, **{rule.limit: number})
+
+
+def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """
+    Return the problems for which the policy refuses a change, and its warnings.
+
+    Raises:
+        PlanError: a check returned something that is not a problem.
+    """
+    errors: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    for rule, severity in policy.heeding(change.events):
+        try:
+            answer = rule.check(change)
+            if type(answer) is tuple and not answer:  # the usual result of most rules
+                continue
+            found = _problems(rule, answer)
+        except Exception as error:
+            error.add_note(f"raised by the rule {rule.name}")
+            raise
+        if severity is _ERROR:
+            errors += found
+        else:
+            warnings += found
+    return errors, warnings
+
+
+def _problems(rule: Rule, answer: Any) -> tuple[Problem, ...]:
+    try:
+        found: tuple[Any, ...] = tuple(answer)
+    except TypeError:
+        # If the result is iterable, the check itself raised this error, and its author must see it.
+        _must_be(Iterable, answer, rule)
+        raise
+    for each in found:
+        _must_be(Problem, each, rule)
+    return found
+
+
+def _must_be(kind: type, answer: object, rule: Rule) -> None:
+    if not isinstance(answer, kind):
+        msg = (
+            f"the rule {rule.name} gave {short_repr(answer)}; a check yields problems,"
+            " or returns a tuple of them, () if nothing is wrong"
+        )
+        raise PlanError(msg, rule=rule.name, seen=answer) from None
+
+
+def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
+    """Return the violations, in a plan as it is, of rules about plans with severity error."""
+    # Every task counts as created, so rules that look only at new tasks see all of them.
+    created: Iterable[TaskCreated] = map(TaskCreated, plan)
+    change = Change(Plan(), plan, None, tuple(created), policy.limits)
+    return tuple(
+        problem
+        for rule, severity in policy.rules
+        if rule.about_plan and severity is Severity.ERROR
+        for problem in _problems(rule, rule.check(change))
+    )
+
+
+# -------- presets --------
+# Ready-made policies: as strict as the planning tools in use, and a compromise as the default.
+#
+# Each rule declares its severity in the presets (`todoplan.core.rules`).
+
+
+LANGCHAIN = Policy.preset("langchain")
+"""Like LangChain's TodoListMiddleware: only sizes are limited, the rest is left to prompts."""
+
+AGENTSCOPE = Policy.preset("agentscope")
+"""Like AgentScope's task tools: statuses change freely, and edges only give warnings."""
+
+DEFAULT = Policy.preset("default")
+"""Permissive where refusals hurt users of comparable libraries, strict where data would be lost."""
+
+CLAUDE = Policy.preset("claude")
+"""Like the description of Claude's TodoWrite: one task in progress, an active form for each."""
+
+CLAUDE_STRICT = Policy.preset("claude-strict")
+"""Like CLAUDE, and each task needs a priority."""
+
+STRICT = Policy.preset("strict")
+"""Every rule is an error, except those that must be switched on explicitly (`opt_in`)."""
+
+PRESETS: dict[str, Policy] = {
+    "default": DEFAULT,
+    "langchain": LANGCHAIN,
+    "claude": CLAUDE,
+    "claude-strict": CLAUDE_STRICT,
+    "agentscope": AGENTSCOPE,
+    "strict": STRICT,
+}
+"""The presets by their names on the command line."""

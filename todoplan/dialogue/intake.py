@@ -1,0 +1,2240 @@
+"""
+Reading the arguments of a model's call: repaired if the meaning is clear, otherwise refused.
+
+A refusal names every fault. Read `read` first: it has the principles, and reads a call's arguments
+by the `fields` of a tool. `parsing` turns text into plain data. `values` has a reader for each kind
+of field, and collects repairs and problems; it uses the words in `vocabulary`, and `cleaning` for
+texts. `repairs` limits what a guess may do. `application_lists` repairs a list that was written by
+a program, not by a model.
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import lru_cache
+from itertools import count, islice, repeat
+from typing import Any, NamedTuple, cast
+
+import attrs
+
+from todoplan.core.commands import Batch, Command, DeleteTask, WriteTodos
+from todoplan.core.plan.model import (
+    Priority,
+    Status,
+    Task,
+    Waiting,
+    fast_constructor,
+    fast_keyword_constructor,
+)
+from todoplan.core.plan.plan import number_of
+from todoplan.core.problems import Problem
+from todoplan.core.rules import Change
+from todoplan.texts import say
+
+# -------- repairs --------
+# The repairs of intake as values, and which of them are guesses.
+#
+# Law 10: nothing is repaired silently; the reply names every repair. Law 17: a guess never removes
+# a task. A whole-list write replaces the plan, so values that are no list ("null", one object,
+# "same as before") used to empty plans and report success. If the container had to be guessed, the
+# call may add and change tasks, but is refused if it would remove a task that it does not name.
+
+
+# An exact JSON text or Python literal of the whole list is no guess, even with a comma too many.
+# Encoding a list twice is the most frequent fault of models, and such a text is as clear about its
+# content and its end as the list itself. "noise" is a guess, because a comment is dropped, and
+# models write comments such as `/* the rest as before */`.
+GUESSES = frozenset({"bare_entry", "bare_list", "checklist", "noise", "wrapper"})
+"""The repairs that guess the container of the arguments, or of a list in them."""
+
+
+@attrs.frozen
+class Repair:
+    """
+    One repair: its kind, the path in the arguments, the value sent, and the value used instead.
+    """
+
+    code: str
+    path: str = ""
+    seen: str = ""
+    used: str = ""
+
+
+def is_guess(repairs: Iterable[Repair]) -> bool:
+    """Return whether the container of the arguments, or of a list in them, had to be guessed."""
+    return any(repair.code in GUESSES for repair in repairs)
+
+
+def unnamed(change: Change) -> tuple[str, ...]:
+    """
+    Return the ids of the tasks that a command removes without naming them, in the plan's order.
+
+    A whole-list write names each task that it keeps, by id or by text. Other commands name every
+    task by its id. `clear` with an empty list counts as naming all tasks.
+    """
+    # Closed tasks count too, since they are part of the plan's record.
+    parts = _parts(change.command)
+    if any(isinstance(part, WriteTodos) and part.clear and not part.todos for part in parts):
+        return ()
+    named = {part.task_id for part in parts if isinstance(part, DeleteTask)}
+    return tuple(task.id for task in change.removed() if task.id not in named)
+
+
+def _parts(command: Command | None) -> Sequence[Command]:
+    if isinstance(command, Batch):
+        return [inner for part in command.commands for inner in _parts(part)]
+    return [command] if command is not None else []
+
+
+def loss_by_guess(repairs: Sequence[Repair], change: Change) -> Problem | None:
+    """Return the problem if a change with these repairs violates law 17, otherwise `None`."""
+    guess = next((repair for repair in repairs if repair.code in GUESSES), None)
+    lost = unnamed(change) if guess else ()
+    if guess is None or not lost:
+        return None
+    how = say("repairs", guess.code, path=guess.path or say("repairs", "arguments"))
+    return Problem("guessed_container", lost, seen=how)
+
+
+# -------- cleaning --------
+# Cleaning of task texts: hidden characters and leaked call syntax are removed.
+
+
+# NUL (PostgreSQL refuses it: langgraph#1878), and bidi overrides, bidi isolates and the tag block,
+# which hide text from the person who approves a plan (mcp-execution#430, Decepticon#480).
+_HIDING = "\x00\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f"
+_HALVES = "\ud800-\udfff"
+_HIDDEN = re.compile(f"[{_HIDING}]")
+_LONE = re.compile(f"[{_HALVES}]")
+_SUSPECT = re.compile(f"[<{_HIDING}{_HALVES}]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+# Models leak parts of their own call format (claude-code#83088, #48679, #44826). Closing tags at
+# the very end are noise; an opening tag inside a text means that it contains another argument.
+_SWALLOWED = re.compile(r"<(?:antml:)?parameter\s++name\s*+=")
+_CLOSER = re.compile(
+    r"</(?:antml:)?(?:parameter|invoke|function_calls|payload|tool_call|tool_use)>\Z"
+)
+ANY_CLOSER = re.compile(r"</[\w:.-]{1,40}>\Z")
+"""A closing tag of any name, for places where only JSON is expected."""
+_LONGEST_CLOSER = 43  # "</", a name of 40, ">"
+_MOST_SEEN = 40
+
+
+def is_clean(text: str) -> bool:
+    """Return whether a text surely needs no cleaning, so that `clean` would return it unchanged."""
+    if text.isascii():
+        return "<" not in text and "\x00" not in text
+    return _SUSPECT.search(text) is None
+
+
+def clean(text: str, path: str) -> tuple[str, tuple[Repair, ...]]:
+    """
+    Return the cleaned text and the repairs.
+
+    NUL, bidi overrides, tag characters and leaked closing tags are removed, and lone surrogates are
+    replaced. Other control characters are kept; they are never rendered.
+    """
+    repairs: list[Repair] = []
+    if not text.isascii() or "\x00" in text:
+        # A lone surrogate cannot be encoded: LangGraph's fallback for that was CVE-2025-64439.
+        paired = _PAIR.sub(_joined, text)
+        whole = _LONE.sub("\ufffd", paired)
+        if whole != text:
+            repairs.append(Repair("surrogates", path))
+        # Joiners (U+200C, U+200D) are kept, since some scripts and emoji need them.
+        text = _HIDDEN.sub("", whole)
+        if text != whole:
+            repairs.append(Repair("hidden_characters", path))
+    shorter = unleaked(text)
+    if shorter != text:
+        repairs.append(Repair("closing_tags", path))
+    return shorter, tuple(repairs)
+
+
+def _joined(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")
+
+
+def unleaked(text: str, closer: re.Pattern[str] = _CLOSER) -> str:
+    """Return the text without the closing tags at its end, in linear time."""
+    # There may be several tags ("</parameter>\n</invoke>") and megabytes of text, so each search
+    # is limited to a window at the end.
+    end = _bare_end(text, len(text))
+    found = closer.search(text, max(0, end - _LONGEST_CLOSER), end)
+    if found is None:
+        return text
+    while found is not None:
+        end = _bare_end(text, found.start())
+        found = closer.search(text, max(0, end - _LONGEST_CLOSER), end)
+    return text[:end]
+
+
+def _bare_end(text: str, end: int) -> int:
+    while end and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def leaks_field(text: str) -> bool:
+    """
+    Return whether the text contains another argument's opening tag, so that its value was lost.
+    """
+    return _SWALLOWED.search(text) is not None
+
+
+def quoted(value: object) -> str:
+    """
+    Return a value in at most 40 printable characters: enough to recognise it, not to copy it.
+
+    Models imitate text that an error repeats: in openclaw#142304, 127 failures followed each other
+    that way.
+    """
+    text = value if isinstance(value, str) else _spelled(value)
+    # Cut before escaping, since the text may have a megabyte.
+    safe = text[: _MOST_SEEN * 2].encode("unicode_escape").decode("ascii")
+    return safe if len(safe) <= _MOST_SEEN else f"{safe[: _MOST_SEEN - 3]}..."
+
+
+def _spelled(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value) if abs(value) < 1e18 else "a number of over 18 digits"  # noqa: PLR2004 - as it says
+    return "a list" if isinstance(value, list | tuple) else "an object"
+
+
+# -------- parsing --------
+# The first step of intake: turn the arguments that a model sent into plain JSON values.
+#
+# Law 10: this never raises and never hangs, whatever the input. To ensure that:
+# - Sizes are checked before any work. The length comes first, and every pass over a text is linear.
+#   Patterns are possessive and treat an unclosed string as going on to the end of the text: a
+#   pattern that gave up there and started again at the next quote took seven seconds for 64 KiB.
+#   Nothing is cached.
+# - Objects from a framework are copied into plain values, once: the methods of foreign classes may
+#   raise, return different values the second time, or never end.
+# - Only complete texts with one meaning are repaired (commas, comments, fences, Python's
+#   spelling). A
+#   text that ends inside a value is always refused, since closing its brackets would invent a
+#   value:
+#   `"status": "pen` once became a status.
+#
+# JSON texts and Python literals are read strictly: duplicate keys are refused unless their values
+# are equal, and so are numbers that cannot be represented.
+
+
+MOST_DIGITS = 18
+_CLOSER_OF = {"[": "]", "{": "}", "(": ")"}
+_WORDS = {"None": "null", "True": "true", "False": "false"}
+# `u'...'` is a Python 2 string.
+_TOKEN = re.compile(
+    r"""
+    (?P<space> \s++ )
+    | u?(?P<string> "(?:[^"\\]++|\\.)*+" | '(?:[^'\\]++|\\.)*+' )
+    | (?P<plain> -?[0-9][0-9.eE+-]*+ | : )
+    | (?P<comma> , )
+    | (?P<word> \w++ )
+    | (?P<opening> [\[{(] )
+    | (?P<closing> [\]})] )
+    | (?P<other> . )
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL
+)
+_DEEPEST = 100
+_MISPLACED = "a literal holds brackets, texts, numbers, None, True and False, with commas between"
+_ESCAPED = {"\n": "", **dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True))}
+
+
+class RefusedError(Exception):
+    """The text can be parsed but must be refused; `problem` is the reason."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.code)
+        self.problem = problem
+
+
+def from_json(text: str) -> Any:
+    """
+    Return the value of a JSON text; raw line ends inside strings are allowed.
+
+    Raises:
+        RefusedError: a key occurs twice with different values, or a number cannot be represented.
+        ValueError: the text is not JSON.
+        RecursionError: the text is nested more deeply than Python can read.
+    """
+    return _DECODER.decode(text)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):  # `json` would silently keep the last of two
+        first: dict[str, Any] = {}
+        for key, value in pairs:
+            kept = first.setdefault(key, value)
+            if kept != value or type(kept) is not type(value):
+                raise RefusedError(Problem("duplicate_key", seen=key))
+    return found
+
+
+def _no_constant(name: str) -> float:
+    raise RefusedError(Problem("bad_number", seen=name))
+
+
+def _integer(digits: str) -> int:
+    # The length is checked first: int() takes quadratic time, and raises beyond 4,300 digits.
+    if len(digits.lstrip("-")) > MOST_DIGITS:
+        raise RefusedError(Problem("bad_number", seen=f"a number of {len(digits)} digits"))
+    return int(digits)
+
+
+def _number(digits: str) -> float:
+    value = float(digits)  # 1e999 is infinite, and `json` would not write it as valid JSON
+    if value in (float("inf"), float("-inf")):
+        raise RefusedError(Problem("bad_number", seen=digits))
+    return value
+
+
+_DECODER = json.JSONDecoder(
+    strict=False,
+    object_pairs_hook=_object,
+    parse_constant=_no_constant,
+    parse_int=_integer,
+    parse_float=_number,
+)
+
+
+def from_python(text: str) -> Any:
+    """
+    Return the value of a Python literal of lists, dicts, tuples, strings and numbers.
+
+    The text is translated to JSON token by token and then read as JSON. Python's own parser is
+    unsuitable for untrusted text: it writes a warning to standard error for each odd token, runs
+    out of memory on `-----`, drops comments, and joins two strings with a missing comma.
+
+    Raises:
+        RefusedError: as in `from_json`.
+        RecursionError: as in `from_json`.
+        ValueError: the text is not such a literal.
+    """
+    parts: list[str] = []
+    opened: list[tuple[str, int, list[str]]] = []  # each bracket, its position, its commas
+    for found in _TOKEN.finditer(text):
+        part = found[0]
+        match found.lastgroup:
+            case "space":
+                continue
+            case "string":
+                part = json.dumps(_ESCAPE.sub(_unescaped, found["string"][1:-1]))
+            case "word" if part in _WORDS:
+                part = _WORDS[part]
+            case "comma" if opened:
+                opened[-1][2].append(part)
+            case "opening" if len(opened) < _DEEPEST:
+                opened.append((part, len(parts), []))
+                part = "[" if part == "(" else part
+            case "closing" if opened and _CLOSER_OF[opened[-1][0]] == part:
+                bracket, start, commas = opened.pop()
+                if bracket == "(" and not commas and len(parts) > start + 1:
+                    raise ValueError(_MISPLACED)  # (1) is 1, not a tuple
+                # [1,] is valid in Python, [,] is not; JSON then refuses the remaining comma.
+                if parts[-1] == "," and len(parts) > start + 2:
+                    parts.pop()
+                part = "]" if bracket == "(" else part
+            case "plain":
+                pass
+            case _:
+                raise ValueError(_MISPLACED)
+        parts.append(part)
+    # Joined by blanks: two strings with a missing comma stay separate, and are refused.
+    return from_json(" ".join(parts))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if code := found[1] or found[2] or found[3]:
+        return chr(int(code, 16))
+    if found[4]:
+        return chr(int(found[4], 8))
+    return _ESCAPED.get(found[5], found[0])  # an unknown escape keeps its backslash, as in C:\dir
+
+
+_LONGEST_LITERAL = 65_536  # bounded, since its tokens are read one by one in Python
+# Raw line ends inside strings are allowed here too, as in `from_json`.
+_PLAIN_DECODE = json.JSONDecoder(strict=False).raw_decode
+_DEEPEST_PLAIN = 5  # arguments, list, entry, list of ids, id: none of our schemas is deeper
+_NODE = 64  # an upper bound: in `_json_values`, a value's key and brackets count less
+# Models encode arguments several times: kimi-cli#2513, livekit#5411, OpenManus#989.
+_MOST_ENCODINGS = 3
+# lobehub#13817: five blind retries of a truncated call, 487,000 tokens. So the error says why.
+_TRUNCATED = Problem("truncated")
+_FENCE = re.compile(r"```[\w-]*+[ \t]*+\n")
+# Strings are matched first, so that `//` in a URL inside a string is kept.
+_NOISE = re.compile(
+    r'("(?:[^"\\]++|\\.)*+"?)|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|,(?=\s*+[}\]])', re.DOTALL
+)
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
+# Texts that may be JSON, and texts that must be: "[urgent] call back" is a title, but `["urgent` is
+# a broken list.
+_ENCODED = re.compile(r"\s*+[\[{\"`]")
+_STRUCTURED = re.compile(
+    r"""\s*+["\\]*+(?:\{\s*+(?:[\\"']|\Z)|\[\s*+(?:[\[{\\"']|\Z))"""  # how lists and objects begin
+)
+
+
+@attrs.frozen
+class InputLimits:
+    """
+    The limits of one call: characters, levels of nesting, and entries of a list.
+
+    With `strict`, a call with an unknown key is refused; otherwise the key is ignored and reported.
+    """
+
+    chars: int = 1_048_576
+    depth: int = 32
+    items: int = 1_000
+    strict: bool = False
+
+
+@attrs.frozen
+class Parsed:
+    """A JSON value, and the repairs that were needed to read it."""
+
+    value: Any
+    repairs: tuple[Repair, ...] = ()
+
+
+def parse(raw: object, limits: InputLimits) -> Parsed | Problem:
+    """Return the value of a call's arguments: JSON text, bytes, or an object from a framework."""
+    if raw is None:
+        return Parsed({})
+    try:
+        kind = type(raw)  # `isinstance` would call methods of a foreign class
+        if issubclass(kind, str):
+            return _read(str.__str__(cast("str", raw)), limits)
+        if issubclass(kind, bytes | bytearray):
+            return _read(memoryview(cast("bytes", raw)).tobytes(), limits)
+        return Parsed(_json_values(raw, limits))
+    except RefusedError as refused:
+        return refused.problem
+
+
+def plain_object(raw: object, limits: InputLimits) -> dict[str, Any] | None:
+    """
+    Return a call's arguments if they are a dict, or a JSON text that needs no repair.
+
+    Return `None` if they must be parsed with `parse`. The size is checked, but not the values.
+    """
+    # `type`, not `isinstance`: a foreign class may define any behaviour.
+    if limits.depth < _DEEPEST_PLAIN:
+        return None
+    if type(raw) is dict:
+        return raw if _size(raw) <= limits.chars else None
+    return _plain_json(raw) if type(raw) is str and len(raw) <= limits.chars else None
+
+
+def _size(value: dict[str, Any] | list[Any]) -> int:
+    """Return an upper bound of the size that `_json_values` computes."""
+    size = 0
+    for inner in value.values() if type(value) is dict else value:
+        if isinstance(inner, dict | list):
+            size += _size(inner)
+        else:
+            size += _NODE + len(inner) if isinstance(inner, str) else _NODE
+    return size
+
+
+def _plain_json(text: str) -> dict[str, Any] | None:
+    """
+    Return the object of a JSON text if it is cheap to show that no key occurs twice.
+
+    A hook for each object, as in `from_json`, would cost more than all the rest. Instead, the
+    number of colons in the text is compared with the number of keys in the value: if they are
+    equal, no repeated key was lost. If strings contain colons too, only `":` is counted; that works
+    for texts without escapes and without space before a colon.
+    """
+    try:
+        value, end = _PLAIN_DECODE(text)
+    except (ValueError, RecursionError):
+        return None
+    if end != len(text) or type(value) is not dict:
+        return None
+    keys = len(value)
+    for inner in value.values():
+        if type(inner) is list:
+            keys += sum(len(item) for item in inner if type(item) is dict)
+    if keys == text.count(":"):
+        return value
+    if "\\" in text or any(loose in text for loose in (" :", "\n:", "\t:", "\r:")):
+        return None
+    return value if keys == text.count('":') else None
+
+
+def _read(raw: str | bytes, limits: InputLimits) -> Parsed | Problem:
+    if len(raw) > limits.chars:
+        return Problem("too_large", seen=f"{len(raw)} characters", legal=str(limits.chars))
+    text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+    whole = isinstance(raw, str) or raw.decode("utf-8", "ignore") == text
+    text = text.removeprefix("\ufeff").strip()
+    found = _from_text(text, limits) if text else Parsed({})
+    if isinstance(found, Problem):
+        return found
+    repairs = found.repairs if whole else (*found.repairs, Repair("surrogates"))
+    return Parsed(_json_values(found.value, limits), repairs)
+
+
+def _from_text(text: str, limits: InputLimits) -> Parsed | Problem:
+    """Return the value of a text: parsed as it is, then with one repair after the other applied."""
+    repairs: tuple[Repair, ...] = ()
+    for code, repair in _REPAIRS:
+        tidier = repair(text)
+        if tidier == text and code:
+            continue
+        repairs = (*repairs, Repair(code)) if code else ()
+        try:
+            return Parsed(from_json(tidier), repairs)
+        except RecursionError:
+            return _too_deep(limits.depth)
+        except ValueError:
+            if code in {"trailing_comma", "noise"}:  # `//` may be text in a Python literal
+                repairs = repairs[:-1]
+            else:
+                text = tidier
+    if text[:1] in ("[", "{", "(") and len(text) <= _LONGEST_LITERAL:
+        try:
+            return Parsed(from_python(text), (*repairs, Repair("python_repr")))
+        except (ValueError, RecursionError):
+            pass
+    return _TRUNCATED if _ends_open(text) else Problem("not_json", seen=text)
+
+
+def _unfenced(text: str) -> str:
+    opening = _FENCE.match(text)
+    return text[opening.end() : -3].strip() if opening and text.endswith("```") else text
+
+
+# Commas before comments: only dropping a comment is a guess (law 17), so it is tried last.
+_REPAIRS = (
+    ("", str),
+    ("code_fence", _unfenced),
+    ("closing_tags", lambda text: unleaked(text, ANY_CLOSER)),
+    ("trailing_comma", lambda text: _NOISE.sub(lambda at: "" if at[0] == "," else at[0], text)),
+    ("noise", lambda text: _NOISE.sub(lambda found: found[1] or "", text)),
+)
+
+
+def _too_deep(levels: int) -> Problem:
+    return Problem("too_deep", seen=f"over {levels} levels", legal=str(levels))
+
+
+def _ends_open(text: str) -> bool:
+    """
+    Return whether the text ends inside a string or a bracket, so that it was most likely truncated.
+    """
+    bare = _STRING.sub(lambda found: "" if found[1] else '"', text)
+    opened = bare.count("[") + bare.count("{") - bare.count("]") - bare.count("}")
+    return '"' in bare or opened > 0
+
+
+def _json_values(value: object, limits: InputLimits) -> Any:
+    """
+    Return a copy of the value that consists of Python's built-in types only.
+
+    Raises:
+        RefusedError: the value is nested too deeply, too large, or not of JSON's types; or a
+            foreign class raised an error while it was read.
+    """
+    room = limits.chars
+
+    def copied(value: Any, level: int) -> Any:
+        nonlocal room
+        # Python's own limit is unsuitable: it is 1,000 levels on 3.11, and 3.14 reads 100,000
+        # (influxdb3_plugins#169).
+        if level > limits.depth:
+            raise RefusedError(_too_deep(limits.depth))
+        scalar = _scalar(value)
+        # Every value counts, even an empty text, since a foreign mapping may be endless.
+        room -= len(scalar or "-") if isinstance(scalar, str) else 1
+        if room < 0:
+            most = str(limits.chars)
+            raise RefusedError(Problem("too_large", seen=f"over {most} characters", legal=most))
+        if scalar is not _NO_SCALAR:
+            return scalar
+        if isinstance(value, list):
+            return [copied(inner, level + 1) for inner in list.__iter__(value)]
+        if isinstance(value, tuple):
+            return [copied(inner, level + 1) for inner in tuple.__iter__(value)]
+        found: dict[str, Any] = {}
+        for key, inner in dict.items(value) if isinstance(value, dict) else value.items():
+            name = copied(key, level + 1)
+            if not isinstance(name, str):
+                raise RefusedError(_not_of_json("a key that is not text", "text keys"))
+            # Two keys of a subclass of `str` may differ, but have equal copies.
+            if name in found:
+                raise RefusedError(Problem("duplicate_key", seen=name))
+            found[name] = copied(inner, level + 1)
+        return found
+
+    try:
+        return copied(value, 1)
+    except RefusedError:
+        raise
+    except RecursionError:
+        raise RefusedError(_too_deep(limits.depth)) from None
+    except Exception:  # noqa: BLE001 - a foreign class may raise anything
+        seen = "an object that raises an error when it is read"
+        raise RefusedError(_not_of_json(seen, "JSON values")) from None
+
+
+_NO_SCALAR: Any = object()
+
+
+def _scalar(value: Any) -> Any:
+    """
+    Return a text, number, flag or `None` as a built-in type; `_NO_SCALAR` for lists and mappings.
+
+    Only methods of the built-in types are called, never those of a subclass.
+    """
+    if isinstance(value, str):
+        return str.__str__(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        number = int.__int__(value)
+        if abs(number) < 10**MOST_DIGITS:
+            return number
+        digits = f"a number of over {MOST_DIGITS} digits"
+        raise RefusedError(Problem("bad_number", seen=digits))
+    if isinstance(value, float):
+        fraction = float.__float__(value)
+        if math.isfinite(fraction):
+            return fraction
+        raise RefusedError(Problem("bad_number", seen=str(fraction)))
+    if not isinstance(value, list | tuple | Mapping):
+        raise RefusedError(_not_of_json(type(value).__name__, "JSON values"))
+    return _NO_SCALAR
+
+
+def _not_of_json(seen: str, legal: str) -> Problem:
+    return Problem("wrong_type", seen=seen, legal=legal, path="arguments")
+
+
+def unwrapped_text(value: object, limits: InputLimits) -> Parsed | Problem:
+    """
+    Return the list or object encoded in a text, decoded at most three times; otherwise the value.
+
+    A broken text that begins like a list or an object is a problem, never a title.
+
+    """
+    inner: object = value
+    repairs: tuple[Repair, ...] = (Repair("json_text"),)
+    for _ in range(_MOST_ENCODINGS):
+        if not isinstance(inner, str) or not _ENCODED.match(inner):
+            break
+        found = parse(inner, limits)
+        if isinstance(found, Problem):
+            return found if _STRUCTURED.match(str(value)) else Parsed(value)
+        inner, repairs = found.value, (*repairs, *found.repairs)
+    if inner is not value and isinstance(inner, dict | list):
+        return Parsed(inner, repairs)
+    broken = isinstance(value, str) and _STRUCTURED.match(value)
+    return _too_deep(_MOST_ENCODINGS) if broken else Parsed(value)
+
+
+# -------- fields --------
+# The arguments of a tool as data. Both the JSON Schema and intake are derived from it.
+
+
+MOST_TABLES = 256
+"""The maximum number of tools for which tables are cached; enough for all, and bounded."""
+
+_LONGEST_WORD = 80
+
+
+class Kind(StrEnum):
+    """The kind of a field's value."""
+
+    LINE = "line"
+    TEXT = "text"
+    STATUS = "status"
+    STATUS_OR_DELETED = "status_or_deleted"
+    PRIORITY = "priority"
+    ID = "id"
+    ID_HINT = "id_hint"
+    OWN_ID = "own_id"
+    IDS = "ids"
+    REF = "ref"
+    REFS = "refs"
+    MINUTES = "minutes"
+    FLAG = "flag"
+    METADATA = "metadata"
+    WAITS = "waits"
+    ITEMS = "items"
+    # Only in entries of a whole list, and never published: the reason for waiting, and the parent.
+    WAITING = "waiting"
+    PARENT = "parent"
+    SUBTASKS = "subtasks"
+
+
+# Compared by identity: fields are keys of tables and caches that every call uses.
+@attrs.frozen(eq=False)
+class Field:
+    """
+    One argument. `name` is its published name, and `target` its name in commands.
+
+    `aliases` are other spellings that models use; `weak` aliases count only if no other spelling is
+    sent. `hidden` fields are accepted but not published. `items` are the fields of an entry; the
+    first is its title. `numeric` ids are published as integers, which cost fewer tokens. `required`
+    fields are published as required, but a `lenient` one may be missing. A field that `clears` is
+    emptied by "", or by `null` if it is the only `null` of the call. Entries are read as dicts by
+    target, or as instances of the attrs class `entry`, whose fields are the targets.
+    """
+
+    name: str
+    target: str
+    kind: Kind
+    required: bool = False
+    aliases: tuple[str, ...] = ()
+    weak: tuple[str, ...] = ()
+    hidden: bool = False
+    numeric: bool = False
+    lenient: bool = False
+    items: tuple["Field", ...] = ()
+    entry: type[attrs.AttrsInstance] | None = None
+    clears: bool = False
+
+    def spellings(self) -> Iterator[tuple[str, int]]:
+        """
+        Yield the folded spellings with their strength: 2 for names, 1 for aliases, 0 for weak ones.
+        """
+        for strength, words in enumerate((self.weak, self.aliases, (self.name, self.target))):
+            for word in words:
+                yield folded(word), strength
+
+
+@lru_cache(maxsize=MOST_TABLES)
+def find_field(fields: tuple[Field, ...]) -> Mapping[str, tuple[Field, int]]:
+    """Return the field and the strength for each folded spelling and each published name."""
+    # Claude Code, AgentScope and Deep Agents name the same things differently, and models mix the
+    # names. A field's own name beats another field's alias, and an alias beats a weak spelling.
+    table: dict[str, tuple[Field, int]] = {}
+    for field in fields:
+        for word, strength in field.spellings():
+            if word not in table or strength > table[word][1]:
+                table[word] = (field, strength)
+    # Published names are also included unfolded: nearly every key is one, and needs no folding.
+    return {**table, **{field.name: table[folded(field.name)] for field in fields}}
+
+
+def meant_by(key: str, fields: tuple[Field, ...]) -> tuple[Field | None, int]:
+    """Return the field that a key means, and the strength; `(None, -1)` if there is none."""
+    table = find_field(fields)
+    return table.get(key) or table.get(folded(key)) or (None, -1)
+
+
+def shown_path(path: str, fields: tuple[Field, ...]) -> str:
+    """
+    Return a command's path, such as "tasks[0].blocked_by", in published names.
+
+    Return "" if the tool's fields have no such path.
+    """
+    head, _, rest = path.partition(".")
+    target, bracket, index = head.partition("[")
+    field = next((field for field in fields if field.target == target), None)
+    if field is None:
+        return ""
+    below = shown_path(rest, field.items)
+    return f"{field.name}{bracket}{index}" + (f".{below}" if below else "")
+
+
+def folded(word: str) -> str:
+    """Return the word without case, spaces, `_` and `-`, so that activeForm equals active_form."""
+    # Not cached: the words come from the model, and 4,096 words of 80 characters take two MB.
+    return word[:_LONGEST_WORD].casefold().translate(_UNMARKED)
+
+
+_UNMARKED = str.maketrans("", "", " _-")
+
+
+# -------- vocabulary --------
+# The words that models use for statuses, priorities and ids, and their meaning.
+
+
+DELETED = "deleted"
+BLOCKED = "blocked"
+EXACT_WORDS: dict[Kind, Mapping[str, Any]] = {
+    Kind.STATUS: {status.value: status for status in Status},
+    Kind.STATUS_OR_DELETED: {**{status.value: status for status in Status}, DELETED: DELETED},
+    Kind.PRIORITY: {priority.value: priority for priority in Priority},
+}
+"""The words that are accepted exactly, for each kind of field, and their meaning."""
+# In a whole list, "failed" is accepted but not published, since the schema costs tokens in each
+# request.
+PUBLISHED: dict[Kind, tuple[str, ...]] = {
+    **{kind: tuple(words) for kind, words in EXACT_WORDS.items()},
+    Kind.STATUS: tuple(status.value for status in Status if status is not Status.FAILED),
+}
+"""The words in the published schema, for each kind of field."""
+ABSENT = frozenset({"", "none", "null", "undefined", "nil"})
+
+# Fixed tables: each word was seen in calls (comfyui-mcp#1018, kimi-code#1016, agentuity#1215). Any
+# other word ("gone", "changes_made") is refused with the list of statuses. The words are written as
+# `folded` returns them: without case, spaces, `_` and `-`.
+_STATUSES = {
+    Status.PENDING: "pending todo open notstarted notdone new queued ☐ ⏳",
+    Status.IN_PROGRESS: "inprogress doing active started running ongoing current wip 🔄",
+    Status.COMPLETED: "completed complete done finished closed resolved success ✓ ✔ ✅ ☑",
+    Status.CANCELLED: "cancelled canceled abandoned skipped dropped wontdo obsolete ❌",
+    # When "failed" was read as pending (eliza#28209), a model did a task again and again. Read as
+    # done or cancelled, it would free the tasks that need its result. So it is a status of its own.
+    Status.FAILED: "failed failure fail error errored unsuccessful",
+}
+_STATUS_BY_WORD = {word: status for status, words in _STATUSES.items() for word in words.split()}
+# These mean pending and waiting, with the key as the reason. Waiting is no status: pydantic-ai-todo
+# stores "blocked" as a status, and nothing ever resets it.
+_WAITS = {
+    BLOCKED: "blocked",
+    "waiting": "waiting awaiting",
+    "on hold": "onhold hold held paused suspended postponed deferred",
+    "input": "needsinput inputneeded inputrequired waitingforinput awaitinginput needsinfo",
+    "the user": "needsuser waitingforuser awaitinguser waitingonuser",
+    "approval": "needsapproval waitingforapproval awaitingapproval pendingapproval",
+    "review": "review inreview needsreview waitingforreview awaitingreview",
+}
+_WAIT_BY_WORD = {word: reason for reason, words in _WAITS.items() for word in words.split()}
+_PRIORITIES = {
+    Priority.HIGH: "high urgent critical p0 p1 important",
+    Priority.MEDIUM: "medium normal mid moderate p2",
+    Priority.LOW: "low minor p3 p4",
+}
+_PRIORITY_BY_WORD = {word: rank for rank, words in _PRIORITIES.items() for word in words.split()}
+# [0-9], not \d, wherever a number is read: \d also matches digits such as "\uff11\uff12".
+_ID = re.compile(r"(?:(?:task|todo|item|step)[\s#_-]*|#\s*)?([0-9]{1,18})(?:\.0)?", re.IGNORECASE)
+_REFERENCE = re.compile(r"#[0-9]{1,18}")
+_MARKS = {
+    " ": Status.PENDING,
+    "x": Status.COMPLETED,
+    "X": Status.COMPLETED,
+    **dict.fromkeys("~*>/-", Status.IN_PROGRESS),  # "-" is cancelled for some; this loses no work
+}
+_BOX = re.compile(r"\[\s*+([xX~*>/!-]?)\s*+\]")  # possessive, else blanks take quadratic time
+_BLOCKED_BOX = "!"  # used by pydantic-ai-todo and pydantic-ai-harness
+_LINE = re.compile(r"(\s*+)(?:(?:[-*+]|\d{1,6}[.)])\s*)?\[([ xX~*>/!-])\]\s++(\S.*)")
+# Without a checkbox: a list in which only some lines have one is no checklist (law 17).
+_ITEM = re.compile(
+    r"(\s*+)(?:([-*])|([0-9]{1,6}(?:\.[0-9]{1,6}){0,9})([.)]?))\s++(?!\[.?\]\s)(\S.*)"
+)
+
+
+@attrs.frozen
+class Line:
+    """
+    One line of a list that was written as text.
+
+    `status` is the meaning of its checkbox, if it has one. `level` is its indentation, or `None` if
+    all lines of the list have the same.
+    """
+
+    title: str
+    status: str | None = None
+    level: int | None = None
+
+
+def status_of(word: str) -> Status | None:
+    """Return the status that the word means, or `None` if it is unknown."""
+    box = _BOX.fullmatch(word.strip())
+    return _MARKS.get(box[1] or " ") if box else _STATUS_BY_WORD.get(folded(word))
+
+
+def wait_of(word: str) -> str | None:
+    """
+    Return the reason for waiting that a status word expresses, such as "input" for "needs input".
+
+    Return `None` if the word does not mean waiting.
+    """
+    box = _BOX.fullmatch(word.strip())
+    return _WAIT_BY_WORD.get(BLOCKED if box and box[1] == _BLOCKED_BOX else folded(word))
+
+
+def indentation(text: str) -> int:
+    """Return the indentation of a line in levels; two spaces or a tab are one level."""
+    margin = text[: len(text) - len(text.lstrip())]
+    return (len(margin) + margin.count("\t")) // 2
+
+
+def priority_of(word: str) -> Priority | None:
+    """Return the priority that the word means, or `None` if it is unknown."""
+    return _PRIORITY_BY_WORD.get(folded(word))
+
+
+def id_of(value: object) -> str | None:
+    """Return the id that 3, "3", "#3", "task-3", 3.0 or " 3 " means; `None` for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float):  # some frameworks pass 3 as 3.0
+        value = int(value) if value.is_integer() and abs(value) < 1e15 else ""  # noqa: PLR2004 - exact
+    if isinstance(value, int):
+        return str(value) if 0 < value < 10**18 else None
+    if not isinstance(value, str):
+        return None
+    found = _ID.fullmatch(value.strip())
+    # "007" means 7, since ids have no leading zeros. 0 is no id, since ids start at 1.
+    return found[1].lstrip("0") or None if found else None
+
+
+def ids_in(text: str) -> list[str]:
+    """Return the parts of "1,2", "1 and 2" or "1 2"; one part for a single id, such as "task 3"."""
+    if id_of(text) is not None:  # before it is split: "task 3" is one id
+        return [text]
+    return [part for part in re.split(r"[\s,;]+(?:and\s+)?|\band\b", text) if part]
+
+
+def is_reference(text: str) -> bool:
+    """Return whether the text has the form "#0", which may refer to an item of the same call."""
+    return _REFERENCE.fullmatch(text) is not None
+
+
+def checklist(text: str) -> list[Line] | None:
+    """
+    Return the items of a Markdown checklist, or of a list without boxes; `None` if it is neither.
+
+    Every line is an item. A list without boxes must have at least two lines, numbered or bulleted.
+    A line that is indented further is nested in one above it. Numbers start at 1 on each level.
+    """
+    # A single line without a box, or a gap in the numbers, may be a text that contains a list, or
+    # half a list; law 17 requires that it is clearly a checklist.
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    boxes = _all(_LINE, lines)
+    if boxes:
+        return _levelled([(indentation(box[1]), box[3], _box_word(box[2])) for box in boxes])
+    found = _all(_ITEM, lines) if len(lines) > 1 else []
+    items = [(_depth(line), line[5], None) for line in found]
+    if not found:
+        return None
+    if min(items)[0] == items[0][0] and _in_order([_marked(line) for line in found]):
+        return _levelled(items)
+    # If the numbers are consecutive over all lines, it is one flat list, whatever the indentation.
+    goes_on = found[0][3] and _in_order([(0, *_marked(line)[1:]) for line in found])
+    return [Line(line[5]) for line in found] if goes_on else None
+
+
+def _box_word(mark: str) -> str:
+    return BLOCKED if mark == _BLOCKED_BOX else _MARKS[mark].value
+
+
+def _depth(line: re.Match[str]) -> int:
+    # "2.1" is nested in "2" even if it is not indented.
+    return indentation(line[1]) + (line[3] or "").count(".")
+
+
+def _levelled(items: Sequence[tuple[int, str, str | None]]) -> list[Line]:
+    nested = len({depth for depth, _, _ in items}) > 1
+    return [Line(title, word, depth if nested else None) for depth, title, word in items]
+
+
+def _all(pattern: re.Pattern[str], lines: Iterable[str]) -> list[re.Match[str]]:
+    """Return the match of each line; an empty list if any line does not match."""
+    found: list[re.Match[str]] = []
+    for line in lines:
+        match = pattern.fullmatch(line)
+        if match is None:
+            return []
+        found.append(match)
+    return found
+
+
+def _marked(line: re.Match[str]) -> tuple[int, str, str]:
+    """Return a line's depth, its number ("" for a bullet), and the punctuation after the number."""
+    return _depth(line), line[3] or "", line[4] or ""
+
+
+def _in_order(lines: Sequence[tuple[int, str, str]]) -> bool:
+    """
+    Return whether siblings are all bulleted, or all numbered from 1 with the same punctuation.
+    """
+    above: list[tuple[int, str, str]] = []  # the last line of each open level
+    for depth, number, sign in lines:
+        while above and above[-1][0] > depth:
+            above.pop()
+        if above and above[-1][0] == depth:
+            _, last, one_sign = above.pop()
+        else:
+            last, one_sign = _before_first(number, above[-1][1] if above else ""), sign
+        if sign != one_sign or number != _after(last):
+            return False
+        # "1 egg" is no item, since the number may be part of the text; "1.1 eggs" is one.
+        if number and not (sign or "." in number):
+            return False
+        above.append((depth, number, sign))
+    return True
+
+
+def _before_first(number: str, outer: str) -> str:
+    # The first number below "2" is "1" or "2.1".
+
+    if not number:
+        return ""
+    return f"{outer}.0" if "." in number and outer else "0"
+
+
+def _after(number: str) -> str:
+    head, dot, last = number.rpartition(".")
+    return f"{head}{dot}{int(last) + 1}" if last else ""
+
+
+# -------- values --------
+# Readers for each kind of field: they turn a JSON value into ours, with repairs and problems.
+#
+# Read `Findings` first: it collects repairs and problems while a call is read. Next come the
+# functions for waiting, as models express it: a status such as "on hold", a reason, or reasons by
+# task id. Waiting is a field of a task and not a status, so the two must be made consistent: a
+# waiting task is pending, and a closed task waits for nothing. Then come the readers and their
+# table.
+
+
+MISSING = object()
+"""Returned by a reader for a value that is ignored or refused."""
+
+MOST_KEPT = 1_000
+"""The maximum of recorded repairs, and of problems; a megabyte of odd keys could give 100,000."""
+
+
+class NotPlainError(Exception):
+    """The call does not follow its schema exactly, so it must be read with repairs."""
+
+
+@attrs.define
+class Findings:
+    """
+    The repairs and problems of a call. `faults` counts all problems, including unrecorded ones.
+    """
+
+    limits: InputLimits = InputLimits()
+    repairs: list[Repair] = attrs.Factory(list)
+    problems: list[Problem] = attrs.Factory(list)
+    faults: int = 0
+
+    def need_care(self) -> None:
+        """Mark a value as not plain; only `Plain` acts on this."""
+
+    def repair(self, code: str, path: str, seen: object = "", used: str = "") -> None:
+        """Record a repair."""
+        if len(self.repairs) < MOST_KEPT or code in GUESSES:  # law 17 depends on the guesses
+            self.repairs.append(Repair(code, path, quoted(seen), used))
+
+    def refuse(self, code: str, path: str, seen: object = "", legal: str = "") -> Any:
+        """Record a problem, and return `MISSING`."""
+        # A counter of its own: once `problems` is full, its length no longer shows new faults.
+        self.faults += 1
+        if self.faults <= MOST_KEPT:
+            self.problems.append(Problem(code, (), quoted(seen), legal, path))
+        return MISSING
+
+    def decoded(self, value: Any, path: str, *, expected: bool = False) -> Any:
+        """
+        Return the list or object encoded in a text, else the value; `MISSING` if it is broken.
+
+        With `expected`, the schema asks for a JSON text here, so decoding one is not reported.
+        """
+        if not isinstance(value, str):
+            return value
+        found = unwrapped_text(value, self.limits)
+        if isinstance(found, Problem):
+            return self.refuse(found.code, path or "arguments", found.seen, found.legal)
+        for repair in found.repairs:
+            if repair.code != "json_text" or not expected:
+                self.repair(repair.code, path)
+        return found.value
+
+    def cleaned(self, text: str, path: str) -> Any:
+        """Return the cleaned text; `MISSING` if it contains another argument."""
+        if is_clean(text):
+            return text
+        if leaks_field(text):
+            return self.refuse("swallowed_field", path, text)
+        kept, repairs = clean(text, path)
+        for repair in repairs:
+            self.repair(repair.code, path)
+        return kept
+
+
+class Plain(Findings):
+    """
+    Findings for the first pass, which raise `NotPlainError` instead of recording anything.
+
+    The value was not validated before. A value that a reader returns without calling one of these
+    methods consists of plain JSON types and is within the limits.
+    """
+
+    def __init__(self, limits: InputLimits) -> None:
+        self.limits, self.faults = limits, 0
+
+    def _refuse_all(self, *_: object, **__: object) -> Any:
+        raise NotPlainError
+
+    need_care = repair = refuse = decoded = cleaned = _refuse_all
+
+
+_ID_KEYS = frozenset({"id", "taskid"})
+_EDGES = frozenset({"blocked_by", "add_blocked_by"})
+_WAITING_LINE = re.compile(r"#?([0-9]{1,18})(?:\s*+[:,-]|\s)\s*+(\S.*)", re.DOTALL)
+_REASON_KEYS = frozenset({"for", "reason", "why", "text", "waitingfor"})
+_WAITS_LEGAL = 'ids with what each waits for, such as {"3": "the answer of ann"}'
+
+
+@attrs.frozen
+class WaitingWord:
+    """A status such as "on hold": the task is pending and waits for `reason`."""
+
+    word: str
+    reason: str
+
+
+def read_reason(value: Any, path: str, findings: Findings) -> Any:
+    """Read the reason why a task waits, from a key that may also contain ids, such as `needs`."""
+    findings.need_care()
+    if isinstance(value, str) and not all(map(id_of, ids_in(value))):
+        return findings.cleaned(value.strip(), path)
+    # For example ids: a whole list has no edges, and an edge is no reason for waiting.
+    findings.repair("ignored_key", path, path.rpartition(".")[2])
+    return MISSING
+
+
+def read_waits(value: Any, path: str, findings: Findings) -> Any:
+    """
+    Read the reasons why tasks wait, as pairs of an id and a reason; "" ends the wait.
+
+    Accepted are {"3": "why"}, "3 why", [{"id": 3, "for": "why"}], and lists of these.
+    """
+    found = findings.decoded(value, path, expected=True)
+    if found is MISSING:
+        return MISSING
+    if isinstance(found, Mapping) and not _ID_KEYS & set(map(folded, found)):
+        pairs = list(found.items())
+    else:
+        listed = found if isinstance(found, list | tuple) else [found]
+        pairs = [_wait_in(part) for part in listed]
+        findings.repair("waits", path, value)
+    if len(pairs) > findings.limits.items:
+        return findings.refuse("too_many", path, len(pairs), str(findings.limits.items))
+    waits: dict[str, str] = {}
+    for key, reason in pairs:
+        task_id = id_of(key)
+        if task_id is None or not isinstance(reason, str | None):
+            findings.refuse("bad_id" if task_id is None else "wrong_type", path, key, _WAITS_LEGAL)
+        elif task_id in waits:
+            findings.refuse("duplicate_key", path, task_id)
+        else:
+            waits[task_id] = findings.cleaned((reason or "").strip(), path)
+    return tuple(waits.items())
+
+
+def _wait_in(part: Any) -> tuple[Any, Any]:
+    """Return the id and the reason in an entry; the id is `None` unless both are there."""
+    if isinstance(part, str) and (line := _WAITING_LINE.fullmatch(part.strip())):
+        return line[1], line[2]
+    if not isinstance(part, Mapping):
+        return None, part
+    by_word = {folded(key): inner for key, inner in part.items()}
+    ids = [by_word[key] for key in sorted(_ID_KEYS & by_word.keys())]
+    reasons = [by_word[key] for key in sorted(_REASON_KEYS & by_word.keys())]
+    return (ids[0], reasons[0]) if ids and reasons else (None, part)
+
+
+def settle_wait(values: dict[str, Any], paths: Mapping[str, str], findings: Findings) -> None:
+    """
+    Make status and waiting consistent: a waiting task is pending, and a closed one does not wait.
+    """
+    status = values.get("status")
+    if isinstance(status, WaitingWord):
+        values["status"] = Status.PENDING
+        # "blocked" together with blockers means the edges: completing a blocker would never end a
+        # wait.
+        waits = "waiting" in paths and not (status.reason == BLOCKED and values.keys() & _EDGES)
+        used = "pending and waiting" if waits else "pending"
+        findings.repair("word", paths["status"], status.word, used)
+        if waits:
+            values["waiting"] = values.get("waiting") or status.reason
+    elif status in {None, Status.PENDING} or not values["waiting"]:
+        return
+    elif status is Status.IN_PROGRESS:
+        findings.repair("word", paths["status"], status, "pending and waiting")
+        values["status"] = Status.PENDING
+    else:
+        findings.repair("ignored_key", paths["waiting"], "waiting")
+        del values["waiting"]
+
+
+_MOST_DIGITS = 18
+_BEYOND_IDS = 10**_MOST_DIGITS
+_MOST_MINUTES = 1e9  # two thousand years
+_DELETING = frozenset({DELETED, "delete", "remove", "removed"})
+_AT_THE_TOP = ABSENT | {"0", "root"}
+
+Reader = Callable[[Any, str, Findings], Any]
+
+
+# Each reader first checks for a value of exactly the type in the schema (a subclass may define any
+# behaviour), so that nearly every value is read by one comparison; see `Plain`.
+
+
+def _text(value: Any, path: str, findings: Findings) -> Any:
+    if type(value) is str and is_clean(value):
+        return value
+    # Never str(value): converting any value to text is how `null` became the task "None".
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        findings.repair("number_as_text", path, value, str(value))
+        return str(value)
+    if not isinstance(value, str):
+        return findings.refuse("wrong_type", path, value, "a text")
+    return findings.cleaned(value, path)
+
+
+def _word_reader(kind: Kind, meaning: Callable[[str], Any], code: str) -> Reader:
+    """
+    Return the reader for a kind whose values are words; an unknown word is refused, not guessed.
+    """
+    exact, legal = EXACT_WORDS[kind], ", ".join(PUBLISHED[kind])
+
+    def read(value: Any, path: str, findings: Findings) -> Any:
+        if type(value) is str and value in exact:
+            return exact[value]
+        if not isinstance(value, str):
+            return findings.refuse("wrong_type", path, value, f"one of {legal}")
+        word = findings.cleaned(value, path)
+        if word is MISSING or _is_absent(word, path, findings):
+            return MISSING
+        used = meaning(word)
+        if used is None:
+            return findings.refuse(code, path, word, legal)
+        if not isinstance(used, WaitingWord):  # `settle_wait` reports it
+            _report(word, used, path, findings)
+        return used
+
+    return read
+
+
+def _is_absent(word: str, path: str, findings: Findings) -> bool:
+    # Frameworks write Python's None as text into optional arguments (smolagents#1538). Titles are
+    # not checked, since a title may be such a word.
+    absent = word.strip().casefold() in ABSENT
+    if absent:
+        findings.repair("absent_word", path, word)
+    return absent
+
+
+def _report(word: str, used: str, path: str, findings: Findings) -> None:
+    if word != used:
+        findings.repair("word", path, word, str(used))
+
+
+def _status(word: str) -> Status | WaitingWord | None:
+    reason = wait_of(word)
+    return status_of(word) if reason is None else WaitingWord(word, reason)
+
+
+def _status_or_deleted(word: str) -> str | WaitingWord | None:
+    return DELETED if folded(word) in _DELETING else _status(word)
+
+
+def _plain_id(value: Any) -> str | None:
+    if type(value) is str:  # the length first, since `number_of` caches its arguments
+        return value if len(value) <= _MOST_DIGITS and number_of(value) else None
+    return str(value) if type(value) is int and 0 < value < _BEYOND_IDS else None
+
+
+def _plain_ref(value: Any) -> str | None:
+    return value if type(value) is str and is_reference(value) else _plain_id(value)
+
+
+def _id(value: Any, path: str, findings: Findings) -> Any:
+    plain = _plain_id(value)
+    if plain is not None:
+        return plain
+    word = findings.cleaned(value, path) if isinstance(value, str) else value
+    if isinstance(word, str) and _is_absent(word, path, findings):
+        return MISSING
+    found = None if word is MISSING else id_of(word)
+    if found is None:
+        return findings.refuse("bad_id", path, value, 'an id such as "3"')
+    if isinstance(word, str):
+        _report(word, found, path, findings)
+    return found
+
+
+def _id_hint(value: Any, path: str, findings: Findings) -> Any:
+    """
+    Read an id of the model's own numbering, such as "2.1", which need not be an id of the plan.
+    """
+    return _plain_id(value) or _own_id(value, path, findings)
+
+
+def _own_id(value: Any, _path: str, findings: Findings) -> Any:
+    findings.need_care()  # references to it are resolved once all entries are read
+    fits = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return str(value).strip() if fits else MISSING
+
+
+def _parent(value: Any, path: str, findings: Findings) -> Any:
+    """Read an entry's reference to its parent, by id or by title; "" for a top-level entry."""
+    findings.need_care()
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return findings.refuse("wrong_type", path, value, "the id of an entry of the list")
+    word = str(value).strip()
+    return "" if word.casefold() in _AT_THE_TOP else word
+
+
+def _ids(
+    value: Any,
+    path: str,
+    findings: Findings,
+    read_one: Reader = _id,
+    plain: Callable[[Any], str | None] = _plain_id,
+) -> Any:
+    """Read a list of ids in any form: 7, "1, 2", [[7]], [{"id": 7}]; duplicates are removed."""
+    if type(value) is list and len(value) <= findings.limits.items:
+        found = dict.fromkeys(map(plain, value))
+        if None not in found and len(found) == len(value):
+            return tuple(found)
+    value = findings.decoded(value, path)
+    if value is MISSING:
+        return MISSING
+    # A part that is no id refuses the call: AgentScope drops unknown blockers, so the task starts
+    # too early.
+    listed = value
+    if not isinstance(value, list | tuple):
+        listed = ids_in(value) if isinstance(value, str) else [value]
+    if len(listed) > findings.limits.items:
+        return findings.refuse("too_many", path, len(listed), str(findings.limits.items))
+    flat = [_single(part) for part in listed]
+    if flat != list(listed) or listed is not value:
+        findings.repair("unwrapped", path, value)
+    read = (read_one(part, f"{path}[{index}]", findings) for index, part in enumerate(flat))
+    known = [task_id for task_id in read if task_id is not MISSING]
+    once = tuple(dict.fromkeys(known))
+    if len(once) < len(known):
+        findings.repair("repeated_id", path)
+    return once
+
+
+def _single(part: Any) -> Any:
+    """Return the single value in [7] or {"id": 7}; anything else unchanged."""
+    if isinstance(part, list | tuple) and len(part) == 1:
+        return part[0]
+    if isinstance(part, Mapping) and len(part) == 1:
+        return next((inner for key, inner in part.items() if folded(key) in _ID_KEYS), part)
+    return part
+
+
+def _refs(value: Any, path: str, findings: Findings) -> Any:
+    return _ids(value, path, findings, _ref, _plain_ref)
+
+
+def _ref(value: Any, path: str, findings: Findings) -> Any:
+    return _plain_ref(value) or _id(value, path, findings)
+
+
+def _minutes(value: Any, path: str, findings: Findings) -> Any:
+    if type(value) in (int, float) and 0 <= value < _MOST_MINUTES:
+        return value
+    findings.need_care()
+    given = value
+    # float() accepts the digits of every script, and reads "1_0" as 10; only ASCII digits are
+    # accepted here.
+    if isinstance(value, str) and value.isascii() and len(value) <= _MOST_DIGITS:
+        try:
+            value = None if "_" in value else float(value)
+        except ValueError:
+            value = None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return findings.refuse("wrong_type", path, given, "a number of minutes")
+    if not 0 <= value < _MOST_MINUTES or not math.isfinite(value):
+        return findings.refuse("bad_number", path, given, "minutes from 0 up")
+    findings.repair("word", path, given, str(value))  # a number in range was returned above
+    return value
+
+
+# A fixed table, since bool("false") is true.
+_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False}
+
+
+def _flag(value: Any, path: str, findings: Findings) -> Any:
+    if type(value) is bool:
+        return value
+    if isinstance(value, str | int) and quoted(value).casefold() in _FLAGS:
+        used = _FLAGS[quoted(value).casefold()]
+        findings.repair("word", path, value, str(used).lower())
+        return used
+    return findings.refuse("wrong_type", path, value, "true or false")
+
+
+def _subtasks(value: Any, _path: str, findings: Findings) -> Any:
+    findings.need_care()
+    return value
+
+
+def _metadata(value: Any, path: str, findings: Findings) -> Any:
+    found = findings.decoded(value, path, expected=True)
+    if found is MISSING:
+        return MISSING
+    if isinstance(found, Mapping):
+        return _cleaned(found, path, findings)
+    return findings.refuse("wrong_type", path, value, "an object")
+
+
+def _cleaned(value: Any, path: str, findings: Findings) -> Any:
+    if isinstance(value, str):
+        return findings.cleaned(value, path)
+    # No check of depth: `parse` allows at most `limits.depth` levels.
+    if isinstance(value, list | tuple):
+        return [_cleaned(item, path, findings) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        kept = findings.cleaned(key, path)
+        if kept in found:  # two keys that differed in hidden characters
+            findings.refuse("conflicting_keys", path, key)
+        found[kept] = _cleaned(item, path, findings)
+    return found
+
+
+READERS: dict[Kind, Reader] = {
+    Kind.LINE: _text,
+    Kind.TEXT: _text,
+    Kind.STATUS: _word_reader(Kind.STATUS, _status, "unknown_status"),
+    Kind.STATUS_OR_DELETED: _word_reader(
+        Kind.STATUS_OR_DELETED, _status_or_deleted, "unknown_status"
+    ),
+    Kind.PRIORITY: _word_reader(Kind.PRIORITY, priority_of, "unknown_priority"),
+    Kind.ID: _id,
+    Kind.ID_HINT: _id_hint,
+    Kind.OWN_ID: _own_id,
+    Kind.IDS: _ids,
+    Kind.REF: _ref,
+    Kind.REFS: _refs,
+    Kind.MINUTES: _minutes,
+    Kind.FLAG: _flag,
+    Kind.METADATA: _metadata,
+    Kind.WAITS: read_waits,
+    Kind.WAITING: read_reason,
+    Kind.PARENT: _parent,
+    Kind.SUBTASKS: _subtasks,
+}
+"""The reader of each kind. Lists of entries are read in `todoplan.dialogue.intake`."""
+
+
+# -------- application_lists --------
+# Repair of a task list that an application wrote; each repair is reported.
+#
+# This is for lists that programs write into a framework's state (AgentScope's tasks), not for
+# models. A fault is repaired only if there is one way to do it. Ambiguous faults, such as a
+# duplicate id used by edges, or a cycle, are left as they are, and `plan_of` refuses them.
+
+
+_Edges = dict[str, dict[str, None]]
+
+
+def repaired_list(
+    tasks: Sequence[Task], next_id: int
+) -> tuple[tuple[Task, ...], tuple[Repair, ...]]:
+    """Return the tasks in the same order with ids, subjects and edges repaired, and the repairs."""
+    titled = [task if task.subject.strip() else task.but(subject=_title(task)) for task in tasks]
+    numbered = _numbered(titled, next_id)
+    edged, gone, mirrored = _edged(numbered)
+    renamed = [
+        f'"{a.id}" is now #{b.id}' for a, b in zip(tasks, numbered, strict=True) if a.id != b.id
+    ]
+    untitled = [f"#{b.id}" for a, b in zip(tasks, edged, strict=True) if a.subject != b.subject]
+    lists = {
+        "list_ids": renamed,
+        "list_titles": untitled,
+        "list_gone": gone,
+        "list_mirrored": mirrored,
+    }
+    return edged, tuple(Repair(code, seen=", ".join(seen)) for code, seen in lists.items() if seen)
+
+
+def _title(task: Task) -> str:
+    # AgentScope creates tasks with an empty subject.
+    return next(iter(task.description.strip().splitlines()), say("repairs", "untitled"))
+
+
+def _numbered(tasks: Sequence[Task], next_id: int) -> list[Task]:
+    # New ids are higher than all earlier ids (law 6), so an id in an old reply never means another
+    # task.
+    named = {end for task in tasks for end in (*task.blocks, *task.blocked_by)}
+    times = Counter(task.id for task in tasks)
+    fresh = count(max([next_id, *(number_of(task.id) + 1 for task in tasks)]))
+    seen: set[str] = set()
+    ids: list[str] = []
+    for task in tasks:
+        # An edge to a duplicate id is ambiguous: both tasks keep the id, and `plan_of` refuses it.
+        unclear = times[task.id] > 1 and task.id in named
+        fine = number_of(task.id) and task.id not in seen
+        ids.append(task.id if unclear or fine else str(next(fresh)))
+        seen.add(task.id)
+    new_ids = {task.id: new for task, new in zip(tasks, ids, strict=True) if task.id in named}
+    return [_renamed(task, new, new_ids) for task, new in zip(tasks, ids, strict=True)]
+
+
+def _renamed(task: Task, new: str, renamed: dict[str, str]) -> Task:
+    blocks = tuple(renamed.get(end, end) for end in task.blocks)
+    blocked_by = tuple(renamed.get(end, end) for end in task.blocked_by)
+    return task.but(id=new, blocks=blocks, blocked_by=blocked_by)
+
+
+def _edged(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], list[str], list[str]]:
+    known = {task.id for task in tasks}
+    blocks = {task.id: _kept(task, task.blocks, known) for task in tasks}
+    blocked_by = {task.id: _kept(task, task.blocked_by, known) for task in tasks}
+    gone = [
+        _edge(task.id, end) for task in tasks for end in task.blocks if end not in blocks[task.id]
+    ]
+    gone += [
+        _edge(end, task.id)
+        for task in tasks
+        for end in task.blocked_by
+        if end not in blocked_by[task.id]
+    ]
+    # Law 4: AgentScope drops one half of an edge when the blocker is completed (its fix for #2540),
+    # so a reopened blocker would no longer block. Here either half is enough for the edge.
+    mirrored = [_edge(one, other) for one, other in _mirror(blocks, blocked_by)]
+    mirrored += [_edge(other, one) for one, other in _mirror(blocked_by, blocks)]
+    edged = tuple(
+        task.but(blocks=tuple(blocks[task.id]), blocked_by=tuple(blocked_by[task.id]))
+        for task in tasks
+    )
+    return edged, list(dict.fromkeys(gone)), mirrored
+
+
+def _kept(task: Task, ends: Iterable[str], known: set[str]) -> dict[str, None]:
+    # AgentScope lets a task block itself; law 5 forbids that, and an edge to a missing task.
+    return dict.fromkeys(end for end in ends if end in known and end != task.id)
+
+
+def _mirror(ends: _Edges, others: _Edges) -> list[tuple[str, str]]:
+    missing = [(one, end) for one in ends for end in ends[one] if one not in others[end]]
+    for one, end in missing:
+        others[end][one] = None
+    return missing
+
+
+def _edge(blocker: str, blocked: str) -> str:
+    return f"#{blocker} -> #{blocked}"
+
+
+# -------- read --------
+# Read a call's arguments by a tool's fields, into values, repairs and problems.
+#
+# The principles of intake, for this whole package:
+# - Law 10: intake never raises, whatever is sent, and nothing is repaired silently.
+# - Only a complete value with one meaning is repaired, and the repair is reported. Otherwise the
+#   whole call is refused, with all faults at once: for each its path, at most 40 characters of the
+#   value, and what is allowed; a correct example follows. If faults were reported one at a time,
+#   the
+#   model would spend a turn on each.
+# - `null` means "not given", never the task "None". An unknown word is never replaced by the most
+#   similar known word.
+# - Law 17: a guess about the container is marked (`Intake.guessed`), and such a call removes
+#   nothing.
+#
+# Values are read in up to two passes. The first pass uses `Plain` findings and the value as it was
+# sent; it is enough for calls that follow their schema, which are nearly all. At the first value
+# that is not plain, the call is read again, from the validated value, with repairs and problems
+# recorded. In the first pass, a list is read without the paths that repairs need. If all its
+# entries have the same keys, it is read by columns, with one call into C for all values of a key.
+# A test compares both passes.
+#
+# Start reading at the end of the file, with `read` and the functions for objects and lists. The
+# first part of the file is only for the second pass: unpacking arguments and lists from their
+# containers, and finding out which entry of a list contains which. Models and other tools express
+# nesting in many ways: lists in lists, `subtasks` in an entry, `parent` by id or by title, ids
+# with dots, indented lines. All of them are converted to one form: the index of the containing
+# entry. Every step is a loop that takes linear time, because a text in a list may encode another
+# list, and so on, deeper than Python can recurse.
+
+
+# Models send the envelope of the call instead of its arguments: openclaw#142304, ollama#11805,
+# hermes#100979.
+_WRAPPERS = (
+    "arguments",
+    "input",
+    "parameters",
+    "args",
+    "params",
+    "kwargs",
+    "tool_input",
+    "function",
+)
+# Keys that may occur beside a wrapper: the rest of the envelope. "function" contains the whole call
+# in OpenAI's envelope, and only a name in others.
+_NAMES = frozenset({"name", "tool", "tool_name", "function", "type", "id"})
+_LEVELS = 3
+
+
+def arguments_in(
+    value: Any, fields: tuple[Field, ...], findings: Findings
+) -> Mapping[str, Any] | None:
+    """Return a call's arguments by key, unpacked from any container; `None` if they are refused."""
+    value = _unwrapped(value, fields, findings)
+    # Missing arguments (agno#4604, hermes#112120) are read as an empty object, so that the error
+    # names the required fields.
+    if value is None or value is MISSING:
+        return {} if value is None else None
+    # With several list fields, a bare list or a bare entry would be ambiguous.
+    lists = [field for field in fields if field.kind is Kind.ITEMS and not field.hidden]
+    field = lists[0] if len(lists) == 1 else None
+    if not isinstance(value, Mapping):
+        listed = isinstance(value, list | tuple) or (isinstance(value, str) and checklist(value))
+        if field is None or not listed:
+            findings.refuse("wrong_type", "arguments", value, "an object")
+            return None
+        findings.repair("bare_list", field.name)
+        return {field.name: value}
+    named = any(meant_by(key, fields)[0] for key in value)
+    # A weak spelling alone ("description", strength 0) does not indicate an entry.
+    if named or field is None or not any(meant_by(key, field.items)[1] > 0 for key in value):
+        return value
+    findings.repair("bare_entry", field.name)
+    return {field.name: [value]}
+
+
+def _unwrapped(value: Any, fields: tuple[Field, ...], findings: Findings) -> Any:
+    """Return the arguments without their wrappers, such as {"arguments": {...}}; at most three."""
+    for _ in range(_LEVELS):
+        value = findings.decoded(value, "")
+        key = _wrapper(value, fields)
+        if key is None:
+            return value
+        # In {"arguments": {...}, "drop": [2]}, one half would be lost, so the call is refused.
+        if isinstance(value[key], Mapping) and any(near != key for near in value.keys() - _NAMES):
+            return findings.refuse("wrapper_siblings", "arguments", key)
+        findings.repair("wrapper", "")
+        value = value[key]
+    value = findings.decoded(value, "")
+    if _wrapper(value, fields) is None:
+        return value
+    return findings.refuse("too_deep", "arguments", "", str(_LEVELS))
+
+
+def _wrapper(value: Any, fields: tuple[Field, ...]) -> str | None:
+    """Return the key of a wrapper, or `None`; a field of the tool is never a wrapper."""
+    if not isinstance(value, Mapping):
+        return None
+    # A text or a list under "input" may be an ordinary argument: it is a wrapper only if it is
+    # alone.
+    alone = len(value.keys() - _NAMES) <= 1
+    for key in _WRAPPERS:
+        if key in value and meant_by(key, fields)[0] is None:
+            inner = value[key]
+            if isinstance(inner, Mapping):
+                return key
+            if alone and key not in _NAMES and (inner is None or isinstance(inner, str | list)):
+                return key
+    return None
+
+
+def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
+    """
+    Return the list of entries; `MISSING` if the value is not a list or is broken.
+
+    The entries of a checklist are returned as `Line` objects. Nested containers such as
+    {"todos": {"todos": ...}} are unpacked at most three times. A text is refused unless it is a
+    JSON or Python list, or clearly a checklist: "null", "same as before" and "[object Object]" once
+    became titles, and the rest of the plan was removed.
+    """
+    value = findings.decoded(value, path)
+    for _ in range(_LEVELS):
+        if not isinstance(value, Mapping) or len(value) != 1:
+            break
+        ((key, inner),) = value.items()
+        if meant_by(key, (field,))[0] is None:
+            break
+        findings.repair("wrapper", path)
+        value = findings.decoded(inner, path)
+    if isinstance(value, str):
+        lines = checklist(value)
+        if lines is None:
+            return findings.refuse("no_list", path, value)
+        findings.repair("checklist", path)
+        return lines
+    if value is MISSING or isinstance(value, list | tuple):
+        return value
+    findings.repair("bare_entry", path)
+    return [value]
+
+
+def entry_in(item: str | Line, field: Field, path: str, findings: Findings) -> Any:
+    """
+    Return the entry for a text in a list: a title, with or without a checkbox, or a JSON object.
+    """
+    title = field.items[0].name
+    if isinstance(item, Line):
+        return {title: item.title, **({"status": item.status} if item.status else {})}
+    lines = checklist(item) or []
+    if len(lines) == 1:
+        findings.repair("box", path)
+        return entry_in(lines[0], field, path, findings)
+    # A title may begin with "[", so only texts that begin like an object are decoded.
+    spelled = findings.decoded(item, path) if item.lstrip().startswith("{") else item
+    return {title: item} if isinstance(spelled, str) else spelled
+
+
+OWN_ID = "id"
+"""The key of an entry's own id: the model's numbering, not an id of the plan."""
+
+BY_OWN_ID = "@"
+"""The prefix of a reference by own id; the index of the entry follows it."""
+
+_BULLET = "- "
+_MOST_NAMED = 20
+_READ_EDGES = frozenset({"blocked_by", "blocks"})
+
+
+@attrs.define
+class Row:
+    """
+    One entry of a list: its path, its values by target, and its place in the tree.
+
+    `outer` is the index of the row whose nested list contains it. `level` is the indentation of its
+    line.
+    """
+
+    path: str
+    values: dict[str, Any]
+    outer: int | None
+    level: int
+
+
+@attrs.define
+class _List:
+    """A list that is being read: its remaining entries, and the index of the row read last."""
+
+    left: Iterator[tuple[int, Any]]
+    path: str
+    outer: int | None = None
+    last: int | None = None
+
+
+def nests(field: Field) -> bool:
+    """Return whether the entries of a field may be nested."""
+    return any(inner.kind is Kind.SUBTASKS for inner in field.items)
+
+
+def rows_in(
+    listed: Sequence[Any],
+    field: Field,
+    path: str,
+    findings: Findings,
+    read: Callable[[Mapping[str, Any], str], dict[str, Any]],
+) -> list[Row]:
+    """
+    Return the entries of a list and of its nested lists, each read with `read`.
+
+    The entries of a nested list follow the entry that contains it. The call is refused if there are
+    more entries in total than the limit.
+    """
+    rows: list[Row] = []
+    nested = nests(field)
+    open_lists = [_List(enumerate(listed), path)]
+    while open_lists:
+        here = open_lists[-1]
+        place, item = next(here.left, (-1, None))
+        at = f"{here.path}[{place}]"
+        if place < 0:
+            open_lists.pop()
+        elif nested and here.last is not None and isinstance(item, list | tuple):
+            open_lists.append(_List(enumerate(item), at, here.last))
+        elif nested and (lines := _several_lines(item)):
+            # A whole checklist in one entry of a list, as in ["- [ ] a\n  - [ ] b"].
+            findings.repair("checklist", at)
+            open_lists.append(_List(enumerate(lines), at, here.outer))
+        elif len(rows) == findings.limits.items:
+            findings.refuse("too_many", path, f"over {len(rows)}", str(len(rows)))
+            break
+        else:
+            level, entry = _entry(item, field, at, findings)
+            if not isinstance(entry, Mapping):
+                if entry is not MISSING:
+                    findings.refuse("wrong_type", at, entry, "an object")
+                continue
+            here.last = len(rows)
+            row = Row(at, read(entry, f"{at}."), here.outer, level)
+            rows.append(row)
+            if inner := row.values.pop("subtasks", None):
+                inside = entries_in(inner, field, f"{at}.subtasks", findings)
+                if inside is not MISSING:
+                    open_lists.append(_List(enumerate(inside), f"{at}.subtasks", here.last))
+    return rows
+
+
+def _several_lines(item: Any) -> list[Line]:
+    lines = checklist(item) if isinstance(item, str) and "\n" in item.strip() else None
+    return lines if lines and len(lines) > 1 else []
+
+
+def _entry(item: Any, field: Field, at: str, findings: Findings) -> tuple[int, Any]:
+    """Return the indentation of an entry's line, and the entry."""
+    if isinstance(item, Line):
+        return item.level or 0, entry_in(item, field, at, findings)
+    if not isinstance(item, str):
+        return 0, item
+    if not nests(field) or "\n" in item.strip():
+        return 0, entry_in(item, field, at, findings)
+    level, bare = 2 * indentation(item), item.strip()
+    # If entries are published as texts, a bullet indents a line by half a level.
+    if bare.startswith(_BULLET) and sum(not inner.hidden for inner in field.items) == 1:
+        level, bare = level + 1, bare.removeprefix(_BULLET).lstrip()
+    return level, entry_in(bare or item, field, at, findings)
+
+
+def within_each_other(rows: Sequence[Row]) -> list[int | None]:
+    """
+    Return the index of the containing row, for each row.
+
+    That is the last row above it in the same list that is indented less, or else the row that
+    contains the list.
+    """
+    found: list[int | None] = []
+    above: dict[int | None, list[tuple[int, int]]] = {}
+    for index, row in enumerate(rows):
+        lines = above.setdefault(row.outer, [])
+        while lines and lines[-1][0] >= row.level:
+            lines.pop()
+        found.append(lines[-1][1] if lines else row.outer)
+        lines.append((row.level, index))
+    return found
+
+
+def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
+    """
+    Return the rows of a whole list as field values, in tree order.
+
+    Each has its level, if at least one row is nested.
+    """
+    within = within_each_other(rows)
+    named = _named(rows)
+    said = any(outer is not None for outer in within)
+    for index, row in enumerate(rows):
+        values = row.values
+        parent, own = values.pop("parent", None), values.pop("id", "")
+        if task_id := id_of(own):
+            values["id"] = task_id
+        if "waiting" in values:
+            values["waiting"] = Waiting(values["waiting"])
+        head = own.rpartition(".")[0]
+        if within[index] is not None:
+            continue
+        if parent is not None:
+            said = True
+            within[index] = (
+                _read_parent(parent, index, named, row.path, findings) if parent else None
+            )
+        elif head and head in named and task_id is None:
+            said, within[index] = True, named[head]
+    if not said:
+        return [row.values for row in rows]
+    return _read_in_order(rows, within, findings)
+
+
+def _named(rows: Sequence[Row]) -> dict[str, int]:
+    """Return the index of each row by its id as the model wrote it, and by its title."""
+    named: dict[str, int] = {}
+    for index, row in reversed([*enumerate(rows)]):
+        named[str(row.values.get("content", "")).strip()] = index
+    return named | _by_id(rows)
+
+
+def _by_id(rows: Sequence[Row]) -> dict[str, int]:
+    named: dict[str, int] = {}
+    for index, row in reversed([*enumerate(rows)]):
+        if own := row.values.get(OWN_ID, ""):
+            named[own] = index
+            named[id_of(own) or own] = index
+    return named
+
+
+def read_own_ids(
+    rows: Sequence[Row], within: Sequence[int | None], names: Mapping[str, str], findings: Findings
+) -> None:
+    """
+    Remove the own ids of new entries, and replace references to them by indexes of entries.
+
+    References are edges, a parent, and the head of an id with dots. `names` maps targets to
+    published field names.
+    """
+    # If own ids were simply ignored, "1" would mean a task that is already in the plan.
+    named = _by_id(rows)
+    used: set[int] = set()
+
+    def read(reference: str, path: str) -> str:
+        index = named.get(reference)
+        if index is None:
+            return reference
+        used.add(index)
+        findings.repair("id", path, reference, f"#{index}")
+        return f"{BY_OWN_ID}{index}"
+
+    for place, row in enumerate(rows):
+        values, own = row.values, row.values.get(OWN_ID, "")
+        for edges in _READ_EDGES & values.keys():
+            path = f"{row.path}.{names[edges]}"
+            values[edges] = tuple(read(each, path) for each in values[edges])
+        head = own.rpartition(".")[0]
+        if "parent" in values:
+            values["parent"] = read(values["parent"], f"{row.path}.{names['parent']}")
+        elif within[place] is None and named.get(head, place) < place:
+            values["parent"] = read(head, f"{row.path}.{OWN_ID}")
+            used.add(named[own])
+    for index, row in enumerate(rows):
+        if row.values.pop(OWN_ID, "") and index not in used:
+            findings.repair("ignored_key", f"{row.path}.{OWN_ID}", OWN_ID)
+
+
+def _read_parent(
+    word: str, index: int, named: Mapping[str, int], path: str, findings: Findings
+) -> int | None:
+    found = named.get(word, named.get(id_of(word) or word))
+    if found is None or found == index:
+        known = ", ".join(islice(named, _MOST_NAMED))
+        findings.refuse("unknown_reference", f"{path}.parent", word, known)
+        return None
+    return found
+
+
+def _read_in_order(
+    rows: Sequence[Row], within: Sequence[int | None], findings: Findings
+) -> list[dict[str, Any]]:
+    below: dict[int | None, list[int]] = {}
+    for index in reversed(range(len(rows))):
+        below.setdefault(within[index], []).append(index)
+    lines: list[dict[str, Any]] = []
+    seen = [False] * len(rows)
+    left = [(index, 0) for index in below.get(None, ())]
+    while left:
+        index, level = left.pop()
+        seen[index] = True
+        lines.append({**rows[index].values, "level": level})
+        left += [(inner, level + 1) for inner in below.get(index, ())]
+    if not all(seen):
+        # Rows in a cycle of parents are reachable from no top-level row.
+        lost = rows[seen.index(False)]
+        findings.refuse("parent_circle", f"{lost.path}.parent", lost.values.get("content", ""))
+    return lines
+
+
+WITHIN = "within"
+"""The key of the index of the containing entry, if the entry is nested."""
+
+_LONGEST_KEY = 80
+_MOST_NEAR = 10
+
+
+@attrs.frozen(weakref_slot=False)
+class Intake:
+    """
+    A call's arguments by target name; `values` has only those that were sent and could be read.
+    """
+
+    values: Mapping[str, Any]
+    repairs: tuple[Repair, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def guessed(self) -> bool:
+        """True if the container had to be guessed: such a call must not remove tasks (law 17)."""
+        return is_guess(self.repairs)
+
+
+_intake = fast_constructor(Intake)
+_USUAL = InputLimits()
+_FEW_ROWS = 5  # measured: for so few entries, rows are faster than columns
+
+
+def read(raw: object, fields: tuple[Field, ...], limits: InputLimits | None = None) -> Intake:
+    """Read a call's arguments: JSON text, or a mapping that a framework has parsed."""
+    limits = limits or _USUAL
+    try:
+        return _intake(plain_read(raw, fields, limits))
+    except Exception:  # noqa: BLE001 - not plain, or a foreign class: the second pass reports the cause
+        return careful_read(raw, fields, limits)
+
+
+def plain_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> dict[str, Any]:
+    """
+    Read arguments that follow their schema exactly.
+
+    Raises:
+        NotPlainError: they do not follow it. A foreign class may raise other errors.
+    """
+    given = plain_object(raw, limits)
+    if given is None:
+        raise NotPlainError
+    return _plain_object(given, table_of(fields), Plain(limits))
+
+
+def careful_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> Intake:
+    """Read any arguments, with repairs; for plain arguments the result is that of `plain_read`."""
+    parsed = parse(raw, limits)
+    if isinstance(parsed, Problem):
+        # The problem from `parse` has the whole text; the model is shown 40 characters (`quoted`).
+        return Intake({}, (), (attrs.evolve(parsed, seen=quoted(parsed.seen)),))
+    findings = Findings(limits, list(parsed.repairs))
+    found = arguments_in(parsed.value, fields, findings)
+    values = {} if found is None else _read_object(found, fields, "", findings)
+    return Intake(values, tuple(findings.repairs), tuple(findings.problems))
+
+
+class Table(NamedTuple):
+    """
+    Cached data about the fields of a tool or an entry, for reading plain values.
+
+    `readers` maps a published name to the target and its reader. `required` are the targets of the
+    required fields. `clearing` are the published names of the fields that a single `null` clears.
+    """
+
+    readers: Mapping[str, tuple[str, Callable[[Any, str, Findings], Any]]]
+    required: frozenset[str]
+    clearing: frozenset[str]
+
+
+@lru_cache(maxsize=MOST_TABLES)
+def table_of(fields: tuple[Field, ...]) -> Table:
+    """Return the cached table of these fields."""
+    # Published names only: an alias must be compared with the other keys of the call.
+    return Table(
+        {field.name: (field.target, _plain_reader(field)) for field in fields},
+        frozenset(each.target for each in fields if each.required and not each.lenient),
+        frozenset(field.name for field in fields if field.clears),
+    )
+
+
+def _plain_reader(field: Field) -> Reader:
+    if field.kind is Kind.ITEMS:
+        return _plain_entries(field)
+    if field.clears:  # "" and `null` have a meaning, which depends on the other keys
+        return _not_plain
+    return _filled_text if field.required and field.kind in _TEXTS else READERS[field.kind]
+
+
+def _not_plain(_value: Any, _path: str, findings: Findings) -> Any:
+    findings.need_care()
+
+
+_UNKNOWN = "", _not_plain
+
+
+def _filled_text(value: Any, path: str, findings: Findings) -> Any:
+    found = READERS[Kind.LINE](value, path, findings)
+    return found if found.strip() else findings.need_care()
+
+
+_TEXTS = frozenset({Kind.LINE, Kind.TEXT})
+
+
+def _plain_object(given: dict[str, Any], table: Table, findings: Findings) -> dict[str, Any]:
+    readers, absent, clears = table.readers, 0, False
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        target, reader = readers.get(key, _UNKNOWN)
+        # Not given: in OpenAI's strict mode, models send `null` for each omitted argument; if there
+        # are several, they clear nothing.
+        if value is None and target:
+            absent += 1
+            clears = key in table.clearing
+        else:
+            values[target] = reader(value, "", findings)
+    if (absent == 1 and clears) or not table.required <= values.keys():
+        raise NotPlainError
+    return values
+
+
+def _read_object(
+    value: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, findings: Findings
+) -> dict[str, Any]:
+    by_field = _by_field(value, fields, prefix, findings)
+    values: dict[str, Any] = {}
+    for field in fields:
+        path = f"{prefix}{field.name}"
+        faults = findings.faults
+        found = _value(by_field[field], field, path, findings) if field in by_field else MISSING
+        if found is not MISSING:
+            values[field.target] = found
+        # A field is reported as missing only if its value was not refused, so that one fault is
+        # reported once.
+        elif field.required and not field.lenient and findings.faults == faults:
+            findings.refuse("missing_field", path, "", field.name)
+    if "waiting" in values or type(values.get("status")) is WaitingWord:
+        settle_wait(values, {field.target: prefix + field.name for field in fields}, findings)
+    return values
+
+
+def _by_field(
+    value: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, findings: Findings
+) -> dict[Field, Any]:
+    """Return the value of each field; of several spellings, the strongest, unless they conflict."""
+    chosen: dict[Field, tuple[int, str, Any]] = {}  # the strength of the key, the key, the value
+    left_out: list[Field] = []
+    for key, inner in value.items():
+        field, strength = meant_by(key, fields)
+        if field is None:
+            _unknown(key, fields, prefix, findings)
+        elif inner is None:  # for an optional argument, `null` is "not given" (inspect_ai#1477)
+            left_out.append(field)
+        else:
+            kept = new = strength, key, inner
+            if field in chosen:
+                old = chosen[field]
+                kept, other = (new, old) if new[0] > old[0] == 0 else (old, new)
+                # Types are compared too, since True == 1 == 1.0.
+                same = type(old[2]) is type(new[2]) and old[2] == new[2]
+                if not same and kept[0] and not other[0]:
+                    findings.repair("ignored_key", f"{prefix}{quoted(other[1])}", other[1])
+                elif not same:
+                    findings.refuse("conflicting_keys", f"{prefix}{field.name}", new[1])
+            chosen[field] = kept
+    # In strict mode, a model sends `null` for each omitted argument. A single `null` is meant as a
+    # value.
+    if len(left_out) == 1 and left_out[0].clears and left_out[0] not in chosen:
+        chosen[left_out[0]] = (0, "", None)
+    return {field: inner for field, (_, _, inner) in chosen.items()}
+
+
+def _unknown(key: str, fields: tuple[Field, ...], prefix: str, findings: Findings) -> None:
+    names = [field.name for field in fields if not field.hidden]
+    path = f"{prefix}{quoted(key)}"
+    if findings.limits.strict:
+        findings.refuse("unknown_key", path, key, ", ".join(names) or "none")
+        return
+    # An extra key is no fault (hermes#100979): refusing it would cost a turn although nothing is
+    # lost. The search for a similar name is the slowest step of intake, and the reply names at most
+    # three.
+    searched = len(findings.repairs) < _MOST_NEAR
+    near = get_close_matches(key[:_LONGEST_KEY], names, n=1) if searched else []
+    findings.repair("ignored_key", path, key, near[0] if near else "")
+
+
+def _value(value: Any, field: Field, path: str, findings: Findings) -> Any:
+    if field.clears and (value is None or value == ""):
+        return None
+    if field.kind is Kind.ITEMS:
+        listed = entries_in(value, field, path, findings)
+        return MISSING if listed is MISSING else _entries(listed, field, path, findings)
+    found = READERS[field.kind](value, path, findings)
+    if field.required and isinstance(found, str) and not found.strip():
+        return findings.refuse("empty_text", path, value)
+    return found
+
+
+def _plain_entries(field: Field) -> Reader:
+    """Return a reader for a list of plain entries, each of which is an object or a title."""
+    table, columns = table_of(field.items), _columns(field)
+    title, *others = field.items
+    alone = title.kind is Kind.LINE and not table_of(tuple(others)).required
+    make = dict if field.entry is None else fast_keyword_constructor(field.entry)
+
+    def read(listed: Any, _path: str, findings: Findings) -> Any:
+        if type(listed) is not list or len(listed) > findings.limits.items:
+            raise NotPlainError
+        if len(listed) > _FEW_ROWS and (found := columns(listed)) is not None:
+            return found
+        rows = []
+        for item in listed:
+            if type(item) is dict:
+                rows.append(make(**_plain_object(item, table, findings)))
+            elif type(item) is str and alone and _is_plain_title(item, field):
+                rows.append(make(**{title.target: item}))
+            else:
+                raise NotPlainError
+        return rows
+
+    return read
+
+
+def _is_plain_title(text: str, field: Field) -> bool:
+    # Not plain are a checkbox, an entry as JSON text, and a text with spaces around it, since these
+    # are removed.
+    if "[" in text or text.startswith("{") or text != text.strip() or not text:
+        return False
+    # A line with a bullet may be nested in the one above it.
+    return is_clean(text) and not (text.startswith("- ") and nests(field))
+
+
+def _columns(field: Field) -> Callable[[list[Any]], Any]:
+    """
+    Return a reader for entries that all have the same keys; it reads all values of a key at once.
+
+    The reader returns `None` for other entries.
+    """
+    entry = field.entry
+    if entry is None:
+        return lambda _: None
+    by_name = {inner.name: inner for inner in field.items}
+    required = frozenset(item.name for item in field.items if item.required and not item.lenient)
+    order, make = [each.name for each in attrs.fields(entry)], fast_constructor(entry)
+
+    def read(entries: list[dict[str, Any]]) -> Any:
+        if set(map(type, entries)) != {dict}:
+            return None
+        # The keys must be in the same order too, so that the values can be zipped.
+        keys = tuple(entries[0])
+        alike = list(map(tuple, entries)).count(keys) == len(entries)
+        if not alike or not required <= set(keys) <= by_name.keys():
+            return None
+        columns: dict[str, Any] = {}
+        for key, values in zip(keys, zip(*map(dict.values, entries), strict=True), strict=True):
+            column = _column(by_name[key], values)
+            if column is None:
+                return None
+            columns[by_name[key].target] = column
+        return list(map(make, *(columns.get(name, repeat(None)) for name in order)))
+
+    return read
+
+
+def _column(field: Field, values: Sequence[Any]) -> Sequence[Any] | None:
+    if set(map(type, values)) != {str}:
+        return None
+    words = EXACT_WORDS.get(field.kind)
+    if words is not None:
+        found = list(map(words.get, values))
+        return None if None in found else found
+    # Joined, for a single search in C. A suspect character is one code point, so joining texts
+    # cannot create one.
+    if field.clears or field.kind not in {Kind.LINE, Kind.TEXT} or not is_clean("".join(values)):
+        return None
+    return None if field.required and not all(map(str.strip, values)) else values
+
+
+def _entries(listed: Sequence[Any], field: Field, path: str, findings: Findings) -> Any:
+    if len(listed) > findings.limits.items:
+        return findings.refuse("too_many", path, len(listed), str(findings.limits.items))
+    faults = findings.faults
+    rows = rows_in(
+        listed,
+        field,
+        path,
+        findings,
+        lambda entry, prefix: _read_object(entry, field.items, prefix, findings),
+    )
+    # A row with a fault may lack values that its class requires; the call is refused anyway.
+    if nests(field) and findings.faults == faults:
+        if field.entry:
+            lines = as_lines(rows, findings)
+            return [field.entry(**line) for line in lines if findings.faults == faults]
+        within = within_each_other(rows)
+        if any(OWN_ID in row.values for row in rows):
+            names = {inner.target: inner.name for inner in field.items}
+            read_own_ids(rows, within, names, findings)
+        for row, outer in zip(rows, within, strict=True):
+            if outer is not None:
+                row.values[WITHIN] = outer
+    return [row.values for row in rows]

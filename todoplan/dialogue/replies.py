@@ -1,0 +1,859 @@
+"""
+The text of a tool reply: what changed, what is wrong, or the list.
+
+Read `views` first (tasks as lines, one task in full), then `phrasing` (the text of an accepted
+change) and `error_texts` (the text of problems, warnings and repairs). All wording is in
+`todoplan.texts`. A reply contains no characters that a person could not see. `views` states the
+maximum length of a list and of a task; every other reply is shorter than 12,000 characters.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, repeat
+from operator import attrgetter
+from typing import Any
+
+from todoplan import texts as cleaning
+from todoplan.core.commands import Batch, ClaimTask, Command
+from todoplan.core.events.base import Base, Difference
+from todoplan.core.events.types import (
+    ClaimRenewed,
+    EdgeAdded,
+    EdgeRemoved,
+    Event,
+    ParentChanged,
+    PlanApproved,
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskClaimed,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+    TasksReordered,
+)
+from todoplan.core.plan.model import (
+    EDITABLE,
+    OPEN,
+    RESOLVED,
+    TASK_FIELDS,
+    Claim,
+    Evidence,
+    FieldKind,
+    FrozenDict,
+    Status,
+    Task,
+    Waiting,
+    thaw,
+)
+from todoplan.core.plan.plan import ChunkText, ChunkWriter, Plan, number_of
+from todoplan.core.plan.questions import is_ready, stuck, unresolved_blockers
+from todoplan.core.problems import Problem, explain, explain_all, ids_text
+from todoplan.core.rules import Change
+from todoplan.dialogue.calls import Reply
+from todoplan.dialogue.intake import Repair
+from todoplan.texts import clipped, say
+
+# -------- views --------
+# The plan as text for a model: one line per task, or one task in full. Never a repr.
+#
+# Laws: a task is exactly one line of a list, whatever its texts contain. The model is shown
+# nothing that a person could not see (`todoplan.texts`). A list is cut at `LONGEST_LIST`
+# characters and a task at `LONGEST_TASK`, with a note, because a plan may come from a file that no
+# rule has limited in size.
+#
+# A list is the most expensive reply, and most of its lines are the same as one call before. So the
+# plan caches the text of each chunk of tasks (`ChunkWriter`). Only the parts that depend on other
+# tasks are added each time: the indentation, the unresolved blockers, and whether the task can ever
+# start.
+
+
+LONGEST_LIST = 250_000
+LONGEST_TASK = 95_000
+# No shown line needs more of a text than this. To clean a megabyte of escape sequences takes a
+# second.
+_MOST_READ = 65_536
+
+_LONGEST_LINE = 500
+_LONGEST_REASON = 120
+_DEEPEST_SHOWN = 12  # 10,000 nested tasks would be indented by 10,000 levels
+_LONGEST_DETAIL = 4_000
+_LONGEST_METADATA = 8_000
+_LONGEST_DESCRIPTION = 16_384  # the default limit of the rule `max_text`
+_CONTROLS_OF_ASCII = bytes((*range(0x20), 0x7F))
+
+
+def one_line(text: str, most: int = _LONGEST_LINE) -> str:
+    """
+    Return the text on one line, clipped and without hidden characters, so it cannot look like two.
+    """
+    if text.isprintable() and len(text) <= most and "  " not in text and text == text.strip():
+        return text
+    line = cleaning.one_line(text[:_MOST_READ])
+    return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def list_text(plan: Plan) -> str:
+    """
+    Return all tasks in order, one per line.
+
+    A line has the id, status, subject, owner, what the task waits for, its claim, and its
+    unresolved blockers. Subtasks are indented. A task that can never start says why.
+    """
+    chunks, waits = plan.written(_LINES), plan.waits()
+    if plan.nested or plan.counts.failed:
+        texts = _with_places(plan, chunks)
+    else:
+        texts = _with_blockers(plan, chunks, waits) if waits else [chunk.text for chunk in chunks]
+    text = "\n".join(filter(None, texts))
+    if len(text) <= LONGEST_LIST:
+        return text or say("replies", "empty_list")
+    shown = text[:LONGEST_LIST].rpartition("\n")[0]
+    left_out = len(plan) - shown.count("\n") - 1
+    return f"{shown}\n{say('replies', 'more', count=left_out)}"
+
+
+def _line(task: Task) -> str:
+    # `_value_` is what the slower property `value` returns.
+    owner = f" ({one_line(task.owner)})" if task.owner else ""
+    waiting = _waiting_note(task.waiting) if task.waiting else ""
+    claim = _claim_note(task.claim) if task.claim else ""
+    return f"#{task.id} [{task.status._value_}] {one_line(task.subject)}{owner}{waiting}{claim}"
+
+
+def waiting_text(waiting: Waiting) -> str:
+    """Return on one line the reason why a task waits, or else the question that it asks."""
+    return one_line(waiting.reason or waiting.question or "", _LONGEST_REASON)
+
+
+def _waiting_note(waiting: Waiting) -> str:
+    text = waiting_text(waiting)
+    return f" [waiting: {text}]" if text else " [waiting]"
+
+
+def _claim_note(claim: Claim) -> str:
+    return f" [claimed by {one_line(claim.owner, _LONGEST_REASON)}]"
+
+
+def _lines(tasks: Sequence[Task]) -> list[str]:
+    # Most subjects are short and plain. One check of all lines together is much cheaper than a
+    # check of each, and shows whether `one_line` would change any of them.
+    lines = [
+        f"#{task.id} [{task.status._value_}] {task.subject}"
+        + (f" ({one_line(task.owner)})" if task.owner else "")
+        + (_waiting_note(task.waiting) if task.waiting else "")
+        + (_claim_note(task.claim) if task.claim else "")
+        for task in tasks
+    ]
+    text = " ".join((*lines, ""))  # so that a blank at a line's end becomes two blanks
+    if text.isascii():  # takes a quarter of the time of isprintable()
+        printable = len(text.encode().translate(None, _CONTROLS_OF_ASCII)) == len(text)
+    else:
+        printable = text.isprintable()
+    if printable and "  " not in text and max(map(len, lines), default=0) <= _LONGEST_LINE:
+        return lines
+    return [_line(task) for task in tasks]
+
+
+_LINES = ChunkWriter(_line, _lines, "\n")
+
+
+def _with_blockers(
+    plan: Plan, chunks: Iterable[ChunkText[Task]], waits: Iterable[Sequence[int]]
+) -> list[str]:
+    """Return the text of each chunk, with the unresolved blockers added to the blocked tasks."""
+    texts = []
+    # The counts may end early: the remaining tasks then have no blockers. `None` in place of a task
+    # is a gap.
+    for chunk, counts in zip(chunks, chain(waits, repeat(())), strict=False):
+        if any(counts):
+            rows = zip(chunk.items, chunk.pieces, chain(counts, repeat(0)), strict=False)
+            lines = [
+                line + _blocked_by(plan, task, count) if count else line
+                for task, line, count in rows
+                if task
+            ]
+            texts.append("\n".join(lines))
+        else:
+            texts.append(chunk.text)
+    return texts
+
+
+def _with_places(plan: Plan, chunks: Iterable[ChunkText[Task]]) -> list[str]:
+    """
+    Return the lines, indented by their depth, with unresolved blockers and failed tasks.
+
+    The failed tasks are those because of which a task can never start.
+    """
+    lines: list[str] = []
+    vain = stuck(plan)
+    depth: dict[str, int] = {}
+    for chunk in chunks:
+        for task, line in zip(chunk.items, chunk.pieces, strict=False):
+            if task is None:
+                continue
+            level = depth[task.id] = depth[task.parent] + 1 if task.parent in depth else 0
+            margin = "  " * min(level, _DEEPEST_SHOWN)
+            count = plan.waits_for(task.id)
+            blockers = _blocked_by(plan, task, count) if count else ""
+            failed = f" [cannot start: {ids_text(vain[task.id])} failed]" if task.id in vain else ""
+            lines.append(f"{margin}{line}{blockers}{failed}")
+    return lines
+
+
+def _blocked_by(plan: Plan, task: Task, count: int) -> str:
+    blockers = task.blocked_by
+    # Law 7: the edge from a resolved blocker is kept. AgentScope listed it as a blocker (#2540).
+    if count < len(blockers):
+        blockers = unresolved_blockers(plan, task)
+    return f" [blocked by #{blockers[0]}]" if count == 1 else _blocked_by_several(blockers)
+
+
+@lru_cache(maxsize=1024)  # in a wide graph many tasks wait for the same ones
+def _blocked_by_several(task_ids: tuple[str, ...]) -> str:
+    return f" [blocked by {ids_text(task_ids)}]"
+
+
+def task_text(plan: Plan, task: Task) -> str:
+    """
+    Return one task in full, with one line for each field that differs from its default.
+
+    The description comes last, because text after it would look like a part of it. Its lines are
+    kept but indented, so that none of them looks like a field of the task or like another task.
+    """
+    lines = []
+    for (name, show, default), given in zip(_DETAILS, _detail_values(task), strict=True):
+        if given == default and name != "status":
+            continue
+        value = unresolved_blockers(plan, task) if name == "blocked_by" else given
+        if value != default or name == "status":
+            lines.append(say("replies", f"task.{name}", id=task.id, value=show(value)))
+        if name == "waiting" and task.waiting and task.waiting.question:
+            lines.append(say("replies", "task.question", value=_detail(task.waiting.question)))
+    if children := plan.children(task.id):
+        lines.append(say("replies", "task.children", value=ids_text(children)))
+    if task.check and not task.evidence and task.status is Status.COMPLETED:
+        lines.append(say("replies", "task.evidence", value=say("replies", "evidence.unverified")))
+    if task.description:
+        # The cleaner replaces tabs by blanks, but a description may contain a Makefile.
+        whole = task.description[: 2 * _LONGEST_DESCRIPTION]
+        kept = "\t".join(map(cleaning.printable, whole.split("\t")))[:_LONGEST_DESCRIPTION]
+        indented = kept.replace("\n", "\n  ")
+        lines.append(say("replies", "task.description", value=indented))
+        if len(task.description) > _LONGEST_DESCRIPTION:
+            lines.append(say("replies", "cut", shown=len(kept), length=len(task.description)))
+    return "\n".join(lines)
+
+
+def _detail(text: str) -> str:
+    return one_line(text, _LONGEST_DETAIL)
+
+
+def _waiting(waiting: Waiting) -> str:
+    reason = _detail(waiting.reason) or say("replies", "unnamed")
+    if waiting.until is None:
+        return reason
+    until = waiting.until.isoformat(sep=" ", timespec="minutes")
+    return say("replies", "task.waiting_until", reason=reason, until=until)
+
+
+def _claim(claim: Claim) -> str:
+    owner = _detail(claim.owner)
+    if claim.until is None:
+        return say("replies", "task.claim_by", owner=owner)
+    until = claim.until.isoformat(sep=" ", timespec="seconds")
+    return say("replies", "task.claim_until", owner=owner, until=until)
+
+
+def _evidence(found: Evidence) -> str:
+    summary = _detail(found.summary)
+    if found.by:
+        summary = say("replies", "by", text=summary, actor=_detail(found.by)).strip()
+    return say(
+        "replies", "evidence.passed" if found.passed else "evidence.refuted", summary=summary
+    )
+
+
+def _metadata(metadata: FrozenDict) -> str:
+    # JSON, where AgentScope shows a Python repr.
+    text = json.dumps(thaw(metadata), ensure_ascii=False)
+    start = text[:_MOST_READ]
+    if cleaning.printable(start) != start:
+        text = json.dumps(
+            thaw(metadata)
+        )  # hidden characters are shown as \\uXXXX, and nothing is lost
+    return text if len(text) <= _LONGEST_METADATA else f"{text[: _LONGEST_METADATA - 3]}..."
+
+
+_SHOWN: dict[FieldKind, Callable[[Any], str] | None] = {
+    FieldKind.ID: None,  # part of the first line
+    FieldKind.TEXT: _detail,
+    FieldKind.TEXT_OR_NONE: _detail,
+    FieldKind.STATUS: str,
+    FieldKind.PRIORITY: str,
+    FieldKind.PARENT: lambda parent: ids_text((parent,)),
+    FieldKind.WAITING: _waiting,
+    FieldKind.CLAIM: _claim,
+    FieldKind.COUNT: None,  # the number of claims is internal
+    FieldKind.EVIDENCE: _evidence,
+    FieldKind.IDS: ids_text,
+    FieldKind.NUMBER: "{:.15g}".format,  # all digits as they were sent: "{:g}" keeps only six
+    FieldKind.METADATA: _metadata,
+    FieldKind.TIME: None,  # does not help the model and costs tokens; the journal has it
+}
+"""The function that formats a value of each kind; `None` for kinds that are not shown."""
+
+_DETAILS = tuple(
+    (name, show, field.default)
+    for name, field in TASK_FIELDS.items()
+    if name != "description" and (show := _SHOWN[field.kind])
+)
+_detail_values = attrgetter(*(name for name, _, _ in _DETAILS))
+
+
+# -------- freed --------
+# The tasks that a change made ready, because nothing blocks them any more.
+#
+# Law 7: cancelling a blocker frees the tasks that it blocks. The reply says that the blocker was
+# cancelled, because its result never came and the model must not go on as if it had. Only tasks
+# blocked by a changed task are checked, so the cost does not grow with the plan.
+
+
+# The most frequent events besides changes of status; this skips the checks for other types.
+_FREES_NOTHING = frozenset({EdgeAdded, TaskCreated})
+
+
+def few_ids(task_ids: Collection[str]) -> str:
+    """Return the ids as text for a reply, with a fast path for a single id."""
+    return f"#{next(iter(task_ids))}" if len(task_ids) == 1 else ids_text(filter(None, task_ids))
+
+
+def freed_texts(change: Change) -> Iterable[str]:
+    """
+    Return the sentences about the tasks that a change made ready; none if there are no such tasks.
+    """
+    freed = _freed(change)
+    return _said_of(change, freed) if freed else ()
+
+
+def _said_of(change: Change, freed: dict[str, list[str]]) -> Iterator[str]:
+    if ready := [task_id for task_id, causes in freed.items() if not causes]:
+        yield say("replies", "ready", ids=few_ids(ready))
+    # A cancelled blocker has no result, so the reply must say which blockers were cancelled.
+    behind = [task_id for task_id, causes in freed.items() if causes]
+    started = [task_id for task_id in behind if not is_ready(change.after, task_id)]
+    ready = [task_id for task_id in behind if task_id not in set(started)]
+    for ids, one, several in (
+        (ready, "ready_after_cancelled", "ready_after_several"),
+        (started, "started_after_cancelled", "started_after_several"),
+    ):
+        if ids:
+            blockers = dict.fromkeys(cause for task_id in ids for cause in freed[task_id])
+            name = one if len(blockers) == 1 else several
+            yield say("replies", name, ids=few_ids(ids), by=few_ids(blockers))
+
+
+def _freed(change: Change) -> dict[str, list[str]]:
+    """
+    Return the tasks that became ready, each with its cancelled blockers, in the order of events.
+    """
+    # Only tasks blocked by a changed task can have become ready. To compare all ready tasks before
+    # and after would walk the whole plan on every call.
+    before, after = change.before, change.after
+    freed: dict[str, list[str]] = {}
+    for event in change.events:
+        if type(event) is StatusChanged:
+            task = after.get(event.task_id) if event.new in RESOLVED else None
+            for task_id in task.blocks if task is not None else ():
+                causes = freed.setdefault(task_id, [])
+                if event.new is Status.CANCELLED:
+                    causes.append(event.task_id)
+        elif type(event) not in _FREES_NOTHING:
+            for task_id in _behind(event, before):
+                freed.setdefault(task_id, [])
+    if not freed:
+        return freed
+    if after.nested:
+        freed = dict(_leaves(after, freed))
+    # An event shows only that a blocker is gone; the same call may have added another one.
+    return {
+        task_id: causes
+        for task_id, causes in freed.items()
+        if task_id in before
+        and not is_ready(before, task_id)
+        and (is_ready(after, task_id) or (causes and _has_started(change, task_id)))
+    }
+
+
+def _behind(event: Event, before: Plan) -> Iterator[str]:
+    """Yield the tasks that an event other than a change of status may have freed."""
+    if isinstance(event, EdgeRemoved):
+        yield event.blocked
+    elif isinstance(event, TaskEdited):
+        if event.changes.get("waiting", ...) is None:
+            yield event.task_id
+    elif isinstance(event, TaskDeleted):
+        task = before.get(event.task_id)
+        if task is not None:
+            yield from _around(task, before)
+            yield from task.blocks
+    elif isinstance(event, ParentChanged):
+        task = before.get(event.task_id)
+        if task is not None:
+            yield from (task.id, *_around(task, before))
+
+
+def _around(task: Task, plan: Plan) -> tuple[str, ...]:
+    """Return a task's subtasks, and its parent, which may have become a leaf."""
+    below = plan.children(task.id) if plan.nested else ()
+    return below if task.parent is None else (*below, task.parent)
+
+
+def _leaves(plan: Plan, freed: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the tasks without subtasks among these tasks and their descendants, each once."""
+    below = [*freed.items()]
+    seen = set(freed)
+    for task_id, causes in below:  # the list grows during the loop
+        children = plan.children(task_id)
+        below += [(child, causes) for child in children if child not in seen]
+        seen.update(children)
+        if not children:
+            yield task_id, causes
+
+
+def _has_started(change: Change, task_id: str) -> bool:
+    was, now = (plan.get(task_id) for plan in (change.before, change.after))
+    started = now is not None and now.status is Status.IN_PROGRESS
+    return started and was is not None and was.status is not Status.IN_PROGRESS
+
+
+# -------- phrasing --------
+# The short reply to an accepted call: the counts, the changes by id, and the tasks that became
+# ready.
+#
+# Law: the length does not grow with the plan or the change. A reply is sent again with every later
+# request and costs tokens each time. So ids are written as ranges, titles are named only if
+# something was lost, and the counts come first, which costs one token less than at the end.
+
+
+# Warnings that the reply to a whole-list write states in its own words: "removed while open", "no
+# change".
+_SAID_BY_WHOLE_LIST_TEXT = frozenset({"dropped_open_items", "no_op_write"})
+_MOST_TITLES = 3
+_LONGEST_TITLE = 60  # enough to recognise the task
+_LONGEST_CLAIMED = 500
+_SAID_WITH_MORE = (TaskEdited, TaskClaimed)
+
+
+def counts_text(plan: Plan) -> str:
+    """Return the progress of the plan, such as "3/20 completed"."""
+    return _with_counts("counts", plan)
+
+
+def _with_counts(name: str, plan: Plan, changes: str = "") -> str:
+    pending, started, done, cancelled, failed = plan.counts
+    total = pending + started + done + cancelled + failed
+    # The total includes cancelled and failed tasks; they are named only if there are any.
+    if not (cancelled or failed):
+        return say("replies", name, done=done, total=total, changes=changes)
+    named = (("cancelled", cancelled), ("failed", failed))
+    others = ", ".join(f"{count} {word}" for word, count in named if count)
+    texts = {"done": done, "total": total, "others": others, "changes": changes}
+    return say("replies", f"{name}_others", **texts)
+
+
+def whole_list_text(change: Change) -> str:
+    """Return the reply to a whole-list write: the counts, and the open items that it removed."""
+    # Never the list itself: LangChain echoes 1,591 characters for 20 short items on every write.
+    counts = counts_text(change.after)
+    if not change.events:
+        return say("replies", "unchanged", counts=counts)
+    text = (
+        say("replies", "written", counts=counts) if len(change.after) else say("replies", "emptied")
+    )
+    if dropped := [task.subject for task in change.removed() if not task.status.closed]:
+        text = "; ".join([text, say("replies", "dropped", texts=_titles(dropped))])
+    # Checked first because most plans have no waits, and every whole-list write comes here.
+    if next(change.before.waiting(), None) and (over := [*_waits_over(change)]):
+        subjects = [change.before[task_id].subject for task_id in over]
+        text = "; ".join([text, say("replies", "wait_over", ids=_titles(subjects))])
+    return text
+
+
+def _titles(subjects: Collection[str]) -> str:
+    # By title, not by id: a model that writes whole lists may never have seen an id.
+    titles = [f'"{one_line(subject, _LONGEST_TITLE)}"' for subject in [*subjects][:_MOST_TITLES]]
+    if len(subjects) > _MOST_TITLES:
+        titles.append(say("replies", "more", count=len(subjects) - _MOST_TITLES))
+    return ", ".join(titles)
+
+
+def _waits_over(change: Change) -> Iterator[str]:
+    """Yield the tasks whose wait ended because its end time was reached."""
+    for event in change.events:
+        if type(event) is TaskEdited and event.changes.get("waiting", ...) is None:
+            was = change.before.get(event.task_id)
+            until = was and was.waiting and was.waiting.until
+            if until and event.at and until <= event.at:
+                yield event.task_id
+
+
+def all_done_text(change: Change) -> str:
+    """
+    Return the note for a change after which no task is open: all is done, or the list is empty.
+    """
+    if failed := change.after.counts.failed:
+        return say("replies", "done_note_failed", failed=failed)
+    return say("replies", "done_note" if len(change.after) else "done_note_empty")
+
+
+def not_in_reply(warnings: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Return the warnings that `whole_list_text` has not already stated in its own words."""
+    return tuple(one for one in warnings if one.code not in _SAID_BY_WHOLE_LIST_TEXT)
+
+
+def change_text(change: Change) -> str:
+    """
+    Return the reply to granular calls: the counts, the changes by id, and the tasks now ready.
+    """
+    events = change.events
+    if not events:
+        return say("replies", "unchanged", counts=counts_text(change.after))
+    if len(events) == 1 and type(events[0]) not in _SAID_WITH_MORE:
+        # The most frequent change: one task changed its status.
+        name, task_id = _words_for(events[0])
+        text = say("replies", name, ids=f"#{task_id}")
+    else:
+        groups = _by_words(change)
+        text = "; ".join([*_group_texts(groups, change)])
+    # The ready tasks are named, so that the model need not list the plan: with AgentScope's "Call
+    # TaskList now", 749,000 tokens are re-read for a plan of 20 tasks; without it 319,000.
+    if freed := [*freed_texts(change)]:
+        text = "; ".join([text, *freed])
+    return _with_counts("steps", change.after, text)
+
+
+def _by_words(change: Change) -> dict[str, dict[str, None]]:
+    """Return the ids for each reply text, by the text's name, in the order of events."""
+    created = {event.task.id for event in change.events if type(event) is TaskCreated}
+    over = set(_waits_over(change))
+    is_new = bool(created) and len(created) == len(change.after)
+    groups: dict[str, dict[str, None]] = {}
+    for name, task_id in map(_words_for, change.events):
+        # The edges and the place of a new task are part of it, as is the order of a new plan.
+        if name in _PART_OF_NEW and (is_new or task_id in created):
+            continue
+        said = "wait_over" if name == "resumed" and task_id in over else name
+        groups.setdefault(said, {})[task_id] = None
+    # A waiting task is pending, so the change to pending is not mentioned.
+    for task_id in groups.get("waiting", ()):
+        groups.get("pending", {}).pop(task_id, None)
+    # A claimed task is in progress, so the change to in progress is not mentioned.
+    for task_id in groups.get("claimed", ()):
+        groups.get("in_progress", {}).pop(task_id, None)
+    return {name: ids for name, ids in groups.items() if ids}
+
+
+def _group_texts(groups: dict[str, dict[str, None]], change: Change) -> Iterator[str]:
+    for name, ids in groups.items():
+        if name != "claimed":
+            yield say("replies", name, ids=few_ids(ids))
+            continue
+        # The claimant may never have seen the plan, so the reply contains the task's text.
+        for task in filter(None, map(change.after.get, ids)):
+            fence, subject = task.claims, one_line(task.subject, _LONGEST_CLAIMED)
+            yield say("replies", "claim", ids=f"#{task.id}", fence=fence, subject=subject)
+
+
+def claims_in_vain(change: Change) -> str:
+    """Return a note if a claim of the next task found no task; "" otherwise."""
+    asked = any(type(part) is ClaimTask for part in _parts(change.command))
+    got = any(type(event) is TaskClaimed for event in change.events)
+    return say("replies", "nothing_to_claim") if asked and not got else ""
+
+
+def _parts(command: Command | None) -> Iterable[Command | None]:
+    return command.commands if type(command) is Batch else (command,)
+
+
+_PART_OF_NEW = frozenset({"updated", "moved", "reordered"})
+_WORDS: dict[type, str] = {
+    TaskCreated: "created",
+    TaskEdited: "updated",
+    EdgeAdded: "updated",
+    EdgeRemoved: "updated",
+    ParentChanged: "moved",
+    TaskClaimed: "claimed",
+    ClaimRenewed: "extended",
+    TaskDeleted: "deleted",
+    TasksReordered: "reordered",
+    PlanCleared: "cleared",
+    PlanRestored: "restored",
+    PlanApproved: "approved",
+}
+
+
+def _words_for(event: Event) -> tuple[str, str]:
+    """Return the name of the reply text for an event, and the task's id ("" for the whole plan)."""
+    if isinstance(event, StatusChanged):
+        # The texts have the names of the statuses.
+        return event.new, event.task_id
+    name = _WORDS[type(event)]
+    if isinstance(event, TaskEdited) and "waiting" in event.changes:
+        name = "waiting" if event.changes["waiting"] is not None else "resumed"
+    if isinstance(event, TaskCreated):
+        return name, event.task.id
+    if isinstance(event, EdgeAdded | EdgeRemoved):
+        return name, event.blocked  # the blocked task, since the edge delays its start
+    return name, getattr(event, "task_id", "")
+
+
+# -------- unseen --------
+# The text about changes by others since a session last saw the plan (law 15).
+#
+# A model that is not informed goes on from its old view and works against changes it never saw. So
+# the first reply after a change by others, or the reminder before it, says which tasks changed,
+# how, and by whom. If a whole-list write overwrote a value that somebody else had set, the reply
+# says which. If the list left out tasks that it cannot remove that way, the reply says that they
+# are kept and how to remove them. The text is short: a few tasks are named, and the others are
+# counted. The answer to a question is quoted in full, up to a maximum length, because the model
+# has waited for it.
+
+
+_MOST_TASKS = 5
+_LONGEST_ACTOR = 40
+_LONGEST_QUESTION = 200
+_LONGEST_ANSWER = 1_000
+_FIELDS = ("status", *sorted(EDITABLE))
+
+
+def news_text(base: Base, plan: Plan, reply: Reply) -> str:
+    """
+    Return the text that precedes a reply.
+
+    It names the changes by others since the merge base, the values that the call overwrote, and the
+    open tasks that its list left out and that are kept. `plan` is the plan before the call.
+    """
+    if base.plan is plan and base.listed is None and base.heard is None:
+        return ""
+    unseen = base.unseen(plan)
+    parts = [_unseen(base, plan, unseen, reply.plan)]
+    if reply.note.lines is not None:
+        parts.append(_staying(base, plan, unseen, reply))
+    return "; ".join(part for part in parts if part)
+
+
+def unseen_text(base: Base, plan: Plan, after: Plan | None = None) -> str:
+    """
+    Return the changes by others between the merge base and the plan; "" if there are none.
+
+    `after` is the plan after this session's own write; if given, the text also names the values
+    that the write overwrote.
+    """
+    return _unseen(base, plan, base.unseen(plan), after)
+
+
+def _unseen(base: Base, plan: Plan, unseen: Sequence[Difference], after: Plan | None) -> str:
+    answered = [one for one in unseen if _is_answered(one)]
+    others = [_said(one) for one in unseen if one not in answered or _differs_more(one)]
+    if base.is_newly_approved(plan):
+        others.insert(0, _approved(plan))
+    parts = [say("replies", "unseen", items=_listed(others))] if others else []
+    if answered:
+        parts.append(say("replies", "answered", items=_listed([*map(_answer, answered)])))
+    if after is not None and (over := [*_written_over(unseen, after)]):
+        parts.append(say("replies", "written_over", items=_listed(over)))
+    return "; ".join(parts)
+
+
+def _staying(base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply) -> str:
+    """
+    Return the text about open tasks that a list left out and that are kept; each is named once.
+    """
+    said = {task_id for task_id, _ in reply.note.lines or ()}
+    news = {one.task.id for one in unseen}
+    # A task that was left out is kept if the session had not listed it, or if others changed it.
+    left = [
+        task
+        for task in reply.plan
+        if task.status in OPEN
+        and task.id in plan
+        and task.id not in said
+        and (task.id in news or (not base.has_listed(task.id) and number_of(task.id) >= base.told))
+    ]
+    if not left:
+        return ""
+    if all(task.id in news for task in left):
+        return say("replies", "stays_told")
+    items = [f"#{task.id} {one_line(task.subject, _LONGEST_TITLE)}" for task in left]
+    return say("replies", "stays", items=_listed(items))
+
+
+def _approved(plan: Plan) -> str:
+    text, by = say("replies", "approved"), plan.approved and plan.approved.by
+    return say("replies", "by", text=text, actor=one_line(by, _LONGEST_ACTOR)) if by else text
+
+
+def _listed(items: list[str]) -> str:
+    shown = items[:_MOST_TASKS]
+    if len(items) > _MOST_TASKS:
+        shown.append(say("replies", "more", count=len(items) - _MOST_TASKS))
+    return ", ".join(shown)
+
+
+def _said(one: Difference) -> str:
+    title = f"#{one.task.id} {one_line(one.task.subject, _LONGEST_TITLE)}"
+    if one.was and one.was.subject != one.task.subject:
+        # A whole-list write identifies a task by its text: with the old text it would become a new
+        # task.
+        was = one_line(one.was.subject, _LONGEST_TITLE)
+        title = say("replies", "renamed", title=title, was=was)
+    if taken := _taken(one, title):
+        return taken
+    if one.was is None:
+        name = "created"
+    elif one.now is None:
+        name = "deleted"
+    elif one.was.status is not one.now.status:
+        name = one.now.status.value
+    elif one.was.waiting != one.now.waiting:
+        name = "waiting" if one.now.waiting else "resumed"
+    elif one.was.parent != one.now.parent:
+        name = "moved"
+    else:
+        name = "updated"
+    return _by(say("replies", name, ids=title), one)
+
+
+def _taken(one: Difference, title: str) -> str:
+    """Return who has claimed a task since, and from whom it was taken over; "" for no new claim."""
+    claim, lost = one.now and one.now.claim, one.was and one.was.claim
+    if not claim or (lost and lost.fence == claim.fence):
+        return ""
+    text = say("replies", "claimed", ids=title)
+    text = say("replies", "by", text=text, actor=one_line(claim.owner, _LONGEST_ACTOR))
+    if lost:
+        loser = one_line(lost.owner, _LONGEST_ACTOR)
+        text = say("replies", "taken_over", text=text, loser=loser)
+    return text
+
+
+def _is_answered(one: Difference) -> bool:
+    answer = one.now and one.now.answer
+    return bool(answer) and answer != (one.was and one.was.answer)
+
+
+def _differs_more(one: Difference) -> bool:
+    """Return whether an answered task has other changes than the answer."""
+    was, now = one.was, one.now
+    return was is None or now is None or _unanswered(was) != _unanswered(now)
+
+
+def _unanswered(task: Task) -> Task:
+    return task.but(answer=None, waiting=None, updated_at=None)
+
+
+def _answer(one: Difference) -> str:
+    task, was = one.task, one.was
+    asked = was.waiting.question or was.waiting.reason if was and was.waiting else ""
+    # Only the last actor is known: if there are other changes, another actor may have answered.
+    known = one.actor and not _differs_more(one)
+    return say(
+        "replies",
+        "answer_by" if known else "answer",
+        id=task.id,
+        question=one_line(asked or task.subject, _LONGEST_QUESTION),
+        answer=one_line(task.answer or "", _LONGEST_ANSWER),
+        actor=one_line(one.actor or "", _LONGEST_ACTOR),
+    )
+
+
+def _by(text: str, one: Difference) -> str:
+    if not one.actor:
+        return text
+    return say("replies", "by", text=text, actor=one_line(one.actor, _LONGEST_ACTOR))
+
+
+def _written_over(unseen: Sequence[Difference], after: Plan) -> Iterator[str]:
+    for one in unseen:
+        final = after.get(one.task.id)
+        if one.was is None or one.now is None or final is None:
+            continue
+        for name in _FIELDS:
+            was, now = getattr(one.was, name), getattr(one.now, name)
+            # Others changed the value, and the final value is not theirs.
+            if now not in (was, getattr(final, name)):
+                value = one_line(_shown(now), _LONGEST_TITLE)
+                text = say("replies", "over", id=one.task.id, field=name, value=value)
+                yield _by(text, one)
+
+
+def _shown(value: object) -> str:
+    """Return the value of a field as text, never as a repr."""
+    if isinstance(value, Waiting):
+        return waiting_text(value)
+    return value.summary if isinstance(value, Evidence) else str(value)
+
+
+# -------- error_texts --------
+# The text of problems, warnings and repairs: what was seen, what is allowed, and what to do.
+#
+# Law: every problem of an input is counted and most are named, yet the text stays short. A model
+# imitates its own broken payload when it reads it again, so the text shows it clipped and cleaned.
+
+
+# A model can only repair problems that are named. But a list with a fault mostly has the same fault
+# in every entry, so naming more than these would only repeat it.
+_MOST_PROBLEMS = 10
+_MOST_WARNINGS = 5
+_MOST_REPAIRS = 3
+
+sentence = explain
+
+
+def error_text(problems: Sequence[Problem], example: str = "") -> str:
+    """
+    Return the text of a refused call: at most ten problems in words, their number, and an example.
+    """
+    sentences = [*explain_all(problems, _MOST_PROBLEMS)]
+    if example:
+        sentences.append(say("problems", "example", example=example))
+    return say("problems", "error", problems=" ".join(sentences))
+
+
+def is_error_text(text: str) -> bool:
+    """
+    Return whether a planning tool's reply, or the beginning of one, is that of a refused call.
+
+    For frameworks that store a tool's reply as text without an error flag.
+    """
+    # OpenAI's Chat Completions and Responses have no error flag; Anthropic and Gemini have one.
+    return text.startswith(say("problems", "error", problems="").rstrip())
+
+
+def warnings_text(warnings: Iterable[Problem]) -> tuple[str, ...]:
+    """Return at most five warnings, each as a sentence, and the number of the others."""
+    sentences = explain_all(warnings, _MOST_WARNINGS)
+    return tuple(say("problems", "warning", sentence=each) for each in sentences)
+
+
+def repairs_text(repairs: Sequence[Repair]) -> str:
+    """Return one line that names the repairs; "" if there are none."""
+    if not repairs:
+        return ""
+    clauses = []
+    for repair in repairs[:_MOST_REPAIRS]:
+        near = repair.code == "ignored_key" and repair.used
+        clauses.append(
+            say(
+                "repairs",
+                "ignored_key_near" if near else repair.code,
+                path=clipped(repair.path) or "the arguments",
+                seen=clipped(repair.seen),
+                used=clipped(repair.used),
+            )
+        )
+    if len(repairs) > _MOST_REPAIRS:
+        clauses.append(say("repairs", "more", count=len(repairs) - _MOST_REPAIRS))
+    return say("repairs", "note", clauses="; ".join(clauses))

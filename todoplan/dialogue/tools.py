@@ -1,0 +1,797 @@
+"""
+Tool sets: the tools offered to a model, independent of any framework and policy.
+
+Read `toolset` first, then the three sets: `todos` (the whole list in one call), `tasks` (one task
+at a time), and `lean` (our own, with the fewest tokens). `schema` builds the JSON Schemas of their
+fields. `toolset.require_met` refuses a policy that no call of a set could satisfy.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from functools import cached_property
+from typing import Any, Literal, cast, get_args
+
+import attrs
+
+from todoplan.core.commands import (
+    Batch,
+    ClaimTask,
+    Command,
+    CreateTask,
+    CreateTasks,
+    DeleteTask,
+    StartNext,
+    UpdateTask,
+    WriteTodos,
+)
+from todoplan.core.plan.model import (
+    Status,
+    Todo,
+    Waiting,
+    fast_constructor,
+    fast_keyword_constructor,
+    short_repr,
+    tuple_of,
+)
+from todoplan.core.problems import Problem
+from todoplan.core.rules import Policy, Severity
+from todoplan.dialogue.intake import BY_OWN_ID, DELETED, OWN_ID, PUBLISHED, WITHIN, Field, Kind
+from todoplan.errors import PlanError
+from todoplan.texts import fill, wording
+
+# -------- schema --------
+# JSON Schema (draft 2020-12) of a tool's arguments, plain or for OpenAI's strict mode.
+
+
+About = Callable[[str], str]
+"""Maps a field's path of target names ("todos.active_form") to its description, or ""."""
+
+
+_TEXT: dict[str, Any] = {"type": "string"}
+_LIST: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+_SHAPES: dict[Kind, dict[str, Any]] = {
+    Kind.LINE: _TEXT,
+    Kind.TEXT: _TEXT,
+    **{kind: {"type": "string", "enum": [*words]} for kind, words in PUBLISHED.items()},
+    Kind.ID: _TEXT,
+    Kind.ID_HINT: _TEXT,
+    Kind.REF: _TEXT,
+    Kind.IDS: _LIST,
+    Kind.REFS: _LIST,
+    Kind.MINUTES: {"type": "number"},
+    Kind.FLAG: {"type": "boolean"},
+    Kind.METADATA: {"type": "object"},
+    Kind.WAITS: {"type": "object"},
+}
+_STRICT_SHAPES = {**_SHAPES, Kind.METADATA: _TEXT, Kind.WAITS: _TEXT}
+_NUMERIC_SHAPES: dict[Kind, dict[str, Any]] = {
+    Kind.ID: {"type": "integer"},
+    Kind.IDS: {"type": "array", "items": {"type": "integer"}},
+}
+
+
+def arguments_schema(
+    fields: tuple[Field, ...], about: About = lambda _: "", *, strict: bool = False
+) -> dict[str, Any]:
+    """
+    Return the schema of an object with these fields.
+
+    With `strict`, every property is required, optional ones may be null, and no other property is
+    allowed. A free object becomes a string with JSON, since strict mode has no free objects. A
+    field is then described by `about(path + ".strict")` if there is such a text.
+    """
+
+    def of_object(fields: tuple[Field, ...], prefix: str) -> dict[str, Any]:
+        shown = [field for field in fields if not field.hidden]
+        properties = {field.name: of_field(field, f"{prefix}{field.target}") for field in shown}
+        schema: dict[str, Any] = {"type": "object", "properties": properties}
+        required = [field.name for field in shown if strict or field.required]
+        if required or strict:  # OpenAI requires the key even if the list is empty
+            schema["required"] = required
+        if strict:
+            schema["additionalProperties"] = False
+        return schema
+
+    def of_field(field: Field, path: str) -> dict[str, Any]:
+        inner = [item for item in field.items if not item.hidden]
+        if len(inner) == 1:  # entries with only a title are sent as strings: fewer tokens
+            shape = _LIST
+        elif inner:
+            shape = {"type": "array", "items": of_object(field.items, f"{path}.")}
+        else:
+            shapes = _NUMERIC_SHAPES if field.numeric else _STRICT_SHAPES if strict else _SHAPES
+            shape = shapes[field.kind]
+        shape = deepcopy(shape)  # the caller may change the schema
+        # No `default`: strict mode refused one for long, and Azure still does (openai-agents#4390).
+        if description := (strict and about(f"{path}.strict")) or about(path):
+            shape["description"] = description
+        if strict and not field.required:
+            shape["type"] = [shape["type"], "null"]
+            # OpenAI refuses a nullable enum whose values do not include null.
+            if "enum" in shape:
+                shape["enum"] = [*shape["enum"], None]
+        return shape
+
+    return of_object(fields, "")
+
+
+# -------- toolset --------
+# A tool set: the tools offered to a model, independent of any framework and policy.
+#
+# A tool is data: it has fields (`intake.fields`) and one small function that makes a command of the
+# values. Both the JSON Schema and the reading of arguments are derived from the fields, so they
+# cannot differ, and another system's tool can be described by a table instead of code.
+#
+# The wording is data as well: each set has a file of its name, with sections named after tools and
+# arguments. In a text, `$TaskUpdate` or `$task_id` stands for the published name, so prompts,
+# descriptions, examples and errors change with it if a tool is renamed or keys are in snake_case. A
+# literal name in a text could be that of a tool that the model does not have.
+
+
+CLAIM = "claim_as"
+"""The key under which a request gets the session's `ClaimTask`."""
+
+Length = Literal["compact", "guided"]
+
+
+@attrs.frozen
+class Query:
+    """A call that only reads: the whole plan, or the task `task_id`."""
+
+    task_id: str | None = None
+
+
+@attrs.frozen
+class Ignoring:
+    """A command that ignores some arguments, given by target names; the reply reports them."""
+
+    command: Command
+    ignored: tuple[str, ...]
+
+
+Request = Command | Query | Problem | Ignoring
+
+
+@attrs.frozen(eq=False)  # compared by identity, because caches use a tool's fields as keys
+class Tool:
+    """
+    One tool. `key` is its name in texts and files; `request` makes a command of the values read.
+
+    `whole_list`: it replaces the list, so two calls of it in one turn contradict each other and are
+    refused. `adds_only`: it does not change existing tasks, except for edges to new ones.
+    `for_hand`: its values also contain the session's `ClaimTask`, under the key `CLAIM`.
+    """
+
+    key: str
+    fields: tuple[Field, ...]
+    request: Callable[[Mapping[str, Any]], Request]
+    read_only: bool = False
+    whole_list: bool = False
+    adds_only: bool = False
+    for_hand: bool = False
+
+
+@attrs.frozen
+class Definition:
+    """
+    A tool as frameworks take it: published name, description and JSON Schema of the arguments.
+    """
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+    read_only: bool = False
+
+
+@attrs.frozen(eq=False, slots=False)  # no slots, for cached properties
+class ToolSet:
+    """
+    Tools that belong together, and their published names.
+
+    `name` is the name of the file with its texts; a set without a file has no texts. `writer` is
+    the tool that guidance names when it asks for an update. `by_id`: the model knows tasks by id.
+    `names` maps tool keys to published names (see `renamed`). `expression` is the Python expression
+    for the set, used in its repr. A set for a `team` uses the text "plan.team" instead of "plan",
+    where there is one.
+
+    Raises:
+        PlanError: `tools` is not a tuple of tools, `writer` or a key of `names` is not one of them,
+            a published name is not a non-empty string, or two tools would share a name.
+    """
+
+    name: str
+    tools: tuple[Tool, ...]
+    writer: str
+    by_id: bool = True
+    names: Mapping[str, str] = attrs.field(factory=dict)
+    expression: str = attrs.field(default="", kw_only=True)
+    team: bool = attrs.field(default=False, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        tools = tuple_of(self.tools, Tool, "a tuple of tools, such as (Tool(...), Tool(...))")
+        keys = [tool.key for tool in tools]
+        unknown = sorted({self.writer, *self.names} - set(keys))
+        if unknown:
+            msg = f"{self.name} has no tool {', '.join(unknown)}; it has {', '.join(keys)}"
+            raise PlanError(msg, unknown=unknown)
+        for seen in self.names.values():
+            if (
+                plain_name(seen) != seen or not seen
+            ):  # a value of another type differs from its plain name
+                msg = f"{short_repr(seen)} is no name of a tool; give a text that is not empty"
+                raise PlanError(msg, seen=seen)
+        if len({self.shown(key) for key in keys}) < len(keys):
+            msg = f"two tools of {self.name} would have one name; give each its own"
+            raise PlanError(msg, names=dict(self.names))
+
+    def __repr__(self) -> str:
+        base = self.expression or f"ToolSet({self.name!r})"
+        names = ", ".join(f"{key}={name!r}" for key, name in self.names.items())
+        return f"{base}.renamed({names})" if names else base
+
+    def renamed(self, **names: str) -> "ToolSet":
+        """
+        Return this set with other published names; all texts use the new names.
+
+        Raises:
+            PlanError: the set has no such tool, or two tools would share a name.
+        """
+        return attrs.evolve(self, names={**self.names, **names})
+
+    def shown(self, key: str) -> str:
+        """Return the published name of a tool."""
+        return self.names.get(key, key)
+
+    def find(self, name: str) -> Tool | None:
+        """Return the tool with this published name, or `None`; the argument may be any object."""
+        return self._by_name.get(name if type(name) is str else plain_name(name))
+
+    @cached_property
+    def _by_name(self) -> dict[str, Tool]:
+        return {self.shown(tool.key): tool for tool in self.tools}
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """The published names, in order."""
+        return tuple(self._by_name)
+
+    @cached_property
+    def _vocabulary(self) -> dict[str, str]:
+        fields = {field.target: field.name for tool in self.tools for field in tool.fields}
+        return {**fields, **{tool.key: self.shown(tool.key) for tool in self.tools}}
+
+    def text(self, name: str) -> str:
+        """Return a text of this set with published names filled in; "" if there is no such text."""
+        own = wording(self.name, f"{name}.team", "") if self.team else ""
+        return fill(own or wording(self.name, name, ""), self._vocabulary)
+
+    def system_prompt(self, length: Length = "compact") -> str:
+        """
+        Return the text about planning for the system prompt.
+
+        Raises:
+            PlanError: `length` is neither "compact" nor "guided".
+        """
+        if length not in get_args(Length):
+            msg = f"{short_repr(length)} is no length of a prompt; write 'compact' or 'guided'"
+            raise PlanError(msg, seen=length)
+        return self.text(f"system.{length}")
+
+    def definitions(self, *, strict: bool = False) -> tuple[Definition, ...]:
+        """
+        Return the tools as frameworks take them; `strict` gives schemas for OpenAI's strict mode.
+        """
+        return tuple(self._definition(tool, strict=strict) for tool in self.tools)
+
+    def _definition(self, tool: Tool, *, strict: bool) -> Definition:
+        def about(path: str) -> str:
+            return self.text(f"{tool.key}.{path}")
+
+        schema = arguments_schema(tool.fields, about, strict=strict)
+        return Definition(self.shown(tool.key), self.text(tool.key), schema, tool.read_only)
+
+
+def plain_name(name: object) -> str:
+    """
+    Return the tool name that was sent as a plain `str`; for another type, the type's name.
+
+    A lookup would call the object's `__hash__` and `__eq__`. A list has no hash, and a subclass of
+    `str` may define any. So the name is copied, and no method of the object is called.
+    """
+    if issubclass(type(name), str):
+        return str.__str__(cast("str", name))
+    return f"({type(name).__name__})"
+
+
+def unmet_rules(toolset: ToolSet, policy: Policy) -> dict[str, str]:
+    """
+    Return the rules at severity "error" that no call of the set can satisfy, each with its field.
+    """
+    demands = {
+        rule.name: rule.new_tasks_need
+        for rule, level in policy.rules
+        if level is Severity.ERROR and rule.new_tasks_need
+    }
+    if not demands:
+        return {}
+    # The title has a different name in each set, but every set has one.
+    taken = {"subject", *(f.target for tool in toolset.tools for f in _with_inner(tool.fields))}
+    return {name: field for name, field in demands.items() if field not in taken}
+
+
+def require_met(toolset: ToolSet, policy: Policy) -> None:
+    """
+    Check that some call of the tool set can satisfy each rule at severity "error".
+
+    Raises:
+        PlanError: there is a rule that no call can satisfy.
+
+    """
+    if unmet := unmet_rules(toolset, policy):
+        off = ", ".join(f'{name}="off"' for name in unmet)
+        msg = (
+            f"the tool set {toolset.name} takes no {', '.join(unmet.values())}, which the"
+            f" policy demands by {', '.join(unmet)}: every new task would be refused. Give"
+            f" policy.but({off}), or a tool set that takes it"
+        )
+        raise PlanError(msg, toolset=toolset.name, rules=tuple(unmet))
+
+
+def _with_inner(fields: Sequence[Field]) -> Iterator[Field]:
+    for field in fields:
+        yield field
+        yield from _with_inner(field.items)
+
+
+# -------- todos --------
+# The tool set `todos`: the whole list in one call, as in LangChain and Claude's TodoWrite.
+
+
+TITLES = ("content", "subject", "title", "text", "task", "name", "step", "todo", "item")
+"""Names of an entry's title in the tools of other systems."""
+
+WAITS = ("waitingFor", "waitsFor", "waitFor", "waitingOn", "blockedReason")
+"""Names of the reason for waiting in the tools of other systems."""
+
+SUBTASKS = Field(
+    "subtasks", "subtasks", Kind.SUBTASKS, hidden=True, aliases=("children", "subitems", "subtodos")
+)
+"""Nested entries. No tool publishes them, since they cost tokens, but many models send them."""
+
+_list = fast_constructor(WriteTodos)
+
+
+def _entry(title: str) -> tuple[Field, ...]:
+    return (
+        # "description" is the title only if there is no other key for it.
+        Field(title, "content", Kind.LINE, required=True, aliases=TITLES, weak=("description",)),
+        # Published as required, but may be missing: LangChain refuses an entry without it, which
+        # costs a round trip, although a new task is pending anyway.
+        Field("status", "status", Kind.STATUS, required=True, lenient=True, aliases=("state",)),
+        Field("activeForm", "active_form", Kind.LINE),
+        Field("priority", "priority", Kind.PRIORITY),
+        # Accepted for models that number their items, but not published: it would cost tokens in
+        # every entry of every write, and the text identifies the task as well.
+        Field("id", "id", Kind.ID_HINT, aliases=("taskId", "todo_id"), hidden=True),
+        Field("waiting", "waiting", Kind.WAITING, aliases=WAITS, weak=("needs",), hidden=True),
+        Field("parent", "parent", Kind.PARENT, aliases=("parentId", "parentTask"), hidden=True),
+        SUBTASKS,
+    )
+
+
+def write_tool(key: str, list_name: str = "todos", title: str = "content", *extra: Field) -> Tool:
+    """Return a whole-list tool with the argument names of some other system."""
+    fields = (
+        Field(
+            list_name,
+            "todos",
+            Kind.ITEMS,
+            required=True,
+            aliases=("plan", "items", "tasks", "todo_list", "list"),
+            items=_entry(title),
+            entry=Todo,
+        ),
+        # OpenHands treats a missing list as an empty one and wipes the plan. Here clearing needs an
+        # argument of its own.
+        Field("clear", "clear", Kind.FLAG),
+        *extra,
+    )
+    return Tool(key, fields, _write, whole_list=True)
+
+
+def _write(values: Mapping[str, Any]) -> Request:
+    return _list(tuple(values["todos"]), values.get("clear", False))
+
+
+def _read(_: Mapping[str, Any]) -> Request:
+    return Query()
+
+
+TODOS = ToolSet(
+    "todos",
+    (write_tool("write_todos"), Tool("read_todos", (), _read, read_only=True)),
+    "write_todos",
+    by_id=False,
+    expression="TODOS",
+)
+"""The tools `write_todos` and `read_todos`."""
+
+WRITE_TODOS = ToolSet(
+    "todos", (write_tool("write_todos"),), "write_todos", by_id=False, expression="WRITE_TODOS"
+)
+"""The tool `write_todos` alone, as in LangChain's middleware."""
+
+
+# -------- tasks --------
+# The tool set `tasks`: TaskCreate, TaskGet, TaskList, TaskUpdate, as in Claude and AgentScope.
+
+
+KeyStyle = Literal["camel", "snake"]
+
+
+def _id() -> Field:
+    aliases = ("id", "todo_id", "task")
+    return Field("taskId", "task_id", Kind.ID, required=True, aliases=aliases)
+
+
+_DETAILS = (
+    Field("activeForm", "active_form", Kind.LINE),
+    Field("owner", "owner", Kind.LINE, aliases=("assignee",)),
+    Field("priority", "priority", Kind.PRIORITY),
+    Field("estimate", "estimate", Kind.MINUTES, aliases=("minutes", "estimate_minutes")),
+    Field("metadata", "metadata", Kind.METADATA, aliases=("meta",)),
+)
+_PARENTS = ("parent", "parentTask")
+_WAITING = Field("waitingFor", "waiting", Kind.LINE, aliases=WAITS, clears=True)
+_NEW = (
+    Field("subject", "subject", Kind.LINE, required=True, aliases=TITLES),
+    Field("description", "description", Kind.TEXT, aliases=("details", "notes")),
+    # Hidden, since a plan is created before work starts. But a model may start a task when it
+    # creates it, and may name dependent tasks instead of blockers.
+    Field("status", "status", Kind.STATUS, aliases=("state",), hidden=True),
+    *_DETAILS,
+    # Claude accepts no edges here, yet prompts written for it use them (orchestkit#2188).
+    Field(
+        "blockedBy",
+        "blocked_by",
+        Kind.REFS,
+        aliases=("dependsOn", "dependencies", "addBlockedBy", "needs"),
+    ),
+    Field("blocks", "blocks", Kind.REFS, aliases=("addBlocks",), hidden=True),
+    Field("parentId", "parent", Kind.REF, aliases=_PARENTS),
+    attrs.evolve(_WAITING, hidden=True),
+    SUBTASKS,
+)
+# The plan assigns the ids. An id in an entry only serves to refer to it within the same call.
+_ENTRY = (*_NEW, Field(OWN_ID, OWN_ID, Kind.OWN_ID, aliases=("taskId", "todo_id"), hidden=True))
+_CREATE = (
+    attrs.evolve(_NEW[0], required=False),
+    *_NEW[1:-1],
+    # Several tasks in one call: without this, models invent a bulk tool (evonic#80). A later entry
+    # refers to an earlier one as "#0", as in hezo#216.
+    Field("tasks", "tasks", Kind.ITEMS, aliases=("items", "todos"), items=_ENTRY),
+    attrs.evolve(SUBTASKS, kind=Kind.ITEMS, items=_ENTRY),
+)
+_UPDATE = (
+    _id(),
+    Field("status", "status", Kind.STATUS_OR_DELETED, aliases=("state",)),
+    Field("subject", "subject", Kind.LINE, aliases=("content", "title", "name", "text")),
+    Field("description", "description", Kind.TEXT, aliases=("details", "notes")),
+    *_DETAILS,
+    Field("addBlocks", "add_blocks", Kind.IDS, aliases=("blocks",)),
+    Field("addBlockedBy", "add_blocked_by", Kind.IDS, aliases=("blockedBy", "dependsOn", "needs")),
+    Field("removeBlocks", "remove_blocks", Kind.IDS),
+    Field("removeBlockedBy", "remove_blocked_by", Kind.IDS, aliases=("removeDependsOn",)),
+    Field("parentId", "parent", Kind.ID, aliases=_PARENTS, clears=True),
+    _WAITING,
+)
+
+
+_new, _change = fast_keyword_constructor(CreateTask), fast_keyword_constructor(UpdateTask)
+_several = fast_constructor(CreateTasks)
+_EDGES = frozenset({"blocked_by", "blocks"})
+
+
+def _create(values: Mapping[str, Any]) -> Request:
+    if "tasks" in values:
+        if beside := next((key for key in values if key != "tasks"), None):
+            return Problem("beside_tasks", path=beside, legal="tasks")
+        if not values["tasks"]:
+            return Problem("missing_field", path="tasks", legal="tasks")
+        return _created(values["tasks"])
+    if "subject" not in values:
+        return Problem("missing_field", path="subject", legal="subject")
+    # "#1" is the second task of a call that creates several tasks. If the call creates one task,
+    # it can only mean the existing task 1.
+    own = {**values}
+    subtasks = own.pop("subtasks", ())
+    if not _EDGES.isdisjoint(own):
+        for name in _EDGES & own.keys():
+            own[name] = tuple(task_id.lstrip("#") for task_id in own[name])
+    if "parent" in own:
+        own["parent"] = own["parent"].lstrip("#")
+    if not subtasks:
+        return _new(**(_with_wait(own) if "waiting" in own else own))
+    inner = [
+        entry
+        if entry.get("parent", "").startswith(BY_OWN_ID) and WITHIN not in entry
+        else {**entry, WITHIN: entry.get(WITHIN, -1) + 1}
+        for entry in subtasks
+    ]
+    return _created([own, *inner], before=1)
+
+
+def _created(entries: Sequence[Mapping[str, Any]], before: int = 0) -> CreateTasks:
+    """
+    Return the command that creates these entries, with nested entries as subtasks.
+
+    `before` is the number of entries that precede the list to which the references refer.
+    """
+    tops = [place for place, entry in enumerate(entries) if WITHIN not in entry]
+    items: list[CreateTask] = []
+    for entry in entries:
+        values = _with_wait(entry)
+        outer = values.pop(WITHIN, None)
+        for name in _EDGES & values.keys():
+            values[name] = tuple(_moved(ref, tops, before) for ref in values[name])
+        if "parent" in values:
+            values["parent"] = _moved(values["parent"], tops, before)
+        if outer is not None:
+            values["parent"] = f"#{outer}"
+        items.append(_new(**values))
+    return _several(tuple(items))
+
+
+def _moved(reference: str, tops: Sequence[int], before: int) -> str:
+    if reference.startswith(BY_OWN_ID):
+        return f"#{int(reference.removeprefix(BY_OWN_ID)) + before}"
+    # The model counts only the top entries of its list, without nested ones.
+    place = int(reference[1:]) if reference.startswith("#") else len(tops)
+    return f"#{tops[place]}" if place < len(tops) else reference
+
+
+def _with_wait(values: Mapping[str, Any]) -> dict[str, Any]:
+    reason = values.get("waiting")
+    return {**values, "waiting": Waiting(reason)} if reason else dict(values)
+
+
+def _get(values: Mapping[str, Any]) -> Request:
+    return Query(values["task_id"])
+
+
+def _tasks_list(_: Mapping[str, Any]) -> Request:
+    return Query()
+
+
+def _update(values: Mapping[str, Any]) -> Request:
+    # "deleted" is no status of a plan, but a separate tool would cost its schema in every request.
+    if values.get("status") == DELETED:
+        ignored = tuple(name for name in values if name not in {"task_id", "status"})
+        deletion = DeleteTask(values["task_id"])
+        return Ignoring(deletion, ignored) if ignored else deletion
+    return _change(**(_with_wait(values) if "waiting" in values else values))
+
+
+def _update_in_team(values: Mapping[str, Any]) -> Request:
+    own = {key: value for key, value in values.items() if key not in {CLAIM, "status"}}
+    if values.get("status") is not Status.IN_PROGRESS:
+        return _update({**own, **({"status": values["status"]} if "status" in values else {})})
+    # Starting a task claims it: two agents would both work on a started task without a claim.
+    claim = _claim(values)
+    return Batch((_change(**_with_wait(own)), claim)) if len(own) > 1 else claim
+
+
+def _claim(values: Mapping[str, Any]) -> ClaimTask:
+    as_whom: ClaimTask = values[CLAIM]
+    return attrs.evolve(as_whom, task_id=values.get("task_id"))
+
+
+def _styled(fields: tuple[Field, ...], keys: KeyStyle) -> tuple[Field, ...]:
+    if keys == "camel":
+        return fields
+    return tuple(
+        attrs.evolve(field, name=_snake(field.name), items=_styled(field.items, keys))
+        for field in fields
+    )
+
+
+def _snake(name: str) -> str:
+    return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+
+
+def _toolset(keys: KeyStyle, *, team: bool) -> ToolSet:
+    create = Tool("TaskCreate", _styled(_CREATE, keys), _create, adds_only=True)
+    get = Tool("TaskGet", _styled((_id(),), keys), _get, read_only=True)
+    listing = Tool("TaskList", (), _tasks_list, read_only=True)
+    tools = [create, get, listing]
+    fields, wanted = _styled(_UPDATE, keys), (attrs.evolve(_id(), required=False),)
+    options = [] if keys == "camel" else [repr(keys)]
+    if team:
+        tools.append(Tool("TaskUpdate", fields, _update_in_team, for_hand=True))
+        tools.append(Tool("TaskClaim", _styled(wanted, keys), _claim, for_hand=True))
+        options.append("team=True")
+    else:
+        tools.append(Tool("TaskUpdate", fields, _update))
+    expression = f"tasks({', '.join(options)})" if options else "TASKS"
+    return ToolSet("tasks", tuple(tools), "TaskUpdate", expression=expression, team=team)
+
+
+# Each set is made once, because tables are cached by the identity of a tool's fields.
+_SETS: dict[tuple[KeyStyle, bool], ToolSet] = {
+    (keys, team): _toolset(keys, team=team) for keys in get_args(KeyStyle) for team in (False, True)
+}
+
+
+def tasks(keys: KeyStyle = "camel", *, team: bool = False) -> ToolSet:
+    """
+    Return the tool set with argument names as Claude ("camel") or AgentScope ("snake") spells them.
+
+    Both spellings are accepted, whichever is published. For a `team`, that is agents that share a
+    plan, there is a fifth tool, `TaskClaim`, and setting a task in progress claims it.
+
+    Raises:
+        PlanError: `keys` is neither "camel" nor "snake".
+    """
+    if keys not in get_args(KeyStyle):  # compared, not hashed, since the argument may be any object
+        msg = f"{short_repr(keys)} is no spelling; write tasks('camel') or tasks('snake')"
+        raise PlanError(msg, seen=keys)
+    return _SETS[keys, team]
+
+
+TASKS = tasks()
+"""The tool set with Claude's argument names."""
+
+
+# -------- lean --------
+# The tool set `lean`, our own: one tool that writes a plan once and then changes it by id.
+#
+# It is designed for the fewest tokens. Completing a task starts the next ready one, so a step of
+# the plan costs one short call. A subtask is an indented line, and reasons for waiting are a free
+# object by task id: of all shapes, these two cost the fewest tokens in the schema and in each
+# call.
+
+
+# Ids are published as integers: each costs one token less than as a string.
+_TITLE = Field("text", "subject", Kind.LINE, required=True, aliases=TITLES, weak=("description",))
+_LINES = (_TITLE, SUBTASKS)
+_PARENT = Field("parent", "parent", Kind.ID, aliases=("parentId", "under"), hidden=True)
+_AFTER = Field(
+    "after", "after", Kind.IDS, numeric=True, aliases=("blockedBy", "dependsOn", "needs")
+)
+_FIELDS = (
+    Field("write", "write", Kind.ITEMS, aliases=("plan", "tasks", "todos"), items=_LINES),
+    Field("done", "done", Kind.IDS, numeric=True, aliases=("complete", "completed")),
+    Field("add", "add", Kind.ITEMS, aliases=("create",), items=(*_LINES, _PARENT)),
+    Field(
+        "edit",
+        "edit",
+        Kind.ITEMS,
+        aliases=("update",),
+        items=(
+            Field("id", "task_id", Kind.ID, required=True, numeric=True, aliases=("taskId",)),
+            Field("text", "subject", Kind.LINE, aliases=TITLES),
+            _AFTER,
+            attrs.evolve(_PARENT, clears=True),
+        ),
+    ),
+    Field("drop", "drop", Kind.IDS, numeric=True, aliases=("cancel", "remove", "delete")),
+    Field("wait", "wait", Kind.WAITS, aliases=("waiting", "on_hold", "blocked", *WAITS)),
+    Field("fail", "fail", Kind.IDS, numeric=True, aliases=("failed",)),
+    # Not published, because the next ready task starts by itself; accepted if a model sends it.
+    Field("start", "start", Kind.IDS, numeric=True, hidden=True),
+)
+# Starting a task claims it: two agents would both work on a started task without a claim.
+_TEAM_FIELDS = (
+    *_FIELDS[:-1],
+    Field("next", "next", Kind.FLAG, aliases=("claimNext",)),
+    Field("claim", "claim", Kind.IDS, numeric=True, aliases=("start", "take")),
+)
+
+
+_todo, _lean_new = fast_constructor(Todo), fast_constructor(CreateTask)
+_lean_update, _update_by_name = fast_constructor(UpdateTask), fast_keyword_constructor(UpdateTask)
+_lean_write, _lean_create = fast_constructor(WriteTodos), fast_constructor(CreateTasks)
+_batch = fast_constructor(Batch)
+_STATUSES = {
+    "done": Status.COMPLETED,
+    "drop": Status.CANCELLED,
+    "fail": Status.FAILED,
+    "start": Status.IN_PROGRESS,
+}
+
+
+def _plan(values: Mapping[str, Any]) -> Request:
+    """
+    Make one command of a call, in the order of the fields.
+
+    So a task that the same call writes can be edited, and one that it adds can be started.
+    """
+    commands = _commands(values)
+    if not commands:
+        return Query()
+    # A call that only edits tasks is no progress, and must not start a task.
+    if len(commands) > len(values.get("edit", ())):
+        # Measured with minimal texts and 20 tasks: 55,000 tokens are re-read, against 100,000 if
+        # each change of status is a call of its own.
+        commands.append(StartNext())
+    return _batch(tuple(commands))
+
+
+def not_started(request: Command) -> Command:
+    """
+    Return a call's command without the automatic start of the next task.
+
+    While the plan is not approved, no task may start, but the rest of the call is carried out.
+    """
+    if isinstance(request, Batch) and request.commands and request.commands[-1] == StartNext():
+        return attrs.evolve(request, commands=request.commands[:-1])
+    return request
+
+
+def _plan_of_team(values: Mapping[str, Any]) -> Request:
+    """
+    Make one command of a call in a team: no task starts by itself, since it would have no claim.
+    """
+    commands, claim = _commands(values), values[CLAIM]
+    commands += [attrs.evolve(claim, task_id=task_id) for task_id in values.get("claim", ())]
+    if values.get("next"):
+        commands.append(claim)
+    return _batch(tuple(commands)) if commands else Query()
+
+
+def _commands(values: Mapping[str, Any]) -> list[Command]:
+    commands: list[Command] = []
+    # An empty list does not clear the plan, and this set has no `clear`.
+    if values.get("write"):
+        commands.append(_lean_write(tuple(_todos(values["write"]))))
+    if values.get("add"):
+        commands.append(_lean_create(tuple(map(_added, values["add"]))))
+    for entry in values.get("edit", ()):
+        changes = dict(entry)
+        commands.append(_update_by_name(add_blocked_by=changes.pop("after", ()), **changes))
+    for task_id, reason in values.get("wait", ()):
+        commands.append(UpdateTask(task_id, waiting=Waiting(reason) if reason else None))
+    for key, status in _STATUSES.items():
+        commands += [_lean_update(task_id, status) for task_id in values.get(key, ())]
+    return commands
+
+
+def _todos(entries: Sequence[Mapping[str, Any]]) -> list[Todo]:
+    if not any(WITHIN in entry for entry in entries):
+        return [_todo(entry["subject"]) for entry in entries]
+    levels: list[int] = []
+    for entry in entries:
+        levels.append(levels[entry[WITHIN]] + 1 if WITHIN in entry else 0)
+    return [
+        Todo(entry["subject"], level=level) for entry, level in zip(entries, levels, strict=True)
+    ]
+
+
+def _added(entry: Mapping[str, Any]) -> CreateTask:
+    if len(entry) == 1:
+        return _lean_new(entry["subject"])
+    within = f"#{entry[WITHIN]}" if WITHIN in entry else None
+    return CreateTask(entry["subject"], parent=within or entry.get("parent"))
+
+
+LEAN = ToolSet("lean", (Tool("plan", _FIELDS, _plan),), "plan", expression="LEAN")
+"""The tool `plan`: write, done, add, edit, drop, wait, fail. No arguments: it shows the plan."""
+
+_TEAM = ToolSet(
+    "lean",
+    (Tool("plan", _TEAM_FIELDS, _plan_of_team, for_hand=True),),
+    "plan",
+    expression="lean(team=True)",
+    team=True,
+)
+
+
+def lean(*, team: bool = False) -> ToolSet:
+    """
+    Return the tool set.
+
+    For a `team`, that is agents that share a plan, it also has `next` and `claim`: an agent claims
+    a task before it works on it, and no task starts by itself.
+    """
+    return _TEAM if team else LEAN

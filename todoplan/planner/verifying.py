@@ -1,0 +1,366 @@
+"""
+Verification by the program that a task is done, instead of trusting the model's claim.
+
+Read `verifier` first: what a verifier is, and how it is called within its time limit. `looking`
+answers the calls of a turn and runs verifiers in between. `todoplan.dialogue.toolbox` decides
+what follows from the findings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from contextvars import copy_context
+from functools import partial
+from inspect import isawaitable, iscoroutine, iscoroutinefunction
+from threading import Lock, Thread
+from typing import Any, TypeVar
+
+import attrs
+
+from todoplan.core.plan.model import Task, short_repr
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.intake import clean
+from todoplan.dialogue.toolbox import CheckedToolbox, Finding, Findings, Found, Toolbox
+from todoplan.errors import PlanError
+from todoplan.planner.steps import running_loop, threaded, unfit
+
+# -------- verifier --------
+# A verifier: a function of the program that checks whether a task is done, and its time limit.
+#
+# A verifier may run a project's tests, ask a service or read a file, so it may fail in any way.
+# Whatever it raises and however long it takes, the plan stays as it was, and the model receives
+# the reason. A verifier that hangs is abandoned in a daemon thread, which does not keep the
+# process from exiting. Python cannot stop a thread, so a verifier that starts a process should
+# give the process a time limit.
+
+
+Look = Callable[
+    [Task, Plan],
+    Finding | tuple[bool, str] | Awaitable[Finding | tuple[bool, str] | None] | None,
+]
+"""
+Checks whether a task is done, as its `check` describes, and returns (passed, summary).
+
+The summary says in a few words what was seen. `None` means that the function cannot verify this
+check. A plain function or a coroutine function.
+"""
+
+_LONGEST_SUMMARY = 2_000  # saved in the plan and shown in lists
+_AWAITED = "this verifier is awaited, and here nothing is: give a plain function, or use {}"
+_logger = logging.getLogger("todoplan")
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf"):
+        return float(value)
+    raise unfit(value, "give a number of seconds that is more than 0: Verifier(look, seconds=600)")
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, str) and value.strip():
+        return value
+    raise unfit(value, 'give a name, for the evidence: Verifier(look, by="ci")')
+
+
+def _look(value: Any) -> Look:
+    if callable(value) and not isinstance(value, type):
+        return value  # type: ignore[no-any-return]  # what it returns is judged when it does
+    raise unfit(value, "give a function of a task and its plan that returns (passed, summary)")
+
+
+@attrs.frozen
+class Verifier:
+    """
+    A function that checks whether a task is done, with its time limit in `seconds` per task, and
+    the name `by` that its evidence states.
+
+        Verifier(run_the_tests, seconds=600, by="pytest")
+
+    Raises:
+        PlanError: an argument is not a function, not a positive number of seconds, or not a name.
+    """
+
+    look: Look = attrs.field(converter=_look)
+    seconds: float = attrs.field(default=60.0, converter=_seconds)
+    by: str = attrs.field(default="verifier", converter=_name)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the function is a coroutine function."""
+        return iscoroutinefunction(self.look) or iscoroutinefunction(
+            getattr(self.look, "__call__", None)  # noqa: B004 - an object with `__call__` is a function too
+        )
+
+    def refuse_awaited(self, instead: str) -> None:
+        """
+        Raise if the function is a coroutine function, where nothing can be awaited.
+
+        `instead` names what to use instead.
+
+        Raises:
+            PlanError: it is a coroutine function.
+        """
+        if self.is_awaited:
+            raise PlanError(_AWAITED.format(instead), seen=self.look)
+
+    def find(self, task: Task, plan: Plan) -> Found:
+        """
+        Return the finding for a task, or the reason why there is none, within the time limit.
+
+        Raises:
+            PlanError: the function returned an awaitable.
+        """
+        answer: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                answer.set_result(self.look(task, plan))
+            except BaseException as error:  # noqa: BLE001 - a verifier may call sys.exit()
+                answer.set_exception(error)
+
+        # A thread of its own: the caller may be one of the few threads of a pool, and has to get
+        # out in time.
+        Thread(target=copy_context().run, args=(run,), name="todoplan", daemon=True).start()
+        if not wait([answer], self.seconds).done:
+            return self._late(task)
+        if (error := answer.exception()) is not None:
+            return self._raised(task, error)
+        value = answer.result()
+        if isawaitable(value):
+            if iscoroutine(value):
+                value.close()  # otherwise Python warns that it was never awaited
+            raise PlanError(_AWAITED.format("AsyncPlanner"), seen=self.look)
+        return self._found(task, value)
+
+    async def afind(self, task: Task, plan: Plan) -> Found:
+        """
+        Return the finding as `find` does, awaited. A plain function runs in a thread of its own.
+        """
+        loop = running_loop()
+        if loop is None:  # Trio, whose own time limits apply
+            return await self._value(task, self._asked_here(task, plan))
+        work = asyncio.ensure_future(self._asked(task, plan, loop))
+        try:
+            done, _ = await asyncio.wait([work], timeout=self.seconds)
+            return await self._value(task, work) if done else self._late(task)
+        finally:
+            # Not awaited, because the verifier may ignore the cancellation. And not left running if
+            # the caller is cancelled.
+            work.cancel()
+
+    async def _asked(self, task: Task, plan: Plan, loop: asyncio.AbstractEventLoop) -> Any:
+        look: Callable[[], Any] = partial(self.look, task, plan)
+        value = look() if self.is_awaited else await threaded(look, loop, lambda: None)
+        return await value if isawaitable(value) else value
+
+    async def _asked_here(self, task: Task, plan: Plan) -> Any:
+        value = self.look(task, plan)
+        return await value if isawaitable(value) else value
+
+    async def _value(self, task: Task, work: Awaitable[Any]) -> Found:
+        try:
+            return self._found(task, await work)
+        # The work has ended: what was cancelled is something that it awaited, not the caller.
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a program's own code
+            return self._raised(task, error)
+
+    def _found(self, task: Task, value: Any) -> Found:
+        if value is None:
+            return None
+        if isinstance(value, tuple) and len(value) == 2:  # noqa: PLR2004 - a finding
+            passed, summary = value
+            if isinstance(passed, bool) and isinstance(summary, str):
+                return Finding(passed, clean(_short(summary), "summary")[0])
+        return self._said(
+            task, f"it returned {short_repr(value)}, and has to return (passed, summary)"
+        )
+
+    def _raised(self, task: Task, error: BaseException) -> str:
+        return self._said(task, f"{type(error).__name__}: {error}".rstrip(": "), error)
+
+    def _late(self, task: Task) -> str:
+        return self._said(task, f"no answer within {self.seconds:g} seconds")
+
+    def _said(self, task: Task, why: str, error: BaseException | None = None) -> str:
+        # The model gets one line; whoever repairs the verifier needs the traceback.
+        _logger.warning("verifier %r failed at task #%s: %s", self.by, task.id, why, exc_info=error)
+        return why
+
+
+Verify = Verifier | Look
+"""The type of `verify=`: a function, or a `Verifier` with a time limit and a name."""
+
+
+def verifier_of(verify: Verify | None) -> Verifier | None:
+    """
+    Return the `Verifier` for a `verify=` argument; `None` for `None`.
+
+    Raises:
+        PlanError: the argument is not a verifier.
+    """
+    return verify if verify is None or isinstance(verify, Verifier) else Verifier(verify)
+
+
+def _short(summary: str) -> str:
+    # The end is the most important part: a test run's last line has the counts.
+    cut = len(summary) > _LONGEST_SUMMARY
+    return f"... {summary[-_LONGEST_SUMMARY:].lstrip()}" if cut else summary
+
+
+# -------- looking --------
+# Answering calls with verification: the answer is computed again until no finding is missing.
+#
+# An attempt is a function that receives a toolbox. It reads the plan and answers the calls, but
+# changes nothing. So no lock is held while a verifier runs, which may take minutes, and the next
+# attempt sees a plan that was changed in the meantime.
+#
+# Some frameworks start each call of a turn separately, and each call then answers the calls before
+# it again. So that each check is verified only once and all calls use the same findings, the calls
+# of one turn share their findings (`Verifying.of_turn`).
+
+
+T = TypeVar("T")
+_MOST_ROUNDS = 20  # for a plan that others change all the time
+_MOST_TURNS = 1_000
+_RESTLESS = "the task was changed each time that it was looked at"
+
+
+@attrs.define(eq=False)
+class SharedLooks:
+    """The findings for the calls of one turn, and the calls that may still ask for them."""
+
+    findings: Findings
+    open: set[str] = attrs.field(factory=set)
+    # Only calls of the same turn wait here, for a verification that each of them needs.
+    lock: Lock = attrs.field(factory=Lock)
+    alock: asyncio.Lock = attrs.field(factory=asyncio.Lock)
+
+
+@attrs.define(eq=False)
+class Looks:
+    """The verifications that one answer needs. `toolbox` answers with the findings so far."""
+
+    verifier: Verifier
+    shared: SharedLooks
+    findings: Findings
+    toolbox: CheckedToolbox
+    rounds: int = 0
+
+    @property
+    def are_missing(self) -> bool:
+        """Whether the last answer is invalid because a verification is missing."""
+        return bool(self.findings.missing)
+
+    def look(self) -> None:
+        """Run the verifications that are missing."""
+        with self.shared.lock:
+            for task, plan in self._due():
+                self.findings.put(task.id, self.verifier.find(task, plan))
+
+    async def alook(self) -> None:
+        """Run the missing verifications, awaited."""
+        async with self.shared.alock:
+            for task, plan in self._due():
+                self.findings.put(task.id, await self.verifier.afind(task, plan))
+
+    def _due(self) -> Iterator[tuple[Task, Plan]]:
+        self.rounds += 1
+        for task, plan in self.findings.missing:
+            if self.rounds > _MOST_ROUNDS:
+                self.findings.put(task.id, _RESTLESS)
+            elif not self.findings.knows(task.id):  # another call of the turn may have done it
+                yield task, plan
+
+
+class Verifying:
+    """
+    A toolbox whose completions are checked by a verifier, for callers that answer calls on a plan
+    of their own.
+
+        verifying = Verifying.of(toolbox, verify)
+        reply = verifying.answer(lambda box: box.call(plan, name, arguments))
+    """
+
+    def __init__(self, toolbox: Toolbox, verifier: Verifier) -> None:
+        self.verifier = verifier
+        self._toolbox = CheckedToolbox.of(toolbox, Findings(verifier.by))
+        self._turns: dict[Hashable, SharedLooks] = {}
+        self._lock = Lock()
+
+    @classmethod
+    def of(cls, toolbox: Toolbox, verify: Verify | None) -> Verifying | None:
+        """
+        Return the `Verifying` for a toolbox; `None` without a verifier.
+
+        Raises:
+            PlanError: `verify` is not a verifier.
+        """
+        verifier = verifier_of(verify)
+        return None if verifier is None else cls(toolbox, verifier)
+
+    def looks(self, shared: SharedLooks | None = None) -> Looks:
+        """Return the `Looks` for one answer. The calls of a turn share the findings in `shared`."""
+        known = SharedLooks(Findings(self.verifier.by)) if shared is None else shared
+        findings = known.findings.beside()
+        return Looks(self.verifier, known, findings, self._toolbox.upon(findings))
+
+    def answer(self, attempt: Callable[[Toolbox], T], shared: SharedLooks | None = None) -> T:
+        """
+        Return the result of an attempt once everything that it completes has been verified.
+
+        The attempt is repeated after each round of verification; its earlier results are discarded.
+
+        Raises:
+            PlanError: the verifier is a coroutine function.
+        """
+        looks = self.looks(shared)
+        while True:
+            result = attempt(looks.toolbox)
+            if not looks.are_missing:
+                return result
+            looks.look()
+
+    async def aanswer(
+        self, attempt: Callable[[Toolbox], T], shared: SharedLooks | None = None
+    ) -> T:
+        """
+        Return the result of an attempt, as `answer` does, and await only the verifications.
+
+        Nothing is awaited after the last attempt, so no other task can interleave between what the
+        attempt read and what the caller writes.
+        """
+        looks = self.looks(shared)
+        while True:
+            result = attempt(looks.toolbox)
+            if not looks.are_missing:
+                return result
+            await looks.alook()
+
+    @contextmanager
+    def of_turn(self, key: Hashable, ids: Sequence[str], own: str) -> Iterator[SharedLooks | None]:
+        """
+        Yield the findings that one call of a turn shares with the others.
+
+        `ids` are the calls of the turn, each of which enters here by itself; `own` is this call.
+        The shared findings are dropped when all calls have been answered.
+        """
+        if len(ids) < 2:  # noqa: PLR2004 - a single call
+            yield None
+            return
+        with self._lock:
+            shared = self._turns.pop(key, None) or SharedLooks(Findings(self.verifier.by), set(ids))
+            self._turns[key] = shared
+            # A call that a guard has refused never arrives, so the oldest turn is dropped.
+            if len(self._turns) > _MOST_TURNS:
+                del self._turns[next(iter(self._turns))]
+        try:
+            yield shared
+        finally:
+            with self._lock:
+                shared.open.discard(own)
+                if not shared.open and self._turns.get(key) is shared:
+                    del self._turns[key]
