@@ -14,6 +14,14 @@ from importlib.metadata import PackageNotFoundError, version
 from time import time_ns
 
 import attrs
+
+from todoplan.errors import MissingExtraError
+
+try:
+    import opentelemetry.trace  # noqa: F401 - imported only to check that it is installed
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "otel") from error
+
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, Status, StatusCode, Tracer, TracerProvider, get_tracer
@@ -27,7 +35,6 @@ from todoplan.core.problems import Problem
 from todoplan.dialogue.calls import Reply
 from todoplan.dialogue.guidance import Advice
 from todoplan.dialogue.toolbox import ObservedToolbox, Toolbox, require
-from todoplan.errors import MissingExtraError
 from todoplan.lazy import listing
 
 __all__ = ["traced"]
@@ -270,9 +277,3 @@ class _Tracing:
 
 def _codes(problems: Iterable[Problem]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(problem.code for problem in problems))
-
-
-try:
-    import opentelemetry.trace  # noqa: F401 - imported only to check that it is installed
-except ModuleNotFoundError as error:
-    raise MissingExtraError.of(error.name, "otel") from error

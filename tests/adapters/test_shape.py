@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability
-from todoplan.testing.adapters.host import table
+from todoplan.testing.adapters.report import table
 
 HERE = Path(__file__).parent
 FRAMEWORKS = {

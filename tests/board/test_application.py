@@ -13,7 +13,7 @@ from todoplan import STRICT, MemoryStore, Planner
 from todoplan.board import application, make_board
 from todoplan.board.application import STATIC
 from todoplan.core import commands
-from todoplan.errors import MissingExtraError, PlanError, StoreError
+from todoplan.errors import CodecError, MissingExtraError, PlanError, StoreError
 from todoplan.stores import SqliteStore
 from todoplan.web import Access
 
@@ -316,6 +316,38 @@ def test_a_store_that_is_away_is_told(path):
     assert asyncio.run(read())[::2] == ("trouble", {"told": "the database is away; try again"})
     answer = request(make_board(Away()), "GET", "/api/insight?plan=garden")
     assert (answer.status_code, answer.json()["told"][:16]) == (503, "the database is ")
+
+
+class Damaged(MemoryStore):
+    """A store in which the plan "house" can be damaged."""
+
+    error = None
+
+    def load(self, plan_id):
+        """Unless it is damaged."""
+        if self.error and plan_id == "house":
+            raise self.error
+        return super().load(plan_id)
+
+
+@pytest.mark.parametrize(
+    "error", [CodecError("entry 3 is no JSON"), StoreError("revision 2 is missing", problem="gap")]
+)
+def test_a_damaged_plan_does_not_hide_the_others(error):
+    """It is listed with what is wrong with it, and they as if nothing were."""
+    store = Damaged()
+    for name in ("garden", "house"):
+        Planner(store, name).apply(commands.CreateTask("Dig"))
+    store.error = error
+
+    async def read():
+        async with events(make_board(store), "/api/plans") as next_event:
+            return await next_event()
+
+    name, _, data = asyncio.run(read())
+    garden, house = data["plans"]
+    assert (name, garden["plan"], garden["revision"]) == ("plans", "garden", 1)
+    assert house == {"plan": "house", "trouble": str(error)}
 
 
 class Leaving(MemoryStore):

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from todoplan import MemoryStore, Planner, Policy
-from todoplan.board.application import Feed, change, last_rows, rows_of, snapshot
+from todoplan.board.application import Feed
+from todoplan.board.messages import change, last_rows, rows_of, snapshot
 from todoplan.codec import plan_to_data
 from todoplan.core import commands
 from todoplan.planner import AsyncPlanner

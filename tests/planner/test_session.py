@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import types
 from pathlib import Path
 
 import attrs
@@ -9,6 +10,7 @@ import pytest
 
 from todoplan import TASKS, Plan, plan_of
 from todoplan.core.commands import ApprovePlan, CreateTask, DeleteTask, UpdateTask
+from todoplan.core.events.base import Base
 from todoplan.core.plan.model import Task
 from todoplan.core.rules import Policy
 from todoplan.dialogue import Guidance, Message, Settings
@@ -17,7 +19,7 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AsyncPlanner, Planner
-from todoplan.planner.session import SESSION, opened, opened_async
+from todoplan.planner.session import SESSION, opened, opened_async, sight_to_data
 from todoplan.stores import FileStore, SqliteStore
 from todoplan.stores.memory import MemoryStore
 
@@ -374,6 +376,27 @@ def test_an_awaited_session_is_the_same(tmp_path):
     assert planner.session(session.record).state == session.state
 
 
+def test_without_a_loop_of_asyncio_an_awaited_session_waits_for_none():
+    """Under another library nothing of asyncio is used, also not by a call beside another one."""
+
+    class Pausing(MemoryStore):
+        async def load(self, plan_id):
+            await pause()
+            return super().load(plan_id)
+
+    @types.coroutine
+    def pause():
+        yield "of another library"
+
+    session = AsyncPlanner(Pausing(), "p", toolbox=BOX).session(actor="bot")
+    calls = [session.unseen(), session.unseen()]
+    assert [call.send(None) for call in calls] == ["of another library"] * 2
+    for call in calls:
+        with pytest.raises(StopIteration) as done:
+            call.send(None)
+        assert done.value.value[0] == Plan()
+
+
 def test_a_session_undoes_and_says_what_happened(places):
     """Undo is the planner's; the history of a slot goes on over restarts, the latest 50 entries."""
     session = places.open()
@@ -489,6 +512,13 @@ def test_listed_ranges_are_bounded():
     assert not any(reply.is_error for reply in session.answer(calls).replies)
     assert len(session.record["listed"]) == 1000
     assert session.record["listed"][-1] == [2401, 2401]
+
+
+def test_many_listed_tasks_in_one_range_are_all_remembered():
+    """The bound is one of ranges, not of tasks: what has no gaps is one range."""
+    plan = plan_of([Task(str(number), f"t{number}") for number in range(1, 1003)])
+    known = Base(plan, listed=frozenset(str(number) for number in range(1, 1002)))
+    assert sight_to_data(known) == {"listed": [[1, 1001]]}
 
 
 def test_news_of_an_approval_survives_a_restart():

@@ -14,6 +14,7 @@ from todoplan.core.commands import CreateTask
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner.watching import Feed
 from todoplan.stores.base import is_beginning
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
@@ -128,6 +129,30 @@ def test_without_a_revision_only_what_comes(store):
     assert list(watcher.watch(timeout=0)) == []
 
 
+def test_a_plan_that_is_overtaken_on_its_way_is_not_the_newest():
+    """Who subscribes is called for what comes behind the newer one, and for nothing before it."""
+    store = MemoryStore()
+    older, newer = (add(store, subject).plan for subject in ("Dig", "Lay"))
+    feed = Feed("a")
+    lock = feed._lock
+
+    class Slower:
+        """Another thread comes to the lock first."""
+
+        def __enter__(self):
+            feed._lock = lock
+            feed.saw(newer)
+            lock.acquire()
+
+        def __exit__(self, *_):
+            lock.release()
+
+    feed._lock = Slower()
+    feed.saw(older)
+    feed.add(print)
+    assert [each.heard for each in feed.subscriptions] == [newer]
+
+
 def test_it_ends_when_nothing_has_come_for_long_enough(store):
     """Each entry begins that time anew; what comes later is another watch's."""
     watcher = add(store, "Dig")
@@ -225,7 +250,7 @@ class TestFollowing:
                 there.set()
 
         planner.subscribe(hear)
-        following = threading.Thread(target=planner.follow, kwargs={"timeout": 0.3})
+        following = threading.Thread(target=planner.follow, kwargs={"timeout": 2.0})
         following.start()
         add(store, "Lay", "Fill")
         assert there.wait(30)

@@ -3,13 +3,16 @@
 import errno
 import fcntl
 import os
+import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from todoplan import stores
 from todoplan.errors import StoreError
 from todoplan.stores import locks
 from todoplan.stores.locks import LockQueue, unlocked
@@ -36,9 +39,13 @@ def waiting():
     return [each for each in threading.enumerate() if each.name == "todoplan lock"]
 
 
-def descriptors():
-    """Return how many descriptors this process has open."""
-    return len([*Path("/dev/fd").iterdir()])
+def descriptors(path):
+    """Return how many descriptors of a file's lock are open; other tests' may close meanwhile."""
+    lock, count = locks.lock_of(path), 0
+    for number in [int(each.name) for each in Path("/dev/fd").iterdir()]:
+        with suppress(OSError):  # that of the listing itself, or closed by another thread
+            count += locks.is_at(lock, number)
+    return count
 
 
 def until(holds):
@@ -51,7 +58,7 @@ def until(holds):
 
 def test_who_waits_comes_to_the_lock_when_it_is_let_go_of(path):
     """One after the other; nothing is left open."""
-    before, order = descriptors(), []
+    order = []
 
     def work(number):
         with held(LockQueue(path), 60):
@@ -67,13 +74,12 @@ def test_who_waits_comes_to_the_lock_when_it_is_let_go_of(path):
     assert order[::2] == order[1::2]
     assert sorted(order) == sorted([*range(6)] * 2)
     until(lambda: not waiting())
-    assert descriptors() == before
+    assert descriptors(path) == 0
 
 
 def test_a_wait_has_an_end(path):
     """Who was given up lets go at once when the lock comes; further tries need no thread."""
     holder, late = LockQueue(path), LockQueue(path)
-    before = descriptors()
     with held(holder, 1):
         for _ in range(3):
             with pytest.raises(StoreError, match="is busy") as caught, held(late, 0.02):
@@ -84,7 +90,7 @@ def test_a_wait_has_an_end(path):
     with held(late, 1), pytest.raises(StoreError, match="is busy"), held(holder, 0):
         """Never."""
     until(lambda: not waiting())
-    assert descriptors() == before
+    assert descriptors(path) == 0
 
 
 def test_an_interrupt_leaves_nothing_locked(path, monkeypatch):
@@ -144,10 +150,43 @@ def test_a_system_without_locks_is_told(path, monkeypatch):
     assert caught.value.data["problem"] == "no_locks"
 
 
+def test_without_fcntl_the_module_is_there_and_says_what_is_missing(path, monkeypatch):
+    """Such a system can use the stores that lock nothing: only who locks a file is refused."""
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    monkeypatch.setattr(stores, "locks", locks)  # put back at the end
+    monkeypatch.delitem(sys.modules, locks.__name__)
+    anew = import_module(locks.__name__)
+    turn = []
+    anew.Turn("a store in memory").take(turn, 0)
+    assert turn == [True]
+    with pytest.raises(StoreError, match="needs a POSIX system"):
+        anew.LockQueue(path).take([], 0)
+
+
+def test_a_thread_that_begins_after_it_was_given_up_asks_for_no_lock(path, monkeypatch):
+    """Its caller has closed the descriptor: another file may have the number by now."""
+    holder, late = LockQueue(path), LockQueue(path)
+    begins, asked, real = threading.Event(), [], locks._Waiter.run
+
+    def run_late(waiter):
+        begins.wait(60)
+        with monkeypatch.context() as patch:
+            patch.setattr(fcntl, "flock", lambda *given: asked.append(given))
+            real(waiter)
+
+    monkeypatch.setattr(locks._Waiter, "run", run_late)
+    with held(holder, 1):
+        with pytest.raises(StoreError, match="is busy"), held(late, 0.01):
+            """Never."""
+        assert len(waiting()) == 1
+        begins.set()
+        until(lambda: not waiting())
+    assert asked == []
+
+
 def test_where_no_thread_can_be_started_it_asks_again_and_again(path, monkeypatch):
     """The lock comes all the same, or the end of the time; no descriptor stays open."""
     holder, late = LockQueue(path), LockQueue(path)
-    before = descriptors()
 
     def refused(*_, **__):
         msg = "can't start new thread"
@@ -158,8 +197,8 @@ def test_where_no_thread_can_be_started_it_asks_again_and_again(path, monkeypatc
         for _ in range(5):
             with pytest.raises(StoreError, match="is busy"), held(late, 0.02):
                 """Never."""
-        assert descriptors() == before + 1
+        assert descriptors(path) == 1
         monkeypatch.undo()
     with held(late, 1):
         """It is free."""
-    assert descriptors() == before
+    assert descriptors(path) == 0

@@ -102,6 +102,18 @@ def test_a_hold_that_is_interrupted_while_it_is_kept_leaves_nothing(monkeypatch)
     assert store.entries("a") == (entry,)
 
 
+def test_who_holds_a_plan_does_not_wait_for_himself():
+    """A second hold in the same thread is refused at once, and the first goes on."""
+    store = MemoryStore()
+    entry, plan = first_entry()
+    with store.hold("a") as held:
+        with pytest.raises(StoreError, match="would wait for itself") as caught, store.hold("b"):
+            """Never."""
+        assert caught.value.data["problem"] == "nested"
+        assert held.append(0, (entry,), plan)
+    assert store.entries("a") == (entry,)
+
+
 def test_a_plan_that_was_let_go_of_takes_nothing():
     """
     Somebody else may hold it by now.

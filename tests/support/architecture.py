@@ -80,6 +80,7 @@ MAY = {
         "board.bundle",
     ),
     "board.bundle": ("render",),
+    "board.messages": ("codec", "core", "render", "stores.base"),
     "board": (
         "board",
         "planner",

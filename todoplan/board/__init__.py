@@ -3,11 +3,10 @@ A web page that shows the plans of a store live and lets a person change them: `
 'todoplan[board]'`.
 
 `make_board(store)` returns an ASGI application, to mount in your own or to serve with `todoplan
-board`. Read `application` first: it has the requests and responses. `feeds` holds the state of one
-plan for all of its readers, `messages` builds what a page receives, `acting` carries out what a
-person does, and `wishes` parses the page's requests. The page itself is in `static` as plain
-JavaScript modules; `static/vendor` holds third-party code. `bundle` joins the modules into one
-script, for reports and MCP clients.
+board`. Read `application` first: it has the requests and responses, and carries out what a person
+does. `messages` builds what a page receives. The page itself is in `static` as plain JavaScript
+modules; `static/vendor` holds third-party code. `bundle` joins the modules into one script, for
+reports and MCP clients.
 """
 
 from typing import TYPE_CHECKING

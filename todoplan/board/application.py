@@ -19,17 +19,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from todoplan.codec import plan_to_data
-from todoplan.codec.documents import written
-from todoplan.codec.engine import write_fields
+from todoplan.board.messages import MOST_ROWS, change, insight, last_rows, snapshot, summary_of
 from todoplan.core.commands import (
     AnswerTask,
     ApprovePlan,
@@ -42,19 +38,29 @@ from todoplan.core.commands import (
     UpdateTask,
 )
 from todoplan.core.decide import Decision, Rejected
-from todoplan.core.events.apply import Entry, ids_of
-from todoplan.core.events.base import differences
-from todoplan.core.events.drift import Drift, drift
-from todoplan.core.events.types import PlanRestored
+from todoplan.core.events.apply import Entry
 from todoplan.core.plan.model import Task, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.questions import critical_path, stuck
 from todoplan.core.problems import Problem, explain
 from todoplan.core.rules import DEFAULT, Change, Policy, Rule
 from todoplan.errors import CodecError, MissingExtraError, PlanError, TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner
-from todoplan.render.outline import event_phrases, summary
-from todoplan.stores.base import follow, is_beginning, plan_after
+from todoplan.render.outline import event_phrases
+from todoplan.stores.base import follow, plan_after
+
+try:
+    from sse_starlette import EventSourceResponse
+    from starlette.applications import Starlette
+    from starlette.datastructures import Headers, MutableHeaders
+    from starlette.middleware import Middleware
+    from starlette.requests import Request
+    from starlette.responses import FileResponse, JSONResponse, Response
+    from starlette.routing import Mount, Route
+    from starlette.staticfiles import StaticFiles
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "board") from error
+
 from todoplan.web import Access, read_body, refused
 
 # -------- guard --------
@@ -124,153 +130,6 @@ class Guard:
             # When the server stops, a stream is cut off in the middle, and uvicorn logs an error.
             # End it here.
             await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-# -------- messages --------
-# The messages for a page: first a snapshot of the plan, then its changes.
-#
-# A change contains the tasks as they are now, not the events. So ten changes can be merged into
-# one message for a slow page, and receiving a message twice does no harm. Each message also has
-# the rows of the timeline, one for each journal entry.
-#
-#     snapshot: {plan, revision, next_id, approved, tasks: [...], rows: [...], earlier: true}
-#     change:   {revision, approved, tasks: [...], gone: [ids], order: [ids], rows: [...]}
-#
-# Tasks are encoded as by `todoplan.codec`. `order` is sent only if the order is not the previous
-# one with the new tasks at the end. `earlier` is true if there are older rows.
-
-
-MOST_ROWS = 200
-"""The number of timeline rows that are sent at once. The page requests older rows separately."""
-
-_MOST_IDS = 50
-
-
-def snapshot(plan_id: str, plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
-    """Return the current plan, with the last rows of its timeline."""
-    document = plan_to_data(plan)
-    return {
-        "plan": plan_id,
-        **{name: document[name] for name in ("revision", "next_id", "tasks")},
-        "approved": document.get("approved"),
-        "rows": last_rows(journal, plan),
-        "earlier": len(journal) > MOST_ROWS,
-    }
-
-
-def change(was: Plan, now: Plan, entries: Iterable[Entry]) -> dict[str, Any]:
-    """
-    Return the changes from plan `was` to plan `now`, with the rows of `entries` between them.
-
-    Raises:
-        CodecError: a task holds a value that JSON cannot represent.
-    """
-    found = differences(was, now)
-    gone = [each.task.id for each in found if each.now is None]
-    missing = set(gone)
-    order = [task.id for task in was if task.id not in missing]
-    order += [each.task.id for each in found if each.was is None]
-    ids = [task.id for task in now]
-    return {
-        "revision": now.revision,
-        "next_id": now.next_id,
-        "approved": now.approved and write_fields(now.approved),
-        "tasks": written(each.now for each in found if each.now is not None),
-        "gone": gone,
-        **({"order": ids} if ids != order else {}),
-        "rows": rows_of([*entries][-MOST_ROWS:], now, was),
-    }
-
-
-def last_rows(journal: Sequence[Entry], plan: Plan) -> list[dict[str, Any]]:
-    """Return the last entries of a journal as rows of the timeline. `journal` must be complete."""
-    entries = journal[-MOST_ROWS:]
-    # The row of an undo is computed from the plan before it. Replaying a long journal takes a
-    # while, so it is done only if there is an undo among the last entries.
-    puts_back = any(isinstance(event, PlanRestored) for each in entries for event in each.events)
-    return rows_of(entries, plan, follow(Plan(), journal[:-MOST_ROWS]) if puts_back else None)
-
-
-def rows_of(
-    entries: Iterable[Entry], plan: Plan, before: Plan | None = None
-) -> list[dict[str, Any]]:
-    """
-    Return entries as rows of the timeline, oldest first.
-
-    Subjects are taken from `plan`. `before` is the plan before the first entry, or `None` if
-    unknown.
-    """
-    rows = []
-    for entry in entries:
-        # A reader that was far behind does not receive all entries. Then `before` does not match
-        # the entry.
-        if before is not None and not _follows(entry, before):
-            before = None
-        rows.append(
-            {
-                "revision": entry.revision,
-                "at": entry.at and entry.at.isoformat(),
-                "actor": entry.actor,
-                "cause": entry.cause,
-                "undoes": entry.undoes,
-                "what": event_phrases(entry.events, plan, before),
-                "tasks": [*dict.fromkeys(i for e in entry.events for i in ids_of(e))][:_MOST_IDS],
-            }
-        )
-        before = None if before is None else plan_after(before, entry)
-    return rows
-
-
-def _follows(entry: Entry, before: Plan) -> bool:
-    return is_beginning(entry) or entry.revision == before.revision + len(entry.events)
-
-
-def insight(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
-    """Return the results that need a walk over the plan: critical path, stuck tasks and drift."""
-    path, minutes = critical_path(plan)
-    return {
-        "revision": plan.revision,
-        "path": path,
-        "minutes": minutes,
-        "stuck": stuck(plan),
-        "drift": _drift(plan, journal),
-    }
-
-
-def _drift(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
-    if plan.approved is None:
-        return {"told": "Nobody has approved this plan yet."}
-    try:
-        found = drift(plan, journal)
-    except PlanError as error:
-        return {"told": str(error)}
-    return {
-        "told": "" if found else "Nothing has changed in what was approved.",
-        "approved": write_fields(found.approval),
-        **{
-            kind: [
-                {
-                    "task": each.task.id,
-                    "subject": each.task.subject,
-                    "actor": each.actor,
-                    "fields": Drift.fields(each),
-                }
-                for each in getattr(found, kind)
-            ]
-            for kind in ("came", "went", "changed")
-        },
-    }
-
-
-def summary_of(plan_id: str, plan: Plan) -> dict[str, Any]:
-    """Return one plan as an entry of the list of all plans."""
-    return {
-        "plan": plan_id,
-        "revision": plan.revision,
-        "counts": plan.counts._asdict(),
-        "waiting": sum(1 for _ in plan.waiting()),
-        "told": summary(plan),
-    }
 
 
 # -------- feeds --------
@@ -565,18 +424,6 @@ def _changed(was: Task, of: Callable[[Task], object]) -> _Check:
             yield Problem("changed_unseen", (was.id,), seen=task.status.replace("_", " "))
 
     return check
-
-
-try:
-    from sse_starlette import EventSourceResponse
-    from starlette.applications import Starlette
-    from starlette.middleware import Middleware
-    from starlette.requests import Request
-    from starlette.responses import FileResponse, JSONResponse, Response
-    from starlette.routing import Mount, Route
-    from starlette.staticfiles import StaticFiles
-except ModuleNotFoundError as error:
-    raise MissingExtraError.of(error.name, "board") from error
 
 
 STATIC = Path(__file__).with_name("static")

@@ -110,7 +110,7 @@ def _printer(options: ReplayOptions, screen: Screen) -> _Printer:
 
 def _span_printer(endpoint: str, screen: Screen) -> _Printer:
     try:
-        from todoplan.cli.output import SpanPrinter  # noqa: PLC0415 - an extra of its own
+        from todoplan.cli.spans import SpanPrinter  # noqa: PLC0415 - an extra of its own
     except ModuleNotFoundError as error:
         raise MissingExtraError.of(error.name, "otlp") from error
     return SpanPrinter(endpoint, screen)

@@ -5,12 +5,9 @@ systems.
 Law: what is read equals what was written, and a corrupt document is a `CodecError`, never an empty
 plan. Nothing is coerced.
 
-- `plans` and `journals` have the documents.
-- `tasks` and `events` read and write the parts of the documents, with `values` (single values),
-  `readers` (composed readers) and `faults` (what is wrong, with its path).
-- `text` is JSON, `versions` the head of a document, `checks` its checksum, `schema` a JSON Schema
-  of all documents for other programs.
-- `states` saves the latest journal entries beside a plan, and what a session has last seen.
+- `documents` reads and writes plans, journals, events and the states of adapters; it has the JSON
+  Schema of all documents.
+- `engine` has single values, composed readers, faults with their paths, checksums and JSON text.
 - `foreign` has the formats of other systems.
 """
 

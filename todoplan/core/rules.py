@@ -8,6 +8,8 @@ declared in one place, above its check: what can break it, its severity in each 
 limit that it uses. `policy` defines which rules are on and how severe they are, `presets` has
 ready-made policies, `limits` the numbers, and `lifecycle` the table of status changes. `matching`
 finds the task that a written line means.
+
+The names above are sections of this module.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """
 Tool sets, argument intake, replies, reminders and the toolbox that combines them.
 
-Read `toolbox` first: it turns a tool call into a reply. Then read the packages in the order in
-which a call passes through them: `tools/` (the tools offered to the model), `intake/` (reading the
-arguments that it sent), the core, and `replies/` (the text that it receives). `guidance/` decides
-about reminders. All wording is in `todoplan.texts`. `parallel_calls` is for frameworks that pass
-the calls of one turn one at a time.
+Read `toolbox` first: it turns a tool call into a reply. Then read the modules in the order in
+which a call passes through them: `tools` (the tools offered to the model), `intake` (reading the
+arguments that it sent), the core, and `replies` (the text that it receives). `guidance` decides
+about reminders. `calls` has the values that pass between them. All wording is in `todoplan.texts`.
 
 The names exported here are for embedders and authors of adapters. Each is imported on first use.
 """

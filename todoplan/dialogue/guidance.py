@@ -4,6 +4,8 @@ Decisions when to remind a model of its plan, and when to accept its final answe
 Read `conversation` first (the messages as guidance sees them), then `settings` (the developer's
 options) and `memory` (the state between decisions), then `guidance` (the decisions, by one table of
 reminders) and `reminders` (the wording).
+
+The names above are sections of this module.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ by the `fields` of a tool. `parsing` turns text into plain data. `values` has a 
 of field, and collects repairs and problems; it uses the words in `vocabulary`, and `cleaning` for
 texts. `repairs` limits what a guess may do. `application_lists` repairs a list that was written by
 a program, not by a model.
+
+The names above are sections of this module.
 """
 
 import json

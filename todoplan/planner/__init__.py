@@ -1,14 +1,12 @@
 """
 One plan in a store, for any agent loop: commands, tool calls, events, history, undo.
 
-Read `transactions` first: what is attempted upon a plan, and `restoring`, which has undo; then
-`commits`, how that comes into a store, whoever else writes there. Both ask for `steps`: `planner`
-carries them out at once, `async_planner` awaits them, with `threads` for stores that stand still.
-`telling` is how subscribers come to hear of what was accepted, `receipts` how a call that is made
-twice happens once. `hands` is what each actor last saw of the plan, so that none undoes what it has
-never seen. `watching` is how entries of others are waited for, `parallel_calls` puts the calls of
-one turn in order where a framework starts each by itself. `claiming` is how workers share one plan,
-`verifying` how the program looks whether a task is done before a model's word for it is taken.
+Read `transactions` first: each operation is a generator of steps, and is committed whoever else
+writes to the store. `planner` executes the steps or awaits them, with the driver in `steps`.
+`session` is one conversation with one plan, with its record. `watching` informs subscribers and
+waits for entries of others. `parallel_calls` puts the calls of one turn in order where a framework
+starts each by itself. `claiming` lets workers share one plan, and `verifying` lets the program
+check whether a task is done before it accepts a model's word for it.
 """
 
 from typing import TYPE_CHECKING

@@ -69,8 +69,13 @@ from todoplan.dialogue.toolbox import (
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner.planner import AsyncPlanner, Planner
 from todoplan.planner.steps import Lane, Steps, running_loop, store_of_plans
-from todoplan.planner.transactions import Journal, Outcome, Transactions, caught_up
-from todoplan.planner.transactions import plan_of_revision as plan_at
+from todoplan.planner.transactions import (
+    Journal,
+    Outcome,
+    Transactions,
+    caught_up,
+    plan_of_revision,
+)
 from todoplan.planner.verifying import Verify
 from todoplan.stores.base import ALL, AnyStore
 from todoplan.stores.slot import SLOT, SlotStore
@@ -664,7 +669,7 @@ class _Sight:
             return Base(plan, listed=self.listed, overflow=self.listed is not None)
         if record.revision == plan.revision:
             return record.base(self.plan or plan)
-        then = self.plan or plan_at(journal, record.revision)
+        then = self.plan or plan_of_revision(journal, record.revision)
         if then is None:
             # The journal was cut behind this record, or the store was put back to before it: who
             # has changed what since is not known, so each task counts as changed by others.

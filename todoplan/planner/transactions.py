@@ -229,8 +229,9 @@ class Commits:
             self.feed.saw((yield "load", (self._plan_id,)))
         appending: list[Plan] = []
         read: _Read | None = None
-        for number in range(_MOST_READS + 1):
-            many = _MANY if number < _MOST_READS else None
+        reads = 0
+        while True:
+            many = _MANY if reads < _MOST_READS else None
             bound = (attempt, since, keys, appending, read, many, with_repeats)
             decide = partial(self._decided, *bound)
             try:
@@ -242,17 +243,18 @@ class Commits:
                     yield News(appending[0], (), None)
                 raise
             if not isinstance(decided, _Read):
-                break
+                plan, done = decided
+                yield from self._told(plan, done)
+                return done.result
+            reads += 1
             plan = yield from self.plan()
             tail: Journal = yield self._since(decided.first)
             read = _Read(decided.first, tuple(e for e in tail if e.revision <= plan.revision))
-            # In vain: what takes long here, such as replaying years of entries, is remembered.
+            # The result is not used: what takes long, such as replaying years of entries, is
+            # remembered, so that the next attempt does not repeat it while the plan is locked.
             attempt(
                 plan, read.entries, in_utc(self._clock()), *([(None,) * len(keys)] if keys else [])
             )
-        plan, done = decided
-        yield from self._told(plan, done)
-        return done.result
 
     def _decided(  # noqa: PLR0913, PLR0917 - bound before the plan is held
         self,

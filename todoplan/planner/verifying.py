@@ -4,6 +4,8 @@ Verification by the program that a task is done, instead of trusting the model's
 Read `verifier` first: what a verifier is, and how it is called within its time limit. `looking`
 answers the calls of a turn and runs verifiers in between. `todoplan.dialogue.toolbox` decides
 what follows from the findings.
+
+The names above are sections of this module.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """
 Plans for people, as text, Markdown, Mermaid, DOT and HTML, all from the same outline.
 
-Read `outline` first: it computes the lines of a plan, in order and with their level. `details` adds
-the notes that quote texts of users and models. Each other module writes the lines in one format;
-`cleaning` makes texts safe to show (law 14). `drift` reports what changed since a person approved
-the plan.
+Read `outline` first: it computes the lines of a plan, in order and with their level, makes texts
+safe to show (law 14), and writes them as text. `markup` has the other formats.
 """
 
 from typing import TYPE_CHECKING

@@ -1,17 +1,16 @@
 """
 Stores: where plans and their journals are kept.
 
-Read `base` first: the `Store` protocol and its guarantees. `hold` defines the optional protocol for
-locking a plan.
+Read `base` first: the `Store` protocol and its guarantees, the optional protocol for locking a
+plan, and the journal functions that all stores share.
 
-- `memory` is the shortest implementation.
-- `file` keeps plans in one JSON file; `locked_file` lets several processes write that file one
-  after the other without losing anything.
+- `memory` is the shortest implementation, and `slot` makes a store of one plan of a framework's
+  state.
+- `file` keeps plans in one JSON file that several processes may write.
 - `sqlite` is the store for data that must survive restarts.
 - `postgres` is the store for several machines (an extra).
-- `journals` has the journal functions that all stores share, `rows` the row format of the
-  databases, `copying` the copying of plans between stores, `locks` the locks of threads and
-  processes, and `urls` opens a store by its URL.
+- `locks` has the locks of threads and processes, `copying` copies plans between stores, and `urls`
+  opens a store by its URL.
 """
 
 from typing import TYPE_CHECKING
@@ -45,19 +44,11 @@ if not TYPE_CHECKING:  # a type checker that saw it would accept every misspelle
     __getattr__ = loader(
         __name__,
         {
-            "base": (
-                "AnyStore",
-                "AsyncStore",
-                "Store",
-            ),
+            "base": ("AnyStore", "AsyncStore", "Entry", "Store"),
             "file": ("FileStore",),
             "memory": ("MemoryStore",),
-            "postgres.store": (
-                "AsyncPostgresStore",
-                "PostgresStore",
-            ),
+            "postgres": ("AsyncPostgresStore", "PostgresStore"),
             "sqlite": ("SqliteStore",),
-            "todoplan.core.events.apply": ("Entry",),
             "urls": ("open_store",),
         },
     )

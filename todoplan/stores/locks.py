@@ -22,6 +22,7 @@ import os
 import re
 import stat
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -77,7 +78,7 @@ def unlocked(taken: list[int], process: int) -> None:
         # A forked child has a copy of the lock, and unlocking it would release the parent's lock.
         if process == os.getpid():
             for descriptor in taken:
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
+                fcntl.flock(descriptor, fcntl.LOCK_UN)  # pyright: ignore[reportOptionalMemberAccess]
     finally:
         closed(taken)
 
@@ -222,7 +223,7 @@ def busy(path: Path, patience: float) -> StoreError:
     return StoreError(msg, file=str(path), problem="busy")
 
 
-class Hold(Generic[T]):
+class Hold(ABC, Generic[T]):
     """
     Base class of context managers that lock something.
 
@@ -233,17 +234,17 @@ class Hold(Generic[T]):
     _held: T | None = None
     _is_over = True
 
+    @abstractmethod
     def begin(self) -> T:
         """Take the lock and return the locked object."""
-        raise NotImplementedError
 
+    @abstractmethod
     def keep(self, held: T) -> None:
         """Save the changes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def release(self, held: T | None) -> None:
         """Release everything that was taken."""
-        raise NotImplementedError
 
     def __enter__(self) -> T:
         self._is_over = False
@@ -376,7 +377,7 @@ class _Waiter(Thread):
             self._has_it = True
         is_locked = False
         with suppress(OSError):  # a file system without free locks: the caller gets "busy"
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)  # pyright: ignore[reportOptionalMemberAccess]
             is_locked = True
         self._end(is_locked=is_locked)
 

@@ -5,6 +5,8 @@ Read `store` first: the methods of `SqliteStore`. `held` has the operations on a
 `connections` the sharing and closing of connections, `opening` the creation and identification of
 the database file, `schema` the tables, and `weather` the translation of errors of SQLite and the
 disk.
+
+The names above are sections of this module.
 """
 
 import ctypes
@@ -683,7 +685,7 @@ class Writing(Hold[T]):
             self._taken[0].execute("COMMIT")
         self._is_sound = True
 
-    def release(self, _: T | None) -> None:
+    def release(self, held: T | None) -> None:  # noqa: ARG002 - as of all stores
         """Release the connection and the locks. What is not committed is rolled back."""
         if not self._process:
             return

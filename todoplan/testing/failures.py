@@ -17,7 +17,7 @@ __tracebackhide__ = True
 
 _LATEST = 2
 _LONGEST_NOTE = 600
-_REST = "all of it: `conversation` of this error, or `-vv -p todoplan.testing.adapters.host`"
+_REST = "all of it: `conversation` of this error, or `-vv -p todoplan.testing.adapters.report`"
 
 
 class TellsFailures:

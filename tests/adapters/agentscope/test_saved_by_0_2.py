@@ -90,6 +90,19 @@ def test_a_list_that_was_changed_by_hand_is_news():
     assert subjects(agent) == ["Dig", "Lay", "by hand"]
 
 
+@pytest.mark.parametrize("beside", [{"revision": 9}, {"next_id": 9}])
+def test_a_journal_that_leads_elsewhere_changes_nothing(beside):
+    """What was saved beside it counts, and the list is not taken for edited by somebody."""
+    agent = helper(saved("alone", **beside), write("Dig"), "ok")
+    plan = plan_of_state(agent)
+    assert {"revision": plan.revision, "next_id": plan.next_id} == (
+        {"revision": 2, "next_id": 3} | beside
+    )
+    assert [entry.revision for entry in history_of(agent)] == [2]
+    reply(agent)
+    assert told(agent) == 'ok, 0/1 completed; removed while open: "Lay"'
+
+
 def test_a_session_of_a_plan_in_a_store_goes_on(tmp_path):
     """From the revision that it saw last."""
     agent = helper(saved("stored"), write("Lay"), "ok", store=store_of("stored", tmp_path))

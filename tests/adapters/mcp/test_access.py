@@ -292,6 +292,7 @@ def test_what_follows_the_body_goes_through():
         ({"content-length": "0" * 5000 + "5"}, {}, [b"12345"], 200),
         ({"content-length": "much"}, {}, [b"123", b"456"], 413),
         ({}, {}, [b"123456"], 413),
+        ({}, {}, [b'["a', b"\0"], 400),
         ({}, {"plan_id": "../a"}, [], 404),
         ({"origin": "http://evil.example"}, {}, [], 403),
     ],

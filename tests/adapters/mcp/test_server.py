@@ -102,6 +102,20 @@ def test_instructions_stand_alone(toolset):
     assert tokens(text) <= 60
 
 
+def test_a_handler_is_registered_with_the_type_of_its_parameters(monkeypatch):
+    """On mcp 2.x a method is named with the parameters that mcp is to read for it."""
+    registered = {}
+
+    def add(self, method, params, handler):
+        registered[method] = params.__name__
+
+    monkeypatch.setattr(module._Server, "add_request_handler", add, raising=False)
+    make_server()
+    assert registered["tools/list"] == registered["resources/list"] == "PaginatedRequestParams"
+    assert registered["tools/call"] == "CallToolRequestParams"
+    assert registered["resources/read"] == "ReadResourceRequestParams"
+
+
 def test_what_gemini_adds_is_taken_out_in_silence(era):
     """`wait_for_previous` is no argument of ours, and no note costs a token for it."""
     name, arguments = SCRIPTS["todos"][0]

@@ -237,7 +237,7 @@ def test_a_plan_that_moves_into_a_store_is_no_longer_listed():
 
 def test_a_seeded_plan_is_not_dropped():
     """What a program puts in place, the model has not listed: before a conversation or in it."""
-    seeded = plan_of([Task("1", "Tell Ann"), Task("2", "Lay")])
+    seeded = plan_of([Task("1", "Tell Ann"), Task("2", "Lay")], revision=2)
     fresh, later = Conversation(Planning(settings=SILENT)), Conversation(Planning(settings=SILENT))
     fresh.messages = seed_plan(fresh.planning, [], seeded, actor="cron")
     fresh.go(listed(DIG, call_id="a"))

@@ -231,3 +231,13 @@ class Own(Plan):
 def test_a_subclass_of_a_plan_is_a_plan():
     """It is replayed like any other."""
     assert len(replay(Own(), decide(Plan(), CreateTask("a")).events)) == 1
+
+
+def test_a_lost_claim_of_a_closed_task_is_no_failed_attempt():
+    """Failed attempts are counted for open tasks, and for none that is not there."""
+    lost = StatusChanged("1", Status.IN_PROGRESS, Status.PENDING, None, "bot")
+    assert apply(PLAN, lost)["1"].failed_attempts == 1
+    done = StatusChanged("1", Status.IN_PROGRESS, Status.COMPLETED, None, "bot")
+    assert apply(PLAN, done)["1"].failed_attempts == 0
+    gone = StatusChanged("9", Status.IN_PROGRESS, Status.PENDING, None, "bot")
+    assert list(apply(PLAN, gone)) == list(PLAN)

@@ -704,3 +704,10 @@ def test_an_approval_is_told():
     assert guidance.before_model(approved, shown, advice.memory).kind == ""
     changed = made(approved, UpdateTask("2", subject="other"))
     assert guidance.before_model(changed, shown, memory, base=base).kind == "changed"
+
+
+def test_changes_that_were_taken_back_are_no_news():
+    """The memory goes on from the plan as it is, so that no reminder repeats it."""
+    plan = decide(Plan(), CreateTask("Dig")).plan
+    memory = Memory(revision=plan.revision - 1).next_turn(plan, Base(plan))
+    assert memory.revision == plan.revision

@@ -489,15 +489,14 @@ def test_a_store_is_used_again_after_it_was_closed(store):
     assert store.load("a") == DIG.plan
 
 
-def test_a_connection_that_rested_for_long_is_not_trusted(address, monkeypatch):
+def test_a_connection_that_rested_for_long_is_not_trusted(store, monkeypatch):
     """Firewalls forget it, and a statement upon it would wait for minutes."""
-    with PostgresStore(address) as store:
-        for trusted in (300.0, -1.0):
-            monkeypatch.setattr("todoplan.stores.postgres.connections._TRUSTED", trusted)
-            store.load("a")
-            ((_, kept),) = store.connections._kept
-            store.load("a")
-            assert kept.closed is (trusted < 0)
+    for trusted in (300.0, -1.0):
+        monkeypatch.setattr("todoplan.stores.postgres.connections._TRUSTED", trusted)
+        store.load("a")
+        ((_, kept),) = store.connections._kept
+        store.load("a")
+        assert kept.closed is (trusted < 0)
 
 
 def test_connections_are_closed_with_the_program(address):

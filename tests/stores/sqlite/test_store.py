@@ -256,6 +256,20 @@ def test_who_holds_a_plan_does_not_wait_for_himself(path):
     create(store, "Lay", plan_id="b")
 
 
+def test_a_hold_that_is_interrupted_before_it_took_anything_gives_nothing_back(path, monkeypatch):
+    """The interrupt is what its caller sees, and whoever holds next does not wait."""
+    store = SqliteStore(path)
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store._connections, "after_fork", interrupted)
+        with pytest.raises(KeyboardInterrupt), store.hold("a"):
+            """Never."""
+    assert len(create(store, "Dig").plan) == 1
+
+
 @pytest.mark.parametrize("keep", [3, timedelta(days=2, hours=12)])
 def test_a_journal_is_cut_by_length_or_age(path, keep):
     """In place of what was cut stands the plan as it was then; the plan stays, at its revision."""

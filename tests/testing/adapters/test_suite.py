@@ -32,9 +32,9 @@ from todoplan.testing.adapters.host import (
     is_utf8,
     numbered,
     says,
-    table,
     turn,
 )
+from todoplan.testing.adapters.report import table
 from todoplan.testing.assertions import contrast, must, same, same_parts
 
 pytest_plugins = ["pytester"]
@@ -330,7 +330,7 @@ class TestMine(AdapterSuite):
     def hosts(self, setup):
         return None
 """
-PLUGIN = ("-p", "todoplan.testing.adapters.host", "-p", "no:cacheprovider")
+PLUGIN = ("-p", "todoplan.testing.adapters.report", "-p", "no:cacheprovider")
 
 
 def test_the_report_is_printed(pytester):

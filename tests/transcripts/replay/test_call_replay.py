@@ -115,6 +115,12 @@ def test_a_systems_own_words_are_no_repair():
     assert "repaired_arguments" in codes(played(write(todo("a", "Finished")))[1])
 
 
+def test_a_deletion_ignores_the_arguments_beside_it():
+    """A recorded TaskUpdate that deletes a task and describes it as well deletes it."""
+    fold, _ = played(create("a", "1"), update("1", status="deleted", description="x"))
+    assert listed(fold) == []
+
+
 def test_a_refused_call_changes_nothing():
     """
     An error of the host means that the write did not happen, and is a finding.

@@ -4,10 +4,10 @@ The plan in a graph's state: where it lives, who writes it when, and how it is r
 One key, `todoplan`, holds plain JSON: the plan's document, which write was the last (`head`), the
 latest entries of its journal (`journal`, see `todoplan.codec.documents`), and what the session
 knows of the plan (`session`, law 15), unless it has listed all of it as it is. The tools write it,
-in the update that carries their answer; so do `edit_plan` and `seed_plan`, between runs. A second key,
-`todos`, is what interfaces of LangChain's planner read. It is published with each write; only where
-there is no plan yet it is the plan. Checkpointers save both keys, so a fork or an old checkpoint
-has the session of its own time.
+in the update that carries their answer; so do `edit_plan` and `seed_plan`, between runs. A second
+key, `todos`, is what interfaces of LangChain's planner read. It is published with each write; only
+where there is no plan yet it is the plan. Checkpointers save both keys, so a fork or an old
+checkpoint has the session of its own time.
 
 Calls of one turn all see the state before the turn and write at once: LangGraph has `merge_plans`
 make one plan of their writes. So what a call says of its session travels with its step, as a

@@ -6,11 +6,9 @@ Plans in PostgreSQL, for several machines: `pip install 'todoplan[postgres]'`.
 
 `AsyncPostgresStore` has the same methods, awaited. Both create their tables if they are missing.
 
-Read `schema` first: the tables. `reading` and `writing` have the SQL statements as generators, once
-for both stores; `store` executes them, and `async_store` awaits them. `holding` has the state of a
-locked plan, and `held` the operations on it. `connections` has the connection pools, `turns` the
-locks within a process, and `forks` the handling of connections in a child process. `listening`
-receives notifications of commits. `address` and `failures` check the address and translate errors.
+Read `connections` first: the tables, the addresses and errors, the connection pools, and the
+handling of child processes and notifications. `store` has the SQL statements as generators, once
+for both stores, the locked plan, and the two stores themselves.
 """
 
 from todoplan.errors import MissingExtraError

@@ -940,7 +940,7 @@ class PostgresHold(Hold[PostgresHeld]):
         finally:
             super().__exit__(kind, error, trace)
 
-    def release(self, _: PostgresHeld | None) -> None:
+    def release(self, held: PostgresHeld | None) -> None:  # noqa: ARG002 - as of all stores
         """Release the connection and the lock. What is not committed is rolled back."""
         if self._holding is not None:
             self._holding.end()

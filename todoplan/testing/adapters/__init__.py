@@ -32,7 +32,7 @@ raise nothing. Save `session.to_data()`. Apply a person's edit with `session.edi
 actor=...)`. The session's record holds the tasks that it has listed, the changes reported to it,
 and what guidance remembers.
 
-`pytest -rs` prints which checks were skipped, and why. With `-p todoplan.testing.adapters.host`,
+`pytest -rs` prints which checks were skipped, and why. With `-p todoplan.testing.adapters.report`,
 pytest also prints the capabilities of every tested adapter, and with `-vv` the whole conversation
 of a failed check, which is also the error's attribute `conversation`.
 

@@ -15,7 +15,7 @@ import re
 from asyncio import Barrier as TaskBarrier
 from asyncio import BrokenBarrierError as TaskBarrierBroken
 from asyncio import timeout
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -986,66 +986,3 @@ class Harness:
         what = f"{len(plan)} tasks were seeded in {session!r}, and host.plan returns {len(found)}"
         must(len(found) == len(plan), what)
         return found
-
-
-# -------- report --------
-# A pytest plugin that prints the capabilities of each tested adapter: `pytest -p
-# todoplan.testing.adapters.host`.
-#
-# With `-vv` it also prints the whole conversation of each failed check. `pytest_plugins =
-# ["todoplan.testing.adapters.host"]` in the topmost conftest.py also enables it.
-
-
-Suites = tuple[type[Checks], ...]
-_SUITES = pytest.StashKey[Suites]()
-
-
-def table(suites: Iterable[type[Checks]]) -> str:
-    """
-    Return a line for each suite with the capabilities that its adapter lacks, and their meanings.
-    """
-    listed = list(suites)
-    width = max((len(_name(suite)) for suite in listed), default=0)
-    lines = [f"{_name(suite):{width}}  {_has(suite.capabilities)}" for suite in listed]
-    lacking = [each for each in Capability if any(each not in s.capabilities for s in listed)]
-    return "\n".join([*lines, *(f"{each.name}: {each}" for each in lacking)])
-
-
-def _name(suite: type[Checks]) -> str:
-    return suite.__name__.removeprefix("Test")
-
-
-def _has(capabilities: frozenset[Capability]) -> str:
-    lacking = [each.name for each in Capability if each not in capabilities]
-    counted = f"{len(capabilities)} of {len(ALL)} capabilities"
-    return f"{counted}, not {', '.join(lacking)}" if lacking else counted
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Record the collected suites."""
-    classes = (getattr(item, "cls", None) for item in session.items)
-    suites = dict.fromkeys(cls for cls in classes if cls and issubclass(cls, Checks))
-    session.config.stash[_SUITES] = tuple(suites)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """With `-vv`, add the whole conversation to the report of a failed check."""
-    report = yield
-    error = call.excinfo and call.excinfo.value
-    said = getattr(error, "conversation", "")
-    if said and item.config.get_verbosity() > 1:
-        report.sections.append(("the whole conversation", said))
-    return report
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """Print the table if any suite was run."""
-    suites = config.stash.get(_SUITES, ())
-    if suites:
-        terminalreporter.section("adapters")
-        terminalreporter.write_line(table(suites))

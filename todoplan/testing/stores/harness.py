@@ -354,7 +354,7 @@ def _named(test: Callable[[Any], None], check: Any) -> Callable[[Any], None]:
         try:
             test(self)
         except Exception as failure:
-            failure.add_note(f"the law: {check.__doc__}")
+            failure.add_note(f"the law: {' '.join((check.__doc__ or '').split())}")
             raise
 
     update_wrapper(noting, check)
