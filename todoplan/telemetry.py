@@ -44,14 +44,14 @@ __dir__ = listing(__all__)
 # -------- spans --------
 # Planning calls and tasks as spans.
 #
-# Names follow OpenTelemetry's GenAI conventions; names that these lack have the prefix `todoplan.`.
+# Names follow OpenTelemetry's GenAI conventions; names that these lack have the prefix
+# `todoplan.`.
 #
 # - A planning call is a `plan` span (`gen_ai.operation.name`). The agent's name is part of its
 #   name.
 # - A task is a span from its start to its completion, written when the task is closed, since the
-#   plan
-#   stores both times. So no state is kept, and one process may start a task and another complete
-#   it.
+#   plan stores both times. So no state is kept, and one process may start a task and another
+#   complete it.
 # - Refusals, reminders and lost claims have no duration. They are events on the current span, or
 #   spans of zero length if there is no current span, so that they are not lost.
 #

@@ -66,8 +66,8 @@ from todoplan.web import Access, read_body, refused
 # -------- guard --------
 # Middleware that checks every request of the board and sets the security headers of responses.
 #
-# The page and its scripts contain no data. They are served without the token, and the page asks the
-# person for it. All data of plans is below `/api/`, which requires the token.
+# The page and its scripts contain no data. They are served without the token, and the page asks
+# the person for it. All data of plans is below `/api/`, which requires the token.
 
 
 API = "/api/"

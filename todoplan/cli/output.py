@@ -848,8 +848,8 @@ def _markdown_group(group: Group) -> Iterator[str]:
 #   findings (`bad_line`).
 # - `other_tools` names the first tools that were called if no known planning tool was.
 #
-# The text is ASCII. The version changes when a key is removed or changes its meaning; new keys
-# may be added at any time.
+# The text is ASCII. The version changes when a key is removed or changes its meaning; new keys may
+# be added at any time.
 
 
 REPLAY_FORMAT = "todoplan/replay"

@@ -96,7 +96,8 @@ if TYPE_CHECKING:
 # the field (`tests/codec/test_every_field.py`). A field that was once left out here was lost on
 # saving, and no test noticed.
 #
-# Law: `_quick` is only a shortcut. Whatever it does not accept at once is decided by `read_object`.
+# Law: `_quick` is only a shortcut. Whatever it does not accept at once is decided by
+# `read_object`.
 
 
 REQUIRED = ("id", "subject", "status")

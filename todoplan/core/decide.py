@@ -963,17 +963,15 @@ def approve(transaction: Transaction, command: ApprovePlan) -> None:
 # plan:
 #
 # - Each line is matched with a task as the session knows it, in the session's own last words. A
-#   line
-#   without such a match is matched by text with the tasks of the present plan: tasks of others, or
-#   own tasks that others reworded. A line that matches neither is a new task.
+#   line without such a match is matched by text with the tasks of the present plan: tasks of
+#   others, or own tasks that others reworded. A line that matches neither is a new task.
 # - A field is set if the line differs both from what the session knew and from the present plan.
-#   The
-#   later write wins, and the reply names what it overwrote.
+#   The later write wins, and the reply names what it overwrote.
 # - A task without a line is removed only if this session has listed it and nobody else has changed
 #   it since.
 # - A task that others removed stays removed, whatever its line says.
-# - Tasks that others added stay, each after the task that it followed. The list's order counts only
-#   if it differs from that of the base.
+# - Tasks that others added stay, each after the task that it followed. The list's order counts
+#   only if it differs from that of the base.
 #
 # If a session is alone, all of this amounts to one thing: the list is the plan.
 #

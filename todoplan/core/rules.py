@@ -64,8 +64,8 @@ from todoplan.errors import PlanError
 #
 # Two conditions hold for this table. Every pair of status and action has a cell, so no caller
 # needs a default. A cell says what happens, never whether it is allowed: policies decide this by
-# the kind of transition (`todoplan.core.rules`). The diagram in the README is generated
-# from this dict.
+# the kind of transition (`todoplan.core.rules`). The diagram in the README is generated from this
+# dict.
 
 
 class Action(StrEnum):
@@ -542,8 +542,8 @@ def first_ids(tasks: Iterable[Task]) -> tuple[str, ...]:
 # -------- builtin_tasks --------
 # The rules about the contents of tasks: texts, fields, owners, edges and sizes.
 #
-# Each reports only new violations (see `todoplan.core.rules`), and measures only what the
-# change affected.
+# Each reports only new violations (see `todoplan.core.rules`), and measures only what the change
+# affected.
 
 
 TASK_RULES: dict[str, Rule] = {}

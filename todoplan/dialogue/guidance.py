@@ -364,7 +364,8 @@ def _damaged(seen: object, wanted: str, name: str = "it") -> CodecError:
 
 
 # -------- reminders --------
-# The wording of reminders. Titles are escaped, on one line and bounded; the text is inside one tag.
+# The wording of reminders. Titles are escaped, on one line and bounded; the text is inside one
+# tag.
 #
 # Law: whatever the task texts contain, a reminder has exactly one opening and one closing tag, and
 # its length does not grow with the plan. DeerFlow inserts titles into its tag without escaping: a

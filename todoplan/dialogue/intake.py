@@ -215,17 +215,15 @@ def _spelled(value: object) -> str:
 # The first step of intake: turn the arguments that a model sent into plain JSON values.
 #
 # Law 10: this never raises and never hangs, whatever the input. To ensure that:
-# - Sizes are checked before any work. The length comes first, and every pass over a text is linear.
-#   Patterns are possessive and treat an unclosed string as going on to the end of the text: a
-#   pattern that gave up there and started again at the next quote took seven seconds for 64 KiB.
-#   Nothing is cached.
+# - Sizes are checked before any work. The length comes first, and every pass over a text is
+#   linear. Patterns are possessive and treat an unclosed string as going on to the end of the
+#   text: a pattern that gave up there and started again at the next quote took seven seconds for
+#   64 KiB. Nothing is cached.
 # - Objects from a framework are copied into plain values, once: the methods of foreign classes may
 #   raise, return different values the second time, or never end.
 # - Only complete texts with one meaning are repaired (commas, comments, fences, Python's
-#   spelling). A
-#   text that ends inside a value is always refused, since closing its brackets would invent a
-#   value:
-#   `"status": "pen` once became a status.
+#   spelling). A text that ends inside a value is always refused, since closing its brackets would
+#   invent a value: `"status": "pen` once became a status.
 #
 # JSON texts and Python literals are read strictly: duplicate keys are refused unless their values
 # are equal, and so are numbers that cannot be represented.
@@ -1541,8 +1539,7 @@ def _edge(blocker: str, blocked: str) -> str:
 # - Only a complete value with one meaning is repaired, and the repair is reported. Otherwise the
 #   whole call is refused, with all faults at once: for each its path, at most 40 characters of the
 #   value, and what is allowed; a correct example follows. If faults were reported one at a time,
-#   the
-#   model would spend a turn on each.
+#   the model would spend a turn on each.
 # - `null` means "not given", never the task "None". An unknown word is never replaced by the most
 #   similar known word.
 # - Law 17: a guess about the container is marked (`Intake.guessed`), and such a call removes

@@ -67,8 +67,8 @@ from todoplan.texts import clipped, say
 #
 # A list is the most expensive reply, and most of its lines are the same as one call before. So the
 # plan caches the text of each chunk of tasks (`ChunkWriter`). Only the parts that depend on other
-# tasks are added each time: the indentation, the unresolved blockers, and whether the task can ever
-# start.
+# tasks are added each time: the indentation, the unresolved blockers, and whether the task can
+# ever start.
 
 
 LONGEST_LIST = 250_000

@@ -607,8 +607,8 @@ def base_at(
 # Observers: callbacks for the calls, decisions and reminders of a toolbox.
 #
 # The code that commits a call notifies the observer: planners do so after the append, and adapters
-# that keep the plan in a framework's state after the reply. The toolbox itself does not, because it
-# may compute a reply that is not committed: it is asked again after a conflicting write, and it
+# that keep the plan in a framework's state after the reply. The toolbox itself does not, because
+# it may compute a reply that is not committed: it is asked again after a conflicting write, and it
 # repeats the earlier calls of a turn to answer a parallel one.
 #
 # Without an observer, a call costs two checks of the toolbox's class. An observer cannot change
@@ -708,8 +708,8 @@ def _tell(hear: Callable[..., None], *happened: Any) -> None:
 #
 # A single call cannot tell whether another call of its turn replaces the list too. LangChain's own
 # guard checks one message only, so two branches of a graph can both write, and the step fails. For
-# this reason both functions take information about the whole turn: the calls, or at least the names
-# of their tools.
+# this reason both functions take information about the whole turn: the calls, or at least the
+# names of their tools.
 
 
 def answered_beside(  # noqa: PLR0913 - as `Toolbox.turn`, and the place
@@ -877,10 +877,10 @@ def undone(  # noqa: PLR0913 - the rest are options, by name
 # Verification of a task's check by the program, before a model may complete the task.
 #
 # A call that completes a task with a check is decided twice. The first decision ignores the rule
-# `evidence_required`, to learn which tasks the call would complete. The second decision applies the
-# full policy, with the verifier's findings recorded as evidence. The evidence events precede the
-# call's own events. Law 20 is enforced by the core with its rule `evidence_required`; this module
-# only supplies the evidence that the rule needs.
+# `evidence_required`, to learn which tasks the call would complete. The second decision applies
+# the full policy, with the verifier's findings recorded as evidence. The evidence events precede
+# the call's own events. Law 20 is enforced by the core with its rule `evidence_required`; this
+# module only supplies the evidence that the rule needs.
 #
 # A verifier may take long and does I/O, so it does not run in this pure package. Tasks without a
 # finding are collected in `missing`, and the reply is discarded. The code that carries out the

@@ -121,14 +121,14 @@ def arguments_schema(
 # -------- toolset --------
 # A tool set: the tools offered to a model, independent of any framework and policy.
 #
-# A tool is data: it has fields (`intake.fields`) and one small function that makes a command of the
-# values. Both the JSON Schema and the reading of arguments are derived from the fields, so they
-# cannot differ, and another system's tool can be described by a table instead of code.
+# A tool is data: it has fields (`intake.fields`) and one small function that makes a command of
+# the values. Both the JSON Schema and the reading of arguments are derived from the fields, so
+# they cannot differ, and another system's tool can be described by a table instead of code.
 #
 # The wording is data as well: each set has a file of its name, with sections named after tools and
 # arguments. In a text, `$TaskUpdate` or `$task_id` stands for the published name, so prompts,
-# descriptions, examples and errors change with it if a tool is renamed or keys are in snake_case. A
-# literal name in a text could be that of a tool that the model does not have.
+# descriptions, examples and errors change with it if a tool is renamed or keys are in snake_case.
+# A literal name in a text could be that of a tool that the model does not have.
 
 
 CLAIM = "claim_as"

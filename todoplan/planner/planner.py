@@ -309,12 +309,11 @@ class Planner(Transactions):
 # - A `Store` is called in a thread of its own: to start one costs little beside a file or a
 #   database, and a thread of an executor would keep the process from ending while the store is
 #   stuck. A planner has a few such calls at once, the others wait in the loop; so a plan whose
-#   store
-#   is stuck takes nothing from other plans. `MemoryStore` is called where we are: it never waits
-#   for
-#   more than a few instructions of another thread.
-# - An append that has begun, or a plan that is held, is waited for to its end, also when its caller
-#   was cancelled, and then subscribers are told what it came to. Each is told in a task of its own.
+#   store is stuck takes nothing from other plans. `MemoryStore` is called where we are: it never
+#   waits for more than a few instructions of another thread.
+# - An append that has begun, or a plan that is held, is waited for to its end, also when its
+#   caller was cancelled, and then subscribers are told what it came to. Each is told in a task of
+#   its own.
 #
 # Where no loop of asyncio runs (Trio, or a store's test suite), stores are called and subscribers
 # told where we are; what a cancelled call leaves untold there is told after the next command.

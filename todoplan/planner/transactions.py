@@ -74,9 +74,9 @@ from todoplan.stores.memory import MemoryStore
 # upon it, and both may run an attempt more than once, or in vain: an attempt is a function of the
 # plan that has no effect of its own.
 #
-# - A store that can hold a plan (`todoplan.stores.base`): the planner keeps the newest plan that it
-#   knows, with the last entry of its journal. It holds the plan, sees whether that entry is still
-#   there, reads what came since, decides, appends. Nobody is faster.
+# - A store that can hold a plan (`todoplan.stores.base`): the planner keeps the newest plan that
+#   it knows, with the last entry of its journal. It holds the plan, sees whether that entry is
+#   still there, reads what came since, decides, appends. Nobody is faster.
 # - Any other store: it reads the plan, decides, and appends for the revision that it read. A store
 #   that has moved on refuses that, and the attempt is made anew upon the plan as it is now.
 #
@@ -373,15 +373,12 @@ class Commits:
 # had seen, on the policy and on the version of the texts, none of which the journal knows.
 #
 # - The plan of a result that is given again is the plan as it stands: whoever keeps it (a
-#   framework's
-#   state) would otherwise go back to an older one.
+#   framework's state) would otherwise go back to an older one.
 # - A call that changed nothing, a look or a refusal, is not kept: there is nothing in it to do
-#   twice,
-#   and the list that it showed may be long. Made again, it is answered anew.
+#   twice, and the list that it showed may be long. Made again, it is answered anew.
 # - What a framework repeats is one call or all of a turn, as it went down: in another order, in
-#   other
-#   groups. So its calls carry a key each (`keys_of_calls`), and those of them that were carried out
-#   are given again beside those that were not.
+#   other groups. So its calls carry a key each (`keys_of_calls`), and those of them that were
+#   carried out are given again beside those that were not.
 
 
 @attrs.frozen
@@ -562,10 +559,10 @@ def _problems(kept: list[dict[str, Any]]) -> tuple[Problem, ...]:
 # -------- actors --------
 # What each actor that calls through one planner knows of the plan (law 15).
 #
-# A session that calls by a planner without a record of its own is remembered by its actor, with the
-# plan as its last call left it: a `Plan` is a value that shares what did not change, so to keep one
-# costs little. As long as the plan stands at that revision nobody else has written, and there is
-# nothing to look up. Only otherwise the journal is read: it says who did what since.
+# A session that calls by a planner without a record of its own is remembered by its actor, with
+# the plan as its last call left it: a `Plan` is a value that shares what did not change, so to
+# keep one costs little. As long as the plan stands at that revision nobody else has written, and
+# there is nothing to look up. Only otherwise the journal is read: it says who did what since.
 #
 # An actor that this planner does not know (after a restart, in another process, or of more than
 # are remembered) has listed nothing: two clients may well have one name, and a line that changed

@@ -197,11 +197,9 @@ async def watched_awaited(
 # notification until the next hint; no entry is lost.
 #
 # - Once: the cursor moves before the function is called. So a function that raises or is cancelled
-#   is
-#   not called again for the same entry.
+#   is not called again for the same entry.
 # - In order: a subscriber's lock is held while its function is called. Another hint only sets a
-#   flag
-#   (`behind`), which the lock's holder checks before and after releasing the lock.
+#   flag (`behind`), which the lock's holder checks before and after releasing the lock.
 # - Independent: each subscriber has its own cursor and lock, so no subscriber waits for another.
 #
 # The cursor is a plan, the latest one that the subscriber knows. Its revision is the position in

@@ -70,10 +70,11 @@ def _columns(character: str) -> int:
 
 
 # -------- details --------
-# Notes on a task that quote texts of users and models: its wait, claim, answer, check and evidence.
+# Notes on a task that quote texts of users and models: its wait, claim, answer, check and
+# evidence.
 #
-# The quoted texts follow the title and cannot close their quotation marks. So a reason or an answer
-# that a model chose cannot be mistaken for a word of ours, such as "verified".
+# The quoted texts follow the title and cannot close their quotation marks. So a reason or an
+# answer that a model chose cannot be mistaken for a word of ours, such as "verified".
 
 
 def verified(task: Task) -> bool | None:

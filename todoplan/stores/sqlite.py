@@ -451,19 +451,15 @@ def again(job: Callable[[], T], end: float) -> T:
 # Connections to one database, which threads and processes share.
 #
 # - Writing and closing take our own lock on `<file>.lock` in addition to SQLite's lock. SQLite's
-#   lock
-#   has no fair queue: because of its growing pauses, one of 32 processes waited 3.6 seconds. And up
-#   to SQLite 3.51.2, two connections that write and checkpoint at the same moment may damage the
-#   database (`weather.WAL_RESET_BUG`). A newer SQLite takes our lock too, because another process
-#   may
-#   use an older one. For programs that do not take our lock (the sqlite3 shell), SQLite's lock
-#   still
-#   works.
+#   lock has no fair queue: because of its growing pauses, one of 32 processes waited 3.6 seconds.
+#   And up to SQLite 3.51.2, two connections that write and checkpoint at the same moment may
+#   damage the database (`weather.WAL_RESET_BUG`). A newer SQLite takes our lock too, because
+#   another process may use an older one. For programs that do not take our lock (the sqlite3
+#   shell), SQLite's lock still works.
 # - Only SQLite opens the database file: closing any other descriptor of it would release all locks
 #   that this process has on the file (POSIX).
 # - A connection is used by one thread at a time. A forked child does not use its parent's
-#   connections
-#   and leaves them unclosed; it opens its own.
+#   connections and leaves them unclosed; it opens its own.
 # - If the database file or SQLite's log was deleted or replaced, that is an error: SQLite would
 #   continue to write into a file that nobody can see any more.
 

@@ -303,8 +303,8 @@ def created_ids(result: CallResult | None, most: int) -> tuple[str, ...]:
 # In a live plan, another text is another task, because a live plan must not guess. An audit reads
 # past calls, and models reword tasks that they keep: of 38 tasks reported as dropped, a reader of
 # the raw files agreed with 14, and 13 were still there in other words. So a line may match a task
-# with a similar text, and more easily so at the same place. In contrast, the ids that a model gives
-# its lines (1, 2, 3 in every list) do not make two texts one task.
+# with a similar text, and more easily so at the same place. In contrast, the ids that a model
+# gives its lines (1, 2, 3 in every list) do not make two texts one task.
 
 
 # Tuned on recordings of agents that reword. Below 0.5, lines about one subject ("Test the parser",
@@ -447,10 +447,10 @@ def merged(plan: Plan, command: WriteTodos, shown: Mapping[str, str]) -> WriteTo
 # A recording often has only a part of a session: a teammate's file, a truncated part, or a session
 # in which the program itself clears a finished list. Then the plan computed from the calls differs
 # from the real plan. Answers show the real one: Claude Code's TaskList and TaskGet list tasks, its
-# TaskUpdate has the previous status, its TodoWrite has the replaced list and the new one; OpenCode,
-# OpenHands, LangChain and Gemini repeat the list. The shown state takes precedence over the
-# computed one. An answer in words may be truncated, so only a structured answer shows that a task
-# was removed.
+# TaskUpdate has the previous status, its TodoWrite has the replaced list and the new one;
+# OpenCode, OpenHands, LangChain and Gemini repeat the list. The shown state takes precedence over
+# the computed one. An answer in words may be truncated, so only a structured answer shows that a
+# task was removed.
 
 
 LIMITS = InputLimits(chars=16_777_216, items=10_000)

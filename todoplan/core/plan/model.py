@@ -198,8 +198,8 @@ def fast_constructor(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
 # -------- validation --------
 # Converters for the arguments of public constructors. Unsuitable values are refused with a remedy.
 #
-# The fast constructors (`todoplan.core.plan.model`) skip all this, because their
-# arguments were validated before.
+# The fast constructors (`todoplan.core.plan.model`) skip all this, because their arguments were
+# validated before.
 
 
 T = TypeVar("T")
@@ -437,8 +437,8 @@ def _unfit(value: object, legal: str) -> PlanError:
 
 
 # -------- values --------
-# Small values that tasks and plans are made of: statuses, priorities, waiting, claims, evidence and
-# approvals.
+# Small values that tasks and plans are made of: statuses, priorities, waiting, claims, evidence
+# and approvals.
 #
 # `TaskField` and `FieldKind` describe the fields of a task.
 

@@ -32,12 +32,12 @@ from todoplan.core.plan.model import Approval, Status, Task, as_id, fast_constru
 # Theory. Items are stored in lists of `CHUNK` items each, and a vector is a list of these chunks.
 # Versions share the chunks in which they do not differ. One write copies one chunk and the list of
 # chunks: n / CHUNK pointers, which at 100,000 items costs less than one more level of a tree. A
-# builder records which chunks it has copied (`_owned`), so that a batch of writes copies each chunk
-# only once.
+# builder records which chunks it has copied (`_owned`), so that a batch of writes copies each
+# chunk only once.
 #
-# Law: a chunk that was ever part of a frozen vector is never changed in place. Hence the same chunk
-# means the same items. A cache of data about chunks (`todoplan.core.plan.plan`) needs only to
-# compare identities; it needs no notice of changes.
+# Law: a chunk that was ever part of a frozen vector is never changed in place. Hence the same
+# chunk means the same items. A cache of data about chunks (`todoplan.core.plan.plan`) needs only
+# to compare identities; it needs no notice of changes.
 
 
 T = TypeVar("T")
@@ -1009,9 +1009,9 @@ class Derived:
 # -------- nesting --------
 # Updates of the derived data when a task is put below another one or taken out of it.
 #
-# Law 18: a task with subtasks is never ready, and a task that is held up holds up all tasks that it
-# contains. So a task that moves below a parent is held up, with all its descendants, by everything
-# that holds up the parent. This ends when the task leaves.
+# Law 18: a task with subtasks is never ready, and a task that is held up holds up all tasks that
+# it contains. So a task that moves below a parent is held up, with all its descendants, by
+# everything that holds up the parent. This ends when the task leaves.
 
 
 class Nesting(Derived):
@@ -1075,8 +1075,8 @@ class Nesting(Derived):
 # laid out again. This work is deferred (`_late`) until the order is read, so that adding a
 # thousand subtasks costs one walk.
 #
-# A draft checks no rules; a meaningless operation (an unknown id, an edge that exists already) does
-# nothing.
+# A draft checks no rules; a meaningless operation (an unknown id, an edge that exists already)
+# does nothing.
 
 
 _plan = fast_constructor(Plan)

@@ -714,8 +714,8 @@ RESERVED = (
 # Guidance: reminders at the tail of a request, and final answers given too early.
 #
 # A reminder is not saved, is escaped, belongs to one session, and leaves the cached prefix of the
-# request unchanged. An answer while tasks are open is sent back a limited number of times; progress
-# resets the limit.
+# request unchanged. An answer while tasks are open is sent back a limited number of times;
+# progress resets the limit.
 
 
 _LOST = Settings(unfinished=0, changed=False)

@@ -739,7 +739,8 @@ def _numbered(events: Iterable[Event]) -> dict[str, object]:
 
 
 # -------- harness --------
-# Runs a host and compares it with the function-calling adapter. `Checks` is the base of all checks.
+# Runs a host and compares it with the function-calling adapter. `Checks` is the base of all
+# checks.
 
 
 # Without "explain", which only reports that the failing line was run in every failure.
