@@ -202,10 +202,11 @@ def test_two_sessions_of_one_name_share_a_planner():
     """Each has its own sight of the plan; subscribers hear what both do."""
     told, one = [], Planner(toolbox=BOX)
     one.subscribe(lambda entry, _: told.append(entry.revision))
-    two = one.for_another_hand()
-    write(one, "Dig", actor="bot")
-    write(two, "Dig", "Lay", actor="bot")
-    assert "#2 Lay created by bot" in write(one, "Dig", "Mow", actor="bot")
+    first, second = (one.session(actor="bot") for _ in range(2))
+    for session, subjects_ in ((first, ("Dig",)), (second, ("Dig", "Lay"))):
+        session.answer([Call("write_todos", lines(*subjects_))])
+    (reply,) = first.answer([Call("write_todos", lines("Dig", "Mow"))]).replies
+    assert "#2 Lay created by bot" in reply.text
     assert sorted(subjects(one.plan)) == ["Dig", "Lay", "Mow"]
     assert told == [entry.revision for entry in one.history()]
 

@@ -19,7 +19,7 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AsyncPlanner, Planner
-from todoplan.planner.session import SESSION, opened, opened_async, sight_to_data
+from todoplan.planner.session import SESSION, base_to_data, opened, opened_async
 from todoplan.stores import FileStore, SqliteStore
 from todoplan.stores.memory import MemoryStore
 
@@ -518,7 +518,7 @@ def test_many_listed_tasks_in_one_range_are_all_remembered():
     """The bound is one of ranges, not of tasks: what has no gaps is one range."""
     plan = plan_of([Task(str(number), f"t{number}") for number in range(1, 1003)])
     known = Base(plan, listed=frozenset(str(number) for number in range(1, 1002)))
-    assert sight_to_data(known) == {"listed": [[1, 1001]]}
+    assert base_to_data(known)["listed"] == [[1, 1001]]
 
 
 def test_news_of_an_approval_survives_a_restart():

@@ -90,8 +90,10 @@ def test_a_hand_of_the_same_name_has_no_claim():
     first = new(store, clock)
     fill(first, "Dig")
     first.call("plan", NEXT, actor="bot")
-    for other in (new(store, clock), first.for_another_hand()):
-        assert "claimed by bot" in other.call("plan", {"done": [1]}, actor="bot").text
+    other = new(store, clock)
+    assert "claimed by bot" in other.call("plan", {"done": [1]}, actor="bot").text
+    (reply,) = first.session(actor="bot").answer([Call("plan", {"done": [1]})]).replies
+    assert "claimed by bot" in reply.text
     assert not first.call("plan", {"done": [1]}, actor="bot").is_error
 
 

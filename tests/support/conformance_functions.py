@@ -8,13 +8,12 @@ import attrs
 
 from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat, openai_responses
 from todoplan.codec import plan_from_data, plan_to_data
-from todoplan.codec.documents import base_from_data, base_to_data
 from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.calls import Reply
 from todoplan.dialogue.guidance import Guidance, Memory, Message, ToolResult, unfinished_error
 from todoplan.dialogue.toolbox import edited, unseen_by_model
-from todoplan.planner.session import sight_to_data, with_sight
+from todoplan.planner.session import base_from_data, base_to_data
 from todoplan.planner.verifying import Verifying
 from todoplan.testing.adapters import Definition, Ran, Seen
 
@@ -144,7 +143,7 @@ class Record:
     def dumped(self):
         talk = [attrs.asdict(message) for message in self.talk]
         memory, plan = self.memory.to_data(), plan_to_data(self.plan)
-        base = self.base and {**base_to_data(self.base), "listed": sight_to_data(self.base)}
+        base = self.base and base_to_data(self.base)
         kept = {"plan": plan, "memory": memory, "messages": self.messages, "talk": talk}
         return json.dumps({**kept, "base": base})
 
@@ -152,8 +151,7 @@ class Record:
     def loaded(cls, text):
         data = json.loads(text)
         memory, talk = Memory.of(data["memory"]), list(map(_message, data["talk"]))
-        sight = data["base"] and data["base"].pop("listed")
-        base = data["base"] and with_sight(base_from_data(data["base"]), sight)
+        base = data["base"] and base_from_data(data["base"])
         return cls(plan_from_data(data["plan"]), memory, data["messages"], talk, base)
 
 

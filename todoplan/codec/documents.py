@@ -1151,19 +1151,9 @@ def read_recent(kept: Any) -> tuple[Entry, ...]:
     return tuple(entry_from_data(parse(line)) for line in kept)
 
 
-def base_to_data(base: Base) -> dict[str, Any]:
+def base_of_0_2(data: object) -> Base:
     """
-    Return a base as plain data: {"plan": a plan document, "actors": {task id: actor}}.
-
-    Raises:
-        CodecError: the same errors as `plan_to_data`.
-    """
-    return {"plan": plan_to_data(base.plan), "actors": dict(base.actors)}
-
-
-def base_from_data(data: object) -> Base:
-    """
-    Return the base that `base_to_data` wrote.
+    Return a merge base as 0.2.0 saved it: {"plan": a plan document, "actors": {task id: actor}}.
 
     Raises:
         CodecError: the data have another shape, or contain no plan.

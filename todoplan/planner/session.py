@@ -19,7 +19,7 @@ from uuid import uuid4
 
 import attrs
 
-from todoplan.codec.documents import base_from_data, read_task, write_task
+from todoplan.codec.documents import base_of_0_2, plan_to_data, read_task, write_task
 from todoplan.codec.engine import (
     PRIORITIES,
     STATUSES,
@@ -274,40 +274,31 @@ def _memory_to_data(memory: Memory) -> dict[str, int]:
     return {name: value for name, value in memory.to_data().items() if value != plain[name]}
 
 
-def request_from_data(data: object) -> Request:
+def base_to_data(base: Base) -> dict[str, Any]:
     """
-    Return the request that `request_to_data` wrote.
+    Return a merge base as plain JSON values, with what its session has listed.
+
+    For an adapter that saves a base in a state of its own. A `Session` saves its record instead.
+    """
+    sight = {} if base.is_alone else _sight(bounded(base))
+    return {"plan": plan_to_data(base.plan), "actors": dict(base.actors), **sight}
+
+
+def base_from_data(data: object) -> Base:
+    """
+    Return the merge base that `base_to_data` wrote.
 
     Raises:
         CodecError: it is damaged.
     """
+    if not isinstance(data, dict):
+        return base_of_0_2(data)
+    sight = {name: data[name] for name in SIGHT if name in data}
+    base = base_of_0_2({name: value for name, value in data.items() if name not in SIGHT})
     try:
-        return _request(data)
+        read = read_object(sight, {name: _FIELDS[name] for name in SIGHT})
     except MisfitError as error:
-        raise wrong_shape(error.found, "request of a session") from None
-
-
-def sight_to_data(known: Base) -> dict[str, Any]:
-    """Return what a session has listed as part of another value; {} for an agent alone."""
-    if known.is_alone:
-        return {}
-    known = bounded(known)
-    return _sight(known)
-
-
-def with_sight(base: Base, data: object) -> Base:
-    """
-    Return a base with what `sight_to_data` wrote.
-
-    Raises:
-        CodecError: it is damaged.
-    """
-    if not data:
-        return base
-    try:
-        read = read_object(data, {name: _FIELDS[name] for name in SIGHT})
-    except MisfitError as error:
-        raise wrong_shape(error.found, "sight of a plan") from None
+        raise wrong_shape(error.found, "base") from None
     return attrs.evolve(base, **read)
 
 
@@ -601,7 +592,7 @@ def record_of_0_2(kept: Mapping[str, Any], plan: Plan | None = None) -> Record |
 _READ_0_2: dict[str, FieldReader] = {
     "memory": _guidance,
     "seen": count,
-    "base": base_from_data,
+    "base": base_of_0_2,
     "id": text,
     "answered": count,
     "asked": _object_of({"memory": _guidance, "seen": optional(count)}, "memory"),

@@ -11,12 +11,11 @@ awaits, and neither waits for a lock of ours while the store is at work.
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from copy import copy
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
 from threading import Lock
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import attrs
 
@@ -880,14 +879,6 @@ class Transactions:
         if not callable(subscriber):
             raise unfit(subscriber, "give a function of an entry and a plan")
         return self._feed.add(subscriber)
-
-    def for_another_hand(self) -> Self:
-        """
-        Return this planner, subscribers and all, for a session apart whose actor may be the same.
-        """
-        other = copy(self)
-        other._actors = Actors(self.toolbox.toolset)  # noqa: SLF001 - it is one of us
-        return other
 
     def claimed_by_others(
         self, plan: Plan, *, actor: str | None = None, fences: Fences | None = None

@@ -37,7 +37,7 @@ from langgraph.graph import MessagesState
 from langgraph.types import StateSnapshot
 
 from todoplan.codec import entry_from_data, to_langchain
-from todoplan.codec.documents import base_from_data, entry_line, read_recent, with_lines
+from todoplan.codec.documents import base_of_0_2, entry_line, read_recent, with_lines
 from todoplan.codec.foreign import langchain as branches
 from todoplan.codec.foreign.langchain import Step, head_of, plan_in_value, whole, write_document
 from todoplan.core.commands import WriteTodos
@@ -187,7 +187,7 @@ def base_of(value: _Value | None) -> Base | None:
     if (data := value.get(SESSION)) is None:
         # 0.2.0 kept the whole plan as the model saw it last; all of that counts as listed.
         old = value.get("base")
-        return None if old is None else base_from_data(old)
+        return None if old is None else base_of_0_2(old)
     plan = plan_in_value(value)
     record = _record(data, plan)
     if record.behind is None:
