@@ -66,6 +66,9 @@ PROVISIONAL = {
         "PlanMiddleware PlanTool TaskCreate TaskGet TaskList TaskUpdate attach edit_plan "
         "history_of make_tools plan_of_state repair seed_plan undo_plan"
     ),
+    "todoplan.adapters.claude_agent_sdk": (
+        "Planning attach edit_plan history_of make_tools plan_of_state seed_plan undo_plan"
+    ),
     "todoplan.adapters.functions": "Answered Run",
     "todoplan.adapters.functions.anthropic_messages": (
         "answer calls_in make_tools read_messages results_of start_run with_reminder"

@@ -15,6 +15,7 @@ FRAMEWORKS = {
     "agentscope": ("agentscope", ["attach"]),
     "openai_agents": ("agents", ["Planning"]),
     "pydantic_ai": ("pydantic_ai", ["Planning"]),
+    "claude_agent_sdk": ("claude_agent_sdk", ["Planning"]),
 }
 NAMES = ["edit_plan", "history_of", "make_tools", "plan_of_state", "seed_plan", "undo_plan"]
 SETTINGS = ["toolbox", "settings", "store", "clock", "verify", "system_prompt"]
@@ -108,8 +109,9 @@ def test_the_same_settings_in_the_same_order(name):
 def test_a_verifier_is_asked_for_by_one_name(name):
     """`verify`, a keyword behind the clock, wherever tools are made; none unless given."""
     module = adapter(name)
-    # OpenAI Agents' tools are made of a `Planning`, which has it.
-    kinds = FRAMEWORKS[name][1] + (["make_tools"] if name != "openai_agents" else [])
+    # Some adapters' tools are made of a `Planning`, which has it.
+    of_planning = {"openai_agents", "claude_agent_sdk"}
+    kinds = FRAMEWORKS[name][1] + (["make_tools"] if name not in of_planning else [])
     for kind in kinds:
         found = parameters(getattr(module, kind))
         names = [each for each in found if each != "self"]

@@ -13,6 +13,7 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 FRAMEWORKS = {
     "acp",
     "agentscope",
+    "claude-agent-sdk",
     "deepagents",
     "langchain",
     "mcp",
@@ -105,7 +106,16 @@ TEMPLATE = [
 
 
 @pytest.mark.parametrize(
-    "name", ["langchain", "deepagents", "agentscope", "openai-agents", "pydantic-ai", "mcp"]
+    "name",
+    [
+        "langchain",
+        "deepagents",
+        "agentscope",
+        "openai-agents",
+        "pydantic-ai",
+        "claude-agent-sdk",
+        "mcp",
+    ],
 )
 def test_the_adapters_pages_have_one_template(name):
     """What is looked for stands in the same place on each; a page may have sections of its own."""

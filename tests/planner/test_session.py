@@ -170,6 +170,18 @@ def test_a_newcomer_has_listed_nothing_and_is_told_what_stays_once(places):
     assert sorted(subjects(newcomer)) == ["Dig", "Lay", "Mow"]
 
 
+def test_a_newcomer_that_was_asked_first_reopens_nothing_either(places):
+    """A request shows it open tasks at most: it does not know who has closed what."""
+    other = places.open(actor="bot")
+    write(other, "Dig", ("Lay", "completed"))
+    kept = {} if places.store else {"plan": saved(other)["plan"]}
+    newcomer = places.open(kept)
+    newcomer.before_model()
+    newcomer.after_model(Message("assistant", calls=("write_todos",)))
+    write(newcomer, "Dig", "Lay")
+    assert newcomer.plan["2"].status.value == "completed"
+
+
 def test_a_seeded_plan_is_nobodys_list_and_one_of_the_same_conversation_is(places):
     """A thread that ours takes over wrote its list itself; what a program seeded stays."""
     session = places.open()
@@ -278,6 +290,11 @@ def test_a_request_may_have_guidance_of_its_own_and_be_partial(places):
     assert "Tell Ann" in session.before_model(partial=True).text
     plan, base = session.unseen()
     assert [one.task.subject for one in base.unseen(plan)] == ["Tell Ann"]
+    # The conversation keeps that reminder, so it is not told again until something else changes.
+    assert session.after_model(Message("assistant", calls=("search",))).verdict == "accept"
+    assert session.before_model(partial=True).text == ""
+    session.edit(CreateTask("Tell Bo"), actor="ann")
+    assert "Tell Bo" in session.before_model(partial=True).text
 
 
 TURN = [

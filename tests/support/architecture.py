@@ -70,6 +70,7 @@ MAY = {
         "stores.memory",
         "stores.slot",
     ),
+    "adapters.claude_agent_sdk": ("planner", "dialogue", "core", "stores.memory", "adapters.mcp"),
     "adapters.mcp": (
         "planner",
         "dialogue",

@@ -768,7 +768,9 @@ class _Session(Generic[P]):
             advice = Advice(memory)
         else:
             news = base if base.plan is not plan and base.has_news(plan) else None
-            memory = memory.at(plan, news, state.revision)
+            # A reminder in a request that is kept has told of this revision: it does so once.
+            if not partial or memory.revision != plan.revision:
+                memory = memory.at(plan, news, state.revision)
             claimed = self.planner.claimed_by_others(plan, fences=state.fences)
             if partial:
                 advice = before_partial(judge, plan, memory, base=news, claimed=claimed)
@@ -800,7 +802,10 @@ class _Session(Generic[P]):
             # A plan that a program put in place may stand at revision 0.
             is_new = not asked.revision and (plan.revision > 0 or plan.next_id == 1)
             listed = None if is_new else NOTHING_LISTED
-            state = attrs.evolve(state, revision=asked.revision, listed=listed)
+            # As for any newcomer: it does not know who has closed what.
+            state = attrs.evolve(
+                state, revision=asked.revision, listed=listed, overflow=listed is not None
+            )
         advice, judge = Advice(asked.memory), guidance or self.guidance
         claimed = self.planner.claimed_by_others(plan, fences=state.fences)
         if not silent:

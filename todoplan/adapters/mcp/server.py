@@ -126,8 +126,15 @@ def make_tools(tools: Toolbox | ToolSet, *, structured: bool = False) -> list[ty
     return made
 
 
-def result_of(reply: Reply, plan_id: str, *, structured: bool = False) -> types.CallToolResult:
-    """Return the result of a call. Errors are results too, because the model has to read them."""
+def result_of(
+    reply: Reply | str, plan_id: str, *, structured: bool = False
+) -> types.CallToolResult:
+    """
+    Return the result of a call. Errors are results too, because the model has to read them; an
+    error that is no reply of the toolbox is given as its text.
+    """
+    if isinstance(reply, str):
+        return _result(reply, isError=True)
     # With an output schema, MCP requires structured data in every success, but not in errors.
     if reply.is_error or not structured:
         return _result(reply.text, isError=reply.is_error)
@@ -330,7 +337,7 @@ class Handlers:
             turn = await topic.session(context).answer([Call(params.name, given)], None)
         # A result and not a protocol error, because the model has to read it.
         except TodoplanError as error:
-            return _result(str(error), isError=True)
+            return result_of(str(error), topic.plan_id)
         return result_of(turn.replies[0], topic.plan_id, structured=self._sends_data(context))
 
     async def _list_resources(self, context: Any, _: Any) -> types.ListResourcesResult:
@@ -410,7 +417,8 @@ class _Server(Server):
     def get_capabilities(self, *args: Any, **kwargs: Any) -> types.ServerCapabilities:
         """Declare subscriptions and the page as capabilities, which mcp 1.x does not."""
         capabilities: Any = super().get_capabilities(*args, **kwargs)
-        capabilities.resources.subscribe = True
+        if capabilities.resources:
+            capabilities.resources.subscribe = True
         if self.offers_board:
             capabilities.extensions = {EXTENSION: {}}
         return capabilities  # type: ignore[no-any-return]  # as above
@@ -427,6 +435,25 @@ class _Server(Server):
             return types.ServerResult(await handler(self.request_context, request.params))
 
         self.request_handlers[getattr(types, f"{name}Request")] = handle
+
+
+def tool_server(toolset: ToolSet, call: _Handler, instructions: str | None = None) -> Any:
+    """
+    Return a low-level MCP server with the tools alone, for an adapter that answers their calls.
+
+    `call` is the handler of `tools/call`. The instructions are those of the tool set unless given,
+    and "" for none.
+    """
+
+    async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=make_tools(toolset))
+
+    text = _instructions(toolset) if instructions is None else instructions
+    server = _Server("todoplan", version=_version(), instructions=text or None)
+    server.offers_board = False
+    server.add("tools/list", "ListTools", list_tools)
+    server.add("tools/call", "CallTool", call)
+    return server
 
 
 def make_server(  # noqa: PLR0913 - what a server is made of
