@@ -132,7 +132,7 @@ class Planning:
         return self.planner(session_id).subscribe(subscriber)
 
     def session(self, told: Mapping[str, Any]) -> AsyncSession:
-        """Return the session of the main agent of the SDK session that the input of a hook names."""
+        """Return the session of the main agent in the SDK session that a hook names."""
         self._latest = _Caller(told["session_id"])
         return self._session(self._latest)
 
@@ -192,6 +192,7 @@ class Planning:
         is_waiting = told.get("background_tasks") or told.get("session_crons")
         advice = await session.after_model(message, silent=bool(is_waiting))
         if advice.verdict != "again":
+            await session.answer([])  # the request is over
             return {}
         await session.before_model(silent=True)  # the next request has the reason at its end
         # Not `{"decision": "block"}`: the model would read its reason twice, the second time as an
