@@ -1127,10 +1127,11 @@ def with_lines(kept: Any, lines: Iterable[str]) -> list[str]:
     """Return the saved lines with further lines, without duplicates."""
     old = kept if isinstance(kept, list) else []
     all_lines = [*old, *(line for line in lines if line not in old)][-RECENT:]
-    room, first = _CHARACTERS, len(all_lines)
-    while first and (room >= len(all_lines[first - 1]) or first == len(all_lines)):
-        first -= 1
-        room -= len(all_lines[first])
+    # From the front, which is short: this runs in every call, and mostly drops one line or none.
+    size, first = sum(map(len, all_lines)), 0
+    while size > _CHARACTERS and first < len(all_lines) - 1:
+        size -= len(all_lines[first])
+        first += 1
     return all_lines[first:]
 
 

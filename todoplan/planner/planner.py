@@ -351,6 +351,7 @@ class AsyncPlanner(Transactions):
         super().__init__(store, plan_id, toolbox=toolbox, clock=clock, verify=verify)
         # Said by the class itself: a subclass may do anything.
         never_waits = vars(type(self._store)).get("never_waits", False)
+        self._never_waits = never_waits
         self._in_thread = not never_waits and not iscoroutinefunction(self._store.load)
         self._lane = Lane(_AT_ONCE)
         self._background = Background()
@@ -503,7 +504,11 @@ class AsyncPlanner(Transactions):
                 step = steps.send(value) if failure is None else steps.throw(failure)
                 value, failure = None, None
                 try:
-                    value = await self._perform(step)
+                    # At once where nothing waits: a coroutine for each step takes as long as it.
+                    if self._never_waits and isinstance(step, Hold):
+                        value = done_held(self._store, step)
+                    else:
+                        value = await self._perform(step)
                 except _StillWritingError as writing:
                     goes_on = True
                     await self._background.leave(self._finish(steps, writing.answer), grace)

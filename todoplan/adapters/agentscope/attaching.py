@@ -139,7 +139,9 @@ class PlanTool(ToolBase):
         reply = await session.answer_one(call, turn, scope)
         kept.save(state, reply.plan)
         text, news = "\n".join((reply.text, *kept.repairs())), {}
-        if reply.events:
+        if reply.events and kept.slot is not None:
+            news = {KEY: kept.latest}
+        elif reply.events:
             at = in_utc(self.planning.clock())
             entry = Entry(reply.revision, reply.events, at, session.actor, reply.name)
             news = {KEY: entry_to_data(entry)}

@@ -27,7 +27,9 @@ from agentscope.agent import Agent
 from agentscope.state import AgentState
 from agentscope.state import Task as TheirTask
 
-from todoplan.codec.documents import entry_line, head, read_recent, with_lines
+from todoplan.codec import entry_to_data
+from todoplan.codec.documents import head, read_recent, with_lines
+from todoplan.codec.engine import to_text
 from todoplan.codec.foreign.agentscope import Mirror, read_agentscope, task_to_agentscope
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision, plan_of
@@ -84,6 +86,7 @@ class Kept(dict[str, Any]):
     planning: Planning | None = None
     session: AsyncSession
     slot: TaskStore | None = None
+    latest: dict[str, Any] | None = None  # the data of the entry that the list was last changed by
     is_new_run = False
 
     def __init__(self, saved: dict[str, Any]) -> None:
@@ -239,11 +242,13 @@ class TaskStore(SlotStore):
 
     def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
         # First what may be refused: an entry that JSON cannot hold is then not kept here either.
-        lines, kept = [*map(entry_line, entries)], self._kept
+        written, kept = [*map(entry_to_data, entries)], self._kept
+        lines = [*map(to_text, written)]
         ids = touched(event for entry in entries for event in entry.events)
         kept.write(self.state.tasks_context.tasks, plan, ids)
         super(SlotStore, self)._add(plan_id, entries, plan)
         kept[JOURNAL] = with_lines(kept.get(JOURNAL), lines)
+        kept.latest = written[-1] if written else None
         kept.pop("approved", None)
         kept.update({name: value for name, value in head(plan).items() if name in _HEAD})
 
