@@ -67,7 +67,16 @@ READING_ORDER = (
     ("Begin", ("ten-minutes", "own-loop", "moving")),
     (
         "Frameworks",
-        ("langchain", "deepagents", "agentscope", "openai-agents", "pydantic-ai", "mcp", "acp"),
+        (
+            "langchain",
+            "deepagents",
+            "agentscope",
+            "openai-agents",
+            "pydantic-ai",
+            "claude-agent-sdk",
+            "mcp",
+            "acp",
+        ),
     ),
     ("Shape it", ("rules", "limits", "human-edits", "evidence", "board")),
     ("Keep and share it", ("stores", "several-agents", "command-line", "write-a-store")),

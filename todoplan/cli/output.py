@@ -13,7 +13,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from html import escape
 from importlib.resources import as_file, files
 from itertools import chain, pairwise, repeat
@@ -48,8 +48,8 @@ from todoplan.render.markup import (
 from todoplan.render.outline import Line, clip, event_phrases, lines, summary, to_text
 from todoplan.render.outline import summary as progress_text
 from todoplan.texts import one_line
-from todoplan.transcripts.calls import MAIN_LANE, Compaction
-from todoplan.transcripts.files import is_recording_name
+from todoplan.transcripts.calls import MAIN_LANE, PLANNING_TOOLS, Compaction
+from todoplan.transcripts.files import Source, is_recording_name
 from todoplan.transcripts.replay import (
     Finding,
     Lane,
@@ -149,11 +149,20 @@ def open_replay(
     return replay
 
 
-# In every known system, the name of a planning tool contains one of these words.
+# In every known system, the name of a planning tool contains one of these words. The tools that
+# start subagents and background tasks, and those that change Claude Code's mode, plan nothing.
 _PLANNING = re.compile(r"todo|task|plan|checklist", re.IGNORECASE)
+_NO_PLANNING = {"Task", "TaskOutput", "TaskStop", "EnterPlanMode", "ExitPlanMode", "task"}
+# A tool's name in any JSON, also in JSON inside a text.
+_NAMED = re.compile(
+    rb'\\*"(?:name|tool|tool_name|toolName|function)\\*"\s*:\s*\\*"([\w.:/-]{1,80})\\*"'
+)
+_UNMISTAKABLE = re.compile(r"todo|checklist", re.IGNORECASE)
+_PIECE = 1_048_576
+_SHOWN_NAMES = 5
 
 
-def _not_understood(replay: Replay) -> str:
+def _not_understood(replay: Replay, path: Path) -> str:
     """
     Return the reason why nothing is known of the plan after a replay, or "" if something is.
 
@@ -162,10 +171,26 @@ def _not_understood(replay: Replay) -> str:
     """
     if replay.calls and replay.unreadable == replay.calls:
         return f"not one of its {replay.calls} planning calls could be understood"
-    alike = [tool for tool in replay.other_tools if _PLANNING.search(tool)]
+    alike = [t for t in replay.other_tools if _PLANNING.search(t) and t not in _NO_PLANNING]
     if alike:
         return f"nothing understood: no planning tool known here is called, but {', '.join(alike)}"
+    if not replay.lanes and (named := planning_names(path)):
+        told = f"nothing understood: it names {', '.join(named)}, but in no form that is known here"
+        return f"{told} ({replay.dialect} was read)"
     return ""
+
+
+def planning_names(path: Path) -> tuple[str, ...]:
+    """Return the names in a file that only planning tools have, wherever in its JSON they are."""
+    found: dict[str, None] = {}
+    # A disk that fails has been reported by the replay.
+    with suppress(ReadError), Source(path).open() as stream:
+        end = b""
+        while piece := stream.read(_PIECE):
+            names = (name.decode() for name in _NAMED.findall(end + piece))
+            found.update(dict.fromkeys(filter(_UNMISTAKABLE.search, names)))
+            end = piece[-200:]
+    return tuple(found)[:_SHOWN_NAMES]
 
 
 @attrs.frozen
@@ -199,7 +224,7 @@ class Run:
                 replay = self._opened(source, ticker.add)
                 if replay is not None:
                     each(replay)
-                    self._note(replay)
+                    self._note(replay, source.path)
                 # A file that was abandoned counts as read, or the bar would never be full.
                 reached += size
                 ticker.reach(reached)
@@ -219,7 +244,7 @@ class Run:
         paths = [source.path for source in found]
         replay = replay_together(label, paths, policy=self.policy, dialect=self.dialect)
         each(replay)
-        self._note(replay)
+        self._note(replay, paths[0])
 
     def _opened(self, source: Input, on_bytes: Callable[[int], None]) -> Replay | None:
         try:
@@ -239,8 +264,8 @@ class Run:
         self.unreadable.append(Unread(file, reason))
         self.screen.complain(reason)
 
-    def _note(self, replay: Replay) -> None:
-        if reason := _not_understood(replay):
+    def _note(self, replay: Replay, path: Path) -> None:
+        if reason := _not_understood(replay, path):
             self.fail(replay.file, f"{replay.file}: {reason}")
         self.has_errors |= replay.has_errors
         self.has_bad_lines |= replay.bad_lines > 0
@@ -452,11 +477,14 @@ def headline(replay: Replay) -> str:
 
 def caveat(replay: Replay) -> str:
     """Return a text with the tools called, cleaned, if no known planning tool was; else ""."""
+    if replay.lanes:
+        return ""
     names = (clip(one_line(name), _SUMMARIES_NAME) for name in replay.other_tools)
     called = ", ".join(filter(None, names))
-    if not called:
-        return ""
-    return f"No call of a known planning tool; the first tools called are {called}"
+    if called:
+        return f"No call of a known planning tool; the first tools called are {called}"
+    known = ", ".join(PLANNING_TOOLS)
+    return f"No tool call was found; a planning tool is one of {known}"
 
 
 # -------- text --------

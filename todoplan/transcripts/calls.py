@@ -158,6 +158,14 @@ _KNOWN = {_bare(name): name for name in PLANNING_TOOLS}
 # Claude Code's TodoWrite, OpenCode's todowrite and Qwen's todo_write take the same list.
 _KNOWN["todowrite"], _KNOWN["todoread"] = "TodoWrite", "TodoRead"
 
+# Hosts put a server's name in front of the tools of MCP: "mcp_plan_write_todos" (VS Code, Gemini
+# CLI), "plan_write_todos" (OpenCode), "plan-write_todos" (Copilot CLI). Without "mcp_" it counts
+# only for the names of our own tool sets, because other products end names like this too.
+_OF_SERVER = re.compile(
+    r".+[-_](write_todos|read_todos|Task(?:Create|Get|List|Update))|(?:plan_|todoplan_|.+-)(plan)"
+)
+_COMMON = "todos"  # `list_todos` of another server is no planning tool
+_MOST_PARTS = 20
 # Greedy, so that the last separator counts if there are several (`mcp__server__tool`).
 _PREFIX = re.compile(r"^.*(?:__|[./:])")
 _NAMES = tuple(name.encode() for name in _KNOWN if name != OWN_TOOL)
@@ -176,9 +184,20 @@ def canonical_tool(name: str) -> str | None:
 
     Case, underscores and a namespace before `__`, `.`, `/` or `:` are ignored, so
     `mcp__x__write_todos` and `Unity.WriteTodos` are both `write_todos`. The three spellings of
-    `TodoWrite` are the same tool.
+    `TodoWrite` are the same tool. Our own tools may have the name of an MCP server before `_` or
+    `-`.
     """
-    return _KNOWN.get(_bare(_PREFIX.sub("", name)))
+    plain = _PREFIX.sub("", name)
+    if found := _KNOWN.get(_bare(plain)):
+        return found
+    if plain.startswith("mcp_"):
+        # The end of the server's name is ambiguous.
+        parts = plain.split("_")[2 : 2 + _MOST_PARTS]
+        names = ("_".join(parts[place:]) for place in range(len(parts)))
+        own = (_KNOWN.get(_bare(one)) for one in names if one != _COMMON)
+        return next(filter(None, own), None)
+    served = _OF_SERVER.fullmatch(plain)
+    return served and (served[1] or served[2])
 
 
 def is_planning_tool(name: str) -> bool:

@@ -606,7 +606,8 @@ class Lane:
     plan that was replaced, and `largest` is the maximum over all plans. `written_in` is the latest
     turn that wrote the whole list. `completed_in` is the latest turn that updated single tasks,
     with the tasks that it completed. `last_at` is the time of the last call. `shown_between` has
-    the events since the latest call that the recording shows outside of calls.
+    the events since the latest call that the recording shows outside of calls. `used` are the ids
+    that tasks of the plan have or had, and `next_id` is above all of them.
     """
 
     name: str
@@ -623,6 +624,16 @@ class Lane:
     written_in: str = ""
     completed_in: tuple[str, tuple[str, ...]] = ("", ())
     shown_between: list[Event] = attrs.Factory(list)
+    used: set[str] = attrs.Factory(set)
+    next_id: int = 1
+
+    def take(self, plan: Plan, events: Iterable[Event]) -> None:
+        """Take the plan after these events."""
+        self.used.update(event.task.id for event in events if isinstance(event, TaskCreated))
+        # A recorded id may have been claimed that is smaller than others.
+        self.next_id = max(self.next_id, plan.next_id)
+        is_above = plan.next_id == self.next_id
+        self.plan = plan if is_above else attrs.evolve(plan, next_id=self.next_id)
 
     def measure(self) -> None:
         """Update the largest lengths with the current length of the plan."""
@@ -725,7 +736,7 @@ class Translation:
         self.claim_ids((recorded,))
         task_id = self.lane.shown[recorded] = str(self.lane.plan.next_id)
         created = TaskCreated(Task(task_id, _ELSEWHERE, created_at=self.call.at))
-        self.lane.plan = apply(self.lane.plan, created)
+        self.lane.take(apply(self.lane.plan, created), (created,))
         self.events.append(created)
         return task_id
 
@@ -736,9 +747,10 @@ class Translation:
         plan = self.lane.plan
         if not recorded or int(recorded[0]) == plan.next_id:
             return
-        # A number beyond `LARGEST_GIVEN` is treated as a name, so that it does not use up the
-        # numbers.
-        if plan.next_id < int(recorded[0]) <= LARGEST_GIVEN:
+        # Smaller ids too: a teammate's file may begin with a list in any order. A number beyond
+        # `LARGEST_GIVEN` is treated as a name, so that it does not use up the numbers.
+        is_free = not any(one in self.lane.used or one in self.lane.shown for one in recorded)
+        if is_free and 0 < int(recorded[0]) <= LARGEST_GIVEN:
             self.lane.plan = attrs.evolve(plan, next_id=int(recorded[0]))
             return
         # AgentScope reuses the id of a deleted task, as Claude Code did before 2.1.21. Our plan
@@ -920,7 +932,7 @@ class Follower:
         """Carry out a command without a policy. It has no effect if no plan can have the result."""
         decision = decide(self.lane.plan, command, ANYTHING_GOES, at=self.call.at)
         if not isinstance(decision, Rejected):
-            self.lane.plan = decision.plan
+            self.lane.take(decision.plan, decision.events)
             self.events += decision.events
 
     def note(self, code: str, *task_ids: str, **values: object) -> None:
@@ -1119,12 +1131,13 @@ class CallReplay:
             # accepted it. So the audit reports it as a warning.
             severity = Severity.WARN if self.policy == AUDIT else Severity.ERROR
             self._judge(decision.problems, severity, before)
+            self.lane.take(before, ())
             return self._step("impossible")
         change = Change(before, decision.plan, command, decision.events, self.policy.limits)
         errors, warnings = judge(self.policy, change)
         self._judge(errors, Severity.ERROR, before)
         self._judge(warnings, Severity.WARN, before)
-        self.lane.plan = decision.plan
+        self.lane.take(decision.plan, decision.events)
         self.events += decision.events
         describe(self.lane, self.call, change, self._follower.note)
         return self._step("applied")
@@ -1172,7 +1185,7 @@ def entry_step(
             (Severity.ERROR, Severity.WARN), judge(policy, change), strict=True
         ):
             findings += rule_findings(problems, severity, item.line, lane.name, plan)
-    lane.plan = after
+    lane.take(after, entry.events if fits else ())
     return Step(
         line=item.line,
         lane=lane.name,

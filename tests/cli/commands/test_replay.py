@@ -235,9 +235,24 @@ def test_a_recording_without_calls_is_fine(invoke, recording):
     for form in FORMS:
         result = invoke("replay", recording([text]), *flags(form))
         assert (result.exit_code, result.stderr) == (0, "")
-    assert (
-        "0 planning calls, 0 plans\n\nNo findings\n" in invoke("replay", recording([text])).stdout
-    )
+    shown = invoke("replay", recording([text])).stdout
+    assert "0 planning calls, 0 plans\n\nNo tool call was found; a planning tool is one of" in shown
+    assert "No findings" not in shown
+
+
+@pytest.mark.parametrize("key", ["name", "tool", "toolName"])
+def test_planning_tools_in_a_form_that_is_not_known_are_named(invoke, recording, key):
+    """Calls that no reader finds are no silence: the names that are unmistakable are told."""
+    steps = json.dumps({"steps": [{key: "todo_write"}, {key: "grep"}, {key: "plan_trip"}]})
+    result = invoke("replay", recording([{"role": "assistant", "content": "", "meta": steps}]))
+    assert result.exit_code == 2
+    assert "nothing understood: it names todo_write, but in no form that is known" in result.stderr
+
+
+def test_agents_that_only_start_others_have_no_plan(invoke, recording):
+    """`Task` starts a subagent of Claude Code, and plans nothing."""
+    result = invoke("replay", recording([asked("Task")], [asked("ExitPlanMode", "c2")]))
+    assert (result.exit_code, result.stderr) == (0, "")
 
 
 def asked(name, call_id="c1", arguments=None):

@@ -165,3 +165,39 @@ def test_an_answer_that_is_missing_shows_nothing():
     """
     plan, _ = played(SOW, PlanningCall("TaskList", {}, 2))
     assert len(plan) == 1
+
+
+def test_a_list_in_any_order_keeps_its_ids():
+    """A teammate's file begins with TaskList, whose tasks are not in the order of their ids."""
+    first = [(number, f"Task {number}", "pending") for number in "352416"]
+    then = [(number, text, "completed" if number == "2" else was) for number, text, was in first]
+    plan, codes = played(
+        listing(*first),
+        call("TaskUpdate", {"taskId": "2", "status": "completed"}, "Updated task #2 status"),
+        listing(*then),
+        create("Task 7", 7),
+    )
+    assert plan == [*then, ("7", "Task 7", "pending")]
+    assert codes[0] == [("changed_elsewhere", tuple("352416"))]
+    assert codes[2:] == [[], []]
+
+
+def test_tasks_that_are_created_at_once_keep_their_ids():
+    """The answers of parallel calls come in any order; the next number is above all of them."""
+    plan, codes = played(
+        *(create(each, each) for each in "4312"), call("TaskCreate", {"subject": "5"})
+    )
+    assert plan == [(each, each, "pending") for each in "43125"]
+    assert codes == [[]] * 5
+
+
+def test_an_id_that_was_claimed_in_vain_is_not_the_next():
+    """No plan can have the second task, which would wait for itself."""
+    vain = {"subject": "Lay", "blocks": ["5"], "blockedBy": ["5"]}
+    plan, codes = played(
+        create("Dig", 5),
+        call("TaskCreate", vain, "Task #2 created successfully: Lay"),
+        call("TaskCreate", {"subject": "Mow"}),
+    )
+    assert [code for code, _ in codes[1]] == ["cycle"]
+    assert plan == [("5", "Dig", "pending"), ("6", "Mow", "pending")]

@@ -63,7 +63,7 @@ def test_parents_are_said_in_our_ids():
     ) == [
         ("5", ELSEWHERE, None, ()),
         ("6", "x", "5", ()),
-        ("8", ELSEWHERE, None, ()),
+        ("4", ELSEWHERE, None, ()),
         ("7", "y", None, ()),
     ]
     new = {"subject": "a", "parentId": "3", "blockedBy": ["2"]}

@@ -9,7 +9,7 @@ there.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from todoplan.transcripts.calls import CallResult, PersonSpoke, PlanningCall, is_planning_tool
+from todoplan.transcripts.calls import CallResult, PersonSpoke, PlanningCall, canonical_tool
 from todoplan.transcripts.files import Probe, Record, Source
 from todoplan.transcripts.readers.base import (
     DialectReader,
@@ -30,8 +30,6 @@ from todoplan.transcripts.readers.base import (
 )
 
 _DENIED = 0
-_COMMON = "todos"
-_MOST_PARTS = 20
 _INVOKED = {"toolInvocation", "toolInvocationSerialized"}
 
 
@@ -52,9 +50,9 @@ def _of_request(record: Record) -> Iterator[Signal]:
     metadata = mapping(mapping(record.value.get("result")).get("metadata"))
     sent = list(_sent(record, metadata))
     # Older exports have no rounds, and some calls are not in any round.
-    if not any(is_planning_tool(one.tool) for one in sent):
+    if not any(canonical_tool(one.tool) for one in sent):
         shown = list(_shown(record))
-        sent = shown if not sent or any(is_planning_tool(one.tool) for one in shown) else sent
+        sent = shown if not sent or any(canonical_tool(one.tool) for one in shown) else sent
     for call in sent:
         yield Seen(call, once=call.call_id)
 
@@ -103,14 +101,7 @@ def _shown(record: Record) -> Iterator[PlanningCall]:
 
 def _named(tool: str) -> str:
     """Return a tool's own name if it is a planning tool of an MCP server: `mcp_<server>_<tool>`."""
-    if not tool.startswith("mcp_"):
-        return tool
-    # The end of the server's name is ambiguous, and another server may have a tool `list_todos`.
-    # A call of `plan` is recognised later, by its arguments.
-    parts = tool.split("_")[2 : 2 + _MOST_PARTS]
-    names = ("_".join(parts[place:]) for place in range(len(parts)))
-    own = (name for name in names if name != _COMMON and is_planning_tool(name))
-    return next(own, tool)
+    return (canonical_tool(tool) if tool.startswith("mcp_") else None) or tool
 
 
 READER = DialectReader("vscode", _recognises, _signals)
