@@ -55,12 +55,13 @@ class BadLine:
     A part of a recording that could not be read, with the reason in one line.
 
     Reading continues after it. `unfinished` marks the last line of a file that is still being
-    written, which is not an error.
+    written, and `too_long` a line over the limit, which was skipped. Neither is an error.
     """
 
     line: int
     reason: str
     unfinished: bool = False
+    too_long: bool = False
 
 
 @attrs.frozen

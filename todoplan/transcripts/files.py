@@ -13,7 +13,6 @@ No file is kept in memory as a whole.
 """
 
 import codecs
-import gzip
 import importlib
 import io
 import json
@@ -286,11 +285,18 @@ SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".md", ".log"})
 """The suffixes of recordings. Packed files have `.gz` or `.zip` in addition or instead."""
 
 # The second signature of a zip file is that of an empty archive.
-_GZIP, _ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 # A packed file may contain itself (a gzip quine has no innermost layer), and each layer needs a
 # buffer.
 _MOST_LAYERS = 8
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+# By their first bytes: the modules of the standard library, which some Python builds lack.
+_PACKED = {
+    b"\x1f\x8b": ("gzip", "open"),
+    b"BZh": ("bz2", "BZ2File"),
+    b"\xfd7zX": ("lzma", "LZMAFile"),
+    b"\x28\xb5\x2f\xfd": ("compression.zstd", "ZstdFile"),
+}
 
 
 class Bytes(Protocol):
@@ -320,10 +326,45 @@ class _Recoded:
         return self._text.read(size).encode(errors="replace")
 
 
+class _ToItsCut(io.RawIOBase):
+    """An unpacked stream that ends where its packed file was cut."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._has_begun = file, False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            # `read` would go on until the buffer is full, and lose what it has when it fails.
+            data = self._file.read1(len(buffer))
+        except EOFError:
+            if not self._has_begun:
+                raise
+            return 0  # the last line is an unfinished one, and is reported as that
+        self._has_begun = True
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _opener(start: bytes, path: Path) -> Callable[[Any], Any] | None:
+    """Return the function that unpacks a file that begins like this, or `None` for none."""
+    found = next((one for one in _PACKED if start.startswith(one)), None)
+    if found is None:
+        return None
+    module, name = _PACKED[found]
+    try:
+        return cast("Callable[[Any], Any]", getattr(importlib.import_module(module), name))
+    except ImportError as error:
+        msg = f"cannot read {path}: this Python has no {module}; unpack the file first"
+        raise ReadError(msg, file=str(path)) from error
+
+
 def is_recording_name(name: str) -> bool:
     """Return whether a file of this name may be a recording."""
     path = Path(name.lower())
-    if path.suffix == ".gz":
+    if path.suffix in {".gz", ".bz2", ".xz", ".zst"}:
         path = path.with_suffix("")
     return path.suffix in SUFFIXES or path.suffix == ".zip"
 
@@ -341,8 +382,8 @@ def unpacked(file: Any, path: Path) -> Bytes:
     for _ in range(_MOST_LAYERS):
         # The bytes are peeked and not read, because the next reader needs them too.
         start = file.peek(4)[:4]
-        if start.startswith(_GZIP):
-            file = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=file, mode="rb")))
+        if opener := _opener(start, path):
+            file = io.BufferedReader(_ToItsCut(opener(file)))
         elif start in _ZIP:
             file = _only_member(file, path)
         else:
@@ -517,7 +558,8 @@ def physical_lines(source: Source) -> Iterator[PhysicalLine | BadLine]:
             # One byte more than the limit is read, for the newline of a line that just fits.
             if len(raw) > source.limit and not raw.endswith(b"\n"):
                 _skip_rest(stream)
-                yield BadLine(number, f"longer than {source.limit} bytes; skipped")
+                reason = f"it is longer than {source.limit} bytes"
+                yield BadLine(number, reason, too_long=True)
             elif line := _line(number, raw):
                 yield line
 

@@ -15,7 +15,7 @@ import ast
 import json
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -43,7 +43,7 @@ from todoplan.core.events.types import (
     TaskDeleted,
     TaskEdited,
 )
-from todoplan.core.plan.model import Status, Task, Todo
+from todoplan.core.plan.model import CLOSED, Status, Task, Todo
 from todoplan.core.plan.plan import LARGEST_GIVEN, Plan
 from todoplan.core.plan.questions import open_tasks
 from todoplan.core.problems import Problem, ids_text
@@ -273,6 +273,14 @@ def listed(arguments: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
     return arguments
 
 
+def has_two_marks(arguments: Mapping[str, Any] | str) -> bool:
+    """Return whether the items of a list say no more of their status than done or not done."""
+    todos = arguments.get("todos") if isinstance(arguments, Mapping) else None
+    return isinstance(todos, list) and all(
+        isinstance(one, Mapping) and one.get("status") in {"pending", "completed"} for one in todos
+    )
+
+
 def created_id(result: CallResult | None) -> str | None:
     """Return the id in the answer of a TaskCreate, which is the only place that has it."""
     if result is None:
@@ -398,6 +406,19 @@ def _neighbours(matched: Sequence[bool], anchors: Sequence[int]) -> list[int]:
         last = anchor if is_matched else last
         nearest.append(last)
     return nearest
+
+
+_ENDS = " .,;:!?\u2026\"'`(){}[]<>\u2018\u2019\u201c\u201d"
+_QUOTES = str.maketrans("", "", "\"'`\u2018\u2019\u201c\u201d")
+_SHORTENED = 20
+
+
+def says_the_same(one: str, other: str) -> bool:
+    """
+    Return whether two texts differ only in quotes and marks at their ends, or one was shortened.
+    """
+    plain, more = sorted((each.translate(_QUOTES).strip(_ENDS) for each in (one, other)), key=len)
+    return plain == more or (len(plain) >= _SHORTENED and more.startswith(plain))
 
 
 def likeness(one: str, other: str) -> float:
@@ -584,10 +605,16 @@ def status_before(call: PlanningCall) -> ShownTask | None:
 def is_new_list(result: CallResult | None, plan: Plan) -> bool:
     """
     Return whether a whole-list write replaced an empty list that the program had cleared before.
+
+    The same finished items again are the same plan.
     """
     data = (result.data if result else None) or {}
-    replaced_nothing = data.get("oldTodos") == [] and bool(data.get("newTodos"))
-    return replaced_nothing and len(plan) > 0 and not open_tasks(plan)
+    new = data.get("newTodos")
+    if data.get("oldTodos") != [] or not new or not len(plan) or open_tasks(plan):
+        return False
+    write = _as_write(new)
+    old = {(normalised(task.subject), task.status) for task in plan}
+    return write is None or any((normalised(t.content), t.status) not in old for t in write.todos)
 
 
 # -------- translation --------
@@ -605,9 +632,10 @@ class Lane:
     `shown` maps recorded ids to our ids where they differ. `sizes` has the largest length of each
     plan that was replaced, and `largest` is the maximum over all plans. `written_in` is the latest
     turn that wrote the whole list. `completed_in` is the latest turn that updated single tasks,
-    with the tasks that it completed. `last_at` is the time of the last call. `shown_between` has
-    the events since the latest call that the recording shows outside of calls. `used` are the ids
-    that tasks of the plan have or had, and `next_id` is above all of them.
+    with the tasks that it completed and its last line. `last_at` is the time of the last call.
+    `shown_between` has the events since the latest call that the recording shows outside of calls.
+    `used` are the ids that tasks of the plan have or had, and `next_id` is above all of them.
+    `started_by` has the agents that started tasks.
     """
 
     name: str
@@ -622,10 +650,11 @@ class Lane:
     last_at: datetime | None = None
     shown: dict[str, str] = attrs.Factory(dict)
     written_in: str = ""
-    completed_in: tuple[str, tuple[str, ...]] = ("", ())
+    completed_in: tuple[str, tuple[str, ...], int] = ("", (), 0)
     shown_between: list[Event] = attrs.Factory(list)
     used: set[str] = attrs.Factory(set)
     next_id: int = 1
+    started_by: dict[str, str] = attrs.Factory(dict)
 
     def take(self, plan: Plan, events: Iterable[Event]) -> None:
         """Take the plan after these events."""
@@ -634,6 +663,22 @@ class Lane:
         self.next_id = max(self.next_id, plan.next_id)
         is_above = plan.next_id == self.next_id
         self.plan = plan if is_above else attrs.evolve(plan, next_id=self.next_id)
+
+    def completions(self) -> Iterator[Finding]:
+        """Yield the finding about the latest turn, if its calls completed several tasks."""
+        _, ids, line = self.completed_in
+        self.completed_in = ("", (), 0)
+        if len(ids) >= _SEVERAL:
+            code = "parallel_completion"
+            yield recording_finding(code, line, self.name, *ids, tasks=ids_text(ids))
+
+    def note_starts(self, events: Iterable[Event], actor: str) -> None:
+        """Note who has started which task."""
+        for event in events:
+            if isinstance(event, StatusChanged) and event.new is Status.IN_PROGRESS:
+                self.started_by[event.task_id] = actor
+            elif isinstance(event, TaskCreated) and event.task.status is Status.IN_PROGRESS:
+                self.started_by[event.task.id] = actor
 
     def measure(self) -> None:
         """Update the largest lengths with the current length of the plan."""
@@ -798,10 +843,17 @@ _SEVERAL = 2
 Note = Callable[..., None]
 
 
-def describe(lane: Lane, call: PlanningCall, change: Change, note: Note) -> None:
-    """Report updates without effect, tasks created as completed, and delayed completions."""
+def describe(
+    lane: Lane, call: PlanningCall, change: Change, followed: Collection[str], note: Note
+) -> None:
+    """
+    Report updates without effect, tasks created as completed, and delayed completions.
+
+    `followed` are the tasks that this call has shown to be changed by others: an update of these
+    came too late, and is reported as that.
+    """
     command, events = change.command, change.events
-    if isinstance(command, UpdateTask) and not events:
+    if isinstance(command, UpdateTask) and not events and command.task_id not in followed:
         note("no_effect", command.task_id, tasks=ids_text((command.task_id,)))
     made = [event.task for event in events if isinstance(event, TaskCreated)]
     born = [task.id for task in made if task.status is Status.COMPLETED]
@@ -812,22 +864,21 @@ def describe(lane: Lane, call: PlanningCall, change: Change, note: Note) -> None
     elif born and not any(isinstance(event, TaskDeleted) for event in events):
         note("born_completed", *born, tasks=ids_text(born))
     if isinstance(command, UpdateTask) and call.turn:
-        _parallel_completion(lane, call.turn, change, note)
+        _note_completions(lane, call, change)
 
 
-def _parallel_completion(lane: Lane, turn: str, change: Change, note: Note) -> None:
+def _note_completions(lane: Lane, call: PlanningCall, change: Change) -> None:
     # Claude Code writes each call of a message on its own line. The turn identifies the message.
-    latest, ids = lane.completed_in
+    # Its completions are reported together, once the next turn begins.
+    turn = call.turn
+    latest, ids, _ = lane.completed_in
     done = tuple(
         event.task_id
         for event in change.events
         if isinstance(event, StatusChanged) and event.new is Status.COMPLETED
     )
-    ids = (*ids, *done) if latest == turn else done
-    lane.completed_in = (turn, ids)
-    # Reported once for a turn, at its second completion.
-    if done and len(ids) == _SEVERAL:
-        note("parallel_completion", *ids, tasks=ids_text(ids))
+    ids = ids if latest == turn else ()
+    lane.completed_in = (turn, (*ids, *done), call.line)
 
 
 def describe_silence(lane: Lane, call: PlanningCall, note: Note) -> None:
@@ -891,9 +942,13 @@ class Follower:
         # A text answer may be truncated. Only a structured one shows that a task was removed.
         if tasks and shows_all(result):
             known = {self.lane.shown.get(one.id, one.id) for one in tasks}
-            for task in plan:
-                if task.id not in known:
-                    self.carry_out(DeleteTask(task.id))
+            missing = [task for task in plan if task.id not in known]
+            # Programs clear a finished list by themselves: nobody has removed anything.
+            told = self.events[start:] if all(task.status in CLOSED for task in missing) else None
+            for task in missing:
+                self.carry_out(DeleteTask(task.id))
+            self._tell(self.events[start:] if told is None else told)
+            return
         self._tell(self.events[start:])
 
     def before_update(self) -> None:
@@ -913,8 +968,15 @@ class Follower:
         start = len(self.events)
         # Only texts and statuses are used: a missing active form does not mean it was removed.
         rows = tuple(Todo(todo.content, todo.status) for todo in shown.todos)
-        self.carry_out(meaning(self.lane.plan, WriteTodos(rows)).command)
+        command = meaning(self.lane.plan, WriteTodos(rows)).command
+        self.carry_out(attrs.evolve(command, todos=tuple(map(self._in_our_words, command.todos))))
         self._tell(self.events[start:])
+
+    def _in_our_words(self, todo: Todo) -> Todo:
+        task = self.lane.plan.get(todo.id or "")
+        if task is None or not says_the_same(task.subject, todo.content):
+            return todo
+        return attrs.evolve(todo, content=task.subject)
 
     def begin(self) -> None:
         """Clear the plan for a new one, and report the open tasks of the old one."""
@@ -949,7 +1011,8 @@ class Follower:
                 self.carry_out(CreateTask(shown.subject, status=shown.status))
             return
         status = UNSET if task.status is shown.status else shown.status
-        subject = shown.subject if shown.exact and task.subject != shown.subject else UNSET
+        is_reworded = shown.exact and not says_the_same(task.subject, shown.subject)
+        subject = shown.subject if is_reworded else UNSET
         if status is not UNSET or subject is not UNSET:
             self.carry_out(UpdateTask(task.id, status=status, subject=subject))
 
@@ -1037,6 +1100,7 @@ class CallReplay:
     findings: list[Finding] = attrs.Factory(list)
     events: list[Event] = attrs.Factory(list)
     before: tuple[Mark, ...] = ()
+    _is_checklist: bool = attrs.field(default=False, init=False)
 
     def carry_out(self) -> Step:
         """Carry out the call with its recorded outcome, and judge it."""
@@ -1054,6 +1118,7 @@ class CallReplay:
         arguments = self.call.arguments
         if tool.key == _WHOLE:
             arguments = listed(arguments)
+            self._is_checklist = arguments is not self.call.arguments and has_two_marks(arguments)
         intake = read(arguments, tool.fields, LIMITS)
         request = None if intake.problems else tool.request(intake.values)
         if isinstance(request, Ignoring):  # the arguments beside a deletion
@@ -1133,18 +1198,44 @@ class CallReplay:
             self._judge(decision.problems, severity, before)
             self.lane.take(before, ())
             return self._step("impossible")
-        change = Change(before, decision.plan, command, decision.events, self.policy.limits)
+        events = decision.events
+        if isinstance(command, WriteTodos) and all(map(_only_names_activity, events)):
+            events = ()  # a list that differs in active forms alone does nothing
+        change = Change(before, decision.plan, command, events, self.policy.limits)
         errors, warnings = judge(self.policy, change)
-        self._judge(errors, Severity.ERROR, before)
-        self._judge(warnings, Severity.WARN, before)
+        self.lane.note_starts(decision.events, self.call.actor)
+        self._judge(self._fair(errors, decision.plan), Severity.ERROR, before)
+        self._judge(self._fair(warnings, decision.plan), Severity.WARN, before)
         self.lane.take(decision.plan, decision.events)
         self.events += decision.events
-        describe(self.lane, self.call, change, self._follower.note)
+        elsewhere = [one for one in self.findings if one.code == "changed_elsewhere"]
+        followed = {task_id for one in elsewhere for task_id in one.task_ids}
+        describe(self.lane, self.call, change, followed, self._follower.note)
         return self._step("applied")
+
+    def _fair(self, problems: Iterable[Problem], after: Plan) -> Iterator[Problem]:
+        """Yield the problems without those that the recording's form or its agents explain."""
+        for problem in problems:
+            agents = {self.lane.started_by.get(task.id) for task in after.active()} - {None}
+            tasks = [after[task_id] for task_id in problem.task_ids if task_id in after]
+            is_explained = {
+                # A notation without "in progress" cannot say that a task was begun.
+                "linear_status": self._is_checklist,
+                # Several agents work at the same time.
+                "single_in_progress": len(agents) > 1,
+                # Texts in an encoding that could not be read have lost what tells them apart.
+                "duplicate_content": any("\ufffd" in task.subject for task in tasks),
+            }
+            if not is_explained.get(problem.code, False):
+                yield problem
 
     def _judge(self, problems: Iterable[Problem], severity: Severity, before: Plan) -> None:
         line, lane = self.call.line, self.lane.name
         self.findings.extend(rule_findings(problems, severity, line, lane, before))
+
+
+def _only_names_activity(event: Event) -> bool:
+    return isinstance(event, TaskEdited) and {*event.changes} == {"active_form"}
 
 
 def _length(arguments: Mapping[str, Any] | str) -> int:
@@ -1243,6 +1334,7 @@ class Fold:
                 yield self._entry(item)
             elif isinstance(item, BadLine):
                 code = "unfinished_line" if item.unfinished else "bad_line"
+                code = "long_line" if item.too_long else code
                 yield recording_finding(code, item.line, "", reason=item.reason)
             elif isinstance(item, OtherCall):
                 self.others[item.tool] = None
@@ -1251,6 +1343,7 @@ class Fold:
             else:
                 self._mark(item)
         for lane in self.lanes.values():
+            yield from lane.completions()
             if left := open_tasks(lane.plan):
                 yield recording_finding(
                     "ended_unfinished",
@@ -1297,7 +1390,9 @@ class Fold:
         lane.last_line = call.line
         marks = tuple(self._marks)
         self._marks.clear()
-        step = CallReplay(lane, call, self.policy, before=marks).carry_out()
+        is_next = not call.turn or call.turn != lane.completed_in[0]
+        findings = list(lane.completions()) if is_next else []
+        step = CallReplay(lane, call, self.policy, findings, before=marks).carry_out()
         lane.plan = step.plan
         lane.refused += step.outcome == "refused"
         lane.unreadable += step.outcome == "unreadable"

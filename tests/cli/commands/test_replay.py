@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -13,6 +14,7 @@ from todoplan.cli.json_schemas import REPLAY_SCHEMA
 from todoplan.codec import plan_from_data
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN
+from todoplan.transcripts.files import Source
 from todoplan.transcripts.replay import POLICIES
 
 FORMS = ["", "--json", "--markdown"]
@@ -247,6 +249,14 @@ def test_planning_tools_in_a_form_that_is_not_known_are_named(invoke, recording,
     result = invoke("replay", recording([{"role": "assistant", "content": "", "meta": steps}]))
     assert result.exit_code == 2
     assert "nothing understood: it names todo_write, but in no form that is known" in result.stderr
+
+
+def test_a_line_that_is_too_long_is_a_warning(invoke, recording, todo, monkeypatch):
+    """All else was read: the finding says so, and the exit code is that of the rest."""
+    monkeypatch.setattr("todoplan.transcripts.reading.Source", partial(Source, limit=2_000))
+    result = invoke("replay", recording(todo(1, "~"), [asked("x" * 3_000)], todo(2, "x")))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "A line was skipped: it is longer than 2000 bytes." in result.stdout
 
 
 def test_agents_that_only_start_others_have_no_plan(invoke, recording):

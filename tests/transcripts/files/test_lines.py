@@ -50,10 +50,10 @@ def test_an_overlong_line_is_passed_over_in_pieces(tmp_path):
     path = lines_file(tmp_path, {"a": 1}, long, {"b": 2})
     kept = _read(path, limit=100)
     assert [one.line for one in kept] == [1, 2, 3]
-    assert kept[1] == BadLine(2, "longer than 100 bytes; skipped")
+    assert kept[1] == BadLine(2, "it is longer than 100 bytes", too_long=True)
     assert len(_read(path, limit=len(json.dumps(long)))) == 3
     path.write_bytes(b"x" * 200)
-    assert _read(path, limit=100) == [BadLine(1, "longer than 100 bytes; skipped")]
+    assert _read(path, limit=100) == [BadLine(1, "it is longer than 100 bytes", too_long=True)]
 
 
 def test_bytes_that_are_no_utf8_are_replaced_and_told(tmp_path):

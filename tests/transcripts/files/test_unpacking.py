@@ -1,8 +1,12 @@
 """Recordings that are packed, or in UTF-16."""
 
+import bz2
 import gzip
 import json
+import lzma
+import sys
 import zipfile
+from functools import partial
 
 import pytest
 
@@ -41,6 +45,33 @@ def test_the_same_lines_in_any_wrapping(tmp_path, packing, encoding):
     assert values(path) == VALUES
 
 
+@pytest.mark.parametrize(
+    "compress", [gzip.compress, partial(bz2.compress, compresslevel=1), lzma.compress]
+)
+def test_a_package_that_is_cut_is_read_as_far_as_it_goes(tmp_path, compress):
+    """The last line is reported as unfinished; nothing before it is lost."""
+    lines = [json.dumps({"n": number, "x": str(hash(str(number)))}) for number in range(30_000)]
+    whole = compress("\n".join(lines).encode())
+    (tmp_path / "x").write_bytes(whole[: len(whole) // 2])
+    *records, cut = line_records(Source(tmp_path / "x"))
+    assert [record.value["n"] for record in records] == [*range(len(records))]
+    assert len(records) > 5_000
+    assert cut.unfinished
+
+
+def test_a_packing_that_this_python_lacks_is_named(tmp_path, monkeypatch):
+    """Some builds lack a module, and zstd is in none before Python 3.14."""
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    monkeypatch.setitem(sys.modules, "lzma", None)
+    for raw, module in (
+        (b"\x28\xb5\x2f\xfd\0", "compression.zstd"),
+        (lzma.compress(b"{}"), "lzma"),
+    ):
+        (tmp_path / "x").write_bytes(raw)
+        with pytest.raises(ReadError, match=f"this Python has no {module}; unpack the file first"):
+            values(tmp_path / "x")
+
+
 def test_a_document_is_read_from_a_package_too(tmp_path):
     """Documents are read in pieces, not in lines."""
     call = {"name": "write_todos", "args": {"todos": []}, "id": "1"}
@@ -77,7 +108,7 @@ def test_a_package_that_is_cut_or_broken_is_a_read_error(tmp_path):
             (zipfile.ZIP_STORED, "\xe9_jsonl", b"\xc3\xa9", b"\xff\xff"),
         )
     )
-    broken = (whole[:-9], whole[:30] + b"\0" * 9, b"\x1f\x8b\0\0", b"\x1f\x8b", archive[:50])
+    broken = (whole[:-8] + b"\0" * 8, b"\x1f\x8b\0\0", b"\x1f\x8b", archive[:50])
     for raw in (*broken, sums, packed, name):
         path.write_bytes(raw)
         with pytest.raises(ReadError, match=f"cannot read {path}"):

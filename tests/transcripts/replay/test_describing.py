@@ -50,3 +50,79 @@ def test_a_long_silence_over_a_task_in_progress_is_told():
     assert texts("long_silence", work, write(("Sow", "completed"), minute=29)) == []
     assert texts("long_silence", work, write(("Sow", "completed"))) == []
     assert texts("long_silence", write(("Sow", "pending"), minute=0), later) == []
+
+
+def update(task_id, status, turn, actor="main"):
+    arguments = {"taskId": task_id, "status": status}
+    answer = CallResult(f"Updated task #{task_id} status")
+    return PlanningCall("TaskUpdate", arguments, 7, turn=turn, actor=actor, result=answer)
+
+
+def create(number):
+    answer = CallResult(f"Task #{number} created successfully: x")
+    return PlanningCall("TaskCreate", {"subject": f"Task {number}"}, number, result=answer)
+
+
+def all_texts(code, *items):
+    found = []
+    for one in Fold().steps(items):
+        found += one.findings if isinstance(one, Step) else (one,)
+    return [f.text for f in found if f.code == code]
+
+
+def test_parallel_completions_are_told_together():
+    """All tasks of the message are named, once, also where the recording ends with it."""
+    made = [create(number) for number in (1, 2, 3)]
+    done = [update(str(number), "completed", "t") for number in (1, 2, 3)]
+    (text,) = all_texts("parallel_completion", *made, *done)
+    assert "(#1-#3)" in text
+    (text,) = all_texts("parallel_completion", *made, *done[:2], update("3", "completed", "u"))
+    assert "(#1-#2)" in text
+    alone = [update(str(number), "completed", f"t{number}") for number in (1, 2, 3)]
+    assert all_texts("parallel_completion", *made, *alone) == []
+
+
+def test_agents_that_work_at_once_may_each_have_a_task_in_progress():
+    """Two of one agent are still told."""
+    made = [create(number) for number in (1, 2)]
+    one = [update("1", "in_progress", "a", "ann"), update("2", "in_progress", "b", "bo")]
+    assert all_texts("single_in_progress", *made, *one) == []
+    same = [update("1", "in_progress", "a", "ann"), update("2", "in_progress", "b", "ann")]
+    assert len(all_texts("single_in_progress", *made, *same)) == 1
+
+
+def test_a_notation_without_in_progress_cannot_say_that_work_began():
+    """A checklist has two marks; a list that may say more is judged."""
+
+    def checklist(*lines):
+        return PlanningCall(
+            "task_progress", {"todos": "\n".join(lines)}, 1, result=CallResult("ok")
+        )
+
+    first, then = checklist("- [ ] Sow", "- [ ] Reap"), checklist("- [x] Sow", "- [ ] Reap")
+    assert all_texts("linear_status", first, then) == []
+    rows = [(("Sow", "pending"), ("Reap", "pending")), (("Sow", "completed"), ("Reap", "pending"))]
+    assert len(all_texts("linear_status", *(write(*row) for row in rows))) == 1
+
+
+def test_texts_that_could_not_be_read_are_not_the_same_text():
+    """In a wrong encoding every letter is the same mark."""
+    assert (
+        all_texts(
+            "duplicate_content", write(("\ufffd\ufffd", "pending"), ("\ufffd\ufffd", "pending"))
+        )
+        == []
+    )
+    assert len(all_texts("duplicate_content", write(("Sow", "pending"), ("Sow", "pending")))) == 1
+
+
+def test_a_list_that_differs_in_the_active_form_alone_does_nothing():
+    """It is a write that changed nothing that anybody acts upon."""
+    row = {"content": "Sow", "status": "in_progress", "activeForm": "Sowing"}
+    calls = [
+        PlanningCall(
+            "TodoWrite", {"todos": [row | {"activeForm": form}]}, 1, result=CallResult("ok")
+        )
+        for form in ("Sowing", "Sowing beans")
+    ]
+    assert len(all_texts("no_op_write", *calls)) == 1

@@ -128,6 +128,10 @@ def test_a_finished_list_that_was_cleared_is_not_a_list_that_was_changed():
     plan, codes = played(first, call("TodoWrite", {"todos": sow}, oldTodos=[], newTodos=sow))
     assert plan == [("2", "Sow", "pending")]
     assert codes[1] == [("new_plan", ()), ("some_in_progress", ("2",))]
+    sown = [{"content": "Sow", "status": "completed"}]
+    plan, codes = played(first, call("TodoWrite", {"todos": sown}, oldTodos=[], newTodos=sown))
+    assert plan == [("1", "Sow", "completed")]
+    assert [code for code, _ in codes[1]] == ["no_op_write"]  # the same items are the same plan
     _, codes = played(first, call("TodoWrite", {"todos": sow}, oldTodos=[{}], newTodos=sow))
     assert codes[1] == [("some_in_progress", ("1",)), ("completed_is_final", ("1",))]
 
@@ -180,6 +184,37 @@ def test_a_list_in_any_order_keeps_its_ids():
     assert plan == [*then, ("7", "Task 7", "pending")]
     assert codes[0] == [("changed_elsewhere", tuple("352416"))]
     assert codes[2:] == [[], []]
+
+
+def test_finished_tasks_that_a_program_clears_were_removed_by_nobody():
+    """The list goes on without them; an open one that is missing is still told."""
+    done = [("1", "Sow", "completed"), ("2", "Reap", "completed")]
+    new = ("3", "Eat", "pending")
+    plan, codes = played(SOW, REAP, listing(*done), create("Eat", 3), listing(new))
+    assert (plan, codes[4]) == ([new], [])
+    _, codes = played(SOW, REAP, listing(("2", "Reap", "pending")))
+    assert codes[2] == [("changed_elsewhere", ("1",))]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Fix `main`", "Fix main", True),
+        ("Write the tests }", "Write the tests", True),
+        ("Write the tests of the parser and run them", "Write the tests of the parser...", True),
+        ("Sow", "Sow beans", False),
+        ("Write the tests", "Run the tests", False),
+    ],
+)
+def test_a_text_that_was_only_shortened_or_quoted_is_not_reworded(one, other, same):
+    """In a list of tasks and in a whole list alike."""
+    plan, codes = played(create(one, 1), listing(("1", other, "pending")))
+    assert plan == [("1", one if same else other, "pending")]
+    assert codes[1] == ([] if same else [("changed_elsewhere", ("1",))])
+    row = [{"content": one, "status": "pending"}]
+    shown = [{"content": other, "status": "completed"}]
+    plan, _ = played(call("TodoWrite", {"todos": row}, newTodos=shown))
+    assert ((one if same else other), "completed") in {(text, status) for _, text, status in plan}
 
 
 def test_tasks_that_are_created_at_once_keep_their_ids():
