@@ -1,12 +1,18 @@
 """The options: what is documented, what is refused."""
 
+import subprocess
+import sys
 from importlib.metadata import version
 
 import pytest
 import typer
 
-from todoplan.cli.app import app
+from todoplan.cli.app import AUDITS, SORT_KEYS, app
 from todoplan.cli.plans import PLAN_COMMANDS
+from todoplan.cli.recordings import SORTS
+from todoplan.transcripts import DIALECT_NAMES
+from todoplan.transcripts.reading import DIALECTS
+from todoplan.transcripts.replay import POLICIES
 
 COMMANDS = (
     "replay",
@@ -77,3 +83,26 @@ def test_wrong_use_is_exit_2_with_a_reason(invoke, arguments, reason):
 def test_without_a_command_the_help_is_shown(invoke):
     """`todoplan` alone says what there is."""
     assert "Commands:" in invoke().output
+
+
+def test_the_names_that_options_allow_are_those_of_the_commands():
+    """They stand in the command line too, so that it starts without the modules for recordings."""
+    assert (*AUDITS,) == (*POLICIES,)
+    assert (*SORT_KEYS,) == (*SORTS,)
+    assert (*DIALECT_NAMES,) == (*DIALECTS,)
+
+
+@pytest.mark.parametrize("command", [["--version"], ["list", "--store", "plans.json"]])
+def test_a_command_on_a_plan_loads_nothing_for_recordings(command, tmp_path):
+    """What reads, replays and prints recordings is imported by the commands that need it."""
+    code = (
+        "import sys; sys.argv = ['todoplan', *sys.argv[1:]]\n"
+        "from todoplan.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "slow = ('todoplan.transcripts.re', 'todoplan.cli.output', 'todoplan.adapters')\n"
+        "print(*[name for name in sys.modules if name.startswith(slow)], 'loaded')"
+    )
+    ran = [sys.executable, "-c", code, *command]
+    done = subprocess.run(ran, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1].strip() == "loaded"

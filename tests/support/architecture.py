@@ -94,7 +94,7 @@ MAY = {
     ),
     "telemetry": ("dialogue", "core"),
     "cli": EVERYTHING,
-    "__main__": ("cli",),
+    "__main__": ("cli", ""),
     "testing": EVERYTHING,
 }
 LIBRARIES = {"core": {"attrs"}, "": set(), "errors": set(), "lazy": set()}

@@ -12,18 +12,16 @@ import sys
 import tempfile
 from collections.abc import Callable, Coroutine, Sequence
 from difflib import get_close_matches
-from importlib.metadata import version
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import attrs
 import typer
-from rich.markdown import Markdown
 
-from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat
+import todoplan as package
 from todoplan.cli import UNREADABLE
-from todoplan.cli.output import HtmlPrinter, Input, Run, plan_svg, save_page
 from todoplan.cli.plans import (
     PLAN_COMMANDS,
     PRINTERS,
@@ -35,15 +33,6 @@ from todoplan.cli.plans import (
     copy,
     show,
 )
-from todoplan.cli.recordings import (
-    SORTS,
-    Form,
-    ReplayOptions,
-    StatsOptions,
-    replay,
-    replay_sample,
-    stats,
-)
 from todoplan.cli.screen import Screen, exit_with, one_of, with_groups
 from todoplan.codec import dump_journal
 from todoplan.core.events.apply import Entry
@@ -53,8 +42,11 @@ from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, lean, tasks, unmet_rul
 from todoplan.errors import StoreError, TodoplanError
 from todoplan.stores.file import FileStore
 from todoplan.stores.urls import open_store
-from todoplan.transcripts.reading import DIALECTS
-from todoplan.transcripts.replay import POLICIES
+from todoplan.transcripts import DIALECT_NAMES
+
+if TYPE_CHECKING:
+    from todoplan.cli.output import Run
+    from todoplan.cli.recordings import Form
 
 # -------- guide --------
 # `todoplan guide`: pages for people and coding agents, shipped with the package.
@@ -102,6 +94,8 @@ def guide(name: str | None, screen: Screen) -> int:
         return UNREADABLE
     text = _text(wanted)
     if screen.out.is_terminal:
+        from rich.markdown import Markdown  # noqa: PLC0415 - slow to import
+
         # Links between pages are file names, which a terminal could not open.
         screen.out.print(Markdown(text, hyperlinks=False))
     else:
@@ -150,16 +144,19 @@ def _plain(tools: ToolSet) -> dict[str, Any]:
     return {tool.name: tool.schema for tool in tools.definitions()}
 
 
-def _strict(tools: ToolSet) -> list[Any]:
-    return openai_chat.make_tools(tools, strict=True)
+def _of_provider(module: str, **how: Any) -> Callable[[ToolSet], Any]:
+    def make(tools: ToolSet) -> Any:
+        return import_module(f"todoplan.adapters.functions.{module}").make_tools(tools, **how)
+
+    return make
 
 
 FORMS: dict[str, Callable[[ToolSet], Any]] = {
     "plain": _plain,
-    "openai": openai_chat.make_tools,
-    "anthropic": anthropic_messages.make_tools,
-    "gemini": gemini.make_tools,
-    "strict": _strict,
+    "openai": _of_provider("openai_chat"),
+    "anthropic": _of_provider("anthropic_messages"),
+    "gemini": _of_provider("gemini"),
+    "strict": _of_provider("openai_chat", strict=True),
 }
 """The functions that make tool definitions, by format name; `strict` is OpenAI's strict mode."""
 
@@ -275,7 +272,16 @@ def _toolbox(served: Served, screen: Screen) -> Toolbox:
 
 # -------- options --------
 # The options of the commands as annotated types, from which typer reads them.
+#
+# The commands on recordings are imported when one of them runs: `list`, `next` and the other
+# commands on a plan start without them. So the names that their options allow stand here.
 
+
+AUDITS = ("audit", *PRESETS)
+"""The names of `todoplan.transcripts.replay.POLICIES`."""
+
+SORT_KEYS = ("name", "calls", "findings", "open", "chars", "date")
+"""The names of `todoplan.cli.recordings.SORTS`."""
 
 Recordings = Annotated[
     list[Path] | None,
@@ -298,16 +304,16 @@ Judging = Annotated[
     str,
     typer.Option(
         metavar="PRESET",
-        help=f"The rules to judge by: {', '.join(POLICIES)}.",
-        **one_of(POLICIES),
+        help=f"The rules to judge by: {', '.join(AUDITS)}.",
+        **one_of(AUDITS),
     ),
 ]
 Dialect = Annotated[
     str | None,
     typer.Option(
         metavar="DIALECT",
-        help=f"Read as this dialect instead of finding out: {', '.join(DIALECTS)}.",
-        **one_of(DIALECTS),
+        help=f"Read as this dialect instead of finding out: {', '.join(DIALECT_NAMES)}.",
+        **one_of(DIALECT_NAMES),
         show_default=False,
     ),
 ]
@@ -337,8 +343,8 @@ Sort = Annotated[
     str,
     typer.Option(
         metavar="KEY",
-        help=f"Sort the recordings by {', '.join(SORTS)}; else they stand as they are found.",
-        **one_of(("", *SORTS)),
+        help=f"Sort the recordings by {', '.join(SORT_KEYS)}; else they stand as they are found.",
+        **one_of(("", *SORT_KEYS)),
         show_default=False,
     ),
 ]
@@ -545,6 +551,9 @@ def report(
     place: Place, html: Path | None, picture: Path | None, policy: str, screen: Screen
 ) -> int:
     """Write the page, the picture, or both (`-` is stdout), and return the exit code."""
+    from todoplan.cli.output import Run, plan_svg, save_page  # noqa: PLC0415 - slow to import
+    from todoplan.transcripts.replay import POLICIES  # noqa: PLC0415 - same
+
     # Findings do not change the exit code here; only a failure to read or write does.
     run = Run(screen, POLICIES[policy], None)
     try:
@@ -564,7 +573,9 @@ def _file(out: Path) -> Path | None:
     return None if str(out) == "-" else out
 
 
-def _page(plan_id: str, journal: Sequence[Entry], run: Run) -> str:
+def _page(plan_id: str, journal: Sequence[Entry], run: "Run") -> str:
+    from todoplan.cli.output import HtmlPrinter, Input  # noqa: PLC0415 - slow to import
+
     printer = HtmlPrinter([entry.revision for entry in journal])
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "journal.jsonl"
@@ -663,7 +674,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
     if wanted:
-        typer.echo(version("todoplan"))
+        typer.echo(package.__version__)
         raise typer.Exit
 
 
@@ -699,6 +710,12 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     together: Together = False,
 ) -> None:
     """Replay recordings of agents and show the timeline, the last plan and the findings."""
+    from todoplan.cli.recordings import (  # noqa: PLC0415 - slow to import
+        ReplayOptions,
+        replay,
+        replay_sample,
+    )
+
     form, out = _form(html, as_json=as_json, as_markdown=as_markdown)
     if sample is bool(paths):  # both, or neither
         _refuse("give recordings or directories of them, or else --sample")
@@ -713,7 +730,7 @@ def _replay(  # noqa: PLR0913 - an argument for each option
     exit_with(lambda: replay(paths, options, screen) if paths else replay_sample(options, screen))
 
 
-def _form(html: Path | None, *, as_json: bool, as_markdown: bool) -> tuple[Form, Path | None]:
+def _form(html: Path | None, *, as_json: bool, as_markdown: bool) -> "tuple[Form, Path | None]":
     """Return the output form, and the file for an HTML page (`None` for stdout)."""
     if as_json + as_markdown + (html is not None) > 1:
         _refuse("give one of --json, --markdown and --html")
@@ -739,6 +756,8 @@ def _stats(  # noqa: PLR0913 - an argument for each option
     sort: Sort = "",
 ) -> None:
     """Count plans, sizes, updates, findings and planning characters over many recordings."""
+    from todoplan.cli.recordings import StatsOptions, stats  # noqa: PLC0415 - slow to import
+
     form, out = _form(html, as_json=as_json, as_markdown=as_markdown)
     options, screen = StatsOptions(form, policy, sort, out), Screen()
     exit_with(lambda: stats(paths, options, screen))

@@ -8,7 +8,6 @@ The output formats of replays. Each section of this module is one format or a pa
 - `plan_svg` draws a plan as a picture.
 """
 
-import json
 import os
 import re
 from collections import Counter
@@ -28,7 +27,7 @@ from rich.text import Text
 from todoplan.board.bundle import report_scripts, report_style
 from todoplan.board.messages import change, snapshot
 from todoplan.cli import UNREADABLE
-from todoplan.cli.screen import Screen
+from todoplan.cli.screen import COLOURS, Screen, cut, hanging, line, plan_lines, room, wrapped
 from todoplan.codec import entry_to_data, plan_to_data
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.model import Status
@@ -45,7 +44,7 @@ from todoplan.render.markup import (
     to_html,
     to_markdown,
 )
-from todoplan.render.outline import Line, clip, event_phrases, lines, summary, to_text
+from todoplan.render.outline import Line, clip, event_phrases, lines, summary
 from todoplan.render.outline import summary as progress_text
 from todoplan.texts import one_line
 from todoplan.transcripts.calls import MAIN_LANE, PLANNING_TOOLS, Compaction
@@ -493,37 +492,9 @@ def caveat(replay: Replay) -> str:
 # Lines are cut or wrapped to the width of the terminal. A file or a pipe gets the full lines.
 
 
-_LEAST = 20  # columns: narrower text is unreadable, so the terminal may wrap it instead
 _SKIPPED = 10
 _BETWEEN = "  "
 _LEGEND = f"{STATUS_MARKS}; findings: ! warning, !! error"
-
-
-def room(taken: int, console: Console) -> int | None:
-    """Return the number of columns left on the terminal, or `None` if it is not a terminal."""
-    return max(console.width - taken, _LEAST) if console.is_terminal else None
-
-
-def cut(text: str, width: int | None) -> str:
-    """Return cleaned text, cut to `width` columns unless `width` is `None`."""
-    return text if width is None else clip(text, width)
-
-
-def wrapped(text: str, width: int | None, console: Console) -> Iterator[str]:
-    """Yield the text, cleaned, in lines of at most `width` columns, or whole if it is `None`."""
-    whole = one_line(text)
-    if width is None:
-        yield whole
-    else:
-        lines = Text(whole).wrap(console, width, overflow="fold")
-        yield from (line.plain.rstrip() for line in lines)
-
-
-def hanging(head: Text, lines: Iterable[str]) -> Iterator[Text]:
-    """Yield the lines with the head before the first one; the others are indented by its width."""
-    for line in lines:
-        yield head.copy().append(line)
-        head = Text(" " * head.cell_len)
 
 
 def columns(rows: Sequence[Sequence[str]], console: Console) -> Iterator[str]:
@@ -541,15 +512,6 @@ def columns(rows: Sequence[Sequence[str]], console: Console) -> Iterator[str]:
         padded = (number.rjust(width) for number, width in zip(numbers, widths[1:], strict=True))
         yield _BETWEEN.join((shown + " " * (first - cell_len(shown)), *padded))
 
-
-COLOURS: dict[str, str] = {
-    "pending": "dim",
-    "in_progress": "yellow",
-    "completed": "green",
-    "cancelled": "dim",
-    "failed": "red",
-}
-"""The colours of the statuses."""
 
 MARK_COLOURS = {"!!": "bold red", "!": "yellow", "": ""}
 """The colours of the marks of findings."""
@@ -667,17 +629,6 @@ def _duration(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} s"
-
-
-def plan_lines(plan: Plan, console: Console) -> Iterator[Text]:
-    """Yield the lines of a plan, cut to the width of the terminal if there is one."""
-    head, *tasks = to_text(plan, width=room(_INDENT, console)).split("\n")
-    yield Text(" " * _INDENT + head)
-    for task, line in zip(plan, tasks, strict=True):
-        text = Text(" " * _INDENT + line)
-        mark = len(text.plain) - len(text.plain.lstrip())  # subtasks are indented
-        text.stylize(COLOURS[task.status], mark, mark + len("[x]"))
-        yield text
 
 
 def _findings(replay: Replay, console: Console) -> Iterator[Text]:
@@ -921,12 +872,6 @@ class JsonPrinter:
     def close(self, run: Run) -> None:
         """Write the part of the document after the recordings."""
         self.screen.write(f"\n], {tail(run)[1:]}\n")
-
-
-def line(data: Any) -> str:
-    """Return plain data as one line of ASCII JSON."""
-    # ASCII, because a lone surrogate in a recording would make UTF-8 output fail half-way.
-    return json.dumps(data, allow_nan=False)
 
 
 def tail(run: Run) -> str:

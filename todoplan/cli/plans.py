@@ -21,8 +21,19 @@ from rich.live import Live
 from rich.text import Text
 
 from todoplan.cli import REFUSED, UNREADABLE
-from todoplan.cli.output import COLOURS, cut, hanging, line, plan_lines, room, wrapped
-from todoplan.cli.screen import Screen, exit_with, one_of, with_groups
+from todoplan.cli.screen import (
+    COLOURS,
+    Screen,
+    cut,
+    exit_with,
+    hanging,
+    line,
+    one_of,
+    plan_lines,
+    room,
+    with_groups,
+    wrapped,
+)
 from todoplan.codec import entry_to_data, load_plan, plan_to_data
 from todoplan.codec.documents import write_task
 from todoplan.codec.engine import LIMIT, parse, to_unicode, write_fields

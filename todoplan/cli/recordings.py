@@ -22,7 +22,6 @@ from todoplan.cli.output import (
     bars,
     columns,
     expand,
-    line,
     not_read,
     overwrites,
     percent,
@@ -33,7 +32,7 @@ from todoplan.cli.output import (
     table,
     tail,
 )
-from todoplan.cli.screen import Screen
+from todoplan.cli.screen import Screen, line
 from todoplan.errors import MissingExtraError
 from todoplan.render.markup import element, escaped, page
 from todoplan.texts import one_line

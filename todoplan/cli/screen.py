@@ -1,6 +1,7 @@
 """The terminal: results go to stdout, error messages and the progress bar to stderr."""
 
 import inspect
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +17,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.text import Text
 
 from todoplan.cli import CLOSED_PIPE, INTERRUPTED
+from todoplan.core.plan.plan import Plan
+from todoplan.render.outline import clip, to_text
 from todoplan.texts import one_line
 
 _WORTH_A_BAR = 1_000_000
@@ -117,6 +120,68 @@ def exit_with(job: Callable[[], int]) -> NoReturn:
         os.close(nowhere)
         code = CLOSED_PIPE
     sys.exit(code)
+
+
+# -------- lines --------
+# Cleaned text for people, in lines that are cut or wrapped to the width of the terminal, and JSON
+# for programs. A file or a pipe gets the full lines.
+
+
+_LEAST = 20  # columns: narrower text is unreadable, so the terminal may wrap it instead
+_INDENT = 2
+
+COLOURS: dict[str, str] = {
+    "pending": "dim",
+    "in_progress": "yellow",
+    "completed": "green",
+    "cancelled": "dim",
+    "failed": "red",
+}
+"""The colours of the statuses."""
+
+
+def room(taken: int, console: Console) -> int | None:
+    """Return the number of columns left on the terminal, or `None` if it is not a terminal."""
+    return max(console.width - taken, _LEAST) if console.is_terminal else None
+
+
+def cut(text: str, width: int | None) -> str:
+    """Return cleaned text, cut to `width` columns unless `width` is `None`."""
+    return text if width is None else clip(text, width)
+
+
+def wrapped(text: str, width: int | None, console: Console) -> Iterator[str]:
+    """Yield the text, cleaned, in lines of at most `width` columns, or whole if it is `None`."""
+    whole = one_line(text)
+    if width is None:
+        yield whole
+    else:
+        lines = Text(whole).wrap(console, width, overflow="fold")
+        yield from (line.plain.rstrip() for line in lines)
+
+
+def hanging(head: Text, lines: Iterable[str]) -> Iterator[Text]:
+    """Yield the lines with the head before the first one; the others are indented by its width."""
+    for line in lines:
+        yield head.copy().append(line)
+        head = Text(" " * head.cell_len)
+
+
+def line(data: Any) -> str:
+    """Return plain data as one line of ASCII JSON."""
+    # ASCII, because a lone surrogate in a recording would make UTF-8 output fail half-way.
+    return json.dumps(data, allow_nan=False)
+
+
+def plan_lines(plan: Plan, console: Console) -> Iterator[Text]:
+    """Yield the lines of a plan, cut to the width of the terminal if there is one."""
+    head, *tasks = to_text(plan, width=room(_INDENT, console)).split("\n")
+    yield Text(" " * _INDENT + head)
+    for task, line in zip(plan, tasks, strict=True):
+        text = Text(" " * _INDENT + line)
+        mark = len(text.plain) - len(text.plain.lstrip())  # subtasks are indented
+        text.stylize(COLOURS[task.status], mark, mark + len("[x]"))
+        yield text
 
 
 # -------- option_groups --------

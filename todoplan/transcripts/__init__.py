@@ -13,3 +13,26 @@ A *lane* is one plan of a recording, as in a swimlane diagram. The session's own
 subagent with its own list has another lane. The content of a recording never raises an exception:
 a part that cannot be read is a `BadLine`, and a questionable call is a `Finding`.
 """
+
+__all__ = ["DIALECT_NAMES"]
+
+DIALECT_NAMES = (
+    "todoplan",
+    "codex",
+    "copilot",
+    "entire",
+    "openhands",
+    "vscode",
+    "adk",
+    "pydantic-ai",
+    "ag-ui",
+    "openai-agents",
+    "otlp",
+    "claude-code",
+    "opencode",
+    "gemini",
+    "langchain",
+    "anthropic",
+    "chat",
+)
+"""The names of `reading.DIALECTS`, in its order, for who needs no reader."""

@@ -6,7 +6,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from todoplan.cli.output import columns, cut, hanging, room, wrapped
+from todoplan.cli.output import columns
+from todoplan.cli.screen import cut, hanging, room, wrapped
 
 WORDS = st.text(alphabet="ab 豆é", max_size=80)
 

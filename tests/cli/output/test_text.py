@@ -6,8 +6,9 @@ import pytest
 from rich.cells import cell_len
 
 from todoplan import Task, plan_of
-from todoplan.cli.output import COLOURS, STATUS_MARKS, plan_lines
+from todoplan.cli.output import STATUS_MARKS
 from todoplan.cli.recordings import ReplayOptions, replay, replay_sample
+from todoplan.cli.screen import COLOURS, plan_lines
 from todoplan.core.plan.model import Status
 
 
