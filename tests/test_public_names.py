@@ -32,9 +32,9 @@ PUBLIC = {
     ),
     "todoplan.errors": "CodecError MissingExtraError PlanError ReadError StoreError TodoplanError",
     "todoplan.dialogue": (
-        "Advice Call Clock Guidance InputLimits LEAN Memory Message Reply Settings TASKS TODOS "
-        "ToolResult ToolSet Toolbox Turn WRITE_TODOS answered_after answered_beside fences_after "
-        "lean tasks text_of unfinished_error utc_now"
+        "Advice Call Clock Guidance InputLimits LEAN Memory Message PlanClosed Reply Settings "
+        "TASKS TODOS ToolResult ToolSet Toolbox Turn WRITE_TODOS answered_after answered_beside "
+        "fences_after lean plan_closed tasks text_of unfinished_error utc_now"
     ),
     "todoplan.planner": "AnyStore AsyncPlanner Planner Subscriber Verifier",
     "todoplan.planner.claiming": "AsyncClaimed Claimed WorkDone work work_async",
@@ -100,7 +100,7 @@ PROVISIONAL = {
     ),
 }
 # 150 before tasks could wait, nest and be claimed: ten commands, events and questions are of that.
-MOST_NAMES = 190
+MOST_NAMES = 192
 LONGEST_SIGNATURE, LONGEST_PARAMETER = 250, 45
 
 

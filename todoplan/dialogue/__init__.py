@@ -15,6 +15,7 @@ from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
     from todoplan.dialogue.calls import Call, Clock, Reply, Turn, utc_now
+    from todoplan.dialogue.closing import PlanClosed, plan_closed
     from todoplan.dialogue.guidance import (
         Advice,
         Guidance,
@@ -41,6 +42,7 @@ __all__ = [
     "InputLimits",
     "Memory",
     "Message",
+    "PlanClosed",
     "Reply",
     "Settings",
     "ToolResult",
@@ -51,6 +53,7 @@ __all__ = [
     "answered_beside",
     "fences_after",
     "lean",
+    "plan_closed",
     "tasks",
     "text_of",
     "unfinished_error",
@@ -69,6 +72,7 @@ if not TYPE_CHECKING:  # a type checker that saw it would accept every misspelle
                 "Turn",
                 "utc_now",
             ),
+            "closing": ("PlanClosed", "plan_closed"),
             "guidance": (
                 "Advice",
                 "Guidance",

@@ -1,0 +1,112 @@
+"""
+`plan_closed`: may work on a plan end, and if not, why? For loops of other people.
+
+Goal loops ask a predicate after each answer, many of them by a second model. A plan answers from
+its own state: the tasks, their evidence, and what they wait for. `PlanClosed` has the answer in the
+form of each loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import attrs
+
+from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import open_tasks, within_reach
+from todoplan.dialogue.calls import checked_plan
+from todoplan.dialogue.replies import counts_text, one_line
+from todoplan.texts import say
+
+_MOST_TASKS = 20
+_LONGEST_SUBJECT = 200
+
+
+@attrs.frozen
+class PlanClosed:
+    """
+    Whether work on a plan may end; true in a condition if it may.
+
+    `reason` says why not, for the model, and is "" if work may end. `open` are the ids of the open
+    tasks that somebody can work on, `waiting` those of the open tasks that wait for something
+    outside the plan, or for these, and `unverified` those of the completed tasks that have a check
+    and no passed evidence.
+    """
+
+    reason: str
+    open: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return not self.reason
+
+    def should_continue(self) -> tuple[bool, str]:
+        """Return whether to go on, and the reason: Microsoft's `AgentLoopMiddleware`."""
+        return not self, self.reason
+
+    def validation(self) -> dict[str, Any]:
+        """Return `passed` and `feedback`: what a validator of Strands' `GoalLoop` returns."""
+        return {"passed": bool(self), "feedback": self.reason or None}
+
+    def stop_hook(self) -> dict[str, str]:
+        """Return the output of a Stop hook of Claude Code, Codex, Gemini CLI and others."""
+        return {} if self else {"decision": "block", "reason": self.reason}
+
+    def on_exit(self, state: Any, message: Any) -> None:
+        """
+        Keep a Haystack agent going if work may not end: the body of an `on_exit` hook.
+
+        `state` is the agent's state; `message` makes a message of a text, such as
+        `ChatMessage.from_user`.
+        """
+        if not self:
+            state.set("continue_run", True)  # noqa: FBT003 - Haystack's own signature
+            state.set("messages", [message(self.reason)])
+
+
+def plan_closed(
+    plan: Plan,
+    *,
+    evidence: bool = True,
+    waits: bool = True,
+    claimed: Collection[str] = (),
+) -> PlanClosed:
+    """
+    Return whether work on a plan may end, from the plan alone: no model judges.
+
+    Work may end if no task is open that somebody can work on, and no completed task with a check
+    lacks passed evidence. Without `evidence`, checks do not count. With `waits`, tasks that wait
+    for something outside the plan keep nobody; without it, they do. `claimed` are ids of tasks that
+    others work on (`planner.claimed_by_others`). An empty plan is closed.
+
+    Raises:
+        PlanError: `plan` is not a plan.
+    """
+    near = within_reach(checked_plan(plan), claimed)
+    reachable = {task.id for task in near}
+    far = tuple(task for task in open_tasks(plan) if task.id not in reachable)
+    unverified = tuple(filter(_lacks_evidence, plan)) if evidence else ()
+    parts = [
+        ("closing.open", near),
+        ("closing.waiting", () if waits else far),
+        ("closing.unverified", unverified),
+    ]
+    told = [say("replies", name, tasks=_listed(tasks)) for name, tasks in parts if tasks]
+    reason = "\n".join([say("replies", "closing.head", counts=counts_text(plan)), *told])
+    ids = (tuple(task.id for task in tasks) for tasks in (near, far, unverified))
+    return PlanClosed(reason if told else "", *ids)
+
+
+def _lacks_evidence(task: Task) -> bool:
+    is_shown = task.evidence is not None and task.evidence.passed
+    return task.status is Status.COMPLETED and bool(task.check) and not is_shown
+
+
+def _listed(tasks: tuple[Task, ...]) -> str:
+    shown = [f"#{one.id} {one_line(one.subject, _LONGEST_SUBJECT)}" for one in tasks[:_MOST_TASKS]]
+    if len(tasks) > _MOST_TASKS:
+        shown.append(say("reminders", "more", count=len(tasks) - _MOST_TASKS))
+    return "; ".join(shown)
