@@ -262,7 +262,7 @@ class Toolbox:
         if intake.problems:
             return _refusal(plan, name, intake.problems, repairs, self._example(plan, tool))
         values = intake.values
-        if tool.for_hand:
+        if tool.with_claim:
             values = {**values, CLAIM: ClaimTask(actor or _NOBODY, self.lease)}
         request = tool.request(values)
         if isinstance(request, Problem):
@@ -284,7 +284,7 @@ class Toolbox:
         if repairs and (loss := loss_by_guess(repairs, change)):
             return _refusal(plan, name, (loss,), repairs, self._example(plan, tool))
         text = whole_list_text(change) if tool.whole_list else change_text(change)
-        if tool.for_hand and (vain := claims_in_vain(change)):
+        if tool.with_claim and (vain := claims_in_vain(change)):
             text = f"{text}; {vain}"
         if decision.warnings or repairs or self.say_done or self.show_list:
             text = _lines(text, *self._notes(change, decision.warnings, repairs))

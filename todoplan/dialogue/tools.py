@@ -162,7 +162,7 @@ class Tool:
 
     `whole_list`: it replaces the list, so two calls of it in one turn contradict each other and are
     refused. `adds_only`: it does not change existing tasks, except for edges to new ones.
-    `for_hand`: its values also contain the session's `ClaimTask`, under the key `CLAIM`.
+    `with_claim`: its values also contain the session's `ClaimTask`, under the key `CLAIM`.
     """
 
     key: str
@@ -171,7 +171,7 @@ class Tool:
     read_only: bool = False
     whole_list: bool = False
     adds_only: bool = False
-    for_hand: bool = False
+    with_claim: bool = False
 
 
 @attrs.frozen
@@ -610,8 +610,8 @@ def _toolset(keys: KeyStyle, *, team: bool) -> ToolSet:
     fields, wanted = _styled(_UPDATE, keys), (attrs.evolve(_id(), required=False),)
     options = [] if keys == "camel" else [repr(keys)]
     if team:
-        tools.append(Tool("TaskUpdate", fields, _update_in_team, for_hand=True))
-        tools.append(Tool("TaskClaim", _styled(wanted, keys), _claim, for_hand=True))
+        tools.append(Tool("TaskUpdate", fields, _update_in_team, with_claim=True))
+        tools.append(Tool("TaskClaim", _styled(wanted, keys), _claim, with_claim=True))
         options.append("team=True")
     else:
         tools.append(Tool("TaskUpdate", fields, _update))
@@ -782,7 +782,7 @@ LEAN = ToolSet("lean", (Tool("plan", _FIELDS, _plan),), "plan", expression="LEAN
 
 _TEAM = ToolSet(
     "lean",
-    (Tool("plan", _TEAM_FIELDS, _plan_of_team, for_hand=True),),
+    (Tool("plan", _TEAM_FIELDS, _plan_of_team, with_claim=True),),
     "plan",
     expression="lean(team=True)",
     team=True,

@@ -379,7 +379,7 @@ class AsyncPlanner(Transactions):
         actor: str | None = None,
         key: str | None = None,
     ) -> Reply:
-        """Answer one tool call, telling what others did since this hand's last one."""
+        """Answer one tool call, and tell what others did since the actor's last one."""
         return await self._await(self._call(name, arguments, actor, key))
 
     async def turn(
@@ -395,7 +395,7 @@ class AsyncPlanner(Transactions):
         return await self._await(self._turn(calls, actor, base, key, fences))
 
     async def base_of(self, actor: str | None = None) -> Base | None:
-        """Return the plan as a hand last saw it, and who has changed it. See `Planner.base_of`."""
+        """Return the plan as an actor last saw it, and who changed it. See `Planner.base_of`."""
         return await self._await(self._base_of(actor))
 
     def session(

@@ -368,7 +368,7 @@ class Commits:
 # A framework makes a call again after a crash, a timeout or a resumed run, and cannot know whether
 # the first one was carried out: of 54 writers that were killed, 4 to 13 had appended what nobody
 # was told of. So the append carries the call's key, and what was answered is kept with it. To
-# decide again upon the plan of then was the other way; but an answer also depends on what its hand
+# decide again upon the plan of then was the other way; but an answer also depends on what its actor
 # had seen, on the policy and on the version of the texts, none of which the journal knows.
 #
 # - The plan of a result that is given again is the plan as it stands: whoever keeps it (a
@@ -502,7 +502,7 @@ def _own_in(events: Sequence[Event]) -> tuple[str, ...]:
 
 def with_own(seen: Base, kept: Sequence[Receipt | None]) -> Base:
     """
-    Return what a hand has seen, and what it did itself by calls that are made again: its framework
+    Return what an actor has seen, and what it did itself by calls that are made again: its framework
     has lost that, and it is no news to it.
     """
     entries = (entry for receipt in kept if receipt is not None for entry in receipt.entries)
@@ -515,7 +515,7 @@ def with_own(seen: Base, kept: Sequence[Receipt | None]) -> Base:
 
 
 def with_kept(fences: Fences, kept: Sequence[Receipt | None]) -> Fences:
-    """Return a hand's fences, and those that its calls got which are made again."""
+    """Return the fencing tokens of an actor, and those that its repeated calls got."""
     entries = [entry for receipt in kept if receipt is not None for entry in receipt.entries]
     return fences_after(fences, [event for entry in entries for event in entry.events])
 
@@ -786,7 +786,7 @@ def undone(  # noqa: PLR0913, PLR0917 - the first three are bound by `partial`
     at: datetime,
 ) -> Outcome:
     """Take back the last command that still stands, unless the plan has moved on from `seen`."""
-    # Law 15: "the last command" is another one by now, which its hand has never seen.
+    # Law 15: "the last command" is another one by now, which its actor has never seen.
     if seen is not None and plan.revision != seen:
         return Outcome(Rejected((_moved_on(plan, seen),)), plan)
     # From the journal: another planner, or this one after a restart, goes on undoing.

@@ -1544,12 +1544,12 @@ def replay_together(
     return Replay(label, ", ".join(dict.fromkeys(dialects)), fold, fold.steps(ordered))
 
 
-def _together_named(items: Iterable[Item], hand: str) -> Iterator[Item]:
+def _together_named(items: Iterable[Item], member: str) -> Iterator[Item]:
     for item in items:
         if isinstance(item, PlanningCall):
-            actor = hand if item.actor == MAIN_LANE else item.actor
+            actor = member if item.actor == MAIN_LANE else item.actor
             shared = (canonical_tool(item.tool) or "").startswith("Task")
-            lane = item.lane if shared or item.lane != MAIN_LANE else hand
+            lane = item.lane if shared or item.lane != MAIN_LANE else member
             yield attrs.evolve(item, actor=actor, lane=lane)
         else:
             yield item

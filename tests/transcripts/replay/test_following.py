@@ -56,7 +56,7 @@ def test_the_list_of_an_answer_is_believed_over_the_list_that_was_sent(name):
     assert rows == [("Sow", "completed"), ("Reap", "pending")]
     ((code, text),) = found
     assert code == "changed_elsewhere"
-    assert text.startswith("Before line 1 someone else completed #1: another hand")
+    assert text.startswith("Before line 1 someone else completed #1: another agent, a person")
 
 
 @pytest.mark.parametrize(
