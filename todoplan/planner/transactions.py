@@ -502,8 +502,8 @@ def _own_in(events: Sequence[Event]) -> tuple[str, ...]:
 
 def with_own(seen: Base, kept: Sequence[Receipt | None]) -> Base:
     """
-    Return what an actor has seen, and what it did itself by calls that are made again: its framework
-    has lost that, and it is no news to it.
+    Return what an actor has seen, and what it did itself by calls that are made again: its
+    framework has lost that, and it is no news to it.
     """
     entries = (entry for receipt in kept if receipt is not None for entry in receipt.entries)
     own = [event for one in entries if one.revision > seen.plan.revision for event in one.events]
