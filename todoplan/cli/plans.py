@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 import tomllib
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from getpass import getuser
 from itertools import islice
@@ -67,9 +68,16 @@ from todoplan.core.plan.model import (
     thaw,
 )
 from todoplan.core.plan.plan import Plan
-from todoplan.core.plan.questions import ready
+from todoplan.core.plan.questions import (
+    ancestors,
+    next_task,
+    open_tasks,
+    ready,
+    unresolved_blockers,
+)
 from todoplan.core.problems import Problem, explain, ids_text
 from todoplan.core.rules import PRESETS, Limits, Policy, Severity, inspect
+from todoplan.dialogue.replies import waiting_text
 from todoplan.dialogue.toolbox import last_change
 from todoplan.errors import (
     CodecError,
@@ -443,11 +451,13 @@ class Writer:
 _ID = {"metavar": "ID", "autocompletion": known_tasks}
 Subject = Annotated[str, typer.Argument(metavar="TEXT", help="What is to be done.")]
 TaskId = Annotated[str, typer.Argument(help="The task, by its id.", **_ID)]
-TaskIds = Annotated[list[str], typer.Argument(help="The tasks, by their ids.", **_ID)]
+TaskIds = Annotated[
+    list[str], typer.Argument(help="The tasks, by their ids: 2 3, 2,3 or 2-4.", **_ID)
+]
 MaybeTaskIds = Annotated[
     list[str] | None,
     typer.Argument(
-        help="The tasks, by their ids; without one, the next that is ready.",
+        help="The tasks, by their ids: 2 3, 2,3 or 2-4; without one, the next that is ready.",
         show_default=False,
         **_ID,
     ),
@@ -503,9 +513,35 @@ StatusName = Annotated[
         **one_of(Status),
     ),
 ]
+_DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(m|min|h|d|w)?")
+# A day and a week of work are shorter than those of the calendar.
+_OF_WORK = {"m": 1, "min": 1, "h": 60, "d": 8 * 60, "w": 5 * 8 * 60}
+_OF_THE_CALENDAR = {**_OF_WORK, "d": 24 * 60, "w": 7 * 24 * 60}
+
+
+def _minutes(given: str, units: Mapping[str, int]) -> float | None:
+    found = _DURATION.fullmatch(given.strip().lower())
+    return None if found is None else float(found[1]) * units[found[2] or "m"]
+
+
+def _effort(given: str) -> float:
+    minutes = _minutes(given, _OF_WORK)
+    if minutes is None:
+        known = "90m, 2h, 1.5d (of 8 hours), 1w (of 5 days) or 90, which is in minutes"
+        msg = f"{given!r} is no length of work; write {known}"
+        raise typer.BadParameter(msg)
+    return minutes
+
+
 Estimate = Annotated[
     float | None,
-    typer.Option("--estimate", metavar="MINUTES", help="How long it takes.", show_default=False),
+    typer.Option(
+        "--estimate",
+        metavar="TIME",
+        help="How long the work takes: 90m, 2h, 1.5d (of 8 hours), 1w (of 5 days), or minutes.",
+        parser=_effort,
+        show_default=False,
+    ),
 ]
 Reason = Annotated[
     str,
@@ -519,11 +555,16 @@ IsOver = Annotated[bool, typer.Option("--over", help="It waits no longer.")]
 
 
 def _time(given: str) -> datetime:
+    if not given.isdecimal() and (minutes := _minutes(given, _OF_THE_CALENDAR)) is not None:
+        return datetime.now(UTC) + timedelta(minutes=minutes)
     try:
         # A time without a zone is local time.
         at = datetime.fromisoformat(given).astimezone()
     except (ValueError, OverflowError) as error:
-        msg = f"{given!r} is no time such as 2026-12-24, 2026-12-24T18:00 or 2026-12-24T18:00+01:00"
+        msg = (
+            f"{given!r} is no time such as 2026-12-24, 2026-12-24T18:00, 2026-12-24T18:00+01:00, or"
+            " 2h or 1.5d from now"
+        )
         raise typer.BadParameter(msg) from error
     # A wait until a past time would end at once.
     if at <= datetime.now(UTC):
@@ -537,13 +578,17 @@ UntilTime = Annotated[
     typer.Option(
         "--until",
         metavar="TIME",
-        help="From when on it can be started: 2026-12-24T18:00, local unless it has a zone.",
+        help="From when on it can be started: 2026-12-24T18:00, local unless it has a zone; or 2h, "
+        "1.5d from now.",
         parser=_time,
         show_default=False,
     ),
 ]
 Remove = Annotated[bool, typer.Option("--remove", help="It need not wait for them any longer.")]
 Ready = Annotated[bool, typer.Option("--ready", help="Only what could be started now.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Say of each other open task why it is not ready.")
+]
 Last = Annotated[
     int, typer.Option("--last", metavar="N", min=0, help="So many of the last changes; 0 for all.")
 ]
@@ -1209,8 +1254,24 @@ def _id(given: str) -> str:
     return given.removeprefix("#")
 
 
+_RANGE = re.compile(r"#?(\d{1,9})-#?(\d{1,9})")
+_WIDEST = 1_000
+
+
 def _ids(given: Iterable[str] | None) -> tuple[str, ...]:
-    return tuple(map(_id, given or ()))
+    """Return the ids of arguments such as "2", "#2", "2,3" and "2-4", each once."""
+    found: dict[str, None] = {}
+    for part in (part for one in given or () for part in one.split(",")):
+        ends = _RANGE.fullmatch(part.strip())
+        if ends is None:
+            found[_id(part.strip())] = None
+            continue
+        first, last = int(ends[1]), int(ends[2])
+        if not first <= last < first + _WIDEST:
+            msg = f"{part!r} is no range of at most {_WIDEST} ids, the smaller first, such as 2-4"
+            raise typer.BadParameter(msg)
+        found.update(dict.fromkeys(map(str, range(first, last + 1))))
+    return tuple(found)
 
 
 def _each(tasks: Iterable[str], status: StatusWord) -> Command:
@@ -1252,6 +1313,62 @@ def show_plan(place: Place, screen: Screen, *, only_ready: bool, as_json: bool) 
         screen.show((head, *shown))
 
     return _seen(view, screen)
+
+
+def show_next(place: Place, screen: Screen) -> int:
+    """Print the task to work on in one line, for status lines and hooks; return the exit code."""
+
+    def view() -> None:
+        store, plan_id = place.opened()
+        plan = store.load(plan_id)
+        task = next_task(plan)
+        if task is None:
+            open_count = plan.counts.open
+            none = "nothing is ready" if open_count else "nothing is open"
+            screen.write(f"{none}, {summary(plan)}\n")
+            return
+        state = " (in progress)" if task.status is Status.IN_PROGRESS else ""
+        text = clip(one_line(task.subject), _QUESTION)
+        screen.write(f"#{task.id} {text}{state}, {summary(plan)}\n")
+
+    return _seen(view, screen)
+
+
+def show_ready(place: Place, screen: Screen, *, explain: bool) -> int:
+    """Print the ready tasks, with `explain` why others are not, and return the exit code."""
+
+    def view() -> None:
+        store, plan_id = place.opened()
+        plan = store.load(plan_id)
+        coming = ready(plan)
+        rows = [f"#{task.id} {one_line(task.subject)}" for task in coming]
+        screen.write("".join(f"{row}\n" for row in rows or ["nothing is ready"]))
+        if explain:
+            ids = {task.id for task in coming}
+            for task in open_tasks(plan):
+                if task.id not in ids:
+                    text = clip(one_line(task.subject), _LONGEST_TASK_TEXT)
+                    screen.write(f"not #{task.id} {text}: {'; '.join(_why_not(plan, task))}\n")
+
+    return _seen(view, screen)
+
+
+def _why_not(plan: Plan, task: Task) -> Iterator[str]:
+    """Yield the reasons why an open task cannot be started."""
+    if task.status is Status.IN_PROGRESS:
+        holder = f" by {one_line(task.claim.owner)}" if task.claim else ""
+        yield f"it is in progress{holder}"
+    if task.waiting:
+        yield f"it waits: {waiting_text(task.waiting) or 'no reason is given'}"
+    if blockers := unresolved_blockers(plan, task):
+        yield f"it comes after {ids_text(blockers)}"
+    if plan.children(task.id):
+        yield f"its subtasks are the work: {ids_text(plan.children(task.id))}"
+    for outer in filter(None, map(plan.get, ancestors(plan, task.id))):
+        if outer.waiting:
+            yield f"#{outer.id} above it waits"
+        if blockers := unresolved_blockers(plan, outer):
+            yield f"#{outer.id} above it comes after {ids_text(blockers)}"
 
 
 def show_log(place: Place, screen: Screen, *, last: int, as_json: bool) -> int:
@@ -1596,6 +1713,16 @@ def _list(*, ready: Ready = False, place: Place, as_json: AsData = False) -> Non
     exit_with(lambda: show_plan(place, Screen(), only_ready=ready, as_json=as_json))
 
 
+def _next(*, place: Place) -> None:
+    """Show the task in progress, or the next one that is ready, in one line."""
+    exit_with(lambda: show_next(place, Screen()))
+
+
+def _ready(*, explain: Explain = False, place: Place) -> None:
+    """Show the tasks that can be started now, and with --explain why the others cannot."""
+    exit_with(lambda: show_ready(place, Screen(), explain=explain))
+
+
 def _log(*, last: Last = 20, place: Place, as_json: AsData = False) -> None:
     """Show the history of the plan: when it was changed, by whom and how."""
     exit_with(lambda: show_log(place, Screen(), last=last, as_json=as_json))
@@ -1631,6 +1758,8 @@ def _watch(*, timeout: Timeout = None, place: Place, as_json: AsLines = False) -
 
 _COMMANDS: dict[str, Callable[..., None]] = {
     "list": _list,
+    "next": _next,
+    "ready": _ready,
     "add": add,
     "start": start,
     "done": complete,
@@ -1641,6 +1770,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "link": link,
     "release": release,
     "remove": remove,
+    "rm": remove,
     "undo": undo,
     "approve": _approve,
     "drift": _drift,

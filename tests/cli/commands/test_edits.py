@@ -422,3 +422,60 @@ def test_until_when_a_task_is_held_is_told_to_the_second(held, invoke):
     """A claim may last for less than a minute."""
     until = held.task.claim.until.isoformat(" ", "seconds")
     assert f'held by "w1" until {until}' in invoke("list").stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [
+        (["1", "2"], "12"),
+        (["1,2"], "12"),
+        (["#1, #3"], "13"),
+        (["1-3"], "123"),
+        (["2-3,1", "2"], "231"),
+        (["#2-#4"], "234"),
+    ],
+)
+def test_ids_may_be_listed_and_ranged(path, invoke, given, ids):
+    """Wherever ids go; each counts once."""
+    for subject in "abcd":
+        invoke("add", subject)
+    assert invoke("done", *given).exit_code == 0
+    done = [task.id for task in FileStore(path).load("plan") if task.status.closed]
+    assert sorted(done) == sorted(ids)
+    assert invoke("rm", *given).exit_code == 0
+    assert len(FileStore(path).load("plan")) == 4 - len(ids)
+
+
+@pytest.mark.parametrize("wrong", ["3-1", "1-5000"])
+def test_a_range_of_ids_has_its_ends_in_order_and_is_bounded(garden, invoke, wrong):
+    """Nothing is changed."""
+    result = invoke("done", wrong)
+    assert result.exit_code == 2
+    assert "such as 2-4" in result.stderr
+    assert not FileStore(garden).load("plan").counts.closed
+
+
+@pytest.mark.parametrize(
+    ("given", "minutes"),
+    [("90", 90), ("90m", 90), ("45 min", 45), ("2h", 120), ("1.5d", 720), ("1w", 2400)],
+)
+def test_an_estimate_is_a_length_of_work(garden, invoke, given, minutes):
+    """A day has eight hours of it, and a week five days."""
+    assert invoke("edit", "1", "--estimate", given).exit_code == 0
+    assert FileStore(garden).load("plan")["1"].estimate == minutes
+
+
+def test_a_length_that_is_none_is_refused(garden, invoke):
+    """The message says what would do."""
+    result = invoke("edit", "1", "--estimate", "soon")
+    assert result.exit_code == 2
+    assert "90m, 2h, 1.5d" in result.stderr
+
+
+@pytest.mark.parametrize(("given", "hours"), [("2h", 2), ("1.5d", 36), ("1w", 168)])
+def test_a_wait_may_end_after_a_time(garden, invoke, given, hours):
+    """From now, in days of the calendar."""
+    before = datetime.now(UTC)
+    assert invoke("wait", "1", "rain", "--until", given).exit_code == 0
+    until = FileStore(garden).load("plan")["1"].waiting.until
+    assert hours * 3600 <= (until - before).total_seconds() <= hours * 3600 + 600

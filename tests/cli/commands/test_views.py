@@ -22,6 +22,7 @@ from todoplan.core.commands import (
 from todoplan.core.plan.model import Waiting
 from todoplan.render.outline import to_text
 from todoplan.stores.file import FileStore
+from todoplan.stores.sqlite import SqliteStore
 
 
 @pytest.fixture
@@ -207,3 +208,53 @@ def test_an_approval_by_nobody_names_nobody(stored, invoke):
     """As an empty actor is nobody's name."""
     assert invoke("approve", "--actor", "", "--json").exit_code == 0
     assert invoke("drift").stdout == "no drift since revision 9, approved\n"
+
+
+def test_the_next_task_is_one_line(tmp_path, monkeypatch, invoke):
+    """What is in progress, else what is ready, else that nothing is."""
+    monkeypatch.setenv("TODOPLAN_STORE", str(tmp_path / "plans.json"))
+    invoke("add", "Sow\nbeans")
+    invoke("add", "Reap", "--after", "1")
+    assert invoke("next").stdout == "#1 Sow beans, 0/2 completed\n"
+    invoke("start")
+    assert invoke("next").stdout == "#1 Sow beans (in progress), 0/2 completed, 1 in progress\n"
+    invoke("wait", "1", "rain")
+    assert invoke("next").stdout == "nothing is ready, 0/2 completed, 1 waiting\n"
+    invoke("done", "1-2")
+    assert invoke("next").stdout == "nothing is open, 2/2 completed\n"
+
+
+def test_ready_says_why_the_others_are_not(tmp_path, monkeypatch, invoke):
+    """Progress, a wait, what comes before it, its subtasks, and what holds up the task above it."""
+    store = SqliteStore(tmp_path / "plans.db")
+    monkeypatch.setenv("TODOPLAN_STORE", str(tmp_path / "plans.db"))
+    planner = Planner(store, "plan")
+    for subject, given in (
+        ("Dig", {}),
+        ("Lay", {"blocked_by": ("1",)}),
+        ("Garden", {}),
+        ("Sow", {"parent": "3"}),
+        ("House", {"blocked_by": ("1",)}),
+        ("Roof", {"parent": "5"}),
+        ("Shop", {}),
+        ("Queue", {}),
+        ("Pay", {"parent": "8"}),
+    ):
+        planner.apply(CreateTask(subject, **given))
+    planner.apply(ClaimTask("bot", 900.0, "1"))
+    planner.apply(UpdateTask("7", waiting=Waiting("for bob")))
+    planner.apply(UpdateTask("8", waiting=Waiting("", question="When?")))
+    assert invoke("ready").stdout == "#4 Sow\n"
+    assert invoke("ready", "--explain").stdout.splitlines() == [
+        "#4 Sow",
+        "not #1 Dig: it is in progress by bot",
+        "not #2 Lay: it comes after #1",
+        "not #3 Garden: its subtasks are the work: #4",
+        "not #5 House: it comes after #1; its subtasks are the work: #6",
+        "not #6 Roof: #5 above it comes after #1",
+        "not #7 Shop: it waits: for bob",
+        "not #8 Queue: it waits: When?; its subtasks are the work: #9",
+        "not #9 Pay: #8 above it waits",
+    ]
+    planner.apply(UpdateTask("4", status="completed"))
+    assert invoke("ready").stdout == "nothing is ready\n"
