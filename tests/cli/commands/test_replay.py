@@ -251,6 +251,14 @@ def test_planning_tools_in_a_form_that_is_not_known_are_named(invoke, recording,
     assert "nothing understood: it names todo_write, but in no form that is known" in result.stderr
 
 
+def test_a_recording_without_findings_says_so(invoke, recording, todo):
+    """Planned, worked on, done: there is nothing to say."""
+    path = recording(todo(1, "~."), todo(2, "x~"), todo(3, "xx"))
+    shown = invoke("replay", path).stdout
+    assert "No findings\n" in shown
+    assert "Findings:" not in shown
+
+
 def test_a_line_that_is_too_long_is_a_warning(invoke, recording, todo, monkeypatch):
     """All else was read: the finding says so, and the exit code is that of the rest."""
     monkeypatch.setattr("todoplan.transcripts.reading.Source", partial(Source, limit=2_000))
