@@ -202,6 +202,7 @@ class Served:
     policy: str = "default"
     structured: bool | None = None
     board: bool = True
+    lenient: bool = False
 
 
 @attrs.frozen
@@ -243,6 +244,7 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
         plan_id=served.plan_id,
         structured=served.structured,
         board=served.board,
+        lenient=served.lenient,
     )
     if address is None:
         # A thread is blocked reading stdin. With Python's own handler, asyncio would wait for that
@@ -459,6 +461,14 @@ Structured = Annotated[
         "--structured/--text-only",
         help="Answer with data beside the text, or never; without either, only to clients that "
         "show the board.",
+    ),
+]
+Lenient = Annotated[
+    bool,
+    typer.Option(
+        "--lenient",
+        help="Publish schemas without required fields and legal words, for hosts that check "
+        "arguments by them (Gemini CLI, Qwen Code): then synonyms are repaired instead of refused.",
     ),
 ]
 NoBoard = Annotated[
@@ -801,6 +811,7 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
     policy: Rules = "default",
     structured: Structured = None,
     no_board: NoBoard = False,
+    lenient: Lenient = False,
     http: OverHttp = False,
     host: Host = "127.0.0.1",
     port: Port = 8765,
@@ -808,7 +819,7 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
 ) -> None:
     """Serve a plan to any MCP client, over stdio or HTTP."""
     kept = (file, _store(store, file), plan)
-    served = Served(*kept, toolset, policy, structured=structured, board=not no_board)
+    served = Served(*kept, toolset, policy, structured, board=not no_board, lenient=lenient)
     address = Address(host, port, tuple(allow_host or ())) if http else None
     exit_with(lambda: serve(served, address, Screen()))
 

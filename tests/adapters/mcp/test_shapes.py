@@ -1,5 +1,7 @@
 """The shapes: what a client is told of tools, results and plans."""
 
+import json
+
 import jsonschema
 import pytest
 from hypothesis import given
@@ -28,6 +30,36 @@ def test_tools_are_those_of_the_tool_set(box):
         assert tool["_meta"] == {"anthropic/alwaysLoad": True}
     plain = list(map(wire, make_tools(box.toolset)))
     assert plain == [{key: tool[key] for key in tool if key != "outputSchema"} for tool in tools]
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS)
+def test_lenient_schemas_let_synonyms_pass(toolset):
+    """What a host would refuse by the schema, our intake repairs; types and descriptions stay."""
+    strict, loose = (
+        {tool.name: wire(tool)["inputSchema"] for tool in make_tools(toolset, lenient=lenient)}
+        for lenient in (False, True)
+    )
+    assert [*loose] == [*strict]
+    for name, schema in loose.items():
+        text = json.dumps(schema)
+        assert '"enum":' not in text
+        assert '"required":' not in text
+        for key, part in strict[name]["properties"].items():
+            assert schema["properties"][key]["type"] == part["type"]
+            assert part.get("description", "") in schema["properties"][key].get("description", "")
+
+
+def test_a_lenient_list_takes_other_words():
+    """The legal words are named where a model reads them."""
+    loose, strict = (
+        wire(make_tools(TODOS, lenient=lenient)[0])["inputSchema"] for lenient in (True, False)
+    )
+    sloppy = {"todos": [{"title": "Dig", "status": "done"}]}
+    jsonschema.validate(sloppy, loose)
+    status = loose["properties"]["todos"]["items"]["properties"]["status"]
+    assert status["description"] == "pending, in_progress, completed, cancelled"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(sloppy, strict)
 
 
 def test_annotations_say_what_a_tool_may_do():

@@ -40,6 +40,20 @@ def http_server(*options, **more):
             process.communicate(timeout=30)
 
 
+def test_lenient_schemas_are_an_option():
+    """For hosts that check arguments by the schema before they send them."""
+    for options, has_required in ((), True), (("--lenient",), False):
+        line = ["-m", "todoplan", "mcp", *options]
+        server = StdioServerParameters(command=sys.executable, args=line, env=environment())
+
+        async def tools(server=server):
+            async with connected(stdio_client(server)) as client:
+                return await client.tools()
+
+        first, *_ = asyncio.run(tools())
+        assert ("required" in first["inputSchema"]) is has_required
+
+
 def test_stdio_keeps_the_plan_in_the_file(tmp_path):
     """Tool set, rules, plan and form of the answers are as the options say."""
     file = tmp_path / "plans.json"

@@ -18,7 +18,7 @@ All protocol types are built from their wire form, which mcp 1.x and 2.x parse i
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -102,15 +102,22 @@ def app_uri(plan_id: str) -> str:
     return f"ui://todoplan/board/{plan_id}"
 
 
-def make_tools(tools: Toolbox | ToolSet, *, structured: bool = False) -> list[types.Tool]:
-    """Return the definitions for `tools/list`, with the output schema if `structured` is true."""
+def make_tools(
+    tools: Toolbox | ToolSet, *, structured: bool = False, lenient: bool = False
+) -> list[types.Tool]:
+    """
+    Return the definitions for `tools/list`, with the output schema if `structured` is true.
+
+    With `lenient` the schemas ask for nothing: hosts that refuse arguments by the schema (Gemini
+    CLI, Qwen Code) then pass on synonyms of words and of names, which intake repairs.
+    """
     toolset = tools.toolset if isinstance(tools, Toolbox) else tools
     made = []
     for definition, tool in zip(toolset.definitions(), toolset.tools, strict=True):
         wire = {
             "name": definition.name,
             "description": definition.description,
-            "inputSchema": definition.schema,
+            "inputSchema": loosened(definition.schema) if lenient else definition.schema,
             "annotations": {
                 "readOnlyHint": definition.read_only,
                 "destructiveHint": not (definition.read_only or tool.adds_only),
@@ -124,6 +131,24 @@ def make_tools(tools: Toolbox | ToolSet, *, structured: bool = False) -> list[ty
         }
         made.append(types.Tool.model_validate(wire))
     return made
+
+
+def loosened(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return a schema that asks for nothing. The words that a field may have stand in its description.
+
+    Types stay: the APIs of some models refuse a parameter without one.
+    """
+    said = dict(schema)
+    for demand in ("required", "additionalProperties"):
+        said.pop(demand, None)
+    if words := said.pop("enum", None):
+        said["description"] = " ".join([*filter(None, [said.get("description")]), ", ".join(words)])
+    if "properties" in said:
+        said["properties"] = {name: loosened(part) for name, part in said["properties"].items()}
+    if "items" in said:
+        said["items"] = loosened(said["items"])
+    return said
 
 
 def result_of(
@@ -277,6 +302,7 @@ class Handlers:
     _plan_id: str
     _structured: bool | None = None
     _board: bool = False
+    _lenient: bool = False
     _topics: dict[str, Topic] = attrs.field(factory=dict, init=False)
 
     def topic(self, plan_id: str) -> Topic:
@@ -321,7 +347,8 @@ class Handlers:
 
     async def _list_tools(self, context: Any, _: Any) -> types.ListToolsResult:
         topic = self._asked(context)
-        tools = make_tools(topic.planner.toolbox, structured=self._sends_data(context))
+        data = self._sends_data(context)
+        tools = make_tools(topic.planner.toolbox, structured=data, lenient=self._lenient)
         if self._shows_board(context):
             for meta in (tool.meta for tool in tools if tool.meta is not None):
                 # Visible to models only: a client then refuses tool calls by the page.
@@ -465,6 +492,7 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     plan_id: str = "plan",
     structured: bool | None = None,
     board: bool = True,
+    lenient: bool = False,
 ) -> Any:
     """
     Return a low-level MCP server for the plans in a store.
@@ -475,7 +503,8 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     selects that plan. `verify` checks whether a task is done (see `AsyncPlanner`). `structured`
     adds structured data to the text of results; `None` adds it only for clients that show the
     board, because other clients show the model the data instead of the text. `board` offers the
-    board to clients that show pages (MCP Apps).
+    board to clients that show pages (MCP Apps). `lenient` publishes schemas without required fields
+    and legal words, for hosts that check arguments themselves.
 
     Raises:
         PlanError: the plan id does not match `PLAN_ID`; or the toolbox, the store or the verifier
@@ -483,7 +512,9 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     """
     kept = MemoryStore() if store is None else store
     given: Any = {"toolbox": toolbox, "clock": clock, "verify": verify}
-    handlers = Handlers(lambda name: AsyncPlanner(kept, name, **given), plan_id, structured, board)
+    handlers = Handlers(
+        lambda name: AsyncPlanner(kept, name, **given), plan_id, structured, board, lenient
+    )
     server = _Server(
         "todoplan",
         version=_version(),
