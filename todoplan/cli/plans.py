@@ -444,6 +444,16 @@ class Writer:
         return None
 
 
+@attrs.frozen
+class Edit:
+    """The options of every edit: the form of the answer, the plan, the actor and the policy."""
+
+    as_json: AsData = False
+    place: Place = Place()
+    writer: Writer = Writer()
+    judge: Judge = Judge()
+
+
 # -------- task_options --------
 # The arguments and options that name tasks and set their fields.
 
@@ -543,6 +553,21 @@ Estimate = Annotated[
         show_default=False,
     ),
 ]
+
+
+@attrs.frozen
+class Fields:
+    """The options that set the fields of a task, new or not."""
+
+    description: Description = None
+    active_form: ActiveForm = None
+    priority: PriorityName = None
+    owner: Owner = None
+    estimate: Estimate = None
+    parent: Parent = None
+    check: Check = None
+
+
 Reason = Annotated[
     str,
     typer.Argument(metavar="REASON", help="For whom or what, in a few words.", show_default=False),
@@ -878,38 +903,27 @@ _QUESTION = 200
 _TYPED = {"blocked_by": "--after", "add_blocked_by": "--after", "remove_blocked_by": "--after"}
 
 
-@attrs.frozen
-class Edit:
+def carry_out(make: Callable[[], Command], edit: Edit, *, creates: bool = False) -> int:
     """
-    The options of an edit: the plan, the actor and the policy.
+    Carry out the command that `make` returns, print the result, and return the exit code.
 
-    `creates` allows the edit to create the plan. `as_json` prints the result as JSON.
+    `creates` allows the edit to create the plan.
     """
-
-    place: Place
-    writer: Writer
-    judge: Judge
-    as_json: bool = False
-    creates: bool = False
+    return _done(lambda planner: _applied(planner, make(), edit), edit, creates=creates)
 
 
-def carry_out(make: Callable[[], Command], edit: Edit, screen: Screen) -> int:
-    """Carry out the command that `make` returns, print the result, and return the exit code."""
-    return _done(lambda planner: _applied(planner, make(), edit), edit, screen)
-
-
-def take_back(edit: Edit, screen: Screen) -> int:
+def take_back(edit: Edit) -> int:
     """
     Undo the last accepted command that is not undone yet, by any actor, and return the exit code.
 
     An undo that would end a valid claim is refused.
     """
-    return _done(lambda planner: _undone(planner, edit.writer.name), edit, screen)
+    return _done(lambda planner: _undone(planner, edit.writer.name), edit)
 
 
-def free(task_ids: Sequence[str], edit: Edit, screen: Screen) -> int:
+def free(task_ids: Sequence[str], edit: Edit) -> int:
     """Release the claims of tasks, whoever holds them, and return the exit code."""
-    return _done(lambda planner: _freed(planner, task_ids, edit), edit, screen)
+    return _done(lambda planner: _freed(planner, task_ids, edit), edit)
 
 
 @attrs.frozen
@@ -970,11 +984,12 @@ def _freed(planner: Planner, task_ids: Sequence[str], edit: Edit) -> _Came:
     return _applied(planner, releases[0] if len(releases) == 1 else Batch(releases), edit)
 
 
-def _done(act: Callable[[Planner], _Came], edit: Edit, screen: Screen) -> int:
+def _done(act: Callable[[Planner], _Came], edit: Edit, *, creates: bool = False) -> int:
+    screen = Screen()
     try:
         store = edit.place.store_itself()
         # Only `add` may create a plan, so that a misspelled name is an error elsewhere.
-        find = plan_to_write if edit.creates else chosen_plan
+        find = plan_to_write if creates else chosen_plan
         plan_id = find(store, edit.place.plan_id, edit.place.store)
         planner = Planner(store, plan_id)
         came = act(planner)
@@ -1043,22 +1058,7 @@ def problem_data(problems: Iterable[Problem]) -> list[dict[str, Any]]:
 # The command functions for the edits. Their docstrings are the help texts.
 
 
-def add(  # noqa: PLR0913 - an argument for each option
-    subject: Subject,
-    *,
-    description: Description = None,
-    active_form: ActiveForm = None,
-    priority: PriorityName = None,
-    owner: Owner = None,
-    estimate: Estimate = None,
-    after: After = None,
-    parent: Parent = None,
-    check: Check = None,
-    place: Place,
-    writer: Writer,
-    judge: Judge,
-    as_json: AsData = False,
-) -> None:
+def add(subject: Subject, *, after: After = None, fields: Fields, how: Edit) -> None:
     """
     Add a task at the end of the plan, or after the other subtasks of its parent.
 
@@ -1067,45 +1067,38 @@ def add(  # noqa: PLR0913 - an argument for each option
     make = partial(
         CreateTask,
         subject,
-        description=description or "",
-        active_form=active_form or None,
-        priority=cast("PriorityWord | None", priority),
-        owner=owner or None,
-        estimate=estimate,
+        description=fields.description or "",
+        active_form=fields.active_form or None,
+        priority=cast("PriorityWord | None", fields.priority),
+        owner=fields.owner or None,
+        estimate=fields.estimate,
         blocked_by=_ids(after),
-        parent=_id(parent) if parent else None,
-        check=check or None,
+        parent=_id(fields.parent) if fields.parent else None,
+        check=fields.check or None,
     )
-    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json, creates=True), Screen()))
+    exit_with(lambda: carry_out(make, how, creates=True))
 
 
 def start(
     tasks: MaybeTaskIds = None,
     *,
-    place: Place,
-    writer: Writer,
-    judge: Judge,
-    as_json: AsData = False,
+    how: Edit,
 ) -> None:
     """Set tasks to in progress; without an id, the next ready task."""
     make = partial(_each, tasks, status="in_progress") if tasks else StartNext
-    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+    exit_with(lambda: carry_out(make, how))
 
 
-def complete(
-    tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
-) -> None:
+def complete(tasks: TaskIds, *, how: Edit) -> None:
     """Set tasks to completed."""
     make = partial(_each, tasks, status="completed")
-    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+    exit_with(lambda: carry_out(make, how))
 
 
-def fail(
-    tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
-) -> None:
+def fail(tasks: TaskIds, *, how: Edit) -> None:
     """Set tasks to failed; they are closed, and their dependents stay blocked."""
     make = partial(_each, tasks, status="failed")
-    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+    exit_with(lambda: carry_out(make, how))
 
 
 def wait(  # noqa: PLR0913 - an argument for each option
@@ -1115,10 +1108,7 @@ def wait(  # noqa: PLR0913 - an argument for each option
     question: Question = None,
     until: UntilTime = None,
     over: IsOver = False,
-    place: Place,
-    writer: Writer,
-    judge: Judge,
-    as_json: AsData = False,
+    how: Edit,
 ) -> None:
     """
     Pause a task until a person, an answer or a time, or end its wait with --over.
@@ -1130,17 +1120,14 @@ def wait(  # noqa: PLR0913 - an argument for each option
         raise typer.BadParameter(msg)
     waiting = None if over else Waiting(reason, until, question or None)
     make = partial(UpdateTask, _id(task), waiting=waiting)
-    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+    exit_with(lambda: carry_out(make, how))
 
 
-def answer(  # noqa: PLR0913 - an argument for each option
+def answer(
     task: TaskId,
     text: Answer,
     *,
-    place: Place,
-    writer: Writer,
-    judge: Judge,
-    as_json: AsData = False,
+    how: Edit,
 ) -> None:
     """Answer the question of a waiting task and end its wait."""
     if not text.strip():
@@ -1149,25 +1136,16 @@ def answer(  # noqa: PLR0913 - an argument for each option
         )
         raise typer.BadParameter(msg)
     make = partial(AnswerTask, _id(task), text)
-    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+    exit_with(lambda: carry_out(make, how))
 
 
-def edit(  # noqa: PLR0913 - an argument for each option
+def edit(
     task: TaskId,
     *,
     subject: NewText = None,
-    description: Description = None,
-    active_form: ActiveForm = None,
-    priority: PriorityName = None,
-    owner: Owner = None,
-    estimate: Estimate = None,
     status: StatusName = None,
-    parent: Parent = None,
-    check: Check = None,
-    place: Place,
-    writer: Writer,
-    judge: Judge,
-    as_json: AsData = False,
+    fields: Fields,
+    how: Edit,
 ) -> None:
     """
     Change the fields of a task: texts, priority, owner, estimate, parent, check or status.
@@ -1176,9 +1154,9 @@ def edit(  # noqa: PLR0913 - an argument for each option
     """
     given = {
         "subject": subject,
-        "description": description,
-        "priority": priority,
-        "estimate": estimate,
+        "description": fields.description,
+        "priority": fields.priority,
+        "estimate": fields.estimate,
         "status": status,
     }
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -1186,10 +1164,10 @@ def edit(  # noqa: PLR0913 - an argument for each option
     changes |= {
         name: value or None
         for name, value in (
-            ("active_form", active_form),
-            ("owner", owner),
-            ("parent", parent and _id(parent)),
-            ("check", check),
+            ("active_form", fields.active_form),
+            ("owner", fields.owner),
+            ("parent", fields.parent and _id(fields.parent)),
+            ("check", fields.check),
         )
         if value is not None
     }
@@ -1197,47 +1175,40 @@ def edit(  # noqa: PLR0913 - an argument for each option
         msg = "say what to change, such as --subject or --status"
         raise typer.BadParameter(msg)
     make = partial(UpdateTask, _id(task), **changes)
-    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+    exit_with(lambda: carry_out(make, how))
 
 
-def link(  # noqa: PLR0913 - an argument for each option
+def link(
     task: TaskId,
     *,
     after: After,
     remove: Remove = False,
-    place: Place,
-    writer: Writer,
-    judge: Judge,
-    as_json: AsData = False,
+    how: Edit,
 ) -> None:
     """Make a task depend on other tasks, or remove the dependency with --remove."""
     edges = "remove_blocked_by" if remove else "add_blocked_by"
     changes: dict[str, Any] = {edges: _ids(after)}
     make = partial(UpdateTask, _id(task), **changes)
-    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+    exit_with(lambda: carry_out(make, how))
 
 
-def release(
-    tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
-) -> None:
+def release(tasks: TaskIds, *, how: Edit) -> None:
     """
     Release claimed tasks from their workers and set them to pending.
 
     Later reports of such a worker are refused.
     """
-    exit_with(lambda: free(_ids(tasks), Edit(place, writer, judge, as_json), Screen()))
+    exit_with(lambda: free(_ids(tasks), how))
 
 
-def remove(
-    tasks: TaskIds, *, place: Place, writer: Writer, judge: Judge, as_json: AsData = False
-) -> None:
+def remove(tasks: TaskIds, *, how: Edit) -> None:
     """
     Delete tasks from the plan.
 
     To keep a task that will not be done, cancel it: edit --status cancelled.
     """
     make = partial(_batch, [DeleteTask(task) for task in _ids(tasks)])
-    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+    exit_with(lambda: carry_out(make, how))
 
 
 def undo(*, place: Place, writer: Writer, as_json: AsData = False) -> None:
@@ -1246,7 +1217,7 @@ def undo(*, place: Place, writer: Writer, as_json: AsData = False) -> None:
 
     Repeat the command to undo earlier changes.
     """
-    exit_with(lambda: take_back(Edit(place, writer, Judge(), as_json), Screen()))
+    exit_with(lambda: take_back(Edit(as_json, place, writer)))
 
 
 def _id(given: str) -> str:
@@ -1735,10 +1706,10 @@ def _diff(
     exit_with(lambda: show_differences(place, Screen(), since, until, as_json=as_json))
 
 
-def _approve(*, place: Place, writer: Writer, judge: Judge, as_json: AsData = False) -> None:
+def _approve(*, how: Edit) -> None:
     """Approve the current plan; `todoplan drift` shows later changes."""
-    make = partial(ApprovePlan, writer.name)
-    exit_with(lambda: carry_out(make, Edit(place, writer, judge, as_json), Screen()))
+    make = partial(ApprovePlan, how.writer.name)
+    exit_with(lambda: carry_out(make, how))
 
 
 def _drift(*, place: Place, as_json: AsData = False) -> None:

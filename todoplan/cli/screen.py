@@ -197,35 +197,43 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     Return a wrapper of the command for typer.
 
     In its signature, each parameter that is annotated with an attrs class is replaced by the
-    fields of that class, as options. The command itself is called with an instance of the class.
+    fields of that class, as options; a field may be such a class too. The command itself is called
+    with an instance of the class.
     """
     own = inspect.signature(command, eval_str=True)
-    groups = {
-        name: parameter.annotation
-        for name, parameter in own.parameters.items()
-        if attrs.has(parameter.annotation)
-    }
+    plain = [p for p in own.parameters.values() if not attrs.has(p.annotation)]
+    groups = {p.name: p.annotation for p in own.parameters.values() if attrs.has(p.annotation)}
 
     @wraps(command)
     def flat(**given: Any) -> None:
-        values = {
-            name: group(**{field.alias: given.pop(field.alias) for field in attrs.fields(group)})
-            for name, group in groups.items()
-        }
+        values = {name: _group_of(group, given) for name, group in groups.items()}
         command(**given, **values)
 
-    def parameters() -> Iterator[inspect.Parameter]:
-        for name, parameter in own.parameters.items():
-            if name not in groups:
-                yield parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        # Shared options come after the command's own, also in its help.
-        for group in groups.values():
-            for field in inspect.signature(group, eval_str=True).parameters.values():
-                yield field.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-
+    # Shared options come after the command's own, also in its help.
+    parameters = [*plain, *(each for group in groups.values() for each in _options_of(group))]
+    flattened = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
     # typer calls `inspect.signature`, which uses this attribute if it is set.
-    vars(flat)["__signature__"] = own.replace(parameters=tuple(parameters()))
+    vars(flat)["__signature__"] = own.replace(parameters=flattened)
     return flat
+
+
+def _options_of(group: type) -> Iterator[inspect.Parameter]:
+    for field in inspect.signature(group, eval_str=True).parameters.values():
+        if attrs.has(field.annotation):
+            yield from _options_of(field.annotation)
+        else:
+            yield field
+
+
+def _group_of(group: type, given: dict[str, Any]) -> Any:
+    """Return an instance of a group, and take its values out of those that were given."""
+    values = {
+        field.name: _group_of(field.annotation, given)
+        if attrs.has(field.annotation)
+        else given.pop(field.name)
+        for field in inspect.signature(group, eval_str=True).parameters.values()
+    }
+    return group(**values)
 
 
 def one_of(names: Iterable[str]) -> dict[str, Any]:

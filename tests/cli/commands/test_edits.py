@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from todoplan import Planner, Status
 from todoplan.cli import plans as plan_options
 from todoplan.cli.json_schemas import PLAN_SCHEMAS
-from todoplan.cli.plans import add, edit
+from todoplan.cli.plans import PLAN_COMMANDS
 from todoplan.core.commands import ClaimTask, CreateTask, RenewClaim, UpdateTask
 from todoplan.core.plan.model import EDITABLE, Waiting
 from todoplan.errors import StoreError
@@ -36,11 +36,11 @@ def garden(path, invoke):
     return path
 
 
-@pytest.mark.parametrize(("command", "made"), [(add, CreateTask), (edit, UpdateTask)])
+@pytest.mark.parametrize(("command", "made"), [("add", CreateTask), ("edit", UpdateTask)])
 def test_every_field_has_its_option_or_is_left_out_on_purpose(command, made):
     """`wait` has what a task waits for; metadata is the program's to give."""
     settable = EDITABLE & attrs.fields_dict(made).keys()
-    offered = inspect.signature(command).parameters.keys() & EDITABLE
+    offered = inspect.signature(PLAN_COMMANDS[command]).parameters.keys() & EDITABLE
     assert offered == settable - {"waiting", "metadata"}
 
 
