@@ -5,6 +5,7 @@ After each interrupt, while its traceback is kept as an interactive session keep
 has to come to the plan at once, and no descriptor may have stayed open.
 """
 
+import gc
 import random
 import signal
 import sys
@@ -62,6 +63,10 @@ def main(kind, place, count):
                 None  # a connection that psycopg was making is in the traceback, and goes with it
             )
         still = descriptors(kind)
+        if still > most:
+            # A connection that psycopg was making stands in a cycle with its traceback at times.
+            gc.collect()
+            still = descriptors(kind)
         assert still <= most, f"after {number} interrupts {still} are open, not {most}"
         if not number % 100:
             entries = other.entries("a")
