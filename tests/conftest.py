@@ -22,6 +22,9 @@ from support.shared import RECORDINGS
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Commands without a store would else use that of this checkout.
+os.environ["TODOPLAN_STORE"] = "memory:"
+
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 _SAME_EACH_TIME = {"derandomize": True, "database": None}
 

@@ -280,9 +280,13 @@ def listen_at(host: str, port: int, path: str = "/mcp") -> tuple[socket.socket, 
     return listener, f"http://{shown}:{listener.getsockname()[1]}{path}"
 
 
-def server_of(app: ASGIApp, *, head_seconds: float, connections: int) -> uvicorn.Server:
+def server_of(
+    app: ASGIApp, *, head_seconds: float = 10.0, connections: int = 1_000
+) -> uvicorn.Server:
     """
     Return the HTTP server of an application.
+
+    A request's head has to come within `head_seconds`, and at most `connections` are open at once.
 
     `await server.serve(sockets=[listener])` runs it until the process receives a signal to stop or
     `should_exit` is set.

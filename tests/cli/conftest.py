@@ -80,6 +80,16 @@ def invoke():
     return run
 
 
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with a Git repository, in which the commands run without any setting."""
+    monkeypatch.delenv("TODOPLAN_STORE")
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
 @attrs.frozen
 class Done:
     """How a process ended."""

@@ -15,6 +15,7 @@ from todoplan.transcripts.reading import DIALECTS
 from todoplan.transcripts.replay import POLICIES
 
 COMMANDS = (
+    "demo",
     "replay",
     "stats",
     "show",

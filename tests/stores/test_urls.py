@@ -1,12 +1,14 @@
 """Stores by their address."""
 
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from todoplan.errors import StoreError
 from todoplan.stores import FileStore, MemoryStore, SqliteStore, open_store
+from todoplan.stores.urls import project_store
 
 
 @pytest.mark.parametrize(
@@ -84,3 +86,20 @@ def test_what_is_no_address_is_told_with_examples(url):
     with pytest.raises(StoreError, match="is no address of a store; write sqlite:///") as caught:
         open_store(url)
     assert caught.value.data == {"seen": url, "problem": "unknown_store"}
+
+
+def test_the_store_of_a_project(tmp_path, monkeypatch):
+    """
+    In the nearest folder with a store or a repository, else here, else at home.
+    """
+    root, below = tmp_path / "project", tmp_path / "project" / "a" / "b"
+    below.mkdir(parents=True)
+    assert project_store(below) == below / ".todoplan" / "plans.db"
+    (root / ".git").mkdir()
+    assert project_store(below) == root / ".todoplan" / "plans.db"
+    (root / "a" / ".todoplan").mkdir()
+    monkeypatch.chdir(below)
+    assert project_store() == root / "a" / ".todoplan" / "plans.db"
+    monkeypatch.setattr("os.access", lambda *_: False)
+    (tmp_path / "x").mkdir()
+    assert project_store(tmp_path / "x") == Path.home() / ".todoplan" / "plans.db"

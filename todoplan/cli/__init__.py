@@ -7,6 +7,7 @@ Modules:
 
 - `app`: the commands and their options.
 - `plans`: the commands on a plan in a store.
+- `demo`: `todoplan demo`.
 - `recordings`: the commands on recordings.
 - `output`: how recordings are printed.
 - `screen`: the terminal, and how a command ends.

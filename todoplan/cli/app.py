@@ -41,7 +41,6 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, lean, tasks, unmet_rules
 from todoplan.errors import StoreError, TodoplanError
 from todoplan.stores.file import FileStore
-from todoplan.stores.urls import open_store
 from todoplan.transcripts import DIALECT_NAMES
 
 if TYPE_CHECKING:
@@ -191,12 +190,11 @@ class Served:
     """
     What the server serves: the plan, the tool set and the policy.
 
-    The plan is kept in the JSON file `file` or in the store at the address `store`. If both are
-    `None`, it is kept in memory.
+    The plan is kept in the JSON file `file`, or else in the store at `place`.
     """
 
     file: Path | None = None
-    store: str | None = None
+    place: Place = Place("memory:")
     plan_id: str = "plan"
     toolset: str = "todos"
     policy: str = "default"
@@ -235,7 +233,9 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
     from todoplan.adapters import mcp  # noqa: PLC0415 - an extra
 
     # The command line opens synchronous stores only.
-    store: Any = FileStore(served.file) if served.file else open_store(served.store or "memory:")
+    store: Any = (
+        FileStore(served.file) if served.file else served.place.store_itself(screen.complain)
+    )
     # A damaged file or a bad id must fail here and not in the client's first call.
     store.load(served.plan_id)
     server = mcp.make_server(
@@ -373,7 +373,8 @@ StoreUrl = Annotated[
         "--store",
         metavar="URL",
         help="The store that keeps the plans: sqlite:///plans.db, postgresql://host/database or "
-        f"file:///plans.json. Where no file is given either, {STORE} names it.",
+        f"file:///plans.json. Where no file is given either, {STORE} names it, else it is the "
+        "project's .todoplan/plans.db.",
         show_default=False,
     ),
 ]
@@ -434,7 +435,7 @@ PlanFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="The JSON file that keeps the plan. Without one it ends with the server.",
+        help="The JSON file that keeps the plan, instead of a store.",
         show_default=False,
     ),
 ]
@@ -500,9 +501,6 @@ Hosts = Annotated[
 BOARD_TOKEN = "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - the variable's name
 """The environment variable with the bearer token. An argument would show in process lists."""
 
-_HEAD_SECONDS = 10.0
-_CONNECTIONS = 1_000
-
 
 @attrs.frozen
 class Doors:
@@ -533,7 +531,7 @@ def serve_board(place: Place, writer: Writer, judge: Judge, doors: Doors, screen
 
         access = Access.at(doors.host, doors.token, doors.names, variable=BOARD_TOKEN)
         app = make_board(
-            place.store_itself(),
+            place.store_itself(screen.complain),
             plan_id=place.plan_id,
             policy=judge.rules_that_hold(),
             person=writer.name or "person",
@@ -542,7 +540,7 @@ def serve_board(place: Place, writer: Writer, judge: Judge, doors: Doors, screen
         )
         listener, url = listen_at(doors.host, doors.port, "/")
         screen.complain(f"the board is served at {url}")
-        server = server_of(app, head_seconds=_HEAD_SECONDS, connections=_CONNECTIONS)
+        server = server_of(app)
         asyncio.run(server.serve(sockets=[listener]))
     except (TodoplanError, OSError) as error:
         screen.complain(str(error))
@@ -706,6 +704,18 @@ def todoplan(
     """
 
 
+@app.command("demo")
+def _demo(
+    *,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the board.")] = True,
+    port: Port = 0,
+) -> None:
+    """Show what todoplan is: a scripted agent works on a plan, live on the board."""
+    from todoplan.cli.demo import demo  # noqa: PLC0415 - only for this command
+
+    exit_with(lambda: demo(Screen(), port=port, browser=browser))
+
+
 @app.command("replay")
 def _replay(  # noqa: PLR0913 - an argument for each option
     paths: Recordings = None,
@@ -782,11 +792,9 @@ def _show(
     plan_id: PlanName = None,
 ) -> None:
     """Show a plan from a JSON document or a store."""
-    chosen = _store(store, plan)
-    named = plan or chosen
-    if named is None:
-        _refuse(f"give a file, or a store by --store or {STORE}")
-    exit_with(lambda: show(named, form, Screen(), plan_id))
+    chosen = _store(store, plan)  # refuses both
+    where = plan or Place(chosen, plan_id)
+    exit_with(lambda: show(where, form, Screen(), plan_id))
 
 
 @app.command("schema")
@@ -818,7 +826,7 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
     allow_host: Hosts = None,
 ) -> None:
     """Serve a plan to any MCP client, over stdio or HTTP."""
-    kept = (file, _store(store, file), plan)
+    kept = (file, Place(_store(store, file)), plan)
     served = Served(*kept, toolset, policy, structured, board=not no_board, lenient=lenient)
     address = Address(host, port, tuple(allow_host or ())) if http else None
     exit_with(lambda: serve(served, address, Screen()))

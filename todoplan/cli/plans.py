@@ -94,8 +94,14 @@ from todoplan.stores.base import Store, follow, plan_after
 from todoplan.stores.copying import copy_plan
 from todoplan.stores.file import FORMAT as FILE_FORMAT
 from todoplan.stores.file import FileStore
+from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
-from todoplan.stores.urls import open_store
+from todoplan.stores.urls import (
+    make_project_store,
+    open_store,
+    project_store,
+    without_password,
+)
 from todoplan.texts import one_line
 from todoplan.transcripts.files import unreadable
 
@@ -331,7 +337,8 @@ StoreAddress = Annotated[
     typer.Option(
         "--store",
         metavar="STORE",
-        help="Where the plan is kept: a .json or .db file, or an address such as postgresql://...",
+        help="Where the plan is kept: a .json or .db file, or an address such as postgresql://...; "
+        "else the project's .todoplan/plans.db.",
         envvar="TODOPLAN_STORE",
         show_default=False,
     ),
@@ -387,17 +394,32 @@ class Place:
     store: StoreAddress = None
     plan_id: StoredPlan = None
 
-    def store_itself(self) -> PlanStore:
+    @property
+    def address(self) -> str:
+        """The address of the store, by default the project's own."""
+        return self.store or str(project_store())
+
+    @property
+    def shown(self) -> str:
+        """The address of the store for messages: without a password."""
+        return without_password(self.address)
+
+    def store_itself(self, tell: Callable[[str], None] | None = None) -> PlanStore:
         """
         Return the store.
 
+        The project's own is made if `tell` is given, which is then called with a message. Without
+        `tell` it is an empty store in memory until it exists, so that reading creates nothing.
+
         Raises:
-            TodoplanError: no store was named, or its address is invalid.
+            TodoplanError: the address is invalid, or the folder cannot be made.
         """
-        if not self.store:
-            msg = "say where the plan is: --store plans.json, or the variable TODOPLAN_STORE"
-            raise ReadError(msg)
-        return open_store(self.store)
+        if not self.store and not (path := Path(self.address)).exists():
+            if tell is None:
+                return MemoryStore()
+            make_project_store(path)
+            tell(f"plans are kept in {path}")
+        return open_store(self.address)
 
     def opened(self) -> tuple[PlanStore, str]:
         """
@@ -407,7 +429,7 @@ class Place:
             TodoplanError: the store cannot be read, or has no such plan.
         """
         store = self.store_itself()
-        return store, chosen_plan(store, self.plan_id, self.store)
+        return store, chosen_plan(store, self.plan_id, self.shown)
 
 
 @attrs.frozen
@@ -654,7 +676,7 @@ STORE = "TODOPLAN_STORE"
 
 def chosen_store(url: str | None, *, has_file: bool) -> str | None:
     """
-    Return the address of the store, or `None` if a file was given or no store is named.
+    Return the address of the store, `None` for the project's own, or `None` if a file was given.
 
     Raises:
         StoreError: both a file and `url` were given.
@@ -696,18 +718,18 @@ PRINTERS = {"markdown": to_markdown, "mermaid": to_mermaid, "dot": to_dot, "html
 _SQLITE = b"SQLite format 3\0"
 
 
-def show(path: Path | str, form: str, screen: Screen, plan_id: str | None = None) -> int:
+def show(where: Path | Place, form: str, screen: Screen, plan_id: str | None = None) -> int:
     """
     Print a plan, and return the exit code.
 
-    `path` is a file (`Path`) or the address of a store (`str`), and `plan_id` names one of its
-    plans. `form` is "text" or a name in `PRINTERS`.
+    `where` is a file or a place, and `plan_id` names one plan of a file with several. `form` is
+    "text" or a name in `PRINTERS`.
     """
     try:
-        if isinstance(path, str):
-            plan = _kept(path, open_store(path), plan_id)
+        if isinstance(where, Place):
+            plan = _kept(where.shown, where.store_itself(), where.plan_id)
         else:
-            plan = _load(path, plan_id)
+            plan = _load(where, plan_id)
     except (ReadError, StoreError, MissingExtraError) as error:
         screen.complain(str(error))
         return UNREADABLE
@@ -987,10 +1009,10 @@ def _freed(planner: Planner, task_ids: Sequence[str], edit: Edit) -> _Came:
 def _done(act: Callable[[Planner], _Came], edit: Edit, *, creates: bool = False) -> int:
     screen = Screen()
     try:
-        store = edit.place.store_itself()
         # Only `add` may create a plan, so that a misspelled name is an error elsewhere.
+        store = edit.place.store_itself(screen.complain if creates else None)
         find = plan_to_write if creates else chosen_plan
-        plan_id = find(store, edit.place.plan_id, edit.place.store)
+        plan_id = find(store, edit.place.plan_id, edit.place.shown)
         planner = Planner(store, plan_id)
         came = act(planner)
         decision = came.decision
@@ -1286,6 +1308,20 @@ def show_plan(place: Place, screen: Screen, *, only_ready: bool, as_json: bool) 
     return _seen(view, screen)
 
 
+def show_where(place: Place, screen: Screen) -> int:
+    """Print the address of the store and what it keeps, and return the exit code."""
+
+    def view() -> None:
+        kept = place.store_itself().plan_ids()
+        named = "named by --store" if place.store else "the default of this directory"
+        if place.store and place.store == os.environ.get(STORE):
+            named = f"named by {STORE}"
+        plans = f"plans: {', '.join(map(one_line, kept))}" if kept else "no plan yet"
+        screen.write(f"{place.shown}\n{named}; {plans}\n")
+
+    return _seen(view, screen)
+
+
 def show_next(place: Place, screen: Screen) -> int:
     """Print the task to work on in one line, for status lines and hooks; return the exit code."""
 
@@ -1462,13 +1498,14 @@ class _Stored:
 
 def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool) -> int:
     """
-    Check the policy, and the plan if a store is given.
+    Check the policy, and the plan if a store is given or the project has one.
 
     Returns the exit code, which is 1 if the plan breaks a rule.
     """
     try:
         policy = judge.rules_that_hold()
-        stored = _stored(place, policy) if place.store else None
+        has_plan = place.store or Path(place.address).exists()
+        stored = _stored(place, policy) if has_plan else None
     except TodoplanError as error:
         screen.complain(str(error))
         return UNREADABLE
@@ -1486,7 +1523,7 @@ def _stored(place: Place, policy: Policy) -> _Stored:
     # A store may keep the plan and the journal separately, and either can be damaged. The plan is
     # loaded again because another process may have written between the two reads.
     if folded != plan and store.load(plan_id) == plan:
-        msg = f"{place.store}: the journal of {plan_id!r} does not lead to the plan that is kept"
+        msg = f"{place.shown}: the journal of {plan_id!r} does not lead to the plan that is kept"
         raise CodecError(msg, plan_id=plan_id)
     return _Stored(plan_id, plan, inspect(plan, policy))
 
@@ -1621,21 +1658,21 @@ def watch(place: Place, screen: Screen, *, timeout: float | None, as_json: bool)
     """
     try:
         store, plan_id = place.opened()
-        moves = _moves(Planner(store, plan_id), timeout)
+        steps = moves(Planner(store, plan_id), timeout)
         # A terminal that cannot move its cursor is treated as a pipe.
         if as_json:
-            _print_documents(plan_id, moves, screen)
+            _print_documents(plan_id, steps, screen)
         elif screen.out.is_terminal and not screen.out.is_dumb_terminal:
-            _draw(plan_id, moves, screen)
+            draw(plan_id, steps, screen)
         else:
-            _print_lines(moves, screen)
+            _print_lines(steps, screen)
     except TodoplanError as error:
         screen.complain(str(error))
         return UNREADABLE
     return 0
 
 
-def _moves(planner: Planner, timeout: float | None) -> _Moves:
+def moves(planner: Planner, timeout: float | None) -> _Moves:
     """Yield the current plan, then each new entry with the plans after and before it."""
     plan = planner.plan
     yield None, plan, plan
@@ -1668,10 +1705,11 @@ def _print_lines(moves: _Moves, screen: Screen) -> None:
             screen.show(entry_lines(entry, told, widths, screen.out))
 
 
-def _draw(plan_id: str, moves: _Moves, screen: Screen) -> None:
+def draw(plan_id: str, steps: _Moves, screen: Screen) -> None:
+    """Draw the plan on the terminal with its last changes, and again at each change."""
     title, changes = one_line(plan_id), deque[Change](maxlen=_CHANGES)
     with Live(console=screen.out, refresh_per_second=_TIMES_A_SECOND) as live:
-        for entry, plan, before in moves:
+        for entry, plan, before in steps:
             if entry is not None:
                 at = f"{entry.at.astimezone():%H:%M:%S}" if entry.at else ""
                 actor = clip(one_line(entry.actor or ""), _WATCH_NAME)
@@ -1687,6 +1725,11 @@ def _list(*, ready: Ready = False, place: Place, as_json: AsData = False) -> Non
 def _next(*, place: Place) -> None:
     """Show the task in progress, or the next one that is ready, in one line."""
     exit_with(lambda: show_next(place, Screen()))
+
+
+def _where(*, place: Place) -> None:
+    """Show which store the commands use, and the plans in it."""
+    exit_with(lambda: show_where(place, Screen()))
 
 
 def _ready(*, explain: Explain = False, place: Place) -> None:
@@ -1749,6 +1792,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "diff": _diff,
     "watch": _watch,
     "check": _check,
+    "where": _where,
 }
 
 PLAN_COMMANDS = {name: with_groups(command) for name, command in _COMMANDS.items()}

@@ -1,5 +1,10 @@
-"""Opening a store by its URL, which programs, the command line and its environment share."""
+"""
+Opening a store by its URL, which programs, the command line and its environment share; and the
+store that a project has by default.
+"""
 
+import os
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,7 +23,15 @@ _LEGAL = (
     "sqlite:///plans.db (or sqlite:////var/plans.db), postgresql://user@host/database, "
     "file:///plans.json, or memory:"
 )
+# In postgresql://user:password@host and in ?password=...&...
+_PASSWORD = re.compile(r"(?<=://)([^:/@]*:)[^@]*(?=@)|(?<=[?&])(password=)[^&]*")
 _BY_SUFFIX = {".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".json": "file"}
+
+
+FOLDER = ".todoplan"
+"""The folder of a project's default store."""
+
+_IGNORED = "# Plans are no part of the repository. Delete this file to keep them in it.\n*\n"
 
 
 OpenedStore: TypeAlias = "FileStore | MemoryStore | PostgresStore | SqliteStore"
@@ -51,6 +64,41 @@ def open_store(url: str) -> OpenedStore:
     if scheme == "file" and path:
         return FileStore(path)
     raise _unknown(url)
+
+
+def project_store(directory: Path | None = None) -> Path:
+    """
+    Return the default store of a directory: `.todoplan/plans.db` of its project, as absolute path.
+
+    The project is the nearest directory, from `directory` (the working directory) upwards, that
+    has a folder `.todoplan` or a `.git`. Without one it is `directory` itself, or the home
+    directory if nothing can be written there. Nothing is created.
+    """
+    here = (directory or Path.cwd()).absolute()
+    for folder in (here, *here.parents):
+        if (folder / FOLDER).is_dir() or (folder / ".git").exists():
+            return folder / FOLDER / "plans.db"
+    return (here if os.access(here, os.W_OK) else Path.home()) / FOLDER / "plans.db"
+
+
+def make_project_store(path: Path) -> None:
+    """
+    Make the folder of a default store, readable by its owner alone and ignored by Git.
+
+    Raises:
+        StoreError: the folder cannot be made.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        (path.parent / ".gitignore").write_text(_IGNORED, "utf-8")
+    except OSError as error:
+        msg = f"the folder of {path} cannot be made: {error.strerror}; name a store by --store"
+        raise StoreError(msg, problem="no_folder") from error
+
+
+def without_password(address: str) -> str:
+    """Return the address of a store with `***` for its password, for messages."""
+    return _PASSWORD.sub(lambda found: f"{found[1] or found[2]}***", address)
 
 
 def _split(url: str) -> tuple[str, str]:

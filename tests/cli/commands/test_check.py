@@ -35,6 +35,7 @@ def rules(tmp_path):
     return write
 
 
+@pytest.mark.usefixtures("project")
 def test_a_file_of_rules_is_checked_by_itself(invoke, rules):
     """What is on is listed, at which severity."""
     path = rules('preset = "langchain"\n[rules]\nsingle_in_progress = "warn"\n')
@@ -80,6 +81,7 @@ def test_a_plan_that_breaks_a_rule_is_exit_1(invoke, stored):
     assert [problem["code"] for problem in data["problems"]] == ["single_in_progress"]
 
 
+@pytest.mark.usefixtures("project")
 def test_rules_alone_have_no_plan_in_the_document(invoke):
     """`null` stands for it."""
     data = json.loads(invoke("check", "--json").stdout)

@@ -313,7 +313,7 @@ def test_nothing_to_take_back_is_a_refusal(path, invoke):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("done", "1", "--store", ""), "say where the plan is: --store plans.json"),
+        (("done", "1", "--store", ""), ".todoplan/plans.db keeps no plan yet"),
         (("done", "1", "--store", "redis://x"), "'redis://x' is no "),
         (("done", "1"), "plans.json keeps no plan yet; `todoplan add` begins one"),
         (("add", "Sow", "--policy", "lax"), "'lax' is none of default"),

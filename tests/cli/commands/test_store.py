@@ -93,12 +93,6 @@ def test_a_file_and_a_store_are_one_too_many(invoke, here, command):
     assert "give a file or --store sqlite:///plans.db, not both" in " ".join(result.stderr.split())
 
 
-def test_something_has_to_be_shown(invoke, here):
-    """Neither a file nor a store: it says what to give."""
-    result = invoke("show")
-    assert (result.exit_code, f"by --store or {STORE}" in result.stderr) == (2, True)
-
-
 @pytest.mark.slow
 def test_a_plan_of_a_store_is_served(here):
     """`todoplan mcp --store`: what a client does is in the database at once."""
