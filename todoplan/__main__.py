@@ -24,6 +24,10 @@ def main() -> None:
         # Status lines and scripts ask for it: without the libraries it takes a tenth of the time.
         sys.stdout.write(f"{todoplan.__version__}\n")
         sys.exit(0)
+    if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["--help"], ["-h"]):
+        # A coding agent waits for it, at every prompt: it needs the standard library alone.
+        importlib.import_module("todoplan.cli.hook").run(sys.argv[2:])
+        sys.exit(0)
     try:
         # By name: `python -m todoplan` would call itself so, and no shell completes that.
         importlib.import_module("todoplan.cli.app").app(prog_name="todoplan")

@@ -22,6 +22,8 @@ COMMANDS = (
     "schema",
     "guide",
     "mcp",
+    "plugin",
+    "hook",
     *PLAN_COMMANDS,
     "board",
     "report",

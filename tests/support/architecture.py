@@ -79,6 +79,7 @@ MAY = {
         "stores.memory",
         "web",
         "board.bundle",
+        "render",
     ),
     "board.bundle": ("render",),
     "board.messages": ("codec", "core", "render", "stores.base"),

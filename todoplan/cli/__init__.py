@@ -8,6 +8,7 @@ Modules:
 - `app`: the commands and their options.
 - `plans`: the commands on a plan in a store.
 - `demo`: `todoplan demo`.
+- `plugin`, `hook`: plugins of coding agents, and what their hooks call.
 - `recordings`: the commands on recordings.
 - `output`: how recordings are printed.
 - `screen`: the terminal, and how a command ends.

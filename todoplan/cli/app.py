@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
@@ -22,7 +23,9 @@ import typer
 
 import todoplan as package
 from todoplan.cli import UNREADABLE
+from todoplan.cli.hook import ours, run, socket_of
 from todoplan.cli.plans import (
+    DEFAULT_PLAN,
     PLAN_COMMANDS,
     PRINTERS,
     STORE,
@@ -33,6 +36,7 @@ from todoplan.cli.plans import (
     copy,
     show,
 )
+from todoplan.cli.plugin import HOSTS, Plugin, write_plugin
 from todoplan.cli.screen import Screen, exit_with, one_of, with_groups
 from todoplan.codec import dump_journal
 from todoplan.core.events.apply import Entry
@@ -66,6 +70,7 @@ READING_ORDER = (
             "pydantic-ai",
             "claude-agent-sdk",
             "mcp",
+            "coding-agents",
             "acp",
         ),
     ),
@@ -174,6 +179,7 @@ def schema(toolset: str, form: str, screen: Screen) -> int:
 TOKEN = "TODOPLAN_MCP_TOKEN"  # noqa: S105 - the variable's name
 """The environment variable with the bearer token. An argument would show in process lists."""
 
+_SESSION_IDS = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
 _UNREADABLE = 2
 
 # Printed on a terminal, where the command would otherwise seem to hang: only an MCP client is
@@ -195,12 +201,13 @@ class Served:
 
     file: Path | None = None
     place: Place = Place("memory:")
-    plan_id: str = "plan"
+    plan_id: str | None = None
     toolset: str = "todos"
     policy: str = "default"
     structured: bool | None = None
     board: bool = True
     lenient: bool = False
+    hooks: bool = False
 
 
 @attrs.frozen
@@ -237,11 +244,13 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
         FileStore(served.file) if served.file else served.place.store_itself(screen.complain)
     )
     # A damaged file or a bad id must fail here and not in the client's first call.
-    store.load(served.plan_id)
+    store.load(served.plan_id or DEFAULT_PLAN)
+    if served.hooks:
+        return _with_hooks(served, store, screen)
     server = mcp.make_server(
         _toolbox(served, screen),
         store=store,
-        plan_id=served.plan_id,
+        plan_id=served.plan_id or DEFAULT_PLAN,
         structured=served.structured,
         board=served.board,
         lenient=served.lenient,
@@ -251,12 +260,29 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
         # thread after Ctrl-C.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if sys.stdin.isatty():
-            screen.complain(_WAITING.format(served.plan_id))
+            screen.complain(_WAITING.format(served.plan_id or DEFAULT_PLAN))
         return mcp.serve_stdio(server)
     access = mcp.Access.at(address.host, os.environ.get(TOKEN), address.names)
     listener, url = mcp.listen_at(address.host, address.port)
-    screen.complain(f'the plan "{served.plan_id}" is served at {url}')
+    screen.complain(f'the plan "{served.plan_id or DEFAULT_PLAN}" is served at {url}')
     return mcp.http_server(server, access).serve(sockets=[listener])
+
+
+async def _with_hooks(served: Served, store: Any, screen: Screen) -> None:
+    """Serve a coding agent over stdio, and answer its hooks (`todoplan hook`)."""
+    from todoplan.adapters import mcp  # noqa: PLC0415 - an extra
+    from todoplan.adapters.mcp.hooks import HostSessions, answering  # noqa: PLC0415 - same
+    from todoplan.adapters.mcp.server import tool_server  # noqa: PLC0415 - same
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # as in `_serving`
+    session_id = next(filter(None, map(os.environ.get, _SESSION_IDS)), None)
+    sessions = HostSessions(
+        _toolbox(served, screen), store=store, plan_id=served.plan_id, session_id=session_id
+    )
+    server = tool_server(sessions.toolbox.toolset, sessions.call)
+    ours()
+    async with answering(sessions, socket_of(os.getppid())):
+        await mcp.serve_stdio(server)
 
 
 def _toolbox(served: Served, screen: Screen) -> Toolbox:
@@ -439,7 +465,23 @@ PlanFile = Annotated[
         show_default=False,
     ),
 ]
-PlanId = Annotated[str, typer.Option(metavar="ID", help="The plan in that file or store.")]
+PlanId = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ID",
+        help=f'The plan in that file or store; "{DEFAULT_PLAN}" unless given, with --hooks one for '
+        "each session.",
+        show_default=False,
+    ),
+]
+Hooks = Annotated[
+    bool,
+    typer.Option(
+        "--hooks",
+        help="Serve a coding agent, and answer its hooks (`todoplan hook`), as in the folder that "
+        "`todoplan plugin` writes.",
+    ),
+]
 ToolSetOption = Annotated[
     str,
     typer.Option(
@@ -814,22 +856,93 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
     *,
     file: PlanFile = None,
     store: StoreUrl = None,
-    plan: PlanId = "plan",
+    plan: PlanId = None,
     toolset: ToolSetOption = "todos",
     policy: Rules = "default",
     structured: Structured = None,
     no_board: NoBoard = False,
     lenient: Lenient = False,
+    hooks: Hooks = False,
     http: OverHttp = False,
     host: Host = "127.0.0.1",
     port: Port = 8765,
     allow_host: Hosts = None,
 ) -> None:
     """Serve a plan to any MCP client, over stdio or HTTP."""
+    if hooks:
+        # Copilot CLI starts the servers of a plugin in the plugin's folder, and other hosts in that
+        # of the project, which is their own.
+        with suppress(OSError):
+            os.chdir(f"/proc/{os.getppid()}/cwd")
     kept = (file, Place(_store(store, file)), plan)
-    served = Served(*kept, toolset, policy, structured, board=not no_board, lenient=lenient)
+    served = Served(*kept, toolset, policy, structured, not no_board, lenient, hooks)
     address = Address(host, port, tuple(allow_host or ())) if http else None
     exit_with(lambda: serve(served, address, Screen()))
+
+
+@app.command("plugin")
+def _plugin(  # noqa: PLR0913 - an argument for each option
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write.")],
+    *,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="HOST",
+            help=f"Whose form: {', '.join(HOSTS)}. claude serves Codex and Copilot CLI too.",
+            **one_of(HOSTS),
+        ),
+    ] = "claude",
+    tools: Annotated[
+        str,
+        typer.Option(
+            metavar="TOOLSET",
+            help=f"What the model gets: {', '.join(TOOLSETS)}.",
+            **one_of(TOOLSETS),
+        ),
+    ] = "lean",
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STORE",
+            help="Where the plans are kept; else the project's .todoplan/plans.db.",
+            show_default=False,
+        ),
+    ] = None,
+    plan: Annotated[
+        str,
+        typer.Option(
+            metavar="session|project",
+            help="A plan for each session, or one for the project, which all sessions share.",
+            **one_of(("session", "project")),
+        ),
+    ] = "session",
+    reminders: Annotated[
+        bool, typer.Option("--reminders/--no-reminders", help="Whether the model is reminded.")
+    ] = True,
+    stop: Annotated[
+        bool,
+        typer.Option("--stop/--no-stop", help="Whether an unfinished plan sends the model back."),
+    ] = True,
+) -> None:
+    """Write a plugin for a coding agent: Claude Code, Codex, Copilot CLI, Gemini CLI, Qwen Code."""
+    made = Plugin(tools, store, plan, reminders, stop)
+    exit_with(lambda: write_plugin(folder, host, made, Screen()))
+
+
+@app.command("hook")
+def _hook(
+    word: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="show|on|off",
+            help="Show the plan of the session, or switch its reminders; without a word, an event "
+            "is read from stdin.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Answer an event of a coding agent; a plugin calls this. It never fails."""
+    run([word] if word else [])
 
 
 stores = typer.Typer(

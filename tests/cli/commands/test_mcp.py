@@ -1,11 +1,13 @@
 """`todoplan mcp`: its options, its refusals, and servers that the real client talks to."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -23,6 +25,7 @@ from todoplan.cli import app as mcp_command
 from todoplan.cli.app import TOKEN, Address, Served, serve
 from todoplan.dialogue.tools import unmet_rules
 from todoplan.stores.file import FileStore
+from todoplan.stores.sqlite import SqliteStore
 
 SECRET = "open-sesame-1234"  # noqa: S105 - of a server that lives for a test
 
@@ -221,3 +224,61 @@ def test_both_ways_run_to_their_end(screen, complaints, monkeypatch, tmp_path):
     assert ran == [[], [], ["sockets"]]
     assert mcp_command._toolbox(served, screen).toolset.name == "lean"
     assert [*tmp_path.iterdir()] == []
+
+
+def test_a_coding_agent_s_server_works_in_the_folder_of_the_agent(invoke, monkeypatch, tmp_path):
+    """Copilot CLI starts it in another; and only the owner may reach the folder of the sockets."""
+    served = []
+
+    def seen(server):
+        sockets = [path.name for path in (tmp_path / "sockets").iterdir()]
+        served.append((server.name, Path.cwd(), sockets))
+
+    async def serve_stdio(server):
+        seen(server)
+
+    monkeypatch.chdir(tmp_path)  # and back at the end
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr("todoplan.adapters.mcp.serve_stdio", serve_stdio)
+    monkeypatch.setattr("todoplan.cli.hook.FOLDER", str(tmp_path / "sockets"))
+    agent = Path(f"/proc/{os.getppid()}/cwd").readlink()
+    assert invoke("mcp", "--hooks", "--store", "memory:").exit_code == 0
+    assert served == [("todoplan", agent, [f"{os.getppid()}.sock"])]
+    assert (tmp_path / "sockets").stat().st_mode & 0o777 == 0o700
+
+
+def test_hooks_and_tools_are_of_one_session(tmp_path):
+    """
+    A coding agent starts the server and its hooks: both find each other by its process.
+    """
+    line = ["-m", "todoplan", "mcp", "--hooks", "--toolset", "lean"]
+    store = f"sqlite:///{tmp_path}/plans.db"
+    env = {**environment(), "CLAUDE_CODE_SESSION_ID": "s0"}
+    server = StdioServerParameters(
+        command=sys.executable, args=[*line, "--store", store], env=env, cwd=tmp_path
+    )
+
+    def hook(*words, **told):
+        line = [sys.executable, "-m", "todoplan", "hook", *words]
+        return subprocess.run(
+            line, input=json.dumps(told).encode(), env=environment(), stdout=subprocess.PIPE,
+            check=True,
+        ).stdout.decode()  # fmt: skip
+
+    async def talk():
+        async with connected(stdio_client(server)) as client:
+            await client.call("plan", {"write": ["Dig"]})
+            told = {"session_id": "s1", "turn_id": "t1"}
+            prompt = {"hook_event_name": "UserPromptSubmit", "prompt": "go", **told}
+            await asyncio.to_thread(hook, **prompt)
+            await client.call("plan", {"write": ["Sow"]})
+            shown = await asyncio.to_thread(hook, "show")
+            stop = {"hook_event_name": "Stop", "last_assistant_message": "Done.", **told}
+            return shown, json.loads(await asyncio.to_thread(hook, **stop))
+
+    shown, stopped = asyncio.run(talk())
+    assert shown.endswith("[~] 1 Sow\n")
+    assert stopped["decision"] == "block"
+    assert "#1 [in_progress] Sow" in stopped["reason"]
+    with SqliteStore(tmp_path / "plans.db") as kept:
+        assert {*kept.plan_ids()} == {"s0", "s1"}

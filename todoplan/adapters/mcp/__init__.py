@@ -9,10 +9,11 @@ Plans for any MCP client, over stdio or streamable HTTP: `pip install 'todoplan[
 All of them work with mcp 1.x and 2.x.
 
 `server` has the request handlers, the sessions and the subscriptions. `serving` runs a server over
-stdio or HTTP, with access checks and limits before a request reaches mcp.
+stdio or HTTP, with access checks and limits before a request reaches mcp. `hooks` has the sessions
+of a coding agent, which calls the tools and hooks.
 
-MCP cannot remind a model, ask it for another turn, or show the calls of a turn together. So this
-adapter has no guidance, and parallel calls are carried out in the order of their arrival.
+MCP cannot remind a model, ask it for another turn, or show the calls of a turn together. So a
+server has no guidance without hooks, and carries out parallel calls in the order of their arrival.
 """
 
 from todoplan.errors import MissingExtraError

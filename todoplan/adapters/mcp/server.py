@@ -52,9 +52,11 @@ _LONGEST_NAME = 40
 _PATIENCE = 1.0
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 _NO_CONNECTIONS = "2026-07-28"
-_ADDED_BY_GEMINI = "wait_for_previous"  # added to each tool's schema, and sent with the arguments
 _Handler = Callable[[Any, Any], Awaitable[Any]]
 """A request handler `(context, params) -> result`, with the signature of mcp 2.x."""
+
+ADDED_BY_GEMINI = "wait_for_previous"
+"""An argument that Gemini CLI adds to each tool's schema, and sends."""
 
 EXTENSION = "io.modelcontextprotocol/ui"
 """The capability extension of clients that show pages."""
@@ -357,8 +359,8 @@ class Handlers:
 
     async def _call_tool(self, context: Any, params: Any) -> types.CallToolResult:
         topic, given = self._asked(context), params.arguments
-        if given and _ADDED_BY_GEMINI in given:
-            given = {key: value for key, value in given.items() if key != _ADDED_BY_GEMINI}
+        if given and ADDED_BY_GEMINI in given:
+            given = {key: value for key, value in given.items() if key != ADDED_BY_GEMINI}
         try:
             # MCP has no retries with the same call id, so no replies are kept for them.
             turn = await topic.session(context).answer([Call(params.name, given)], None)

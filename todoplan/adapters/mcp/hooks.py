@@ -1,0 +1,271 @@
+"""
+The plans of a coding agent's sessions, which calls the tools over MCP and hooks around them.
+
+The inputs of the hooks are those of Claude Code. A call of a tool arrives over MCP, which tells
+neither its session nor its subagent. In Claude Code, the hook in front of the call tells both with
+the id of the call (`tool_use_id`), and the call has this id too (`_meta`); Codex tells both in
+`_meta`. A subagent works on the plan of its session, but as a session of its own (law 15): its
+lists drop only what it has listed itself.
+
+What a hook adds to the conversation stays in it, unlike the reminders of other adapters. So
+guidance speaks only at a prompt, after a message with tool calls, after the conversation was
+compacted, and when the model stops too early, and tells each thing once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
+
+import attrs
+
+from todoplan.adapters.mcp.server import ADDED_BY_GEMINI, result_of
+from todoplan.dialogue.calls import Call, Clock, utc_now
+from todoplan.dialogue.guidance import Message, Settings
+from todoplan.dialogue.toolbox import Toolbox, require, require_clock
+from todoplan.errors import TodoplanError
+from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
+from todoplan.planner.session import AsyncSession
+from todoplan.planner.verifying import Verify
+from todoplan.render.outline import to_text
+from todoplan.stores.memory import MemoryStore
+
+SERVER = "plan"
+"""The default name of the MCP server, and of the plan of a call that tells no session."""
+
+_NOTIFICATION = "<task-notification>"
+_REMINDER = "<todoplan-reminder>"
+_COMMANDS = "/todoplan:"  # a person who asks for the plan does not ask for work
+_CALL_ID = "claudecode/toolUseId"
+_MOST = 1_000  # sessions that are kept, and calls that were announced and never came
+_LONGEST = 10_000_000  # bytes of a hook's input
+_Value = TypeVar("_Value")
+
+
+@attrs.frozen
+class _Caller:
+    """Who calls: the host's session, and the id and the type of a subagent, or "" and `None`."""
+
+    session_id: str
+    agent_id: str = ""
+    agent_type: str | None = None
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> _Caller:
+        """Return the caller that the input of a hook names."""
+        agent_id = told.get("agent_id") or ""
+        # An agent that was started by `--agent` has a type and no id: it is no subagent.
+        return cls(told["session_id"], agent_id, told.get("agent_type") if agent_id else None)
+
+    @classmethod
+    def of_call(cls, meta: Mapping[str, Any]) -> _Caller | None:
+        """Return the caller that the metadata of a call names, as in Codex, or `None`."""
+        session_id, thread_id = meta.get("sessionId"), meta.get("threadId")
+        if not isinstance(session_id, str):
+            return None
+        return cls(session_id, "" if thread_id in {None, session_id} else str(thread_id))
+
+
+class HostSessions:
+    """
+    The plans of any number of sessions of a coding agent.
+
+    The arguments are those of `todoplan.adapters.claude_agent_sdk.Planning`. `session_id` is the
+    session of calls before the first hook, and of all calls if there are no hooks.
+    """
+
+    def __init__(  # noqa: PLR0913 - the settings of every adapter
+        self,
+        toolbox: Toolbox | None = None,
+        settings: Settings = Settings(),  # noqa: B008 - a frozen value
+        *,
+        store: AnyStore | None = None,
+        clock: Clock = utc_now,
+        verify: Verify | None = None,
+        plan_id: str | None = None,
+        session_id: str | None = None,
+    ) -> None:
+        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
+        self.settings = require(settings, Settings)
+        self.store: AnyStore = MemoryStore() if store is None else store
+        self.plan_id = plan_id
+        self._given: Any = {
+            "toolbox": self.toolbox,
+            "clock": require_clock(clock),
+            "verify": verify,
+        }
+        self._planners: dict[str, AsyncPlanner] = {}
+        self._sessions: dict[_Caller, AsyncSession] = {}
+        self._callers: dict[str, _Caller] = {}
+        self._aside = False  # whether the last prompt was a command of the plugin
+        self._latest = _Caller(session_id) if session_id else None
+        self.planner(plan_id or SERVER)  # checks the store and the verifier now, not at a call
+
+    def planner(self, session_id: str) -> AsyncPlanner:
+        """Return the planner of a session's plan: `apply`, `undo`, `subscribe`, `watch`."""
+        name = self.plan_id or session_id
+        if name not in self._planners:
+            self._planners[name] = AsyncPlanner(self.store, name, **self._given)
+        return self._planners[name]
+
+    def subscribe(self, session_id: str, subscriber: Subscriber) -> Callable[[], None]:
+        """
+        Call a subscriber with the journal entry and the plan after every accepted change.
+
+        The subscriber may be a plain or a coroutine function. Call the returned function to stop.
+        """
+        return self.planner(session_id).subscribe(subscriber)
+
+    def session(self, told: Mapping[str, Any]) -> AsyncSession:
+        """Return the session of the main agent that a hook names."""
+        self._latest = _Caller(told["session_id"])
+        return self._session(self._latest)
+
+    def _session(self, caller: _Caller) -> AsyncSession:
+        found = self._sessions.pop(caller, None)
+        if found is None:
+            planner = self.planner(caller.session_id)
+            found = AsyncSession(planner, settings=self.settings, actor=caller.agent_type)
+        _keep(self._sessions, caller, found)
+        return found
+
+    async def call(self, _: Any, params: Any) -> Any:
+        """Answer a call of a tool, as a request handler of MCP."""
+        meta = params.model_dump(by_alias=True).get("_meta") or {}
+        call_id = meta.get(_CALL_ID) or ""
+        caller = self._callers.pop(call_id, None) or _Caller.of_call(meta) or self._latest
+        caller = caller or _Caller(SERVER)
+        session = self._session(caller)
+        try:
+            await _responded(session)
+            given = params.arguments
+            if given and ADDED_BY_GEMINI in given:
+                given = {key: value for key, value in given.items() if key != ADDED_BY_GEMINI}
+            turn = await session.answer([Call(params.name, given, call_id)], None)
+        except TodoplanError as error:  # a result and not an error of MCP: the model has to read it
+            return result_of(str(error), caller.session_id)
+        return result_of(turn.replies[0], caller.session_id)
+
+    async def before_call(self, told: Any, call_id: str | None, _: object) -> Any:
+        """PreToolUse: note who makes the call that is about to come."""
+        _keep(self._callers, call_id or told["tool_use_id"], _Caller.of(told))
+        return {}
+
+    async def before_prompt(self, told: Any, *_: object) -> Any:
+        """UserPromptSubmit: a new run begins. Show the plan if the conversation has not seen it."""
+        self._aside = str(told.get("prompt", "")).startswith(_COMMANDS)
+        # A finished background task comes as a prompt too, but belongs to the run that started it.
+        # In Gemini CLI and Copilot CLI so does the reason by which the model was sent back.
+        is_new = not str(told.get("prompt", "")).startswith((_NOTIFICATION, _REMINDER))
+        request = await self.session(told).before_model(partial=True, is_new=is_new)
+        return _context(told, request.text)
+
+    async def after_calls(self, told: Any, *_: object) -> Any:
+        """PostToolBatch: the calls of a message were answered. Tell what others have changed."""
+        if told.get("agent_id"):  # subagents get no reminders: their conversations are short
+            return {}
+        session = self.session(told)
+        await _responded(session)
+        return _context(told, (await session.before_model(partial=True)).text)
+
+    async def after_start(self, told: Any, *_: object) -> Any:
+        """SessionStart: show the plan again where the conversation was compacted."""
+        if told.get("source") != "compact":
+            return {}
+        return _context(told, (await self.session(told).before_model()).text)
+
+    async def before_stop(self, told: Any, *_: object) -> Any:
+        """Stop: send the model back while tasks are open, unless something else is to wake it."""
+        if self._aside:
+            return {}
+        session = self.session(told)
+        if session.request is None:
+            await session.before_model(silent=True)
+        message = Message("assistant", told.get("last_assistant_message") or "")
+        is_waiting = told.get("background_tasks") or told.get("session_crons")
+        advice = await session.after_model(message, silent=bool(is_waiting))
+        if advice.verdict != "again":
+            await session.answer([])  # the request is over
+            return {}
+        await session.before_model(silent=True)  # the next request has the reason at its end
+        # Not `{"decision": "block"}`: the model would read its reason twice, the second time as an
+        # error of the hook.
+        return _context(told, advice.text)
+
+    async def answer(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Answer a hook by the name of its event; {} for one that is not known."""
+        found: dict[str, Callable[[Any, str | None, object], Any]] = {
+            "PreToolUse": self.before_call,
+            "UserPromptSubmit": self.before_prompt,
+            "PostToolBatch": self.after_calls,
+            "SessionStart": self.after_start,
+            "Stop": self.before_stop,
+            "Show": self.show,
+        }
+        handler = found.get(told["hook_event_name"])
+        answer: Mapping[str, Any] = await handler(told, None, None) if handler else {}
+        return answer
+
+    async def show(self, told: Mapping[str, Any], *_: object) -> Any:
+        """Give a person the plan of a session, or else of the latest one, as text."""
+        latest = self._latest.session_id if self._latest else SERVER
+        plan = await self.planner(told.get("session_id") or latest).plan()
+        return {"text": to_text(plan)}
+
+
+@asynccontextmanager
+async def answering(sessions: HostSessions, path: str) -> AsyncIterator[None]:
+    """
+    Answer hooks at a Unix socket until the block ends.
+
+    A request is one line of JSON, the input of a hook, and so is its answer. If another server
+    answers at this path already (a subagent of Codex has a server of its own), it goes on.
+    """
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # A hook must never break a conversation: what cannot be answered is closed in silence, and
+        # `todoplan hook` writes it in its log.
+        with suppress(TodoplanError, LookupError, TypeError, ValueError, OSError):
+            answer = await sessions.answer(json.loads(await reader.readline()))
+            writer.write(json.dumps(answer).encode() + b"\n")
+            await writer.drain()
+        writer.close()
+
+    with suppress(OSError):
+        _, other = await asyncio.open_unix_connection(path)
+        other.close()
+        yield
+        return
+    # Nobody answers there: what an ended server left behind gives way.
+    with suppress(OSError):
+        os.unlink(path)  # noqa: PTH108 - one call of the system, at the start
+    server = await asyncio.start_unix_server(handle, path, limit=_LONGEST)
+    try:
+        yield
+    finally:
+        server.close()
+        with suppress(OSError):
+            os.unlink(path)  # noqa: PTH108 - and one at the end
+
+
+async def _responded(session: AsyncSession) -> None:
+    # The first call of a response, or the batch that it is in, ends the request to the model.
+    if session.request is not None:
+        await session.after_model(Message("assistant", calls=("tool",)))
+
+
+def _context(told: Mapping[str, Any], text: str) -> Any:
+    if not text:
+        return {}
+    event = told["hook_event_name"]
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+def _keep(kept: dict[Any, _Value], key: object, value: _Value) -> None:
+    kept[key] = value
+    if len(kept) > _MOST:
+        del kept[next(iter(kept))]

@@ -1,0 +1,167 @@
+"""
+`todoplan hook`: hands an event of a coding agent to the MCP server that the agent has started.
+
+The server (`todoplan mcp --hooks`) has the plan, the session and the guidance. It answers at a Unix
+socket that is named after the process id of the agent, which is the parent of both. So this module
+imports nothing but the standard library, and a hook takes as long as Python takes to start.
+
+A hook must never break a conversation. Any error is exit code 0 without output, and a line in a log
+beside the socket.
+"""
+
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+FOLDER = f"/tmp/todoplan-{os.getuid() if hasattr(os, 'getuid') else 0}"  # noqa: S108 - see `ours`
+"""The folder of sockets. Hosts give hooks and servers different environments, so none is asked."""
+
+OFF = "TODOPLAN_HOOKS"
+"""The environment variable that switches hooks off by the value "off"."""
+
+_SECONDS = 5.0
+_LONGEST = 10_000_000
+_LOG_BYTES = 100_000
+_ANCESTORS = 5  # shells between the agent and its hook
+
+# The events of the hosts by the names of Claude Code.
+_EVENTS = {
+    "BeforeAgent": "UserPromptSubmit",
+    "userPromptSubmitted": "UserPromptSubmit",
+    "AfterAgent": "Stop",
+    "agentStop": "Stop",
+    "sessionStart": "SessionStart",
+}
+
+
+def ours() -> str:
+    """
+    Return the folder of sockets, made if it is missing.
+
+    Raises:
+        OSError: it cannot be made, or others may write to it: then nobody's answers can be trusted.
+    """
+    with suppress(FileExistsError):
+        os.mkdir(FOLDER, 0o700)
+    found = os.lstat(FOLDER)
+    if found.st_uid != os.getuid() or found.st_mode & 0o077:
+        msg = f"{FOLDER} belongs to somebody else"
+        raise PermissionError(msg)
+    return FOLDER
+
+
+def socket_of(process: int) -> str:
+    """Return the path of the socket of an agent, by the id of its process."""
+    return f"{FOLDER}/{process}.sock"
+
+
+def run(arguments: list[str]) -> None:
+    """
+    Answer the event on stdin, or carry out the last word: `show`, `on` or `off`.
+
+    `show` prints the plan of the session, `off` and `on` switch the hooks of this agent.
+    """
+    try:
+        word = arguments[-1] if arguments else ""
+        if word:
+            sys.stdout.write(_of_person(word))
+        elif os.environ.get(OFF) != "off":
+            given = json.loads(sys.stdin.buffer.read(_LONGEST))
+            answer = _shaped(given, _asked(_canonical(given)))
+            if answer:
+                sys.stdout.write(json.dumps(answer))
+    except Exception as error:  # noqa: BLE001 - see the module
+        _log(error)
+
+
+def _of_person(word: str) -> str:
+    found = _found()
+    if found is None:
+        return "No planning server is running in this session.\n"
+    switch = f"{found}.off"
+    if word == "off":
+        with open(switch, "w"):
+            return "Reminders of the plan are off in this session; /plan on switches them on.\n"
+    if word == "on":
+        with suppress(FileNotFoundError):
+            os.unlink(switch)
+        return "Reminders of the plan are on.\n"
+    shown = {"hook_event_name": "Show", "session_id": os.environ.get("CLAUDE_CODE_SESSION_ID")}
+    return f"{_asked(shown).get('text', '')}\n"
+
+
+def _canonical(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the input with the names of Claude Code."""
+    told = dict(given)
+    event = told.get("hook_event_name") or told.get("hookEventName") or ""
+    told["hook_event_name"] = _EVENTS.get(event, event)
+    told.setdefault("session_id", told.get("sessionId"))
+    told.setdefault("last_assistant_message", told.get("prompt_response"))
+    return told
+
+
+def _shaped(given: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return the answer in the shape of the host, with no key that it does not know.
+
+    Codex ignores an answer with an unknown key without a word.
+    """
+    text = answer.get("hookSpecificOutput", {}).get("additionalContext")
+    if not text:
+        return {}
+    event = given.get("hook_event_name") or given.get("hookEventName")
+    is_claude = "CLAUDECODE" in os.environ and "turn_id" not in given
+    if _EVENTS.get(str(event), event) == "Stop" and not is_claude:
+        return {"decision": "block", "reason": text}
+    if "COPILOT_CLI" in os.environ or "COPILOT_PLUGIN_ROOT" in os.environ:
+        return {"additionalContext": text}
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+def _asked(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer of the agent's server, or {} if there is none or hooks are off."""
+    found = _found()
+    if found is None or (os.path.exists(f"{found}.off") and told["hook_event_name"] != "Show"):
+        return {}
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(_SECONDS)
+        connection.connect(found)
+        connection.sendall(json.dumps(told).encode() + b"\n")
+        with connection.makefile("rb") as lines:
+            line = lines.readline(_LONGEST)
+    answer = json.loads(line) if line else {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _found() -> str | None:
+    """Return the socket of the nearest ancestor that has one."""
+    ours()
+    return next(filter(os.path.exists, map(socket_of, _ancestors())), None)
+
+
+def _ancestors() -> Iterator[int]:
+    with suppress(KeyError, ValueError):
+        yield int(os.environ["CLAUDE_PID"])
+    process = os.getppid()
+    for _ in range(_ANCESTORS):
+        yield process
+        try:
+            with open(f"/proc/{process}/stat", "rb") as file:
+                # The second field is a name in parentheses, which may hold anything.
+                process = int(file.read().rpartition(b")")[2].split()[1])
+        except OSError:
+            return
+
+
+def _log(error: Exception) -> None:
+    with suppress(OSError):
+        path = f"{ours()}/hook.log"
+        is_full = os.path.exists(path) and os.path.getsize(path) > _LOG_BYTES
+        with open(path, "w" if is_full else "a", encoding="utf-8") as file:
+            at = time.strftime("%Y-%m-%dT%H:%M:%S")
+            file.write(f"{at} {type(error).__name__}: {str(error)[:500]!r}\n")

@@ -1,0 +1,132 @@
+"""
+`todoplan plugin`: writes a folder that gives a coding agent the planning tools and the guidance.
+
+One form serves Claude Code, Codex and Copilot CLI; Gemini CLI has an extension of its own, and Qwen
+Code reads settings. The folder names this Python, so that no `PATH` has to be right.
+"""
+
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+import todoplan
+from todoplan.cli import UNREADABLE
+from todoplan.cli.screen import Screen
+from todoplan.texts import say
+
+NAME = "todoplan"
+SERVER = "plan"
+
+_ABOUT = "Plans that are kept, checked and shared: tools for the model, reminders, a board."
+_OWNER = {"name": "todoplan"}
+# Hooks that a plugin has in every host, and those of Claude Code alone: it says before a call which
+# subagent makes it, and has one event for all calls of a message.
+_COMMON = ("SessionStart", "UserPromptSubmit", "Stop")
+_OF_CLAUDE = {"PreToolUse": f"mcp__plugin_{NAME}_{SERVER}__.*", "PostToolBatch": ""}
+_OF_GEMINI = ("SessionStart", "BeforeAgent", "AfterAgent")
+
+
+@attrs.frozen
+class Plugin:
+    """What the folder is to hold. `reminders` and `stop` say which hooks it has."""
+
+    tools: str = "lean"
+    store: str | None = None
+    plan: str = "session"
+    reminders: bool = True
+    stop: bool = True
+
+    @property
+    def server(self) -> dict[str, Any]:
+        """The entry of the MCP server."""
+        line = ["-m", "todoplan", "mcp", "--hooks", "--toolset", self.tools]
+        line += ["--store", self.store] if self.store else []
+        line += [] if self.plan == "session" else ["--plan", "plan"]
+        return {"command": sys.executable, "args": line}
+
+    def hooks(self, events: tuple[str, ...]) -> dict[str, Any]:
+        """Return the hooks of these events, by event."""
+        kept = [each for each in events if self.stop or each not in {"Stop", "AfterAgent"}]
+        return {event: [_hook(_OF_CLAUDE.get(event, ""))] for event in kept if self.reminders}
+
+
+def _hook(matcher: str) -> dict[str, Any]:
+    line = shlex.join([sys.executable, "-m", "todoplan", "hook"])
+    hook = {"hooks": [{"type": "command", "command": line}]}
+    return {"matcher": matcher, **hook} if matcher else hook
+
+
+def _claude(plugin: Plugin) -> dict[str, Any]:
+    about = {"name": NAME, "description": _ABOUT}
+    entry = {**about, "source": "./"}
+    return {
+        ".claude-plugin/plugin.json": {
+            **about,
+            "version": todoplan.__version__,
+            "author": _OWNER,
+            "license": "MIT",
+        },
+        ".claude-plugin/marketplace.json": {**about, "owner": _OWNER, "plugins": [entry]},
+        ".mcp.json": {"mcpServers": {SERVER: {**plugin.server, "alwaysLoad": True}}},
+        "hooks/hooks.json": {"hooks": plugin.hooks((*_COMMON, *_OF_CLAUDE))},
+        "commands/plan.md": _command(),
+    }
+
+
+def _gemini(plugin: Plugin) -> dict[str, Any]:
+    servers = {"mcpServers": {SERVER: plugin.server}}
+    return {
+        "gemini-extension.json": {"name": NAME, "version": todoplan.__version__, **servers},
+        "hooks/hooks.json": {"hooks": plugin.hooks(_OF_GEMINI)},
+    }
+
+
+def _qwen(plugin: Plugin) -> dict[str, Any]:
+    servers = {"mcpServers": {SERVER: {**plugin.server, "trust": True}}}
+    return {".qwen/settings.json": {**servers, "hooks": plugin.hooks(_COMMON)}}
+
+
+HOSTS: dict[str, Callable[[Plugin], dict[str, Any]]] = {
+    "claude": _claude,
+    "gemini": _gemini,
+    "qwen": _qwen,
+}
+"""The forms of the folder by host: a function that returns its files as JSON values or texts."""
+
+
+def _command() -> str:
+    line = shlex.join([sys.executable, "-m", "todoplan", "hook"])
+    return say("plugin", "command", line=line, ARGUMENTS="$ARGUMENTS") + "\n"
+
+
+def write_plugin(folder: Path, host: str, plugin: Plugin, screen: Screen) -> int:
+    """Write the files of a host into a folder, and return the exit code."""
+    files = HOSTS[host](plugin)
+    where = folder.absolute()
+    files["README.md"] = (
+        say("plugin", f"readme.{host}", tools=plugin.tools, folder=where, name=NAME) + "\n"
+    )
+    if taken := [name for name in files if (folder / name).exists() and not _is_ours(folder)]:
+        screen.complain(f"{folder / taken[0]} exists and is not of `todoplan plugin`; name another")
+        return UNREADABLE
+    try:
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = content if isinstance(content, str) else f"{json.dumps(content, indent=2)}\n"
+            path.write_text(text, "utf-8")
+    except OSError as error:
+        screen.complain(f"cannot write {error.filename}: {error.strerror}")
+        return UNREADABLE
+    screen.write(files["README.md"])
+    return 0
+
+
+def _is_ours(folder: Path) -> bool:
+    readme = folder / "README.md"
+    return readme.is_file() and "written by `todoplan plugin`" in readme.read_text("utf-8")
