@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from support.recorded import TODOS, bad_lines, calls, compactions, lines_file
 
-from todoplan.transcripts.calls import CallResult, ShownPlan
+from todoplan.transcripts.calls import CallResult, PersonSpoke, ShownPlan
 from todoplan.transcripts.readers.claude_code import Sidechains
 from todoplan.transcripts.reading import read
 
@@ -217,3 +217,21 @@ def test_a_reminder_of_the_task_table_shows_the_plan(tmp_path):
     path = lines_file(tmp_path, create, reminder("a1", []), reminder("a2", tasks))
     shown = [each for each in read(path) if isinstance(each, ShownPlan)]
     assert [(each.line, each.result.data["tasks"]) for each in shown] == [(3, tasks)]
+
+
+def test_what_the_program_says_is_no_message_of_the_person(tmp_path):
+    """Hooks, commands and background tasks speak in the person's name."""
+
+    def said(number, text, **more):
+        return _line(f"u{number}", {"type": "text", "text": text}, kind="user", **more)
+
+    path = lines_file(
+        tmp_path,
+        said(1, "Do the garden."),
+        said(2, "Stop hook feedback:\nTasks are open."),
+        said(3, "<task-notification>\nDone."),
+        said(4, "Go on.", isSynthetic=True),
+        said(5, "<command-name>/plan</command-name>"),
+        said(6, "[Request interrupted by user]"),
+    )
+    assert [each.line for each in read(path) if isinstance(each, PersonSpoke)] == [1]

@@ -111,7 +111,10 @@ _NOT_SAID = (
     "Caveat:",
     "<system-reminder>",
     "[Request interrupted",
+    "Stop hook feedback:",
+    "<task-notification>",
 )
+_NOT_OF_A_PERSON = ("isMeta", "isCompactSummary", "isSidechain", "isSynthetic")
 
 
 @attrs.frozen
@@ -188,7 +191,7 @@ def _of_record(record: Record, sidechains: Sidechains) -> Iterator[Signal]:
 
 
 def _is_said(fields: Mapping[str, Any]) -> bool:
-    marked = any(fields.get(key) is True for key in ("isMeta", "isCompactSummary", "isSidechain"))
+    marked = any(fields.get(key) is True for key in _NOT_OF_A_PERSON)
     if fields.get("type") != "user" or marked or fields.get("parent_tool_use_id"):
         return False
     content = mapping(fields.get("message")).get("content")
