@@ -57,6 +57,12 @@ class Peer:
     async def call(self, name, arguments=None):
         return await self._wire(self.session.call_tool(name, arguments or {}))
 
+    async def prompts(self):
+        return (await self._wire(self.session.list_prompts()))["prompts"]
+
+    async def prompt(self, name, **arguments):
+        return (await self._wire(self.session.get_prompt(name, arguments)))["messages"]
+
     async def resources(self):
         return (await self._wire(self.session.list_resources()))["resources"]
 

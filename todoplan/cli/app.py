@@ -7,7 +7,9 @@ The commands on a plan are implemented in `plans`, those on recordings in `recor
 import asyncio
 import json
 import os
+import shlex
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Coroutine, Sequence
@@ -40,10 +42,13 @@ from todoplan.cli.plugin import HOSTS, Plugin, write_plugin
 from todoplan.cli.screen import Screen, exit_with, one_of, with_groups
 from todoplan.codec import dump_journal
 from todoplan.core.events.apply import Entry
+from todoplan.core.plan.model import Task
+from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import PRESETS, RuleSettings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, lean, tasks, unmet_rules
 from todoplan.errors import StoreError, TodoplanError
+from todoplan.planner.verifying import Verifier
 from todoplan.stores.file import FileStore
 from todoplan.transcripts import DIALECT_NAMES
 
@@ -180,6 +185,7 @@ TOKEN = "TODOPLAN_MCP_TOKEN"  # noqa: S105 - the variable's name
 """The environment variable with the bearer token. An argument would show in process lists."""
 
 _SESSION_IDS = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
+_CHECK_SECONDS = 600.0
 _UNREADABLE = 2
 
 # Printed on a terminal, where the command would otherwise seem to hang: only an MCP client is
@@ -203,11 +209,34 @@ class Served:
     place: Place = Place("memory:")
     plan_id: str | None = None
     toolset: str = "todos"
-    policy: str = "default"
+    judge: Judge = Judge()
     structured: bool | None = None
     board: bool = True
     lenient: bool = False
     hooks: bool = False
+    actor: str | None = None
+    check: str | None = None
+
+    @property
+    def verify(self) -> Verifier | None:
+        """The verifier that runs the command `check`."""
+        return Verifier(self._ran, seconds=_CHECK_SECONDS, by=self.check) if self.check else None
+
+    def _ran(self, task: Task, _: Plan) -> tuple[bool, str] | None:
+        if not task.check:
+            return None
+        environment = {**os.environ, "TODOPLAN_TASK": task.id, "TODOPLAN_CHECK": task.check}
+        # stdin and stdout are those of the protocol.
+        ran = subprocess.run(  # noqa: S603 - the person's own command
+            shlex.split(self.check or ""),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        rows = ran.stdout.decode(errors="replace").strip().splitlines()
+        return ran.returncode == 0, rows[-1] if rows else f"exit code {ran.returncode}"
 
 
 @attrs.frozen
@@ -254,6 +283,8 @@ def _serving(served: Served, address: Address | None, screen: Screen) -> Corouti
         structured=served.structured,
         board=served.board,
         lenient=served.lenient,
+        actor=served.actor,
+        verify=served.verify,
     )
     if address is None:
         # A thread is blocked reading stdin. With Python's own handler, asyncio would wait for that
@@ -277,7 +308,11 @@ async def _with_hooks(served: Served, store: Any, screen: Screen) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # as in `_serving`
     session_id = next(filter(None, map(os.environ.get, _SESSION_IDS)), None)
     sessions = HostSessions(
-        _toolbox(served, screen), store=store, plan_id=served.plan_id, session_id=session_id
+        _toolbox(served, screen),
+        store=store,
+        plan_id=served.plan_id,
+        session_id=session_id,
+        verify=served.verify,
     )
     server = tool_server(sessions.toolbox.toolset, sessions.call)
     ours()
@@ -291,7 +326,7 @@ def _toolbox(served: Served, screen: Screen) -> Toolbox:
 
     Rules that the tool set cannot keep are turned off, and a message on stderr names them.
     """
-    toolset, policy = TOOLSETS[served.toolset], PRESETS[served.policy]
+    toolset, policy = TOOLSETS[served.toolset], served.judge.rules_that_hold()
     vain = dict.fromkeys(unmet_rules(toolset, policy), "off")
     if vain:
         screen.complain(f"{served.toolset} cannot keep {', '.join(vain)}: off here")
@@ -490,12 +525,23 @@ ToolSetOption = Annotated[
         **one_of(TOOLSETS),
     ),
 ]
-Rules = Annotated[
-    str,
+ServedActor = Annotated[
+    str | None,
     typer.Option(
-        metavar="PRESET",
-        help=f"The rules of the plan: {', '.join(PRESETS)}.",
-        **one_of(PRESETS),
+        "--actor",
+        metavar="NAME",
+        help="The actor in the plan's history; else the name that the client gives itself.",
+        show_default=False,
+    ),
+]
+CheckCommand = Annotated[
+    str | None,
+    typer.Option(
+        "--verify",
+        metavar="COMMAND",
+        help="Run this command before a task that has a check is completed, and record what it "
+        "found as evidence. The rule evidence_required=error refuses what it did not pass.",
+        show_default=False,
     ),
 ]
 Structured = Annotated[
@@ -852,13 +898,15 @@ def _guide(name: GuideName = None) -> None:
 
 
 @app.command("mcp")
+@with_groups
 def _mcp(  # noqa: PLR0913 - an argument for each option
     *,
     file: PlanFile = None,
     store: StoreUrl = None,
     plan: PlanId = None,
     toolset: ToolSetOption = "todos",
-    policy: Rules = "default",
+    actor: ServedActor = None,
+    verify: CheckCommand = None,
     structured: Structured = None,
     no_board: NoBoard = False,
     lenient: Lenient = False,
@@ -867,6 +915,7 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
     host: Host = "127.0.0.1",
     port: Port = 8765,
     allow_host: Hosts = None,
+    judge: Judge,
 ) -> None:
     """Serve a plan to any MCP client, over stdio or HTTP."""
     if hooks:
@@ -875,7 +924,7 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
         with suppress(OSError):
             os.chdir(f"/proc/{os.getppid()}/cwd")
     kept = (file, Place(_store(store, file)), plan)
-    served = Served(*kept, toolset, policy, structured, not no_board, lenient, hooks)
+    served = Served(*kept, toolset, judge, structured, not no_board, lenient, hooks, actor, verify)
     address = Address(host, port, tuple(allow_host or ())) if http else None
     exit_with(lambda: serve(served, address, Screen()))
 

@@ -225,3 +225,37 @@ def test_each_change_is_told_once(era):
 
     uri = plan_uri("plan")
     assert asyncio.run(play()) == (([uri, uri], 0, 2), 0, 2)
+
+
+def test_a_person_is_offered_prompts(era):
+    """To begin a plan, to go on with it, and to compare it with what is done."""
+
+    async def ask():
+        async with connected(server_of(MemoryStore(), "todos"), era) as client:
+            todos = [{"content": "Dig", "status": "in_progress"}]
+            await client.call("write_todos", {"todos": todos})
+            offered = await client.prompts()
+            with pytest.raises(ProtocolError, match="no such prompt; there are plan, resume"):
+                await client.prompt("sing")
+            begin = await client.prompt("plan", goal="Do the garden.")
+            return offered, begin, await client.prompt("resume"), await client.prompt("review")
+
+    offered, *given = asyncio.run(ask())
+    assert [each["name"] for each in offered] == ["plan", "resume", "review"]
+    assert all(each["description"] for each in offered)
+    begin, resume, review = (messages[0]["content"]["text"] for messages in given)
+    assert begin.endswith("Do the garden.")
+    assert resume.endswith("0/1 completed, 1 in progress\n[~] 1 Dig")
+    assert "Dig" in review
+
+
+def test_an_actor_takes_the_place_of_the_client_s_name(era):
+    """For a server that one program starts for itself."""
+    store = MemoryStore()
+
+    async def ask():
+        async with connected(make_server(store=store, actor="bot"), era) as client:
+            await client.call("write_todos", {"todos": [{"content": "Dig", "status": "pending"}]})
+
+    asyncio.run(ask())
+    assert [entry.actor for entry in store.entries("plan")] == ["bot"]

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -19,10 +20,12 @@ from support.mcp_client import connected, over_http
 from support.mcp_server import environment
 from support.policies import strict_for
 
-from todoplan import LEAN, STRICT
+from todoplan import LEAN, STRICT, Plan, Planner, Task
 from todoplan.adapters.mcp.server import APP_TYPE, EXTENSION
 from todoplan.cli import app as mcp_command
 from todoplan.cli.app import TOKEN, Address, Served, serve
+from todoplan.cli.plans import Judge
+from todoplan.core.commands import CreateTask
 from todoplan.dialogue.tools import unmet_rules
 from todoplan.stores.file import FileStore
 from todoplan.stores.sqlite import SqliteStore
@@ -190,11 +193,14 @@ def test_a_missing_extra_is_exit_2(invoke, monkeypatch):
 
 def test_rules_that_a_tool_set_cannot_keep_are_off_and_told(screen, complaints):
     """Any tool set goes with any policy: a server's user cannot change the rules one by one."""
-    box = mcp_command._toolbox(Served(toolset="lean", policy="strict"), screen)
+    box = mcp_command._toolbox(Served(toolset="lean", judge=Judge("strict")), screen)
     assert box.policy == strict_for(LEAN)
     off = ", ".join(unmet_rules(LEAN, STRICT))
     assert f"lean cannot keep {off}: off here" in complaints(screen)
-    assert mcp_command._toolbox(Served(toolset="tasks", policy="strict"), screen).policy == STRICT
+    assert (
+        mcp_command._toolbox(Served(toolset="tasks", judge=Judge("strict")), screen).policy
+        == STRICT
+    )
     assert complaints(screen).count("\n") == 1
 
 
@@ -224,6 +230,54 @@ def test_both_ways_run_to_their_end(screen, complaints, monkeypatch, tmp_path):
     assert ran == [[], [], ["sockets"]]
     assert mcp_command._toolbox(served, screen).toolset.name == "lean"
     assert [*tmp_path.iterdir()] == []
+
+
+def test_rules_an_actor_and_a_verifier_are_options(tmp_path):
+    """
+    As for the other commands: a file of rules and single ones; a task with a check is completed if
+    the command says so, which is told the task.
+    """
+    rules, script = tmp_path / "rules.toml", tmp_path / "check.py"
+    rules.write_text('preset = "default"\n[rules]\nevidence_required = "error"\n')
+    script.write_text(
+        "import os, sys\nprint(os.environ['TODOPLAN_TASK'], 'of', os.environ['TODOPLAN_CHECK'])\n"
+        "sys.exit(os.environ['TODOPLAN_TASK'] == '1')\n"
+    )
+    store = SqliteStore(tmp_path / "plans.db")
+    for check in ("broken", "sound", None):
+        Planner(store, "plan").apply(CreateTask("Dig", check=check)).unwrap()
+    line = ["mcp", "--store", f"sqlite:///{tmp_path}/plans.db", "--toolset", "lean"]
+    line += ["--policy", str(rules), "--rule", "max_depth=2", "--actor", "bot"]
+    line += ["--verify", shlex.join([sys.executable, str(script)])]
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "todoplan", *line], env=environment()
+    )
+
+    async def talk():
+        async with connected(stdio_client(server)) as client:
+            return [(await client.call("plan", {"done": [task]})) for task in (1, 2, 3)]
+
+    texts = [result["content"][0]["text"] for result in asyncio.run(talk())]
+    assert "1 of broken" in texts[0]
+    assert "verified: #2" in texts[1]
+    plan = store.load("plan")
+    assert [task.status.closed for task in plan] == [False, True, True]
+    assert {entry.actor for entry in store.entries("plan")} == {None, "bot"}
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        (f"{sys.executable} -c pass", (True, "exit code 0")),
+        (f"{sys.executable} -c 'print(1); raise SystemExit(3)'", (False, "1")),
+    ],
+)
+def test_what_a_command_prints_last_is_the_evidence(command, found):
+    """Else its exit code; a task without a check is none of its business."""
+    verify = Served(check=command).verify
+    assert verify.look(Task("1", "Dig", check="sound"), Plan()) == found
+    assert verify.look(Task("1", "Dig"), Plan()) is None
+    assert Served().verify is None
 
 
 def test_a_coding_agent_s_server_works_in_the_folder_of_the_agent(invoke, monkeypatch, tmp_path):

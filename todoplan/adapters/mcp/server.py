@@ -43,7 +43,9 @@ from todoplan.errors import PlanError, TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner
 from todoplan.planner.session import AsyncSession
 from todoplan.planner.verifying import Verify
+from todoplan.render.outline import to_text
 from todoplan.stores.memory import MemoryStore
+from todoplan.texts import say, wording
 
 # Plans and clients kept. mcp 1.x does not report that a client is gone, and some never unsubscribe.
 _MOST = 1_000
@@ -71,6 +73,9 @@ PLAN_TYPE = "application/json"
 # agentscope#1249 and CVE-2026-3954, paths were passed as names.
 PLAN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """The pattern of plan ids, which are parts of addresses."""
+
+PROMPTS = ("plan", "resume", "review")
+"""The names of the prompts, which clients offer to a person as commands."""
 
 _TEXT = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}
@@ -215,8 +220,8 @@ class Topic:
     each request.
     """
 
-    def __init__(self, plan_id: str, planner: AsyncPlanner) -> None:
-        self.plan_id, self.planner = plan_id, planner
+    def __init__(self, plan_id: str, planner: AsyncPlanner, actor: str | None = None) -> None:
+        self.plan_id, self.planner, self._actor = plan_id, planner, actor
         self.uri = plan_uri(plan_id)
         self._subscribed: dict[int, Any] = {}
         self._sessions: dict[int | str | None, tuple[Any, AsyncSession]] = {}
@@ -240,7 +245,8 @@ class Topic:
         connects = getattr(context, "protocol_version", "") < _NO_CONNECTIONS
         key = id(said) if said and connects else name
         # `said` is stored with its session to keep it alive. Otherwise its id() could be reused.
-        found = self._sessions.pop(key, None) or (said, AsyncSession(self.planner, actor=name))
+        actor = self._actor or name
+        found = self._sessions.pop(key, None) or (said, AsyncSession(self.planner, actor=actor))
         self._sessions[key] = found
         _forget(self._sessions)
         return found[1]
@@ -305,6 +311,7 @@ class Handlers:
     _structured: bool | None = None
     _board: bool = False
     _lenient: bool = False
+    _actor: str | None = None
     _topics: dict[str, Topic] = attrs.field(factory=dict, init=False)
 
     def topic(self, plan_id: str) -> Topic:
@@ -314,7 +321,8 @@ class Handlers:
         A client may name any number of plans. Beyond 1,000, the least recently used topic without
         subscribers is dropped, with the sessions of its clients.
         """
-        found = self._topics.pop(plan_id, None) or Topic(plan_id, self._planner(plan_id))
+        found = self._topics.pop(plan_id, None)
+        found = found or Topic(plan_id, self._planner(plan_id), self._actor)
         self._topics[plan_id] = found
         if len(self._topics) > _MOST:
             # The current topic is kept, because its client may be about to subscribe.
@@ -328,6 +336,8 @@ class Handlers:
         found: dict[str, tuple[str, _Handler]] = {
             "tools/list": ("ListTools", self._list_tools),
             "tools/call": ("CallTool", self._call_tool),
+            "prompts/list": ("ListPrompts", self._list_prompts),
+            "prompts/get": ("GetPrompt", self._get_prompt),
             "resources/list": ("ListResources", self._list_resources),
             "resources/read": ("ReadResource", self._read_resource),
             "resources/subscribe": ("Subscribe", self._subscribe),
@@ -368,6 +378,26 @@ class Handlers:
         except TodoplanError as error:
             return result_of(str(error), topic.plan_id)
         return result_of(turn.replies[0], topic.plan_id, structured=self._sends_data(context))
+
+    async def _list_prompts(self, _: Any, __: Any) -> types.ListPromptsResult:
+        goal = {"name": "goal", "description": "what is to be done", "required": True}
+        found = [
+            {"name": name, "description": wording("prompts", f"{name}.about")}
+            | ({"arguments": [goal]} if name == "plan" else {})
+            for name in PROMPTS
+        ]
+        return types.ListPromptsResult.model_validate({"prompts": found})
+
+    async def _get_prompt(self, context: Any, params: Any) -> types.GetPromptResult:
+        topic, name = self._asked(context), params.name
+        if name not in PROMPTS:
+            msg = f"no such prompt; there are {', '.join(PROMPTS)}"
+            raise _protocol_error(types.INVALID_PARAMS, msg)
+        goal = (params.arguments or {}).get("goal", "")
+        plan = "" if name == "plan" else to_text(await topic.planner.plan())
+        text = say("prompts", name, goal=goal, plan=plan)
+        said = {"role": "user", "content": {"type": "text", "text": text}}
+        return types.GetPromptResult.model_validate({"messages": [said]})
 
     async def _list_resources(self, context: Any, _: Any) -> types.ListResourcesResult:
         topic = self._asked(context)
@@ -495,6 +525,7 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     structured: bool | None = None,
     board: bool = True,
     lenient: bool = False,
+    actor: str | None = None,
 ) -> Any:
     """
     Return a low-level MCP server for the plans in a store.
@@ -506,7 +537,8 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     adds structured data to the text of results; `None` adds it only for clients that show the
     board, because other clients show the model the data instead of the text. `board` offers the
     board to clients that show pages (MCP Apps). `lenient` publishes schemas without required fields
-    and legal words, for hosts that check arguments themselves.
+    and legal words, for hosts that check arguments themselves. `actor` is the actor of all calls in
+    the journal; by default it is the name that the client gives itself.
 
     Raises:
         PlanError: the plan id does not match `PLAN_ID`; or the toolbox, the store or the verifier
@@ -515,7 +547,7 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     kept = MemoryStore() if store is None else store
     given: Any = {"toolbox": toolbox, "clock": clock, "verify": verify}
     handlers = Handlers(
-        lambda name: AsyncPlanner(kept, name, **given), plan_id, structured, board, lenient
+        lambda name: AsyncPlanner(kept, name, **given), plan_id, structured, board, lenient, actor
     )
     server = _Server(
         "todoplan",
