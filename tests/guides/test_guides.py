@@ -15,6 +15,7 @@ FRAMEWORKS = {
     "agentscope",
     "claude-agent-sdk",
     "deepagents",
+    "google-adk",
     "langchain",
     "mcp",
     "openai-agents",
@@ -114,6 +115,7 @@ TEMPLATE = [
         "openai-agents",
         "pydantic-ai",
         "claude-agent-sdk",
+        "google-adk",
         "mcp",
     ],
 )

@@ -74,6 +74,7 @@ READING_ORDER = (
             "openai-agents",
             "pydantic-ai",
             "claude-agent-sdk",
+            "google-adk",
             "mcp",
             "coding-agents",
             "acp",

@@ -1,0 +1,543 @@
+"""
+`Planning` and `attach`: the tools, the reminders, and a model that is asked again.
+
+The plan and the session's record are one JSON text in the state of the ADK session. A text, because
+ADK merges the state changes of parallel calls key by key: a key that one call has removed from a
+dict comes back with another call's change.
+
+ADK stops at the first answer without calls, and none of its callbacks can ask the model again. So
+the model of an attached agent is wrapped. The callback before the model has the state and hands the
+session over to the wrapper, which gets the request alone.
+"""
+
+from __future__ import annotations
+
+import json
+import weakref
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, TypeVar
+
+import attrs
+from google.adk.agents import LlmAgent
+from google.adk.agents.callback_context import CallbackContext
+from google.adk.events import Event, EventActions
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
+from google.adk.sessions import BaseSessionService, Session
+from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.tool_context import ToolContext
+from google.genai import types
+from pydantic import PrivateAttr
+
+from todoplan.codec import plan_from_data
+from todoplan.codec.documents import read_recent
+from todoplan.core.commands import Command
+from todoplan.core.decide import Decision
+from todoplan.core.events.apply import Entry
+from todoplan.core.plan.model import in_utc
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules import Policy
+from todoplan.dialogue.calls import Call, Clock, utc_now
+from todoplan.dialogue.guidance import (
+    Conversation,
+    Message,
+    Settings,
+    ToolResult,
+    is_final_answer,
+    is_refusal,
+)
+from todoplan.dialogue.toolbox import (
+    Start,
+    Toolbox,
+    guidance_of,
+    last_change,
+    plan_before,
+    require,
+    require_clock,
+    starts,
+    undone,
+)
+from todoplan.dialogue.tools import Definition
+from todoplan.errors import CodecError, PlanError
+from todoplan.planner import AnyStore
+from todoplan.planner.session import AsyncSession, Request, opened_async
+from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.stores.slot import JOURNAL, SLOT
+
+KEY = "todoplan"
+"""The key of the session's state."""
+
+_MOST = 1_000  # runs under way, and requests to the model
+_Value = TypeVar("_Value")
+
+
+@attrs.define
+class _Run:
+    """
+    The session during one invocation, and the state that it was read from or written to.
+
+    `of` is ADK's session, which the runner lets go at the end of a run, also of one that failed.
+    """
+
+    session: AsyncSession
+    text: str
+    of: weakref.ref[Session]
+    is_over: bool = False
+
+
+class Planning:
+    """
+    The plans of all sessions of an agent, for `attach`.
+
+    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
+    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
+    `system_prompt` is the instruction that the model reads with the tools; the tool set's unless
+    given, and "" for none. With a `store` the plan is kept there under the id of the ADK session,
+    or under `plan_id` for a plan that several sessions share.
+
+    Raises:
+        PlanError: an argument has the wrong type.
+    """
+
+    def __init__(  # noqa: PLR0913 - the settings of every adapter
+        self,
+        toolbox: Toolbox | None = None,
+        settings: Settings = Settings(),  # noqa: B008 - a frozen value
+        *,
+        store: AnyStore | None = None,
+        clock: Clock = utc_now,
+        verify: Verify | None = None,
+        system_prompt: str | None = None,
+        plan_id: str | None = None,
+    ) -> None:
+        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
+        self.settings = require(settings, Settings)
+        self.guidance = guidance_of(self.toolbox, settings)
+        self.store, self.plan_id = store, plan_id
+        prompt = self.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
+        self.system_prompt, self.clock = prompt, require_clock(clock)
+        self._given: Any = {
+            "toolbox": self.toolbox,
+            "settings": settings,
+            "store": store,
+            "clock": clock,
+            "verify": verifier_of(verify),
+        }
+        self._runs: dict[str, _Run] = {}
+        self._asked: dict[int, tuple[LlmRequest, AsyncSession, Request]] = {}
+        self.opened({}, "plan")  # checks the store now, not at a call
+
+    def opened(self, kept: dict[str, Any], session_id: str) -> AsyncSession:
+        """Return the session that was saved in a mapping, or a new one."""
+        plan_id = (self.plan_id or session_id) if self.store is not None else None
+        return opened_async(kept, plan_id=plan_id, **self._given)
+
+    def _run(self, context: CallbackContext | ToolContext) -> _Run:
+        """Return the session of this invocation, read anew if others have written the state."""
+        text = context.state.get(KEY) or "{}"
+        run = self._runs.pop(context.invocation_id, None)
+        if run is None or run.text != text:
+            session = self.opened(_read(text), context.session.id)
+            run = _Run(session, text, weakref.ref(context.session))
+        run.is_over = False
+        _keep_latest(self._runs, context.invocation_id, run)
+        return run
+
+    def works_on(self, session: Session) -> bool:
+        """Return whether a run of this session goes on in this process."""
+        alive = (run.of() for run in self._runs.values() if not run.is_over)
+        ids = (session.app_name, session.user_id, session.id)
+        return any(each and (each.app_name, each.user_id, each.id) == ids for each in alive)
+
+    def _save(self, context: CallbackContext | ToolContext, run: _Run) -> None:
+        text = json.dumps(run.session.to_data())
+        if text != run.text:
+            run.text = context.state[KEY] = text
+
+    async def after_agent(self, callback_context: CallbackContext) -> None:
+        """ADK's callback: the agent has ended. If its parent goes on, the run does too."""
+        if run := self._runs.get(callback_context.invocation_id):
+            run.is_over = True
+
+    async def before_model(
+        self, callback_context: CallbackContext, llm_request: LlmRequest
+    ) -> None:
+        """ADK's callback: add the reminder that is due, and hand the session to the model."""
+        is_new = callback_context.invocation_id not in self._runs
+        run = self._run(callback_context)
+        messages = Conversation(llm_request.contents, _message)
+        request = await run.session.before_model(messages, is_new=is_new, guidance=self.guidance)
+        if self.system_prompt:
+            llm_request.append_instructions([self.system_prompt])
+        if request.text:
+            llm_request.contents = [*llm_request.contents, _said(request.text)]
+        _keep_latest(self._asked, id(llm_request), (llm_request, run.session, request))
+        self._save(callback_context, run)
+
+    async def after_model(
+        self, callback_context: CallbackContext, llm_response: LlmResponse
+    ) -> None:
+        """ADK's callback: save what the session has noted about the answer."""
+        if not llm_response.partial:
+            self._save(callback_context, self._run(callback_context))
+
+    def asked(self, request: LlmRequest) -> tuple[AsyncSession, Request] | None:
+        """Return the session of a request to the model, once."""
+        # The request is kept with it, because the id of one that is gone may be used again.
+        found = self._asked.pop(id(request), None)
+        return found and found[1:]
+
+    async def answer(self, call: Call, context: ToolContext) -> dict[str, str]:
+        """Answer a call of the model."""
+        run = self._run(context)
+        # The turn is the message of the model that has this call.
+        messages = reversed(context.session.events)
+        turns = ((each.id, [*map(_call, each.get_function_calls())]) for each in messages)
+        of_this = (each for each in turns if call.call_id in {one.call_id for one in each[1]})
+        response, turn = next(of_this, ("", [call]))
+        reply = await run.session.answer_one(call, turn, response)
+        self._save(context, run)
+        return {"error" if reply.is_error else "result": reply.text}
+
+
+def _keep_latest(kept: dict[Any, _Value], key: object, value: _Value) -> None:
+    kept[key] = value
+    if len(kept) > _MOST:
+        del kept[next(iter(kept))]
+
+
+def _read(text: str) -> dict[str, Any]:
+    try:
+        kept = json.loads(text)
+    except (TypeError, ValueError) as error:
+        msg = f"the plan in the state of this session is damaged: {error}"
+        raise CodecError(msg, problem="damaged") from error
+    if not isinstance(kept, dict):
+        msg = f"the plan in the state of this session is damaged: it is no object but {text[:40]!r}"
+        raise CodecError(msg, problem="damaged")
+    return kept
+
+
+def _call(call: types.FunctionCall) -> Call:
+    return Call(call.name or "", call.args or {}, call.id or "")
+
+
+def _said(text: str) -> types.Content:
+    return types.Content(role="user", parts=[types.Part(text=text)])
+
+
+def _message(content: types.Content) -> Message:
+    """Return a content of a request as guidance reads it."""
+    parts = content.parts or []
+    text = "".join(part.text or "" for part in parts if not part.thought)
+    calls = tuple(part.function_call.name or "" for part in parts if part.function_call)
+    answers = [part.function_response for part in parts if part.function_response]
+    results = tuple(
+        ToolResult(one.name or "", "error" not in (one.response or {}), one.id or "")
+        for one in answers
+    )
+    if results:
+        return Message("tool", text, results=results)
+    return Message("assistant" if content.role == "model" else "user", text, calls)
+
+
+def _answer(response: LlmResponse) -> Message:
+    """Return an answer of the model as guidance reads it."""
+    answer = _message(response.content or types.Content(role="model"))
+    finish = response.finish_reason.name if response.finish_reason else ""
+    return Message("assistant", answer.text, answer.calls, finish=finish)
+
+
+class GuidedModel(BaseLlm):
+    """A model that is asked again if it stops while tasks are open; `attach` makes it."""
+
+    _inner: BaseLlm = PrivateAttr()
+    _planning: Planning = PrivateAttr()
+
+    @classmethod
+    def of(cls, inner: BaseLlm, planning: Planning) -> GuidedModel:
+        """Return the wrapper of a model."""
+        made = cls(model=inner.model)
+        made._inner, made._planning = inner, planning
+        return made
+
+    @property
+    def capabilities(self) -> Any:
+        """Those of the model itself."""
+        return self._inner.capabilities
+
+    def connect(self, llm_request: LlmRequest) -> Any:
+        """Open a live connection to the model itself: it has no final answers to judge."""
+        return self._inner.connect(llm_request)
+
+    async def generate_content_async(
+        self,
+        llm_request: LlmRequest,
+        stream: bool = False,  # noqa: FBT001, FBT002 - ADK's own
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """
+        Yield the model's answer.
+
+        The chunks of an answer that is sent back are yielded too, but not its end. The usage of the
+        last answer includes those that were sent back.
+
+        Raises:
+            PlanError: the model gives final answers again and again while tasks are open, and the
+                settings say to raise.
+        """
+        asked = self._planning.asked(llm_request)
+        if asked is None:  # an agent that was not attached
+            async for response in self._inner.generate_content_async(llm_request, stream):
+                yield response
+            return
+        session, request = asked
+        spent: types.GenerateContentResponseUsageMetadata | None = None
+        first: LlmResponse | None = None
+        while True:
+            last: LlmResponse | None = None
+            async with aclosing(self._inner.generate_content_async(llm_request, stream)) as coming:
+                async for response in coming:
+                    if last is not None:
+                        yield last
+                    last = response
+            if last is None or last.partial or last.error_code:
+                if last is not None:
+                    yield last
+                return
+            last.usage_metadata = spent = _sum(spent, last.usage_metadata)
+            answer = _answer(last)
+            advice = await session.after_model(
+                answer, request=request, guidance=self._planning.guidance
+            )
+            if advice.verdict != "again":
+                yield last if first is None else _whole(first, last)
+                return
+            if advice.keeps(answer):
+                first = last
+            request = attrs.evolve(request, memory=advice.memory, text=advice.text)
+            said = [last.content] if last.content else []
+            contents = [*llm_request.contents, *said, _said(advice.text)]
+            llm_request = llm_request.model_copy(update={"contents": contents})
+
+
+def _whole(first: LlmResponse, last: LlmResponse) -> LlmResponse:
+    """
+    Return the answer after the question whether the first one was complete: both, in one content.
+    """
+    answer = _answer(last)
+    if not is_final_answer(answer):
+        return last
+    parts = [*(first.content.parts or ())] if first.content else []
+    if last.content and answer.text and not is_refusal(answer):
+        parts += [types.Part(text="\n\n"), *(last.content.parts or ())]
+    content = types.Content(role="model", parts=parts)
+    return last.model_copy(update={"content": content, "finish_reason": first.finish_reason})
+
+
+def _sum(
+    one: types.GenerateContentResponseUsageMetadata | None,
+    other: types.GenerateContentResponseUsageMetadata | None,
+) -> types.GenerateContentResponseUsageMetadata | None:
+    if one is None or other is None:
+        return one or other
+    counts = {
+        name: (getattr(one, name) or 0) + value
+        for name, value in other.model_dump(exclude_none=True).items()
+        if isinstance(value, int)
+    }
+    return other.model_copy(update=counts)
+
+
+class PlanTool(BaseTool):
+    """A tool of the plan; `make_tools` makes it."""
+
+    def __init__(self, planning: Planning, definition: Definition) -> None:
+        super().__init__(name=definition.name, description=definition.description)
+        self._planning, self._definition = planning, definition
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        schema = {**self._definition.schema}
+        return types.FunctionDeclaration(
+            name=self.name, description=self.description, parameters_json_schema=schema
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """Answer a call: `{"result": text}`, or `{"error": text}` for what was refused."""
+        call = Call(self.name, args, tool_context.function_call_id or "")
+        return await self._planning.answer(call, tool_context)
+
+
+def make_tools(planning: Planning) -> list[BaseTool]:
+    """
+    Return the tools for `LlmAgent(tools=...)`, without prompt and guidance.
+
+    Raises:
+        PlanError: the argument is not a `Planning`.
+    """
+    definitions = require(planning, Planning).toolbox.toolset.definitions()
+    return [PlanTool(planning, definition) for definition in definitions]
+
+
+def attach(agent: LlmAgent, planning: Planning) -> LlmAgent:
+    """
+    Return a copy of an agent with the tools, the prompt and the guidance of a planning.
+
+    The given agent is not changed. Sub-agents share the plan of the session if they are attached to
+    the same planning, before they are given to their parent.
+
+    Raises:
+        PlanError: an argument has the wrong type, or the agent has tools of these names already.
+    """
+    require(agent, LlmAgent, "an agent of ADK, and then the planning")
+    tools = make_tools(planning)
+    taken = {getattr(tool, "name", getattr(tool, "__name__", "")) for tool in agent.tools}
+    if doubled := sorted({tool.name for tool in tools} & taken):
+        msg = f"the agent {agent.name!r} has {', '.join(doubled)} already; attach one plan, once"
+        raise PlanError(msg, names=doubled)
+    # The plan's callbacks are the last before the model and the first behind it, so that they see
+    # the request and the answer as they are.
+    before, after = agent.canonical_before_model_callbacks, agent.canonical_after_model_callbacks
+    update = {
+        "tools": [*agent.tools, *tools],
+        "model": GuidedModel.of(agent.canonical_model, planning),
+        "before_model_callback": [*before, planning.before_model],
+        "after_model_callback": [planning.after_model, *after],
+        "after_agent_callback": [*agent.canonical_after_agent_callbacks, planning.after_agent],
+    }
+    return agent.clone(update)
+
+
+State = Session | Mapping[str, Any]
+
+
+def plan_of_state(state: State) -> Plan:
+    """
+    Return the plan in an ADK session or in its state, or an empty plan if there is none.
+
+    Raises:
+        CodecError: the saved plan is damaged.
+        PlanError: a store keeps the plan.
+    """
+    kept = _kept(state)
+    if kept and SLOT not in kept:
+        msg = "a store keeps the plan of this session: read it there"
+        raise PlanError(msg)
+    return plan_from_data(kept[SLOT]) if kept else Plan()
+
+
+def history_of(state: State) -> tuple[Entry, ...]:
+    """
+    Return the journal in an ADK session or in its state, at most the latest 50 entries.
+
+    Raises:
+        CodecError: as in `plan_of_state`.
+    """
+    return read_recent(_kept(state).get(JOURNAL))
+
+
+def _kept(state: State) -> dict[str, Any]:
+    found = state.state if isinstance(state, Session) else state
+    return _read(found.get(KEY) or "{}")
+
+
+async def seed_plan(
+    planning: Planning,
+    service: BaseSessionService,
+    session: Session,
+    plan: Plan,
+    *,
+    actor: str | None = None,
+) -> None:
+    """
+    Replace the tasks of a session's plan by those of `plan`; ids that were used are not reused.
+
+    Raises:
+        PlanError: an argument has the wrong type.
+        Exception: as of `edit_plan`.
+    """
+    opened = _opened(planning, session)
+    await opened.seed(require(plan, Plan), actor=actor)
+    await _keep(opened, service, session)
+
+
+async def edit_plan(  # noqa: PLR0913 - where the plan is, and what is done to it
+    planning: Planning,
+    service: BaseSessionService,
+    session: Session,
+    command: Command,
+    *,
+    actor: str | None = None,
+    policy: Policy | None = None,
+) -> Decision:
+    """
+    Apply a command to a session's plan between two runs, and return the decision.
+
+    `session` is what `service.get_session` has returned. The default policy is that of the toolbox.
+    `actor` is the author of the change, for the journal.
+
+    Raises:
+        PlanError: an argument has the wrong type; or a run of the session goes on, and no store
+            keeps the plan.
+        Exception: the session service refuses the session because it is not the latest (those of
+            ADK that use a database do): get it again. With a store nothing is written to it.
+    """
+    opened = _opened(planning, session)
+    chosen = None if policy is None else require(policy, Policy)
+    decision = await opened.edit(command, actor=actor, policy=chosen)
+    await _keep(opened, service, session)
+    return decision
+
+
+async def undo_plan(
+    planning: Planning, service: BaseSessionService, session: Session, *, actor: str | None = None
+) -> Decision:
+    """
+    Undo the last change of a session's plan that is not undone yet, by any actor.
+
+    Repeated calls undo earlier changes. The plan before a change is found in the journal and in the
+    session's earlier events.
+
+    Raises:
+        PlanError: as of `edit_plan`; or neither says what was before the change.
+        Exception: as of `edit_plan`.
+    """
+    opened = _opened(planning, session)
+    if opened.slot is None:
+        return await opened.undo(actor=actor)
+    plan, journal = opened.slot.load(SLOT), history_of(session)
+    change, known = last_change(journal), (*starts(journal), *_earlier(session, journal))
+    before = None if change is None else plan_before(change, plan, journal, known)
+    decision, entry = undone(plan, change, before, at=in_utc(planning.clock()), actor=actor)
+    if entry is not None:
+        opened.slot.append(SLOT, plan.revision, (entry,), decision.unwrap())
+    await _keep(opened, service, session)
+    return decision
+
+
+def _earlier(session: Session, journal: Sequence[Entry]) -> Iterator[Start]:
+    for event in session.events:
+        if text := event.actions.state_delta.get(KEY):
+            plan = plan_from_data(_read(text)[SLOT])
+            yield Start(plan, sum(entry.revision <= plan.revision for entry in journal))
+
+
+def _opened(planning: Planning, session: Session) -> AsyncSession:
+    require(planning, Planning)
+    require(session, Session, "a session of ADK, as its service returns it")
+    if planning.store is None and planning.works_on(session):
+        # Law 16: what the run saves next would not have the edit.
+        msg = (
+            "a run of this session goes on, which would not see the edit: edit it after the run, or"
+            " keep the plan in a store, Planning(store=...), and edit it there"
+        )
+        raise PlanError(msg)
+    return planning.opened(_kept(session), session.id)
+
+
+async def _keep(opened: AsyncSession, service: BaseSessionService, session: Session) -> None:
+    text = json.dumps(opened.to_data())
+    if text != session.state.get(KEY):
+        actions = EventActions(state_delta={KEY: text})
+        await service.append_event(session, Event(author="user", actions=actions))
