@@ -200,6 +200,9 @@ def test_without_proc_the_parent_is_asked(monkeypatch):
     def missing(*_):
         raise FileNotFoundError
 
+    monkeypatch.setattr(hook, "_ANCESTORS", 1)
+    assert [*hook._ancestors()] == [os.getppid()]
+    monkeypatch.setattr(hook, "_ANCESTORS", 5)
     monkeypatch.setattr("builtins.open", missing)
     assert [*hook._ancestors()] == [os.getppid()]
 

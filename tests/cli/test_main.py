@@ -8,6 +8,7 @@ from importlib.metadata import version
 import pytest
 
 from todoplan import __main__ as entry
+from todoplan.cli import hook
 
 
 def run(monkeypatch, *arguments):
@@ -31,6 +32,16 @@ def test_main_runs_the_app(monkeypatch, capsys):
     """The exit code is the command's."""
     assert run(monkeypatch, "--version") == 0
     assert capsys.readouterr().out == f"{version('todoplan')}\n"
+
+
+def test_a_hook_takes_the_short_way(monkeypatch):
+    """It needs none of the libraries of the command line; its help does."""
+    asked = []
+    monkeypatch.setattr(hook, "run", asked.append)
+    assert run(monkeypatch, "hook", "show") == run(monkeypatch, "hook") == 0
+    assert asked == [["show"], []]
+    assert run(monkeypatch, "hook", "--help") == 0
+    assert len(asked) == 2
 
 
 def test_stdout_replaces_what_it_cannot_encode(monkeypatch):

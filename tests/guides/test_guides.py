@@ -20,6 +20,7 @@ FRAMEWORKS = {
     "mcp",
     "openai-agents",
     "pydantic-ai",
+    "strands",
     "testing",
     "write-a-store",
     "write-an-adapter",
@@ -116,6 +117,7 @@ TEMPLATE = [
         "pydantic-ai",
         "claude-agent-sdk",
         "google-adk",
+        "strands",
         "mcp",
     ],
 )

@@ -75,6 +75,7 @@ READING_ORDER = (
             "pydantic-ai",
             "claude-agent-sdk",
             "google-adk",
+            "strands",
             "mcp",
             "coding-agents",
             "acp",

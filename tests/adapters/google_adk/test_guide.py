@@ -25,9 +25,9 @@ def test_a_run_prints_what_is_shown_and_is_edited(capsys):
     async def play():
         script = (first, second, says("Drafted."), third, says("Drafted and sent."))
         SCRIPT.set(Script(*script))
-        await names["work"](Scripted(model="scripted"), "Draft and send the letter.")
+        session = await names["work"](Scripted(model="scripted"), "Draft and send the letter.")
         edited = defined("google-adk", "google-adk edit", **names)
-        return await edited["tell"]()
+        return await edited["tell"](session)
 
     assert asyncio.run(play()) == [None, None, None, "ann"]
     assert capsys.readouterr().out == fenced("google-adk", "output: google-adk", "text")

@@ -1,0 +1,28 @@
+"""Strands Agents passes the conformance suite."""
+
+from tempfile import mkdtemp
+
+import pytest
+from support.conformance_strands import Strands
+
+from todoplan.testing.adapters import ALL, AdapterSuite, Capability
+
+
+class TestStrands(AdapterSuite):
+    # Strands parses the arguments of a call itself, and keeps its sessions as JSON in UTF-8. The
+    # host makes an agent anew for each run, so that one that works is not the one that is edited.
+    capabilities = ALL - {
+        Capability.RAW_ARGUMENTS,
+        Capability.TEXT_ARGUMENTS,
+        Capability.LONG_NUMBERS,
+        Capability.BROKEN_TEXTS,
+        Capability.LIVE_EDITS,
+        Capability.RETURNS,
+    }
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path):
+        self.folder = tmp_path
+
+    def host(self, setup):
+        return Strands(setup, mkdtemp(dir=self.folder))

@@ -1,0 +1,346 @@
+"""
+`Planning`: a plugin with the tools, and a middleware around each request to the model.
+
+The plan and the session's record are a JSON value in `agent.state`, which every session manager of
+Strands keeps. During a run they are also in a session in memory, which is opened from the state
+when the run begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import attrs
+from strands import Agent
+from strands.hooks import AfterInvocationEvent, BeforeInvocationEvent
+from strands.middleware import InvokeModelContext, InvokeModelStage, ModelStopReason
+from strands.plugins import Plugin
+from strands.types.tools import AgentTool, ToolGenerator, ToolSpec, ToolUse
+
+from todoplan.codec import plan_from_data
+from todoplan.codec.documents import read_recent
+from todoplan.core.commands import Command
+from todoplan.core.decide import Decision
+from todoplan.core.events.apply import Entry
+from todoplan.core.plan.model import in_utc
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules import Policy
+from todoplan.dialogue import text_of
+from todoplan.dialogue.calls import Call, Clock, utc_now
+from todoplan.dialogue.guidance import Message, Settings, ToolResult
+from todoplan.dialogue.toolbox import (
+    Toolbox,
+    last_change,
+    plan_before,
+    require,
+    require_clock,
+    starts,
+    undone,
+)
+from todoplan.dialogue.tools import Definition
+from todoplan.errors import PlanError
+from todoplan.planner import AnyStore
+from todoplan.planner.session import AsyncSession, opened_async
+from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.stores.slot import JOURNAL, SLOT
+
+KEY = "todoplan"
+"""The key of the agent's state."""
+
+
+class Planning(Plugin):
+    """
+    The plan of one agent: `Agent(model, plugins=[Planning()])`.
+
+    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
+    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
+    `system_prompt` is appended to the agent's own; it is the tool set's unless given, and "" for
+    none. With a `store` the plan is kept there under `plan_id`, and the agent's state has the
+    session's record alone.
+
+    Raises:
+        PlanError: an argument has the wrong type, or a store is given without a plan id.
+    """
+
+    def __init__(  # noqa: PLR0913 - the settings of every adapter
+        self,
+        toolbox: Toolbox | None = None,
+        settings: Settings = Settings(),  # noqa: B008 - a frozen value
+        *,
+        store: AnyStore | None = None,
+        clock: Clock = utc_now,
+        verify: Verify | None = None,
+        system_prompt: str | None = None,
+        plan_id: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
+        prompt = self.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
+        self.system_prompt, self.store, self.clock = prompt, store, require_clock(clock)
+        self._given: Any = {
+            "toolbox": self.toolbox,
+            "settings": require(settings, Settings),
+            "store": store,
+            "plan_id": plan_id,
+            "clock": clock,
+            "verify": verifier_of(verify),
+        }
+        self._runs: WeakKeyDictionary[Agent, AsyncSession] = WeakKeyDictionary()
+        opened_async({}, **self._given)  # checks the store now, not at a call
+
+    @property
+    def name(self) -> str:
+        """The name of the plugin."""
+        return KEY
+
+    def init_agent(self, agent: Agent) -> None:
+        """Give an agent the tools, the prompt and the guidance. Strands calls this."""
+        for tool in make_tools(self):
+            agent.tool_registry.register_tool(tool)
+        if self.system_prompt:
+            agent.system_prompt = f"{agent.system_prompt or ''}\n\n{self.system_prompt}".strip()
+        agent.add_hook(self._begin, BeforeInvocationEvent)
+        agent.add_hook(self._end, AfterInvocationEvent)
+        agent.add_middleware(InvokeModelStage, self._guided)
+
+    def session(self, agent: Agent) -> AsyncSession:
+        """Return the session of an agent's run, or a new one from the agent's state."""
+        found = self._runs.get(agent)
+        return found or self.opened(agent)
+
+    def opened(self, agent: Agent) -> AsyncSession:
+        """Return the session that was saved in an agent's state, or a new one."""
+        return opened_async(agent.state.get(KEY) or {}, **self._given)
+
+    def works_on(self, agent: Agent) -> bool:
+        """Return whether a run of the agent, or of another one with its saved session, goes on."""
+        return _place(agent) in map(_place, self._runs)
+
+    def _begin(self, event: BeforeInvocationEvent) -> None:
+        self._runs[event.agent] = self.opened(event.agent)
+
+    def _end(self, event: AfterInvocationEvent) -> None:
+        self._runs.pop(event.agent, None)
+
+    async def _guided(
+        self, context: InvokeModelContext, call_model: Any
+    ) -> AsyncGenerator[Any, None]:
+        """Put the reminder at the tail of one request, and ask again after an early answer."""
+        agent: Any = context.agent
+        session = self.session(agent)
+        request = await session.before_model(
+            _neutral(context.messages),
+            is_new=not _found("toolResult", context.messages[-1]),
+        )
+        event: Any = None
+        while True:
+            async for event in call_model(_reminded(context, request.text)):
+                if not isinstance(event, ModelStopReason):
+                    yield event
+            answer = _message(event.message, {}, event.stop_reason)
+            try:
+                advice = await session.after_model(answer, request=request)
+            finally:
+                agent.state.set(KEY, session.to_data())
+            if advice.verdict != "again":
+                yield event
+                return
+            request = attrs.evolve(request, memory=advice.memory, text=advice.text)
+            context = context.replace(messages=[*context.messages, event.message])
+
+
+def _reminded(context: InvokeModelContext, text: str) -> InvokeModelContext:
+    if not text:
+        return context
+    messages = [*context.messages]
+    if messages[-1]["role"] == "assistant":
+        messages.append({"role": "user", "content": []})
+    messages[-1] = {**messages[-1], "content": [*messages[-1]["content"], {"text": text}]}
+    # Models place the cache point in front of these blocks. Behind the reminder it would be of no
+    # use, because the next request has no such text there.
+    changing = context.dynamic_trailing_blocks + 1
+    return context.replace(messages=messages, dynamic_trailing_blocks=changing)
+
+
+def _neutral(messages: Sequence[Any]) -> list[Message]:
+    uses = [use for message in messages for use in _found("toolUse", message)]
+    names = {use["toolUseId"]: use["name"] for use in uses}
+    return [_message(message, names) for message in messages]
+
+
+def _message(message: Any, names: dict[str, str], finish: str = "") -> Message:
+    calls = tuple(use["name"] for use in _found("toolUse", message))
+    results = tuple(
+        ToolResult(names.get(each["toolUseId"], ""), each["status"] == "success", each["toolUseId"])
+        for each in _found("toolResult", message)
+    )
+    text = text_of(_found("text", message))
+    return Message(message["role"], text, calls, results, finish=finish)
+
+
+def _found(kind: str, message: Any) -> list[Any]:
+    return [block[kind] for block in message["content"] if kind in block]
+
+
+class PlanTool(AgentTool):
+    """A tool of the plan; `make_tools` makes it."""
+
+    def __init__(self, planning: Planning, definition: Definition) -> None:
+        super().__init__()
+        self._planning, self._definition = planning, definition
+
+    @property
+    def tool_name(self) -> str:
+        """The name that the model sees."""
+        return self._definition.name
+
+    @property
+    def tool_type(self) -> str:
+        """The kind of tool."""
+        return KEY
+
+    @property
+    def tool_spec(self) -> ToolSpec:
+        """The definition that the model sees."""
+        shown, schema = self._definition, {"json": {**self._definition.schema}}
+        return ToolSpec(name=shown.name, description=shown.description, inputSchema=schema)
+
+    async def stream(
+        self, tool_use: ToolUse, invocation_state: dict[str, Any], **_: Any
+    ) -> ToolGenerator:
+        """Answer a call; a refusal has the status "error"."""
+        agent: Agent = invocation_state["agent"]
+        # Strands starts the calls of a message in order, each as a task of its own.
+        uses = _found("toolUse", agent.messages[-1]) if agent.messages else []
+        turn = [Call(each["name"], each["input"], each["toolUseId"]) for each in uses]
+        call = Call(self.tool_name, tool_use["input"], tool_use["toolUseId"])
+        session = self._planning.session(agent)
+        reply = await session.answer_one(call, turn if call in turn else [call], "")
+        agent.state.set(KEY, session.to_data())
+        status = "error" if reply.is_error else "success"
+        yield {"toolUseId": call.call_id, "status": status, "content": [{"text": reply.text}]}
+
+
+def make_tools(planning: Planning) -> list[AgentTool]:
+    """
+    Return the tools for `Agent(tools=...)`, without prompt and guidance.
+
+    Raises:
+        PlanError: the argument is not a `Planning`.
+    """
+    definitions = require(planning, Planning).toolbox.toolset.definitions()
+    return [PlanTool(planning, definition) for definition in definitions]
+
+
+def plan_of_state(agent: Agent) -> Plan:
+    """
+    Return the plan in an agent's state, or an empty plan if there is none.
+
+    Raises:
+        CodecError: the saved plan is damaged.
+        PlanError: a store keeps the plan.
+    """
+    kept = require(agent, Agent).state.get(KEY)
+    if kept and SLOT not in kept:
+        msg = "a store keeps the plan of this agent: read it there"
+        raise PlanError(msg)
+    return plan_from_data(kept[SLOT]) if kept else Plan()
+
+
+def history_of(agent: Agent) -> tuple[Entry, ...]:
+    """
+    Return the journal in an agent's state, at most the latest 50 entries.
+
+    Raises:
+        CodecError: as in `plan_of_state`.
+    """
+    return read_recent((require(agent, Agent).state.get(KEY) or {}).get(JOURNAL))
+
+
+async def seed_plan(
+    planning: Planning, agent: Agent, plan: Plan, *, actor: str | None = None
+) -> None:
+    """
+    Replace the tasks of an agent's plan by those of `plan`; ids that were used are not reused.
+
+    Raises:
+        PlanError: as of `edit_plan`.
+    """
+    session = _idle(planning, agent)
+    await session.seed(require(plan, Plan), actor=actor)
+    _keep(session, agent)
+
+
+async def edit_plan(
+    planning: Planning,
+    agent: Agent,
+    command: Command,
+    *,
+    actor: str | None = None,
+    policy: Policy | None = None,
+) -> Decision:
+    """
+    Apply a command to an agent's plan between two runs, and return the decision.
+
+    The default policy is that of the toolbox. `actor` is the author of the change, for the journal.
+    The agent's session manager, if it has one, keeps the change at once.
+
+    Raises:
+        PlanError: an argument has the wrong type; or a run of the agent goes on, and no store keeps
+            the plan.
+    """
+    session = _idle(planning, agent)
+    chosen = None if policy is None else require(policy, Policy)
+    decision = await session.edit(command, actor=actor, policy=chosen)
+    _keep(session, agent)
+    return decision
+
+
+async def undo_plan(planning: Planning, agent: Agent, *, actor: str | None = None) -> Decision:
+    """
+    Undo the last change of an agent's plan that is not undone yet, by any actor.
+
+    Repeated calls undo earlier changes. Without a store, the plan before a change has to follow
+    from the latest 50 entries.
+
+    Raises:
+        PlanError: as of `edit_plan`; or the journal does not say what was before the change.
+    """
+    session = _idle(planning, agent)
+    slot = session.slot
+    if slot is None:
+        return await session.undo(actor=actor)
+    plan, journal = slot.load(SLOT), history_of(agent)
+    change = last_change(journal)
+    before = None if change is None else plan_before(change, plan, journal, starts(journal))
+    decision, entry = undone(plan, change, before, at=in_utc(planning.clock()), actor=actor)
+    if entry is not None:
+        slot.append(SLOT, plan.revision, (entry,), decision.unwrap())
+    _keep(session, agent)
+    return decision
+
+
+def _idle(planning: Planning, agent: Agent) -> AsyncSession:
+    require(agent, Agent, "an agent of Strands")
+    if require(planning, Planning).store is None and planning.works_on(agent):
+        # Law 16: what the run saves next would not have the edit.
+        msg = (
+            "a run of this agent goes on, which would not see the edit: edit its plan after the"
+            " run, or keep it in a store, Planning(store=..., plan_id=...), and edit it there"
+        )
+        raise PlanError(msg)
+    return planning.opened(agent)
+
+
+def _place(agent: Agent) -> object:
+    manager: Any = agent._session_manager  # noqa: SLF001 - it has no public name
+    return (manager.session_id, agent.agent_id) if manager else id(agent)
+
+
+def _keep(session: AsyncSession, agent: Agent) -> None:
+    agent.state.set(KEY, session.to_data())
+    # Strands saves the state when a message is added or a run ends, and neither happens here.
+    if manager := agent._session_manager:  # noqa: SLF001 - as above
+        manager.sync_agent(agent)
