@@ -60,6 +60,9 @@ PUBLIC = {
     "todoplan.testing.stores": "AsyncStoreSuite StoreSuite",
 }
 PROVISIONAL = {
+    "todoplan.adapters.agent_framework": (
+        "Planning edit_plan history_of make_tools plan_of_state seed_plan undo_plan"
+    ),
     "todoplan.adapters.strands": (
         "Planning edit_plan history_of make_tools plan_of_state seed_plan undo_plan"
     ),

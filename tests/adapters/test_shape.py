@@ -17,6 +17,7 @@ FRAMEWORKS = {
     "pydantic_ai": ("pydantic_ai", ["Planning"]),
     "claude_agent_sdk": ("claude_agent_sdk", ["Planning"]),
     "google_adk": ("google.adk", ["Planning"]),
+    "agent_framework": ("agent_framework", ["Planning"]),
     "strands": ("strands", ["Planning"]),
 }
 NAMES = ["edit_plan", "history_of", "make_tools", "plan_of_state", "seed_plan", "undo_plan"]
@@ -112,7 +113,7 @@ def test_a_verifier_is_asked_for_by_one_name(name):
     """`verify`, a keyword behind the clock, wherever tools are made; none unless given."""
     module = adapter(name)
     # Some adapters' tools are made of a `Planning`, which has it.
-    of_planning = {"openai_agents", "claude_agent_sdk", "google_adk", "strands"}
+    of_planning = {"openai_agents", "claude_agent_sdk", "google_adk", "strands", "agent_framework"}
     kinds = FRAMEWORKS[name][1] + (["make_tools"] if name not in of_planning else [])
     for kind in kinds:
         found = parameters(getattr(module, kind))

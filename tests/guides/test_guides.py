@@ -12,6 +12,7 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 
 FRAMEWORKS = {
     "acp",
+    "agent-framework",
     "agentscope",
     "claude-agent-sdk",
     "deepagents",
@@ -118,6 +119,7 @@ TEMPLATE = [
         "claude-agent-sdk",
         "google-adk",
         "strands",
+        "agent-framework",
         "mcp",
     ],
 )

@@ -76,6 +76,7 @@ READING_ORDER = (
             "claude-agent-sdk",
             "google-adk",
             "strands",
+            "agent-framework",
             "mcp",
             "coding-agents",
             "acp",

@@ -1,0 +1,426 @@
+"""
+`Planning`: a context provider with the tools, and middleware around each request and each call.
+
+The plan and the session's record are in the provider's part of `AgentSession.state`, which
+`AgentSession.to_dict` saves. During a run they are also in a session in memory, which is opened
+from the state when the run begins.
+
+The framework checks a call's arguments against the schema, and refuses what the toolbox would
+repair. So a middleware in front of that check answers the calls of the planning tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any
+from weakref import WeakValueDictionary
+
+import attrs
+from agent_framework import (
+    AgentSession,
+    ChatContext,
+    ChatMiddleware,
+    ChatResponse,
+    ChatResponseUpdate,
+    Content,
+    ContextProvider,
+    FunctionInvocationContext,
+    FunctionMiddleware,
+    FunctionTool,
+    Message,
+    ResponseStream,
+    SessionContext,
+)
+
+from todoplan.codec import plan_from_data
+from todoplan.codec.documents import read_recent
+from todoplan.core.commands import Command
+from todoplan.core.decide import Decision
+from todoplan.core.events.apply import Entry
+from todoplan.core.plan.model import in_utc
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules import Policy
+from todoplan.dialogue import guidance as neutral
+from todoplan.dialogue.calls import Call, Clock, utc_now
+from todoplan.dialogue.guidance import Settings, ToolResult
+from todoplan.dialogue.replies import is_error_text
+from todoplan.dialogue.toolbox import (
+    Toolbox,
+    last_change,
+    plan_before,
+    require,
+    require_clock,
+    starts,
+    undone,
+)
+from todoplan.dialogue.tools import Definition
+from todoplan.errors import PlanError
+from todoplan.planner import AnyStore
+from todoplan.planner.session import AsyncSession, Request, opened_async
+from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.stores.slot import JOURNAL, SLOT
+
+KEY = "todoplan"
+"""The key of the session's state, and the source id of the provider."""
+
+_ROLES = frozenset({"system", "user", "assistant", "tool"})
+
+
+class Planning(ContextProvider):
+    """
+    The plans of all sessions of an agent: `Agent(client, context_providers=[Planning()])`.
+
+    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
+    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
+    `system_prompt` is the instruction that the model reads with the tools; the tool set's unless
+    given, and "" for none. With a `store` the plan is kept there under the id of the session, or
+    under `plan_id` for a plan that several sessions share.
+
+    Raises:
+        PlanError: an argument has the wrong type.
+    """
+
+    def __init__(  # noqa: PLR0913 - the settings of every adapter
+        self,
+        toolbox: Toolbox | None = None,
+        settings: Settings = Settings(),  # noqa: B008 - a frozen value
+        *,
+        store: AnyStore | None = None,
+        clock: Clock = utc_now,
+        verify: Verify | None = None,
+        system_prompt: str | None = None,
+        plan_id: str | None = None,
+    ) -> None:
+        super().__init__(KEY)
+        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
+        prompt = self.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
+        self.system_prompt, self.store, self.clock = prompt, store, require_clock(clock)
+        self.plan_id = plan_id
+        self._given: Any = {
+            "toolbox": self.toolbox,
+            "settings": require(settings, Settings),
+            "store": store,
+            "clock": clock,
+            "verify": verifier_of(verify),
+        }
+        # Held by the run alone, so that one that failed is over as well.
+        self._runs: WeakValueDictionary[str, _Run] = WeakValueDictionary()
+        self._opened({}, KEY)  # checks the store now, not at a call
+
+    def _opened(self, state: Mapping[str, Any], session_id: str) -> AsyncSession:
+        plan_id = (self.plan_id or session_id) if self.store is not None else None
+        return opened_async({**state}, plan_id=plan_id, **self._given)
+
+    def idle(self, session: AgentSession) -> AsyncSession:
+        """
+        Return the session that is saved in a state, for an edit.
+
+        Raises:
+            PlanError: a run of the session goes on, and no store keeps the plan.
+        """
+        if self.store is None and session.session_id in self._runs:
+            # Law 16: what the run saves next would not have the edit.
+            msg = (
+                "a run of this session goes on, which would not see the edit: edit it after the"
+                " run, or keep the plan in a store, Planning(store=...), and edit it there"
+            )
+            raise PlanError(msg)
+        return self._opened(_state(session), session.session_id)
+
+    async def before_run(
+        self,
+        *,
+        agent: object,  # noqa: ARG002 - the framework's own
+        session: AgentSession,
+        context: SessionContext,
+        state: dict[str, Any],
+    ) -> None:
+        """Add the tools, the prompt and the guidance. The framework calls this."""
+        run = _Run(self._opened(state, session.session_id), state)
+        self._runs[session.session_id] = run
+        context.extend_tools(KEY, make_tools(self))
+        if self.system_prompt:
+            context.extend_instructions(KEY, self.system_prompt)
+        context.extend_middleware(KEY, [_Guided(run), _Answering(run, self.toolbox)])
+
+    async def after_run(
+        self,
+        *,
+        agent: object,  # noqa: ARG002 - the framework's own
+        session: AgentSession,
+        context: SessionContext,  # noqa: ARG002 - same
+        state: dict[str, Any],  # noqa: ARG002 - same
+    ) -> None:
+        """Note that the run is over. The framework calls this."""
+        self._runs.pop(session.session_id, None)
+
+    async def answer(self, call: Call, session: AgentSession | None) -> str:
+        """Answer a call that stands by itself: there is no run of this planning."""
+        if session is None:
+            return "There is no session, and so no plan: run the agent with session=."
+        opened = self._opened(_state(session), session.session_id)
+        turn = await opened.answer([call])
+        _state(session).update(opened.to_data())
+        return turn.replies[0].text
+
+
+@attrs.define(eq=False)
+class _Run:
+    """The session during one run, with the calls of the model's last message."""
+
+    session: AsyncSession
+    state: dict[str, Any]
+    is_new: bool = True
+    turn: list[Call] = attrs.Factory(list)
+
+    def save(self) -> None:
+        self.state.update(self.session.to_data())
+
+
+class _Guided(ChatMiddleware):
+    """Puts the reminder at the tail of one request, and asks again after an early answer."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+
+    async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
+        """Guide one request to the model."""
+        run, own = self._run, [*context.messages]
+        request = await run.session.before_model(_conversation(own), is_new=run.is_new)
+        run.is_new = False
+        context.messages = _reminded(own, request.text)
+        await call_next()
+        # A stream, or else a response. What is given on is a stream that goes on with the next one.
+        found: Any = context.result
+        if context.stream:
+            parts = self._streamed(found, context, call_next, request, own)
+            context.result = ResponseStream(parts, finalizer=ChatResponse.from_updates)
+            return
+        while (again := await self._judged(found, request)) is not None:
+            own, request = [*own, *found.messages], again
+            context.messages = _reminded(own, request.text)
+            await call_next()
+            found = context.result
+
+    async def _streamed(
+        self,
+        stream: Any,
+        context: ChatContext,
+        call_next: Callable[[], Awaitable[None]],
+        request: Request,
+        own: list[Message],
+    ) -> AsyncIterable[ChatResponseUpdate]:
+        while True:
+            async for update in stream:
+                yield update
+            response = await stream.get_final_response()
+            again = await self._judged(response, request)
+            if again is None:
+                return
+            own, request = [*own, *response.messages], again
+            context.messages = _reminded(own, request.text)
+            await call_next()
+            stream = context.result
+
+    async def _judged(self, response: Any, request: Request) -> Request | None:
+        """Return the next request if the answer is sent back, or `None` if it stands."""
+        run = self._run
+        contents = [each for message in response.messages for each in message.contents]
+        run.turn = [_call(each) for each in contents if each.type == "function_call"]
+        answer = _read(contents, "assistant", {}, str(response.finish_reason or ""))
+        try:
+            advice = await run.session.after_model(answer, request=request)
+        finally:
+            run.save()
+        if advice.verdict != "again":
+            return None
+        return attrs.evolve(request, memory=advice.memory, text=advice.text)
+
+
+class _Answering(FunctionMiddleware):
+    """Answers the calls of the planning tools, before the framework checks their arguments."""
+
+    def __init__(self, run: _Run, toolbox: Toolbox) -> None:
+        self._run, self._names = run, toolbox.toolset.tool_names
+
+    async def process(
+        self, context: FunctionInvocationContext, call_next: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Answer one call."""
+        if context.function.name not in self._names:
+            await call_next()
+            return
+        run, call_id = self._run, context.metadata.get("call_id", "")
+        made = Call(context.function.name, _plain(context.arguments), call_id)
+        call = next((each for each in run.turn if each.call_id == call_id), made)
+        reply = await run.session.answer_one(call, run.turn or [call])
+        run.save()
+        context.result = reply.text
+
+
+def _plain(arguments: Any) -> Any:
+    return arguments if isinstance(arguments, Mapping) else arguments.model_dump()
+
+
+def _reminded(messages: Sequence[Message], text: str) -> list[Message]:
+    return [*messages, *([Message(role="user", contents=[text])] if text else [])]
+
+
+def _call(content: Content) -> Call:
+    return Call(content.name or "", content.arguments or {}, content.call_id or "")
+
+
+def _conversation(messages: Sequence[Message]) -> list[neutral.Message]:
+    """Return the messages of a request as guidance reads them."""
+    contents = [each for message in messages for each in message.contents]
+    # A result has no name of its own.
+    names = {each.call_id: each.name or "" for each in contents if each.type == "function_call"}
+    return [_read(message.contents, str(message.role), names) for message in messages]
+
+
+def _read(
+    contents: Iterable[Content],
+    role: str,
+    names: Mapping[str | None, str],
+    finish: str = "",
+) -> neutral.Message:
+    found = [*contents]
+    text = "".join(each.text or "" for each in found if each.type == "text")
+    calls = tuple(each.name or "" for each in found if each.type == "function_call")
+    results = tuple(
+        ToolResult(names.get(each.call_id, ""), not _is_error(each), each.call_id or "")
+        for each in found
+        if each.type == "function_result"
+    )
+    known: Any = role if role in _ROLES else "user"
+    return neutral.Message(known, text, calls, results, finish=finish)
+
+
+def _is_error(result: Content) -> bool:
+    # The framework has no mark for what was refused, so it is recognised by its text.
+    return bool(result.exception) or is_error_text(str(result.result))
+
+
+def make_tools(planning: Planning) -> list[FunctionTool]:
+    """
+    Return the tools for `Agent(tools=...)`, without prompt and guidance.
+
+    Raises:
+        PlanError: the argument is not a `Planning`.
+    """
+    definitions = require(planning, Planning).toolbox.toolset.definitions()
+    return [_tool(planning, definition) for definition in definitions]
+
+
+def _tool(planning: Planning, definition: Definition) -> FunctionTool:
+    async def call(ctx: FunctionInvocationContext, **arguments: Any) -> str:
+        made = Call(definition.name, arguments, ctx.metadata.get("call_id", ""))
+        return await planning.answer(made, ctx.session)
+
+    return FunctionTool(
+        name=definition.name,
+        description=definition.description,
+        func=call,
+        input_model={**definition.schema},
+        approval_mode="never_require",
+    )
+
+
+def _state(session: AgentSession) -> dict[str, Any]:
+    state: dict[str, Any] = session.state.setdefault(KEY, {})
+    return state
+
+
+def plan_of_state(session: AgentSession) -> Plan:
+    """
+    Return the plan in a session's state, or an empty plan if there is none.
+
+    Raises:
+        CodecError: the saved plan is damaged.
+        PlanError: a store keeps the plan, or the argument is not a session.
+    """
+    kept = require(session, AgentSession).state.get(KEY)
+    if kept and SLOT not in kept:
+        msg = "a store keeps the plan of this session: read it there"
+        raise PlanError(msg)
+    return plan_from_data(kept[SLOT]) if kept else Plan()
+
+
+def history_of(session: AgentSession) -> tuple[Entry, ...]:
+    """
+    Return the journal in a session's state, at most the latest 50 entries.
+
+    Raises:
+        CodecError: as in `plan_of_state`.
+        PlanError: the argument is not a session.
+    """
+    return read_recent((require(session, AgentSession).state.get(KEY) or {}).get(JOURNAL))
+
+
+async def seed_plan(
+    planning: Planning, session: AgentSession, plan: Plan, *, actor: str | None = None
+) -> None:
+    """
+    Replace the tasks of a session's plan by those of `plan`; ids that were used are not reused.
+
+    Raises:
+        PlanError: as of `edit_plan`.
+    """
+    opened = _idle(planning, session)
+    await opened.seed(require(plan, Plan), actor=actor)
+    _state(session).update(opened.to_data())
+
+
+async def edit_plan(
+    planning: Planning,
+    session: AgentSession,
+    command: Command,
+    *,
+    actor: str | None = None,
+    policy: Policy | None = None,
+) -> Decision:
+    """
+    Apply a command to a session's plan between two runs, and return the decision.
+
+    The default policy is that of the toolbox. `actor` is the author of the change, for the journal.
+
+    Raises:
+        PlanError: an argument has the wrong type; or a run of the session goes on, and no store
+            keeps the plan.
+    """
+    opened = _idle(planning, session)
+    chosen = None if policy is None else require(policy, Policy)
+    decision = await opened.edit(command, actor=actor, policy=chosen)
+    _state(session).update(opened.to_data())
+    return decision
+
+
+async def undo_plan(
+    planning: Planning, session: AgentSession, *, actor: str | None = None
+) -> Decision:
+    """
+    Undo the last change of a session's plan that is not undone yet, by any actor.
+
+    Repeated calls undo earlier changes. Without a store, the plan before a change has to follow
+    from the latest 50 entries.
+
+    Raises:
+        PlanError: as of `edit_plan`; or the journal does not say what was before the change.
+    """
+    opened = _idle(planning, session)
+    slot = opened.slot
+    if slot is None:
+        return await opened.undo(actor=actor)
+    plan, journal = slot.load(SLOT), history_of(session)
+    change = last_change(journal)
+    before = None if change is None else plan_before(change, plan, journal, starts(journal))
+    decision, entry = undone(plan, change, before, at=in_utc(planning.clock()), actor=actor)
+    if entry is not None:
+        slot.append(SLOT, plan.revision, (entry,), decision.unwrap())
+    _state(session).update(opened.to_data())
+    return decision
+
+
+def _idle(planning: Planning, session: AgentSession) -> AsyncSession:
+    require(session, AgentSession, "a session of the framework")
+    return require(planning, Planning).idle(session)
