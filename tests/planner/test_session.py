@@ -646,3 +646,18 @@ def test_an_order_that_others_have_changed_is_left_alone():
     write(one, "Mow", "Lay", "Dig")
     assert subjects(one) == ["Mow", "Lay", "Dig"]
     assert "order" not in one.record
+
+
+def test_what_a_message_writes_after_the_list_was_cleared_is_listed():
+    """A plan without tasks is what the session has seen, and not a plan that is unknown."""
+    session = opened({}, toolbox=Toolbox(TODOS))
+    todos = [{"content": "Dig", "status": "pending"}]
+    message = [Call("write_todos", {"todos": todos}, "3"), Call("read_todos", {}, "4")]
+    session.answer([Call("write_todos", {"todos": todos}, "1")])
+    session.answer([Call("write_todos", {"todos": [], "clear": True}, "2")])
+    for call in message:
+        session.answer_one(call, message)
+    last = Call("write_todos", {"todos": [], "clear": True}, "5")
+    assert (
+        session.answer_one(last, [last]).text == 'ok, the list is empty; removed while open: "Dig"'
+    )

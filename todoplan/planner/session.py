@@ -44,7 +44,7 @@ from todoplan.core.decide import Decision, plan_of
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import NOTHING_LISTED, Base, Note, differences
 from todoplan.core.events.types import Event
-from todoplan.core.plan.model import EMPTY, Task, Todo, fast_constructor
+from todoplan.core.plan.model import EMPTY, Task, Todo, fast_constructor, in_utc
 from todoplan.core.plan.plan import Plan, number_of
 from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import Call, Clock, Reply, Turn, utc_now
@@ -58,13 +58,18 @@ from todoplan.dialogue.guidance import (
     unfinished_error,
 )
 from todoplan.dialogue.toolbox import (
+    Start,
     Toolbox,
     answered_after,
     fences_after,
     guidance_of,
+    last_change,
+    plan_before,
     require,
     require_actor,
     require_clock,
+    starts,
+    undone,
 )
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner.planner import AsyncPlanner, Planner
@@ -659,8 +664,11 @@ class _Sight:
             # A newcomer reopens nothing by a list: it does not know who has closed what.
             return Base(plan, listed=self.listed, overflow=self.listed is not None)
         if record.revision == plan.revision:
-            return record.base(self.plan or plan)
-        then = self.plan or plan_of_revision(journal, record.revision)
+            return record.base(plan if self.plan is None else self.plan)
+        # A plan without tasks is false, and a plan all the same: what a list was cleared to.
+        then = self.plan
+        if then is None:
+            then = plan_of_revision(journal, record.revision)
         if then is None:
             # The journal was cut behind this record, or the store was put back to before it: who
             # has changed what since is not known, so each task counts as changed by others.
@@ -1100,6 +1108,32 @@ class AsyncSession(_Session[AsyncPlanner]):
     async def history(self) -> tuple[Entry, ...]:
         """As `Session.history`."""
         return await self.planner._await(self._history())
+
+
+def undo_in_slot(
+    slot: SlotStore,
+    journal: Sequence[Entry],
+    earlier: Iterable[Start] = (),
+    *,
+    at: datetime,
+    actor: str | None = None,
+) -> Decision:
+    """
+    Undo the last change in a slot, which has only the latest entries of the journal.
+
+    `journal` are the entries that the framework has, at least those of the slot. The plan before
+    the change is found from them, or from the `earlier` plans that the framework has.
+
+    Raises:
+        PlanError: none of them leads to the plan before the change.
+    """
+    plan, change = slot.load(slot.plan_id), last_change(journal)
+    known = (*starts(journal), *earlier)
+    before = None if change is None else plan_before(change, plan, journal, known)
+    decision, entry = undone(plan, change, before, at=in_utc(at), actor=actor)
+    if entry is not None:
+        slot.append(slot.plan_id, plan.revision, (entry,), decision.unwrap())
+    return decision
 
 
 def opened(  # noqa: PLR0913 - what a session is made of

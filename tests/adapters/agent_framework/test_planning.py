@@ -1,6 +1,7 @@
 """What only Microsoft's Agent Framework has: its sessions, its checks of arguments, its streams."""
 
 import asyncio
+import gc
 import threading
 
 import pytest
@@ -148,6 +149,20 @@ def test_an_edit_during_a_run_is_refused_without_a_store():
     assert (found, subjects(plan_of_state(session))) == (["refused"], ["Dig", "Tell Ann"])
     asyncio.run(seed_plan(planning, session, plan_of([Task("1", "Anew")])))
     assert subjects(plan_of_state(session)) == ["Anew"]
+
+
+def test_a_run_that_failed_is_over():
+    """Its plan may be edited."""
+    planning, session = lean(), AgentSession()
+
+    def fails():
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run(agent_of(planning), session, calls(write=["Dig"]), says("ok"), meanwhile={1: fails})
+    gc.collect()
+    asyncio.run(edit_plan(planning, session, CreateTask("Tell Ann")))
+    assert subjects(plan_of_state(session)) == ["Dig", "Tell Ann"]
 
 
 def test_what_the_schema_does_not_allow_is_repaired():

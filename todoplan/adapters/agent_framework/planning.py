@@ -37,7 +37,6 @@ from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
-from todoplan.core.plan.model import in_utc
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.dialogue import guidance as neutral
@@ -46,17 +45,13 @@ from todoplan.dialogue.guidance import Settings, ToolResult
 from todoplan.dialogue.replies import is_error_text
 from todoplan.dialogue.toolbox import (
     Toolbox,
-    last_change,
-    plan_before,
     require,
     require_clock,
-    starts,
-    undone,
 )
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore
-from todoplan.planner.session import AsyncSession, Request, opened_async
+from todoplan.planner.session import AsyncSession, Request, opened_async, undo_in_slot
 from todoplan.planner.verifying import Verify, verifier_of
 from todoplan.stores.slot import JOURNAL, SLOT
 
@@ -103,8 +98,9 @@ class Planning(ContextProvider):
             "clock": clock,
             "verify": verifier_of(verify),
         }
-        # Held by the run alone, so that one that failed is over as well.
-        self._runs: WeakValueDictionary[str, _Run] = WeakValueDictionary()
+        # Held by the run alone, so that one that failed is over as well: the framework keeps the
+        # middleware of the last run.
+        self._runs: WeakValueDictionary[str, SessionContext] = WeakValueDictionary()
         self._opened({}, KEY)  # checks the store now, not at a call
 
     def _opened(self, state: Mapping[str, Any], session_id: str) -> AsyncSession:
@@ -137,7 +133,7 @@ class Planning(ContextProvider):
     ) -> None:
         """Add the tools, the prompt and the guidance. The framework calls this."""
         run = _Run(self._opened(state, session.session_id), state)
-        self._runs[session.session_id] = run
+        self._runs[session.session_id] = context
         context.extend_tools(KEY, make_tools(self))
         if self.system_prompt:
             context.extend_instructions(KEY, self.system_prompt)
@@ -408,15 +404,10 @@ async def undo_plan(
         PlanError: as of `edit_plan`; or the journal does not say what was before the change.
     """
     opened = _idle(planning, session)
-    slot = opened.slot
-    if slot is None:
+    if opened.slot is None:
         return await opened.undo(actor=actor)
-    plan, journal = slot.load(SLOT), history_of(session)
-    change = last_change(journal)
-    before = None if change is None else plan_before(change, plan, journal, starts(journal))
-    decision, entry = undone(plan, change, before, at=in_utc(planning.clock()), actor=actor)
-    if entry is not None:
-        slot.append(SLOT, plan.revision, (entry,), decision.unwrap())
+    journal = history_of(session)
+    decision = undo_in_slot(opened.slot, journal, at=planning.clock(), actor=actor)
     _state(session).update(opened.to_data())
     return decision
 

@@ -36,7 +36,6 @@ from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
-from todoplan.core.plan.model import in_utc
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import Call, Clock, utc_now
@@ -52,17 +51,13 @@ from todoplan.dialogue.toolbox import (
     Start,
     Toolbox,
     guidance_of,
-    last_change,
-    plan_before,
     require,
     require_clock,
-    starts,
-    undone,
 )
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore
-from todoplan.planner.session import AsyncSession, Request, opened_async
+from todoplan.planner.session import AsyncSession, Request, opened_async, undo_in_slot
 from todoplan.planner.verifying import Verify, verifier_of
 from todoplan.stores.slot import JOURNAL, SLOT
 
@@ -506,12 +501,10 @@ async def undo_plan(
     opened = _opened(planning, session)
     if opened.slot is None:
         return await opened.undo(actor=actor)
-    plan, journal = opened.slot.load(SLOT), history_of(session)
-    change, known = last_change(journal), (*starts(journal), *_earlier(session, journal))
-    before = None if change is None else plan_before(change, plan, journal, known)
-    decision, entry = undone(plan, change, before, at=in_utc(planning.clock()), actor=actor)
-    if entry is not None:
-        opened.slot.append(SLOT, plan.revision, (entry,), decision.unwrap())
+    journal = history_of(session)
+    decision = undo_in_slot(
+        opened.slot, journal, _earlier(session, journal), at=planning.clock(), actor=actor
+    )
     await _keep(opened, service, session)
     return decision
 

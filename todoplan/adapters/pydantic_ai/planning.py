@@ -59,12 +59,8 @@ from todoplan.dialogue.guidance import Message, Settings, ToolResult, is_final_a
 from todoplan.dialogue.toolbox import (
     Start,
     Toolbox,
-    last_change,
-    plan_before,
     require,
     require_clock,
-    starts,
-    undone,
     whole_entry,
 )
 from todoplan.errors import CodecError, PlanError
@@ -77,8 +73,10 @@ from todoplan.planner.session import (
     opened,
     opened_async,
     record_to_data,
+    undo_in_slot,
 )
 from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.stores.slot import SlotStore
 
 KEY = "todoplan"
 PLAN = "plan"
@@ -664,13 +662,14 @@ def undo_plan(
         PlanError: as `seed_plan`; or the messages do not have the plan before the change.
     """
     own, messages, session = _editing(planning, state)
-    plan, journal = session.plan, history_of(messages)
     # The messages have more of the journal than a slot, which keeps only the latest entries.
-    change, known = last_change(journal), (*starts(journal), *earlier_plans(messages))
-    before = None if change is None else plan_before(change, plan, journal, known)
-    decision, entry = undone(plan, change, before, at=in_utc(own.clock()), actor=actor)
-    if entry is not None and session.slot is not None:
-        session.slot.append(PLAN, plan.revision, (entry,), decision.unwrap())
+    decision = undo_in_slot(
+        cast("SlotStore", session.slot),
+        history_of(messages),
+        earlier_plans(messages),
+        at=own.clock(),
+        actor=actor,
+    )
     return decision, _after(decision, messages, session)
 
 

@@ -24,7 +24,6 @@ from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
-from todoplan.core.plan.model import in_utc
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.dialogue import text_of
@@ -32,17 +31,13 @@ from todoplan.dialogue.calls import Call, Clock, utc_now
 from todoplan.dialogue.guidance import Message, Settings, ToolResult
 from todoplan.dialogue.toolbox import (
     Toolbox,
-    last_change,
-    plan_before,
     require,
     require_clock,
-    starts,
-    undone,
 )
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore
-from todoplan.planner.session import AsyncSession, opened_async
+from todoplan.planner.session import AsyncSession, opened_async, undo_in_slot
 from todoplan.planner.verifying import Verify, verifier_of
 from todoplan.stores.slot import JOURNAL, SLOT
 
@@ -309,15 +304,10 @@ async def undo_plan(planning: Planning, agent: Agent, *, actor: str | None = Non
         PlanError: as of `edit_plan`; or the journal does not say what was before the change.
     """
     session = _idle(planning, agent)
-    slot = session.slot
-    if slot is None:
+    if session.slot is None:
         return await session.undo(actor=actor)
-    plan, journal = slot.load(SLOT), history_of(agent)
-    change = last_change(journal)
-    before = None if change is None else plan_before(change, plan, journal, starts(journal))
-    decision, entry = undone(plan, change, before, at=in_utc(planning.clock()), actor=actor)
-    if entry is not None:
-        slot.append(SLOT, plan.revision, (entry,), decision.unwrap())
+    journal = history_of(agent)
+    decision = undo_in_slot(session.slot, journal, at=planning.clock(), actor=actor)
     _keep(session, agent)
     return decision
 
