@@ -18,7 +18,7 @@ from typing import Any
 from todoplan.codec import plan_to_data
 from todoplan.codec.documents import written
 from todoplan.codec.engine import write_fields
-from todoplan.core.events.apply import Entry, ids_of
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import differences
 from todoplan.core.events.drift import Drift, drift
 from todoplan.core.events.types import PlanRestored
@@ -102,7 +102,7 @@ def rows_of(
                 "cause": entry.cause,
                 "undoes": entry.undoes,
                 "what": event_phrases(entry.events, plan, before),
-                "tasks": [*dict.fromkeys(i for e in entry.events for i in ids_of(e))][:_MOST_IDS],
+                "tasks": [*dict.fromkeys(i for e in entry.events for i in e.task_ids)][:_MOST_IDS],
             }
         )
         before = None if before is None else plan_after(before, entry)

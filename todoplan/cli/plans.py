@@ -50,7 +50,7 @@ from todoplan.core.commands import (
     UpdateTask,
 )
 from todoplan.core.decide import Accepted, Decision, Rejected
-from todoplan.core.events.apply import Entry, ids_of, replay
+from todoplan.core.events.apply import Entry, replay
 from todoplan.core.events.base import Difference, differences
 from todoplan.core.events.drift import Drift, drift
 from todoplan.core.events.types import StatusChanged
@@ -841,7 +841,7 @@ def entry_phrases(entry: Entry, plan: Plan, before: Plan | None = None) -> tuple
 
 def _set_fields(entry: Entry, before: Plan, after: Plan) -> Iterator[str]:
     """Yield the fields that an entry changed in existing tasks, each with its old and new value."""
-    ids = dict.fromkeys(task_id for event in entry.events for task_id in ids_of(event))
+    ids = dict.fromkeys(task_id for event in entry.events for task_id in event.task_ids)
     both = [(was, now) for each in ids if (was := before.get(each)) and (now := after.get(each))]
     # Fields in `_IN_PHRASES` are already in the phrases. An edge is reported at the blocked task.
     told = [f"  #{now.id} {note}" for was, now in both for note in _fields(was, now, _IN_PHRASES)]

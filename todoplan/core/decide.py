@@ -40,7 +40,6 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.events.apply import fold
 from todoplan.core.events.base import Base
 from todoplan.core.events.types import (
     ClaimRenewed,
@@ -279,7 +278,8 @@ class Transaction:
         """Record the event and apply it to the draft."""
         if self.unchecked and self._takes_away(event):
             self.check_edges()
-        fold(self.draft, event)
+        self.draft.revision += 1
+        event.apply_to(self.draft)
         self.events.append(event)
 
     def _takes_away(self, event: Event) -> bool:
@@ -290,7 +290,7 @@ class Transaction:
 
     def create(self, tasks: Sequence[Task]) -> None:
         """Create these new tasks, whose ids continue those of the draft."""
-        # The same as `fold` for each event, in one step: a first list may be long.
+        # The same as `emit` for each event, in one step: a first list may be long.
         self.draft.add_all(tasks)
         self.draft.revision += len(tasks)
         self.events.extend(map(_created, tasks))

@@ -30,7 +30,6 @@ from todoplan.core.plan.model import (
     Task,
     Waiting,
     fast_constructor,
-    fast_keyword_constructor,
 )
 from todoplan.core.plan.plan import number_of
 from todoplan.core.problems import Problem
@@ -2138,7 +2137,7 @@ def _plain_entries(field: Field) -> Reader:
     table, columns = table_of(field.items), _columns(field)
     title, *others = field.items
     alone = title.kind is Kind.LINE and not table_of(tuple(others)).required
-    make = dict if field.entry is None else fast_keyword_constructor(field.entry)
+    make = dict if field.entry is None else fast_constructor(field.entry)
 
     def read(listed: Any, _path: str, findings: Findings) -> Any:
         if type(listed) is not list or len(listed) > findings.limits.items:

@@ -32,7 +32,6 @@ from todoplan.core.plan.model import (
     Todo,
     Waiting,
     fast_constructor,
-    fast_keyword_constructor,
     short_repr,
     tuple_of,
 )
@@ -490,7 +489,7 @@ _UPDATE = (
 )
 
 
-_new, _change = fast_keyword_constructor(CreateTask), fast_keyword_constructor(UpdateTask)
+_new, _change = fast_constructor(CreateTask), fast_constructor(UpdateTask)
 _several = fast_constructor(CreateTasks)
 _EDGES = frozenset({"blocked_by", "blocks"})
 
@@ -692,7 +691,7 @@ _TEAM_FIELDS = (
 
 
 _todo, _lean_new = fast_constructor(Todo), fast_constructor(CreateTask)
-_lean_update, _update_by_name = fast_constructor(UpdateTask), fast_keyword_constructor(UpdateTask)
+_lean_update, _update_by_name = fast_constructor(UpdateTask), fast_constructor(UpdateTask)
 _lean_write, _lean_create = fast_constructor(WriteTodos), fast_constructor(CreateTasks)
 _batch = fast_constructor(Batch)
 _STATUSES = {

@@ -13,7 +13,7 @@ from todoplan.core.commands import (
     UpdateTask,
 )
 from todoplan.core.decide import Accepted, Rejected, decide, plan_of
-from todoplan.core.plan.model import Task, fast_keyword_constructor
+from todoplan.core.plan.model import Task, fast_constructor
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.errors import PlanError
@@ -133,7 +133,7 @@ def test_what_is_no_command_is_refused(command):
 
 def test_a_command_about_a_number_is_refused():
     """Also where the constructor was passed by, the number 1 names no task."""
-    for made in (fast_keyword_constructor(DeleteTask), fast_keyword_constructor(UpdateTask)):
+    for made in (fast_constructor(DeleteTask), fast_constructor(UpdateTask)):
         with pytest.raises(PlanError, match=r"1 \(int\) was given; give an id"):
             decide(PAIR, made(task_id=1))
 

@@ -12,7 +12,7 @@ from todoplan.core.commands import (
 )
 from todoplan.core.decide import Rejected, decide, plan_of
 from todoplan.core.events.base import Base
-from todoplan.core.plan.model import LEVELS, Task, Todo, Waiting, fast_keyword_constructor
+from todoplan.core.plan.model import LEVELS, Task, Todo, Waiting, fast_constructor
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 
@@ -133,7 +133,7 @@ def test_metadata_of_too_many_levels_is_a_problem():
     deep = {}
     for _ in range(5_000):
         deep = {"k": deep}
-    create, update = fast_keyword_constructor(CreateTask), fast_keyword_constructor(UpdateTask)
+    create, update = fast_constructor(CreateTask), fast_constructor(UpdateTask)
     new = create(subject="x", metadata=deep)
     assert problems(CHAIN, new) == [("too_deep", (), "metadata")]
     assert problems(CHAIN, CreateTasks((CreateTask("x"), new))) == [

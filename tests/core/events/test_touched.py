@@ -17,7 +17,7 @@ from todoplan.core.commands import (
     WriteTodos,
 )
 from todoplan.core.decide import Accepted, decide
-from todoplan.core.events.apply import apply, ids_of, touched
+from todoplan.core.events.apply import apply, touched
 from todoplan.core.events.types import (
     ClaimRenewed,
     EdgeAdded,
@@ -68,8 +68,8 @@ def test_an_event_names_every_task_that_it_changes(commands):
             after = apply(plan, event)
             both = {task.id for task in (*plan, *after)}
             changed = {task_id for task_id in both if plan.get(task_id) != after.get(task_id)}
-            around = {end for i in ids_of(event) if i in plan for end in _near(plan, plan[i])}
-            assert changed <= {*ids_of(event), *around} or isinstance(event, PlanRestored)
+            around = {end for i in event.task_ids if i in plan for end in _near(plan, plan[i])}
+            assert changed <= {*event.task_ids, *around} or isinstance(event, PlanRestored)
             plan = after
 
 
@@ -96,7 +96,7 @@ def test_every_kind_of_event_names_its_tasks():
         ClaimRenewed("1", None): ("1",),
     }
     assert {type(event) for event in kinds} == set(get_args(Event))
-    assert {event: ids_of(event) for event in kinds} == kinds
+    assert {event: event.task_ids for event in kinds} == kinds
 
 
 @given(st.lists(COMMANDS, max_size=12))

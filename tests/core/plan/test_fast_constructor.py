@@ -1,6 +1,6 @@
 import attrs
 
-from todoplan.core.plan.model import fast_constructor, fast_keyword_constructor, mutable_variant
+from todoplan.core.plan.model import fast_constructor, mutable_variant
 
 
 @attrs.frozen(weakref_slot=False)
@@ -22,7 +22,7 @@ def test_a_fast_constructor_makes_the_frozen_class():
     made = (
         fast_constructor(Pair)(1, 3),
         fast_constructor(Pair)(1),
-        fast_keyword_constructor(Pair)(left=1, right=3),
+        fast_constructor(Pair)(left=1, right=3),
     )
     assert made == (Pair(1, right=3), Pair(1), Pair(1, right=3))
     assert {*map(type, made)} == {Pair}

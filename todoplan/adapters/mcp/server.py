@@ -33,7 +33,6 @@ from pydantic import AnyUrl
 
 from todoplan.board.bundle import app_page
 from todoplan.codec import dump_plan
-from todoplan.core.events.apply import ids_of
 from todoplan.core.events.types import TasksReordered
 from todoplan.core.plan.plan import Counts
 from todoplan.dialogue.calls import Call, Clock, Reply, utc_now
@@ -177,7 +176,7 @@ def result_of(
         "plan": plan_id,
         "revision": reply.plan.revision,
         "counts": reply.plan.counts._asdict(),
-        "changed": [*dict.fromkeys(task_id for event in events for task_id in ids_of(event))],
+        "changed": [*dict.fromkeys(task_id for event in events for task_id in event.task_ids)],
     }
     return _result(reply.text, isError=False, structuredContent=data)
 

@@ -17,27 +17,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Never, NoReturn, assert_never
 
 import attrs
 
 from todoplan.core.events.types import (
-    ClaimRenewed,
-    EdgeAdded,
-    EdgeRemoved,
+    EVENT_TYPES,
     Event,
     ParentChanged,
-    PlanApproved,
     PlanCleared,
     PlanRestored,
-    StatusChanged,
-    TaskClaimed,
     TaskCreated,
     TaskDeleted,
-    TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.model import EDITABLE, Approval, Status, short_repr
+from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Draft, Plan
 from todoplan.errors import PlanError
 
@@ -63,56 +56,15 @@ def replay(plan: Plan, events: Iterable[Event]) -> Plan:
         _check_arguments(plan, events)
     draft = Draft(plan)
     for event in events:
-        fold(draft, event)
+        if type(event) not in EVENT_TYPES:
+            msg = (
+                f"{short_repr(event)} is no event; give events, such as those of a decision:"
+                " replay(plan, accepted.events)"
+            )
+            raise PlanError(msg, seen=event)
+        draft.revision += 1
+        event.apply_to(draft)
     return draft.freeze()
-
-
-def fold(draft: Draft, event: Event) -> None:
-    """Apply one event to the draft. Every event increments the revision."""
-    draft.revision += 1
-    # Cases are tried in order, so the most frequent event comes first.
-    match event:
-        case StatusChanged():
-            # Applied whatever the present status is: `old` is only for rules and readers.
-            draft.move(event.task_id, event.new, event.at)
-            if event.lost_by is not None:
-                _count_failed_attempt(draft, event.task_id)
-        case TaskCreated():
-            draft.add(event.task)
-        case TaskEdited():
-            _edit(draft, event)
-        case EdgeAdded(blocker, blocked, at):
-            draft.link(blocker, blocked, at)
-        case EdgeRemoved(blocker, blocked, at):
-            draft.unlink(blocker, blocked, at)
-        case TaskDeleted(task_id, at):
-            draft.remove(task_id, at)
-        case ParentChanged(task_id, parent, at):
-            draft.nest(task_id, parent, at)
-        case TaskClaimed() | ClaimRenewed():
-            _claim(draft, event)
-        case TasksReordered(task_ids):
-            draft.reorder(task_ids)
-        case PlanCleared():
-            draft.replace(())
-        case PlanRestored(tasks, next_id, _, approved):
-            # Law 6: the counter never goes back, or the ids of later tasks would be given out
-            # again.
-            draft.next_id = max(draft.next_id, next_id)
-            draft.replace(tasks)
-            draft.approved = approved
-        case PlanApproved(by, at):
-            draft.approved = Approval(draft.revision, by, at)
-        case _ as unreachable:
-            _refuse(unreachable)
-
-
-def _refuse(event: Never) -> NoReturn:
-    msg = (
-        f"{short_repr(event)} is no event; give events, such as those of a decision:"
-        " replay(plan, accepted.events)"
-    )
-    raise PlanError(msg, seen=event)
 
 
 def _check_arguments(plan: object, events: object) -> None:
@@ -124,71 +76,11 @@ def _check_arguments(plan: object, events: object) -> None:
         raise PlanError(msg, seen=events)
 
 
-def _edit(draft: Draft, event: TaskEdited) -> None:
-    task = draft.get(event.task_id)
-    if task is not None:
-        # Setting another field would break the draft's invariants: a status affects counts, an edge
-        # has two ends.
-        changes = {name: new for name, new in event.changes.items() if name in EDITABLE}
-        # Only a pending task waits: a task that was started or closed since stays so.
-        if task.status is not Status.PENDING:
-            changes.pop("waiting", None)
-        # Law 20: evidence counts only for the check for which it was recorded.
-        if changes.get("check", task.check) != task.check:
-            changes.setdefault("evidence", None)
-        draft.put(task.but(updated_at=event.at or task.updated_at, **changes))
-
-
-def _claim(draft: Draft, event: TaskClaimed | ClaimRenewed) -> None:
-    task = draft.get(event.task_id)
-    if task is None:
-        return
-    at = event.at or task.updated_at
-    if isinstance(event, TaskClaimed):
-        # Counted even if the task is no longer in progress: a fencing token is never given out
-        # twice.
-        held = event.claim if task.status is Status.IN_PROGRESS else None
-        claims = max(task.claims, event.claim.fence)
-        draft.put(task.but(claim=held, claims=claims, updated_at=at))
-        if event.lost_by is not None:
-            _count_failed_attempt(draft, event.task_id)
-    elif task.claim is not None:
-        claim = attrs.evolve(task.claim, until=event.until)
-        draft.put(task.but(claim=claim, updated_at=at))
-
-
-def _count_failed_attempt(draft: Draft, task_id: str) -> None:
-    task = draft.get(task_id)
-    if task is not None and not task.status.closed:
-        draft.put(task.but(failed_attempts=task.failed_attempts + 1))
-
-
 # -------- touched --------
 # Which tasks events affect.
 
 
 _OF_THE_PLAN = ParentChanged | TaskDeleted | TasksReordered | PlanCleared | PlanRestored
-
-
-def ids_of(event: Event) -> tuple[str, ...]:
-    """Return the ids of the tasks that an event names."""
-    match event:
-        case StatusChanged() | TaskEdited() | TaskDeleted():
-            return (event.task_id,)
-        case ParentChanged() | TaskClaimed() | ClaimRenewed():
-            return (event.task_id,)
-        case TaskCreated(task):
-            return (task.id,)
-        case EdgeAdded() | EdgeRemoved():
-            return event.blocker, event.blocked
-        case TasksReordered(task_ids) | PlanCleared(task_ids):
-            return task_ids
-        case PlanRestored(tasks):
-            return tuple(task.id for task in tasks)
-        case PlanApproved():
-            return ()
-        case _ as unreachable:
-            assert_never(unreachable)
 
 
 def touched(events: Iterable[Event]) -> tuple[str, ...] | None:
@@ -205,8 +97,7 @@ def touched(events: Iterable[Event]) -> tuple[str, ...] | None:
         # A subtask is put after its siblings, which may not be the end of the plan.
         if isinstance(event, TaskCreated) and event.task.parent is not None:
             return None
-        for task_id in ids_of(event):
-            ids[task_id] = None
+        ids.update(dict.fromkeys(event.task_ids))
     return tuple(ids)
 
 

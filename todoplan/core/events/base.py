@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.events.apply import Entry, ids_of, replay
+from todoplan.core.events.apply import Entry, replay
 from todoplan.core.events.types import Event, PlanRestored
 from todoplan.core.plan.model import CLOSED, EMPTY, OPEN, FrozenDict, Task, Todo, fast_constructor
 from todoplan.core.plan.plan import Plan
@@ -185,7 +185,7 @@ class Base:
             if isinstance(event, PlanRestored):
                 actors = _restored_by(actor, self.plan, event, actors)
             else:
-                actors |= dict.fromkeys(ids_of(event), actor)
+                actors |= dict.fromkeys(event.task_ids, actor)
         return attrs.evolve(self, actors=actors)
 
     def unseen(self, plan: Plan) -> "tuple[Difference, ...]":
@@ -256,14 +256,14 @@ def changed_by(was: Plan, entries: Iterable[Entry]) -> dict[str, str]:
             actors = dict(actors)
             for event in entry.events:
                 if not isinstance(event, PlanRestored):
-                    actors |= dict.fromkeys(ids_of(event), entry.actor)
+                    actors |= dict.fromkeys(event.task_ids, entry.actor)
                 elif entry.undoes is None:
                     plan = replay(was, [one for each in entries[:place] for one in each.events])
                     found = differences(plan, replay(plan, (event,)))
                     actors |= {one.task.id: entry.actor for one in found}
                 else:
                     actors = _restored_by(entry.actor, was, event, actors)
-        ids = {task_id for event in entry.events for task_id in ids_of(event)}
+        ids = {task_id for event in entry.events for task_id in event.task_ids}
         undoable[entry.revision] = {task_id: before.get(task_id) for task_id in ids}
     return actors
 
@@ -272,7 +272,7 @@ def _restored_by(
     actor: str, was: Plan, event: PlanRestored, actors: Mapping[str, str]
 ) -> dict[str, str]:
     # Tasks with a recorded actor keep it: undoing an earlier change left those changes alone.
-    ids = (*(task.id for task in was), *ids_of(event))
+    ids = (*(task.id for task in was), *event.task_ids)
     return {**dict.fromkeys(ids, actor), **actors}
 
 

@@ -19,7 +19,7 @@ from typing import assert_never
 
 import attrs
 
-from todoplan.core.events.apply import fold, replay
+from todoplan.core.events.apply import replay
 from todoplan.core.events.types import (
     ClaimRenewed,
     EdgeAdded,
@@ -55,7 +55,8 @@ def rebased(
     draft, ids = Draft(plan), dict(renumbered or {})
     for event in events:
         for translated in _translated(event, draft, ids):
-            fold(draft, translated)
+            draft.revision += 1
+            translated.apply_to(draft)
     return draft.freeze(), ids
 
 

@@ -1,14 +1,19 @@
 """
 The events: changes that happened to a plan. Replaying them restores the plan, under any policy.
 
-An event contains everything that `apply` needs, including the time: the core has no clock.
+An event contains everything that is needed to apply it, including the time: the core has no clock.
+Each class declares the fields of the event, the tasks that it names (`task_ids`), and its effect
+(`apply_to`). An effect checks no rules: an event that does not fit the plan does nothing (see
+`todoplan.core.events.apply`).
 """
 
 from datetime import datetime
+from typing import Any, get_args
 
 import attrs
 
-from todoplan.core.plan.model import Approval, Claim, FrozenDict, Status, Task
+from todoplan.core.plan.model import EDITABLE, Approval, Claim, FrozenDict, Status, Task
+from todoplan.core.plan.plan import Draft
 from todoplan.lazy import listing
 
 __all__ = [
@@ -30,15 +35,51 @@ __all__ = [
 __dir__ = listing(__all__)
 
 
+# Most events name one task. Not an attrs class: `fast_constructor` needs bases without slots.
+class _OfOneTask:
+    __slots__ = ()
+
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        """The ids of the tasks that the event names."""
+        event: Any = self
+        return (event.task_id,)
+
+
+class _OfEdge:
+    __slots__ = ()
+
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        """The ids of the tasks that the event names."""
+        event: Any = self
+        return event.blocker, event.blocked
+
+
+def _count_failed_attempt(draft: Draft, task_id: str) -> None:
+    task = draft.get(task_id)
+    if task is not None and not task.status.closed:
+        draft.put(task.but(failed_attempts=task.failed_attempts + 1))
+
+
 @attrs.frozen(weakref_slot=False)
 class TaskCreated:
     """A task was added after its siblings. Its edges follow as separate events."""
 
     task: Task
 
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        """The ids of the tasks that the event names."""
+        return (self.task.id,)
+
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        draft.add(self.task)
+
 
 @attrs.frozen(weakref_slot=False)
-class StatusChanged:
+class StatusChanged(_OfOneTask):
     """
     A task's status was changed, forwards or backwards.
 
@@ -46,15 +87,21 @@ class StatusChanged:
     """
 
     task_id: str
-    # For rules and for readers of the history: `apply` uses only `new`.
     old: Status
     new: Status
     at: datetime | None = None
     lost_by: str | None = None
 
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        # Applied whatever the present status is: `old` is only for rules and readers.
+        draft.move(self.task_id, self.new, self.at)
+        if self.lost_by is not None:
+            _count_failed_attempt(draft, self.task_id)
+
 
 @attrs.frozen(weakref_slot=False)
-class TaskEdited:
+class TaskEdited(_OfOneTask):
     """
     Fields other than status and edges were set. `changes` maps a field's name to its new value.
     """
@@ -63,27 +110,51 @@ class TaskEdited:
     changes: FrozenDict
     at: datetime | None = None
 
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        task = draft.get(self.task_id)
+        if task is None:
+            return
+        # Setting another field would break the draft's invariants: a status affects counts, an edge
+        # has two ends.
+        changes = {name: new for name, new in self.changes.items() if name in EDITABLE}
+        # Only a pending task waits: a task that was started or closed since stays so.
+        if task.status is not Status.PENDING:
+            changes.pop("waiting", None)
+        # Law 20: evidence counts only for the check for which it was recorded.
+        if changes.get("check", task.check) != task.check:
+            changes.setdefault("evidence", None)
+        draft.put(task.but(updated_at=self.at or task.updated_at, **changes))
+
 
 @attrs.frozen(weakref_slot=False)
-class EdgeAdded:
+class EdgeAdded(_OfEdge):
     """`blocker` now blocks `blocked`."""
 
     blocker: str
     blocked: str
     at: datetime | None = None
 
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        draft.link(self.blocker, self.blocked, self.at)
+
 
 @attrs.frozen(weakref_slot=False)
-class EdgeRemoved:
+class EdgeRemoved(_OfEdge):
     """`blocker` no longer blocks `blocked`."""
 
     blocker: str
     blocked: str
     at: datetime | None = None
 
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        draft.unlink(self.blocker, self.blocked, self.at)
+
 
 @attrs.frozen(weakref_slot=False)
-class ParentChanged:
+class ParentChanged(_OfOneTask):
     """
     A task was moved, with its subtasks, below another one, or to the top level (`parent` is
     `None`).
@@ -95,9 +166,13 @@ class ParentChanged:
     parent: str | None
     at: datetime | None = None
 
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        draft.nest(self.task_id, self.parent, self.at)
+
 
 @attrs.frozen(weakref_slot=False)
-class TaskClaimed:
+class TaskClaimed(_OfOneTask):
     """
     A task in progress was claimed.
 
@@ -109,24 +184,49 @@ class TaskClaimed:
     lost_by: str | None = None
     at: datetime | None = None
 
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        task = draft.get(self.task_id)
+        if task is None:
+            return
+        # Counted even if the task is no longer in progress: a fencing token is never given out
+        # twice.
+        claims = max(task.claims, self.claim.fence)
+        held = self.claim if task.status is Status.IN_PROGRESS else None
+        at = self.at or task.updated_at
+        draft.put(task.but(claim=held, claims=claims, updated_at=at))
+        if self.lost_by is not None:
+            _count_failed_attempt(draft, self.task_id)
+
 
 @attrs.frozen(weakref_slot=False)
-class ClaimRenewed:
+class ClaimRenewed(_OfOneTask):
     """The owner of a claim extended it."""
 
     task_id: str
     until: datetime | None
     at: datetime | None = None
 
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        task = draft.get(self.task_id)
+        if task is not None and task.claim is not None:
+            claim = attrs.evolve(task.claim, until=self.until)
+            draft.put(task.but(claim=claim, updated_at=self.at or task.updated_at))
+
 
 @attrs.frozen(weakref_slot=False)
-class TaskDeleted:
+class TaskDeleted(_OfOneTask):
     """
     A task was removed with its edges. Its id is not used again; its subtasks moved up one level.
     """
 
     task_id: str
     at: datetime | None = None
+
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        draft.remove(self.task_id, self.at)
 
 
 @attrs.frozen(weakref_slot=False)
@@ -136,6 +236,10 @@ class TasksReordered:
     task_ids: tuple[str, ...]
     at: datetime | None = None
 
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        draft.reorder(self.task_ids)
+
 
 @attrs.frozen(weakref_slot=False)
 class PlanCleared:
@@ -143,6 +247,10 @@ class PlanCleared:
 
     task_ids: tuple[str, ...]
     at: datetime | None = None
+
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        draft.replace(())
 
 
 @attrs.frozen(weakref_slot=False)
@@ -160,6 +268,18 @@ class PlanRestored:
     at: datetime | None = None
     approved: Approval | None = None
 
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        """The ids of the tasks that the event names."""
+        return tuple(task.id for task in self.tasks)
+
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        # Law 6: the counter never goes back, or the ids of later tasks would be given out again.
+        draft.next_id = max(draft.next_id, self.next_id)
+        draft.replace(self.tasks)
+        draft.approved = self.approved
+
 
 @attrs.frozen(weakref_slot=False)
 class PlanApproved:
@@ -167,6 +287,15 @@ class PlanApproved:
 
     by: str | None = None
     at: datetime | None = None
+
+    @property
+    def task_ids(self) -> tuple[str, ...]:
+        """The ids of the tasks that the event names: none."""
+        return ()
+
+    def apply_to(self, draft: Draft) -> None:
+        """Apply the event to the draft."""
+        draft.approved = Approval(draft.revision, self.by, self.at)
 
 
 Event = (
@@ -184,3 +313,5 @@ Event = (
     | PlanRestored
     | PlanApproved
 )
+EVENT_TYPES = frozenset(get_args(Event))
+"""The classes of all events."""

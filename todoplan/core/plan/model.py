@@ -164,6 +164,7 @@ def mutable_variant(frozen: type[attrs.AttrsInstance]) -> Any:
     return attrs.make_class(
         f"{frozen.__name__}Draft",
         fields,
+        bases=frozen.__bases__,
         slots=True,
         weakref_slot=False,
         eq=False,
@@ -171,24 +172,12 @@ def mutable_variant(frozen: type[attrs.AttrsInstance]) -> Any:
     )
 
 
-def fast_keyword_constructor(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
-    """Return a fast constructor that takes the fields by name and does not convert them."""
-    mutable = mutable_variant(frozen)
-
-    def make(**values: Any) -> _Frozen:
-        made = mutable(**values)
-        made.__class__ = frozen
-        return made  # type: ignore[no-any-return]  # its class was just set
-
-    return make
-
-
 def fast_constructor(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
-    """Return a fast constructor that takes the fields in their order and does not convert them."""
+    """Return a fast constructor that takes the same arguments and does not convert them."""
     mutable = mutable_variant(frozen)
 
-    def make(*values: Any) -> _Frozen:
-        made = mutable(*values)
+    def make(*values: Any, **named: Any) -> _Frozen:
+        made = mutable(*values, **named)
         made.__class__ = frozen
         return made  # type: ignore[no-any-return]  # its class was just set
 
