@@ -678,7 +678,7 @@ class Guidance:
         _check(plan, memory)
         if structured or not is_final_answer(message) or is_refusal(message) or asks(message):
             return Advice(memory)
-        if plan.counts.open and plan.approved is None and self._wants_approval():
+        if plan.counts.open and awaits_approval(plan, self.policy):
             return Advice(memory)  # nothing may be started yet, so there is no work to continue
         counts = plan.counts
         # Closed, not resolved: marking a task as failed is progress too.
@@ -694,9 +694,6 @@ class Guidance:
         ignored = used_up and bool(moment.within_reach())
         return Advice(memory, verdict="raise" if ignored else "accept")
 
-    def _wants_approval(self) -> bool:
-        return self.policy.severity("approval_required") is Severity.ERROR
-
     def _first_due(self, moment: _Moment, verdict: Verdict) -> Advice | None:
         for kind, row in REMINDERS.items():
             if row.sends_back is not (verdict == "again"):
@@ -707,6 +704,11 @@ class Guidance:
             text = reminder(kind, moment.plan, self.toolset, row.tasks(moment), moment.base)
             return Advice(memory, kind, text, verdict)
         return None
+
+
+def awaits_approval(plan: Plan, policy: Policy) -> bool:
+    """Return whether no task may start yet, because a person has to approve the plan first."""
+    return plan.approved is None and policy.severity("approval_required") is Severity.ERROR
 
 
 def before_partial(

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count, islice, repeat
 from typing import Any, NamedTuple, cast
 
@@ -65,11 +65,6 @@ class Repair:
     used: str = ""
 
 
-def is_guess(repairs: Iterable[Repair]) -> bool:
-    """Return whether the container of the arguments, or of a list in them, had to be guessed."""
-    return any(repair.code in GUESSES for repair in repairs)
-
-
 def unnamed(change: Change) -> tuple[str, ...]:
     """
     Return the ids of the tasks that a command removes without naming them, in the plan's order.
@@ -78,17 +73,20 @@ def unnamed(change: Change) -> tuple[str, ...]:
     task by its id. `clear` with an empty list counts as naming all tasks.
     """
     # Closed tasks count too, since they are part of the plan's record.
-    parts = _parts(change.command)
+    parts = [*parts_of(change.command)]
     if any(isinstance(part, WriteTodos) and part.clear and not part.todos for part in parts):
         return ()
     named = {part.task_id for part in parts if isinstance(part, DeleteTask)}
     return tuple(task.id for task in change.removed() if task.id not in named)
 
 
-def _parts(command: Command | None) -> Sequence[Command]:
+def parts_of(command: Command | None) -> Iterator[Command]:
+    """Yield the commands of a batch, or the command itself; nothing for `None`."""
     if isinstance(command, Batch):
-        return [inner for part in command.commands for inner in _parts(part)]
-    return [command] if command is not None else []
+        for part in command.commands:
+            yield from parts_of(part)
+    elif command is not None:
+        yield command
 
 
 def loss_by_guess(repairs: Sequence[Repair], change: Change) -> Problem | None:
@@ -142,7 +140,9 @@ def clean(text: str, path: str) -> tuple[str, tuple[Repair, ...]]:
     repairs: list[Repair] = []
     if not text.isascii() or "\x00" in text:
         # A lone surrogate cannot be encoded: LangGraph's fallback for that was CVE-2025-64439.
-        paired = _PAIR.sub(_joined, text)
+        paired = _PAIR.sub(
+            lambda it: it[0].encode("utf-16", "surrogatepass").decode("utf-16"), text
+        )
         whole = _LONE.sub("\ufffd", paired)
         if whole != text:
             repairs.append(Repair("surrogates", path))
@@ -156,22 +156,15 @@ def clean(text: str, path: str) -> tuple[str, tuple[Repair, ...]]:
     return shorter, tuple(repairs)
 
 
-def _joined(pair: re.Match[str]) -> str:
-    return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")
-
-
 def unleaked(text: str, closer: re.Pattern[str] = _CLOSER) -> str:
     """Return the text without the closing tags at its end, in linear time."""
     # There may be several tags ("</parameter>\n</invoke>") and megabytes of text, so each search
     # is limited to a window at the end.
     end = _bare_end(text, len(text))
-    found = closer.search(text, max(0, end - _LONGEST_CLOSER), end)
-    if found is None:
-        return text
-    while found is not None:
-        end = _bare_end(text, found.start())
-        found = closer.search(text, max(0, end - _LONGEST_CLOSER), end)
-    return text[:end]
+    kept = len(text)
+    while found := closer.search(text, max(0, end - _LONGEST_CLOSER), end):
+        kept = end = _bare_end(text, found.start())
+    return text[:kept]
 
 
 def _bare_end(text: str, end: int) -> int:
@@ -912,7 +905,8 @@ def checklist(text: str) -> list[Line] | None:
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     boxes = _all(_LINE, lines)
     if boxes:
-        return _levelled([(indentation(box[1]), box[3], _box_word(box[2])) for box in boxes])
+        words = {**_MARKS, _BLOCKED_BOX: BLOCKED}
+        return _levelled([(indentation(box[1]), box[3], str(words[box[2]])) for box in boxes])
     found = _all(_ITEM, lines) if len(lines) > 1 else []
     items = [(_depth(line), line[5], None) for line in found]
     if not found:
@@ -922,10 +916,6 @@ def checklist(text: str) -> list[Line] | None:
     # If the numbers are consecutive over all lines, it is one flat list, whatever the indentation.
     goes_on = found[0][3] and _in_order([(0, *_marked(line)[1:]) for line in found])
     return [Line(line[5]) for line in found] if goes_on else None
-
-
-def _box_word(mark: str) -> str:
-    return BLOCKED if mark == _BLOCKED_BOX else _MARKS[mark].value
 
 
 def _depth(line: re.Match[str]) -> int:
@@ -965,7 +955,9 @@ def _in_order(lines: Sequence[tuple[int, str, str]]) -> bool:
         if above and above[-1][0] == depth:
             _, last, one_sign = above.pop()
         else:
-            last, one_sign = _before_first(number, above[-1][1] if above else ""), sign
+            # The first number below "2" is "1" or "2.1".
+            outer = above[-1][1] if above and "." in number else ""
+            last, one_sign = (f"{outer}.0" if outer else "0") if number else "", sign
         if sign != one_sign or number != _after(last):
             return False
         # "1 egg" is no item, since the number may be part of the text; "1.1 eggs" is one.
@@ -973,14 +965,6 @@ def _in_order(lines: Sequence[tuple[int, str, str]]) -> bool:
             return False
         above.append((depth, number, sign))
     return True
-
-
-def _before_first(number: str, outer: str) -> str:
-    # The first number below "2" is "1" or "2.1".
-
-    if not number:
-        return ""
-    return f"{outer}.0" if "." in number and outer else "0"
 
 
 def _after(number: str) -> str:
@@ -1171,8 +1155,7 @@ def settle_wait(values: dict[str, Any], paths: Mapping[str, str], findings: Find
         del values["waiting"]
 
 
-_MOST_DIGITS = 18
-_BEYOND_IDS = 10**_MOST_DIGITS
+_BEYOND_IDS = 10**MOST_DIGITS
 _MOST_MINUTES = 1e9  # two thousand years
 _DELETING = frozenset({DELETED, "delete", "remove", "removed"})
 _AT_THE_TOP = ABSENT | {"0", "root"}
@@ -1245,7 +1228,7 @@ def _status_or_deleted(word: str) -> str | WaitingWord | None:
 
 def _plain_id(value: Any) -> str | None:
     if type(value) is str:  # the length first, since `number_of` caches its arguments
-        return value if len(value) <= _MOST_DIGITS and number_of(value) else None
+        return value if len(value) <= MOST_DIGITS and number_of(value) else None
     return str(value) if type(value) is int and 0 < value < _BEYOND_IDS else None
 
 
@@ -1253,10 +1236,12 @@ def _plain_ref(value: Any) -> str | None:
     return value if type(value) is str and is_reference(value) else _plain_id(value)
 
 
-def _id(value: Any, path: str, findings: Findings) -> Any:
-    plain = _plain_id(value)
-    if plain is not None:
-        return plain
+def _id(
+    value: Any, path: str, findings: Findings, plain: Callable[[Any], str | None] = _plain_id
+) -> Any:
+    found = plain(value)
+    if found is not None:
+        return found
     word = findings.cleaned(value, path) if isinstance(value, str) else value
     if isinstance(word, str) and _is_absent(word, path, findings):
         return MISSING
@@ -1291,11 +1276,7 @@ def _parent(value: Any, path: str, findings: Findings) -> Any:
 
 
 def _ids(
-    value: Any,
-    path: str,
-    findings: Findings,
-    read_one: Reader = _id,
-    plain: Callable[[Any], str | None] = _plain_id,
+    value: Any, path: str, findings: Findings, plain: Callable[[Any], str | None] = _plain_id
 ) -> Any:
     """Read a list of ids in any form: 7, "1, 2", [[7]], [{"id": 7}]; duplicates are removed."""
     if type(value) is list and len(value) <= findings.limits.items:
@@ -1315,7 +1296,7 @@ def _ids(
     flat = [_single(part) for part in listed]
     if flat != list(listed) or listed is not value:
         findings.repair("unwrapped", path, value)
-    read = (read_one(part, f"{path}[{index}]", findings) for index, part in enumerate(flat))
+    read = (_id(part, f"{path}[{index}]", findings, plain) for index, part in enumerate(flat))
     known = [task_id for task_id in read if task_id is not MISSING]
     once = tuple(dict.fromkeys(known))
     if len(once) < len(known):
@@ -1332,14 +1313,6 @@ def _single(part: Any) -> Any:
     return part
 
 
-def _refs(value: Any, path: str, findings: Findings) -> Any:
-    return _ids(value, path, findings, _ref, _plain_ref)
-
-
-def _ref(value: Any, path: str, findings: Findings) -> Any:
-    return _plain_ref(value) or _id(value, path, findings)
-
-
 def _minutes(value: Any, path: str, findings: Findings) -> Any:
     if type(value) in (int, float) and 0 <= value < _MOST_MINUTES:
         return value
@@ -1347,7 +1320,7 @@ def _minutes(value: Any, path: str, findings: Findings) -> Any:
     given = value
     # float() accepts the digits of every script, and reads "1_0" as 10; only ASCII digits are
     # accepted here.
-    if isinstance(value, str) and value.isascii() and len(value) <= _MOST_DIGITS:
+    if isinstance(value, str) and value.isascii() and len(value) <= MOST_DIGITS:
         try:
             value = None if "_" in value else float(value)
         except ValueError:
@@ -1374,7 +1347,8 @@ def _flag(value: Any, path: str, findings: Findings) -> Any:
     return findings.refuse("wrong_type", path, value, "true or false")
 
 
-def _subtasks(value: Any, _path: str, findings: Findings) -> Any:
+def _as_sent(value: Any, _path: str, findings: Findings) -> Any:
+    """Return a value that is read later, with the other values of the call."""
     findings.need_care()
     return value
 
@@ -1383,9 +1357,9 @@ def _metadata(value: Any, path: str, findings: Findings) -> Any:
     found = findings.decoded(value, path, expected=True)
     if found is MISSING:
         return MISSING
-    if isinstance(found, Mapping):
-        return _cleaned(found, path, findings)
-    return findings.refuse("wrong_type", path, value, "an object")
+    if not isinstance(found, Mapping):
+        return findings.refuse("wrong_type", path, value, "an object")
+    return _cleaned(found, path, findings)
 
 
 def _cleaned(value: Any, path: str, findings: Findings) -> Any:
@@ -1417,15 +1391,15 @@ READERS: dict[Kind, Reader] = {
     Kind.ID_HINT: _id_hint,
     Kind.OWN_ID: _own_id,
     Kind.IDS: _ids,
-    Kind.REF: _ref,
-    Kind.REFS: _refs,
+    Kind.REF: partial(_id, plain=_plain_ref),
+    Kind.REFS: partial(_ids, plain=_plain_ref),
     Kind.MINUTES: _minutes,
     Kind.FLAG: _flag,
     Kind.METADATA: _metadata,
     Kind.WAITS: read_waits,
     Kind.WAITING: read_reason,
     Kind.PARENT: _parent,
-    Kind.SUBTASKS: _subtasks,
+    Kind.SUBTASKS: _as_sent,
 }
 """The reader of each kind. Lists of entries are read in `todoplan.dialogue.intake`."""
 
@@ -1436,9 +1410,6 @@ READERS: dict[Kind, Reader] = {
 # This is for lists that programs write into a framework's state (AgentScope's tasks), not for
 # models. A fault is repaired only if there is one way to do it. Ambiguous faults, such as a
 # duplicate id used by edges, or a cycle, are left as they are, and `plan_of` refuses them.
-
-
-_Edges = dict[str, dict[str, None]]
 
 
 def repaired_list(
@@ -1491,43 +1462,34 @@ def _renamed(task: Task, new: str, renamed: dict[str, str]) -> Task:
 
 
 def _edged(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], list[str], list[str]]:
-    known = {task.id for task in tasks}
-    blocks = {task.id: _kept(task, task.blocks, known) for task in tasks}
-    blocked_by = {task.id: _kept(task, task.blocked_by, known) for task in tasks}
-    gone = [
-        _edge(task.id, end) for task in tasks for end in task.blocks if end not in blocks[task.id]
-    ]
-    gone += [
-        _edge(end, task.id)
-        for task in tasks
-        for end in task.blocked_by
-        if end not in blocked_by[task.id]
-    ]
     # Law 4: AgentScope drops one half of an edge when the blocker is completed (its fix for #2540),
     # so a reopened blocker would no longer block. Here either half is enough for the edge.
-    mirrored = [_edge(one, other) for one, other in _mirror(blocks, blocked_by)]
-    mirrored += [_edge(other, one) for one, other in _mirror(blocked_by, blocks)]
-    edged = tuple(
-        task.but(blocks=tuple(blocks[task.id]), blocked_by=tuple(blocked_by[task.id]))
-        for task in tasks
-    )
-    return edged, list(dict.fromkeys(gone)), mirrored
-
-
-def _kept(task: Task, ends: Iterable[str], known: set[str]) -> dict[str, None]:
+    halves = [(task.id, end) for task in tasks for end in task.blocks]
+    others = [(end, task.id) for task in tasks for end in task.blocked_by]
+    known = {task.id for task in tasks}
     # AgentScope lets a task block itself; law 5 forbids that, and an edge to a missing task.
-    return dict.fromkeys(end for end in ends if end in known and end != task.id)
+    wrong = {
+        pair for pair in (*halves, *others) if pair[0] == pair[1] or not known.issuperset(pair)
+    }
+    gone = [pair for pair in dict.fromkeys((*halves, *others)) if pair in wrong]
+    blocks = dict.fromkeys(pair for pair in halves if pair not in wrong)
+    blocked_by = dict.fromkeys(pair for pair in others if pair not in wrong)
+    mirrored = [pair for pair in blocks if pair not in blocked_by]
+    mirrored += [pair for pair in blocked_by if pair not in blocks]
+    behind: dict[str, list[str]] = {task.id: [] for task in tasks}
+    before: dict[str, list[str]] = {task.id: [] for task in tasks}
+    for blocker, blocked in {**blocks, **blocked_by}:
+        behind[blocker].append(blocked)
+    for blocker, blocked in {**blocked_by, **blocks}:
+        before[blocked].append(blocker)
+    edged = tuple(
+        task.but(blocks=tuple(behind[task.id]), blocked_by=tuple(before[task.id])) for task in tasks
+    )
+    return edged, [*map(_edge, gone)], [*map(_edge, mirrored)]
 
 
-def _mirror(ends: _Edges, others: _Edges) -> list[tuple[str, str]]:
-    missing = [(one, end) for one in ends for end in ends[one] if one not in others[end]]
-    for one, end in missing:
-        others[end][one] = None
-    return missing
-
-
-def _edge(blocker: str, blocked: str) -> str:
-    return f"#{blocker} -> #{blocked}"
+def _edge(pair: tuple[str, str]) -> str:
+    return f"#{pair[0]} -> #{pair[1]}"
 
 
 # -------- read --------
@@ -1845,10 +1807,9 @@ def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
 
 def _named(rows: Sequence[Row]) -> dict[str, int]:
     """Return the index of each row by its id as the model wrote it, and by its title."""
-    named: dict[str, int] = {}
-    for index, row in reversed([*enumerate(rows)]):
-        named[str(row.values.get("content", "")).strip()] = index
-    return named | _by_id(rows)
+    places = reversed([*enumerate(rows)])
+    titles = {str(row.values.get("content", "")).strip(): index for index, row in places}
+    return titles | _by_id(rows)
 
 
 def _by_id(rows: Sequence[Row]) -> dict[str, int]:
@@ -1946,11 +1907,6 @@ class Intake:
     repairs: tuple[Repair, ...] = ()
     problems: tuple[Problem, ...] = ()
 
-    @property
-    def guessed(self) -> bool:
-        """True if the container had to be guessed: such a call must not remove tasks (law 17)."""
-        return is_guess(self.repairs)
-
 
 _intake = fast_constructor(Intake)
 _USUAL = InputLimits()
@@ -2019,15 +1975,11 @@ def _plain_reader(field: Field) -> Reader:
     if field.kind is Kind.ITEMS:
         return _plain_entries(field)
     if field.clears:  # "" and `null` have a meaning, which depends on the other keys
-        return _not_plain
+        return _as_sent
     return _filled_text if field.required and field.kind in _TEXTS else READERS[field.kind]
 
 
-def _not_plain(_value: Any, _path: str, findings: Findings) -> Any:
-    findings.need_care()
-
-
-_UNKNOWN = "", _not_plain
+_UNKNOWN = "", _as_sent
 
 
 def _filled_text(value: Any, path: str, findings: Findings) -> Any:

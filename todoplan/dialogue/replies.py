@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import Any
 
 from todoplan import texts as cleaning
-from todoplan.core.commands import Batch, ClaimTask, Command
+from todoplan.core.commands import ClaimTask
 from todoplan.core.events.base import Base, Difference
 from todoplan.core.events.types import (
     ClaimRenewed,
@@ -54,7 +54,7 @@ from todoplan.core.plan.questions import is_ready, stuck, unresolved_blockers
 from todoplan.core.problems import Problem, explain, explain_all, ids_text
 from todoplan.core.rules import Change
 from todoplan.dialogue.calls import Reply
-from todoplan.dialogue.intake import Repair
+from todoplan.dialogue.intake import Repair, parts_of
 from todoplan.texts import clipped, say
 
 # -------- views --------
@@ -331,19 +331,18 @@ def few_ids(task_ids: Collection[str]) -> str:
     return f"#{next(iter(task_ids))}" if len(task_ids) == 1 else ids_text(filter(None, task_ids))
 
 
-def freed_texts(change: Change) -> Iterable[str]:
+def freed_texts(change: Change) -> list[str]:
     """
     Return the sentences about the tasks that a change made ready; none if there are no such tasks.
     """
     freed = _freed(change)
-    return _said_of(change, freed) if freed else ()
-
-
-def _said_of(change: Change, freed: dict[str, list[str]]) -> Iterator[str]:
+    said: list[str] = []
     if ready := [task_id for task_id, causes in freed.items() if not causes]:
-        yield say("replies", "ready", ids=few_ids(ready))
+        said.append(say("replies", "ready", ids=few_ids(ready)))
     # A cancelled blocker has no result, so the reply must say which blockers were cancelled.
-    behind = [task_id for task_id, causes in freed.items() if causes]
+    behind = [task_id for task_id in freed if freed[task_id]]
+    if not behind:
+        return said
     started = [task_id for task_id in behind if not is_ready(change.after, task_id)]
     ready = [task_id for task_id in behind if task_id not in set(started)]
     for ids, one, several in (
@@ -353,7 +352,8 @@ def _said_of(change: Change, freed: dict[str, list[str]]) -> Iterator[str]:
         if ids:
             blockers = dict.fromkeys(cause for task_id in ids for cause in freed[task_id])
             name = one if len(blockers) == 1 else several
-            yield say("replies", name, ids=few_ids(ids), by=few_ids(blockers))
+            said.append(say("replies", name, ids=few_ids(ids), by=few_ids(blockers)))
+    return said
 
 
 def _freed(change: Change) -> dict[str, list[str]]:
@@ -531,7 +531,7 @@ def change_text(change: Change) -> str:
         text = "; ".join([*_group_texts(groups, change)])
     # The ready tasks are named, so that the model need not list the plan: with AgentScope's "Call
     # TaskList now", 749,000 tokens are re-read for a plan of 20 tasks; without it 319,000.
-    if freed := [*freed_texts(change)]:
+    if freed := freed_texts(change):
         text = "; ".join([text, *freed])
     return _with_counts("steps", change.after, text)
 
@@ -570,13 +570,9 @@ def _group_texts(groups: dict[str, dict[str, None]], change: Change) -> Iterator
 
 def claims_in_vain(change: Change) -> str:
     """Return a note if a claim of the next task found no task; "" otherwise."""
-    asked = any(type(part) is ClaimTask for part in _parts(change.command))
+    asked = any(type(part) is ClaimTask for part in parts_of(change.command))
     got = any(type(event) is TaskClaimed for event in change.events)
     return say("replies", "nothing_to_claim") if asked and not got else ""
-
-
-def _parts(command: Command | None) -> Iterable[Command | None]:
-    return command.commands if type(command) is Batch else (command,)
 
 
 _PART_OF_NEW = frozenset({"updated", "moved", "reordered"})

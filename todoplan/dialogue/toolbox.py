@@ -57,8 +57,16 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem, ids_text
 from todoplan.core.rules import DEFAULT, Change, Policy, Severity
 from todoplan.dialogue.calls import Call, Reply, Turn, checked_base, checked_plan
-from todoplan.dialogue.guidance import Advice, Guidance, Settings
-from todoplan.dialogue.intake import InputLimits, Repair, loss_by_guess, quoted, read, shown_path
+from todoplan.dialogue.guidance import Advice, Guidance, Settings, awaits_approval
+from todoplan.dialogue.intake import (
+    InputLimits,
+    Repair,
+    loss_by_guess,
+    parts_of,
+    quoted,
+    read,
+    shown_path,
+)
 from todoplan.dialogue.replies import (
     all_done_text,
     change_text,
@@ -132,37 +140,21 @@ def claimed_by_others(plan: Plan, fences: Fences, at: datetime | None) -> frozen
     )
 
 
-def keeping_claims(reply: Reply, fences: Fences, lease: float, at: datetime | None) -> Reply:
-    """
-    Return the reply with the session's claims renewed for `lease` seconds from `at`.
-
-    Only claims that the session still holds are renewed, and never to an earlier time.
-    """
-    # A refused call changes nothing, and without a time claims do not expire.
-    if reply.is_error or at is None:
-        return reply
-    plan, at = reply.plan, in_utc(at)
-    until = at + timedelta(seconds=lease)
-    events = tuple(
-        ClaimRenewed(task_id, until, at)
-        for task_id, fence in fences.items()
-        if (task := plan.get(task_id)) is not None
-        and task.claim is not None
-        and task.claim.fence == fence
-        and task.claim.until is not None
-        and task.claim.until < until
-    )
-    if not events:
-        return reply
-    return attrs.evolve(reply, plan=replay(plan, events), events=(*reply.events, *events))
-
-
 # Takes positional arguments: keyword arguments take twice as long, about 3 % of a call.
 _reply = fast_constructor(Reply)
 _fields_before_id = attrgetter(*(field.name for field in attrs.fields(Reply)[:8]))
 _FINE, _ERROR = False, True
 _NOTHING = Note()
 _NOBODY = "an agent"  # the owner of a claim if the caller passes no actor
+
+
+class _Context(NamedTuple):
+    """The session and the time of a call, as in `Toolbox.call`."""
+
+    at: datetime | None
+    base: Base | None
+    actor: str | None
+    fences: Fences
 
 
 @attrs.frozen
@@ -238,19 +230,10 @@ class Toolbox:
             checked_plan(plan)
         if base is not None:
             checked_base(base)
-        reply = self._answer(plan, name, arguments, at, base, actor, fences)
-        return _with_unseen(reply, plan, base)
+        reply = self._answer(plan, name, arguments, _Context(at, base, actor, fences))
+        return reply if base is None else _with_unseen(reply, plan, base)
 
-    def _answer(  # noqa: PLR0913, PLR0917 - one return for each outcome
-        self,
-        plan: Plan,
-        name: str,
-        arguments: object,
-        at: datetime | None,
-        base: Base | None,
-        actor: str | None,
-        fences: Fences,
-    ) -> Reply:
+    def _answer(self, plan: Plan, name: str, arguments: object, context: _Context) -> Reply:
         tool = self.toolset.find(name)
         if tool is None:
             name = plain_name(name)
@@ -263,20 +246,24 @@ class Toolbox:
             return _refusal(plan, name, intake.problems, repairs, self._example(plan, tool))
         values = intake.values
         if tool.with_claim:
-            values = {**values, CLAIM: ClaimTask(actor or _NOBODY, self.lease)}
+            values = {**values, CLAIM: ClaimTask(context.actor or _NOBODY, self.lease)}
         request = tool.request(values)
         if isinstance(request, Problem):
             problems = _with_shown_paths((request,), tool)
             return _refusal(plan, name, problems, repairs, self._example(plan, tool))
         if isinstance(request, Ignoring):
-            repairs = (*repairs, *_ignored(request, tool, values))
+            repairs += tuple(
+                Repair("ignored_key", field.name, quoted(values[field.target]))
+                for field in tool.fields
+                if field.target in request.ignored
+            )
             request = request.command
         if isinstance(request, Query):
-            shown = self._show(plan, name, request, repairs)
-            return keeping_claims(shown, fences, self.lease, at) if fences else shown
-        if type(request) is Batch and self._holds_back(plan):
+            reply = self._show(plan, name, request, repairs)
+            return self._keeping_claims(reply, context)
+        if type(request) is Batch and awaits_approval(plan, self.policy):
             request = not_started(request)
-        decision, change = decide_with_change(plan, request, self.policy, at, base, actor, fences)
+        decision, change = decide_with_change(plan, request, self.policy, *context)
         if isinstance(decision, Rejected):
             # No example: the arguments are well formed and only violate a rule.
             return _refusal(plan, name, _with_shown_paths(decision.problems, tool), repairs)
@@ -290,14 +277,36 @@ class Toolbox:
             text = _lines(text, *self._notes(change, decision.warnings, repairs))
         after, events, warnings = decision.plan, decision.events, decision.warnings
         note = _NOTHING
-        if base is not None:
+        if context.base is not None:
             created = (event.task.id for event in events if type(event) is TaskCreated)
             note = Note(change.lines, (*named_by(request), *created))
         reply = _reply(after, text, events, _FINE, (), warnings, repairs, name, "", None, note)
-        return keeping_claims(reply, fences, self.lease, at) if fences else reply
+        return self._keeping_claims(reply, context) if context.fences else reply
 
-    def _holds_back(self, plan: Plan) -> bool:
-        return plan.approved is None and self.policy.severity("approval_required") is Severity.ERROR
+    def _keeping_claims(self, reply: Reply, context: _Context) -> Reply:
+        """
+        Return the reply with the session's claims renewed for the lease.
+
+        Only claims that the session still holds are renewed, and never to an earlier time.
+        """
+        # A refused call changes nothing, and without a time claims do not expire.
+        if reply.is_error or context.at is None:
+            return reply
+        at = in_utc(context.at)
+        until = at + timedelta(seconds=self.lease)
+        events = tuple(
+            ClaimRenewed(task_id, until, at)
+            for task_id, fence in context.fences.items()
+            if (task := reply.plan.get(task_id)) is not None
+            and task.claim is not None
+            and task.claim.fence == fence
+            and task.claim.until is not None
+            and task.claim.until < until
+        )
+        if not events:
+            return reply
+        plan = replay(reply.plan, events)
+        return attrs.evolve(reply, plan=plan, events=(*reply.events, *events))
 
     def _notes(
         self, change: Change, warnings: tuple[Problem, ...], repairs: tuple[Repair, ...]
@@ -364,10 +373,11 @@ class Toolbox:
                 problem = Problem("parallel_write", seen=str(len(clashing)))
                 reply = _refusal(plan, call.name, (problem,))
             else:
-                reply = self._answer(plan, call.name, call.arguments, at, seen, actor, fences)
+                context = _Context(at, seen, actor, fences)
+                reply = self._answer(plan, call.name, call.arguments, context)
                 if self.toolset.team:
                     fences = fences_after(fences, reply.events)
-                if seen is not None and not reply.is_error:
+                if seen is not None:
                     reply = _with_unseen(reply, plan, seen)
                 if seen is not None and index + 1 < len(calls):
                     seen = seen.with_own(reply.events)  # own changes are no news to a session
@@ -376,7 +386,9 @@ class Toolbox:
                         seen = attrs.evolve(seen, heard=reply.plan)
             plan = reply.plan
             if call.call_id != reply.call_id:
-                reply = _with_id(reply, call.call_id)
+                # `attrs.evolve` takes a fifth of the time of a call for this.
+                fields = _fields_before_id(reply)
+                reply = _reply(*fields, call.call_id, reply.repeat_of, reply.note)
             replies.append(reply)
         return Turn(plan, tuple(replies))
 
@@ -387,25 +399,18 @@ class Toolbox:
         return frozenset(whole) if len(whole) > 1 else frozenset()
 
 
-def named_by(command: Command) -> tuple[str, ...]:
+def named_by(command: Command) -> Iterator[str]:
     """
-    Return the task ids that a command contains, without the task that `lean` starts by itself.
+    Yield the task ids that a command contains, without the task that `lean` starts by itself.
     """
-    if isinstance(command, Batch):
-        return tuple(name for part in command.commands for name in named_by(part))
-    if isinstance(command, UpdateTask | ClaimTask) and command.task_id is not None:
-        return (command.task_id,)
-    return ()
+    for part in parts_of(command):
+        if isinstance(part, UpdateTask | ClaimTask) and part.task_id is not None:
+            yield part.task_id
 
 
-def _with_id(reply: Reply, call_id: str) -> Reply:
-    # `attrs.evolve` takes a fifth of the time of a call for this.
-    return _reply(*_fields_before_id(reply), call_id, reply.repeat_of, reply.note)
-
-
-def _with_unseen(reply: Reply, plan: Plan, base: Base | None) -> Reply:
+def _with_unseen(reply: Reply, plan: Plan, base: Base) -> Reply:
     # The news come first: a reply may end with a description, which may contain any text.
-    if base is None or reply.is_error:
+    if reply.is_error:
         return reply
     news = news_text(base, plan, reply)
     return attrs.evolve(reply, text=_lines(news, reply.text)) if news else reply
@@ -420,14 +425,6 @@ def _refusal(
 ) -> Reply:
     text = error_text(problems, example)
     return _reply(plan, text, (), _ERROR, problems, (), repairs, name)
-
-
-def _ignored(request: Ignoring, tool: Tool, values: Mapping[str, Any]) -> tuple[Repair, ...]:
-    return tuple(
-        Repair("ignored_key", field.name, quoted(values[field.target]))
-        for field in tool.fields
-        if field.target in request.ignored
-    )
 
 
 def _with_shown_paths(problems: tuple[Problem, ...], tool: Tool) -> tuple[Problem, ...]:
@@ -966,50 +963,20 @@ class CheckedToolbox(Toolbox):
         """Return this toolbox with the findings of another turn."""
         return attrs.evolve(self, findings=findings)
 
-    def call(  # noqa: PLR0913 - as `Toolbox.call`
-        self,
-        plan: Plan,
-        name: str,
-        arguments: object = None,
-        *,
-        at: datetime | None = None,
-        base: Base | None = None,
-        actor: str | None = None,
-        fences: Fences = NO_FENCES,
-    ) -> Reply:
-        """Answer one call. The reply is valid only if no finding is `missing` afterwards."""
+    # The replies are valid only if no finding is `missing` afterwards.
+
+    def call(self, plan: Plan, *given: Any, **more: Any) -> Reply:
+        """Answer one call, as `Toolbox.call` does."""
         self.findings.begin(plan)
-        return super().call(plan, name, arguments, at=at, base=base, actor=actor, fences=fences)
+        return super().call(plan, *given, **more)
 
-    def turn(  # noqa: PLR0913 - as `Toolbox.turn`
-        self,
-        plan: Plan,
-        calls: Sequence[Call],
-        *,
-        at: datetime | None = None,
-        base: Base | None = None,
-        actor: str | None = None,
-        fences: Fences = NO_FENCES,
-    ) -> Turn:
-        """
-        Answer all planning calls of one model turn.
-
-        The replies are valid only if no finding is `missing` afterwards.
-        """
+    def turn(self, plan: Plan, *given: Any, **more: Any) -> Turn:
+        """Answer all planning calls of one model turn, as `Toolbox.turn` does."""
         self.findings.begin(plan)
-        return super().turn(plan, calls, at=at, base=base, actor=actor, fences=fences)
+        return super().turn(plan, *given, **more)
 
-    def _answer(  # noqa: PLR0913, PLR0917 - as `Toolbox._answer`
-        self,
-        plan: Plan,
-        name: str,
-        arguments: object,
-        at: datetime | None,
-        base: Base | None,
-        actor: str | None,
-        fences: Fences,
-    ) -> Reply:
-        trial = super()._answer(plan, name, arguments, at, base, actor, fences)
+    def _answer(self, plan: Plan, name: str, arguments: object, context: _Context) -> Reply:
+        trial = super()._answer(plan, name, arguments, context)
         claimed = [] if trial.is_error else [*_claimed(plan, trial)]
         unknown = [(task, plan) for task in claimed if not self.findings.knows(task.id)]
         if unknown:
@@ -1017,12 +984,12 @@ class CheckedToolbox(Toolbox):
             self.findings.missing += unknown
             return trial
         found = {task.id: self.findings.of(task.id) for task in claimed}
-        before, events = _recorded(plan, found, self.findings.by, at)
+        before, events = _recorded(plan, found, self.findings.by, context.at)
         if unable := _unable(claimed, found):
             reply = _refused(trial, before, unable)
         else:
             strict = self.strict._answer  # noqa: SLF001 - another toolbox
-            reply = strict(before, name, arguments, at, base, actor, fences)
+            reply = strict(before, name, arguments, context)
             if reply.is_error and events:
                 reply = _refused(reply, before, _explained(reply.problems, found))
         if not claimed:

@@ -9,7 +9,7 @@ The names above are sections of this module.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
 from typing import Any, Literal, cast, get_args
@@ -217,9 +217,8 @@ class ToolSet:
             msg = f"{self.name} has no tool {', '.join(unknown)}; it has {', '.join(keys)}"
             raise PlanError(msg, unknown=unknown)
         for seen in self.names.values():
-            if (
-                plain_name(seen) != seen or not seen
-            ):  # a value of another type differs from its plain name
+            # A value of another type differs from its plain name.
+            if plain_name(seen) != seen or not seen:
                 msg = f"{short_repr(seen)} is no name of a tool; give a text that is not empty"
                 raise PlanError(msg, seen=seen)
         if len({self.shown(key) for key in keys}) < len(keys):
@@ -317,7 +316,10 @@ def unmet_rules(toolset: ToolSet, policy: Policy) -> dict[str, str]:
     if not demands:
         return {}
     # The title has a different name in each set, but every set has one.
-    taken = {"subject", *(f.target for tool in toolset.tools for f in _with_inner(tool.fields))}
+    fields = [field for tool in toolset.tools for field in tool.fields]
+    for field in fields:  # the list grows during the loop
+        fields += field.items
+    taken = {"subject", *(field.target for field in fields)}
     return {name: field for name, field in demands.items() if field not in taken}
 
 
@@ -337,12 +339,6 @@ def require_met(toolset: ToolSet, policy: Policy) -> None:
             f" policy.but({off}), or a tool set that takes it"
         )
         raise PlanError(msg, toolset=toolset.name, rules=tuple(unmet))
-
-
-def _with_inner(fields: Sequence[Field]) -> Iterator[Field]:
-    for field in fields:
-        yield field
-        yield from _with_inner(field.items)
 
 
 # -------- todos --------
@@ -405,13 +401,9 @@ def _write(values: Mapping[str, Any]) -> Request:
     return _list(tuple(values["todos"]), values.get("clear", False))
 
 
-def _read(_: Mapping[str, Any]) -> Request:
-    return Query()
-
-
 TODOS = ToolSet(
     "todos",
-    (write_tool("write_todos"), Tool("read_todos", (), _read, read_only=True)),
+    (write_tool("write_todos"), Tool("read_todos", (), lambda _: Query(), read_only=True)),
     "write_todos",
     by_id=False,
     expression="TODOS",
@@ -557,14 +549,6 @@ def _with_wait(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, "waiting": Waiting(reason)} if reason else dict(values)
 
 
-def _get(values: Mapping[str, Any]) -> Request:
-    return Query(values["task_id"])
-
-
-def _tasks_list(_: Mapping[str, Any]) -> Request:
-    return Query()
-
-
 def _update(values: Mapping[str, Any]) -> Request:
     # "deleted" is no status of a plan, but a separate tool would cost its schema in every request.
     if values.get("status") == DELETED:
@@ -592,28 +576,27 @@ def _styled(fields: tuple[Field, ...], keys: KeyStyle) -> tuple[Field, ...]:
     if keys == "camel":
         return fields
     return tuple(
-        attrs.evolve(field, name=_snake(field.name), items=_styled(field.items, keys))
+        attrs.evolve(
+            field,
+            name=re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", field.name),
+            items=_styled(field.items, keys),
+        )
         for field in fields
     )
 
 
-def _snake(name: str) -> str:
-    return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
-
-
 def _toolset(keys: KeyStyle, *, team: bool) -> ToolSet:
-    create = Tool("TaskCreate", _styled(_CREATE, keys), _create, adds_only=True)
-    get = Tool("TaskGet", _styled((_id(),), keys), _get, read_only=True)
-    listing = Tool("TaskList", (), _tasks_list, read_only=True)
-    tools = [create, get, listing]
-    fields, wanted = _styled(_UPDATE, keys), (attrs.evolve(_id(), required=False),)
-    options = [] if keys == "camel" else [repr(keys)]
+    create, update, one = (_styled(fields, keys) for fields in (_CREATE, _UPDATE, (_id(),)))
+    any_one = _styled((attrs.evolve(_id(), required=False),), keys)
+    tools = [
+        Tool("TaskCreate", create, _create, adds_only=True),
+        Tool("TaskGet", one, lambda values: Query(values["task_id"]), read_only=True),
+        Tool("TaskList", (), lambda _: Query(), read_only=True),
+        Tool("TaskUpdate", update, _update_in_team if team else _update, with_claim=team),
+    ]
     if team:
-        tools.append(Tool("TaskUpdate", fields, _update_in_team, with_claim=True))
-        tools.append(Tool("TaskClaim", _styled(wanted, keys), _claim, with_claim=True))
-        options.append("team=True")
-    else:
-        tools.append(Tool("TaskUpdate", fields, _update))
+        tools.append(Tool("TaskClaim", any_one, _claim, with_claim=True))
+    options = [*([repr(keys)] if keys != "camel" else ()), *(["team=True"] if team else ())]
     expression = f"tasks({', '.join(options)})" if options else "TASKS"
     return ToolSet("tasks", tuple(tools), "TaskUpdate", expression=expression, team=team)
 
@@ -779,13 +762,8 @@ def _added(entry: Mapping[str, Any]) -> CreateTask:
 LEAN = ToolSet("lean", (Tool("plan", _FIELDS, _plan),), "plan", expression="LEAN")
 """The tool `plan`: write, done, add, edit, drop, wait, fail. No arguments: it shows the plan."""
 
-_TEAM = ToolSet(
-    "lean",
-    (Tool("plan", _TEAM_FIELDS, _plan_of_team, with_claim=True),),
-    "plan",
-    expression="lean(team=True)",
-    team=True,
-)
+_TEAM_TOOL = Tool("plan", _TEAM_FIELDS, _plan_of_team, with_claim=True)
+_TEAM = ToolSet("lean", (_TEAM_TOOL,), "plan", expression="lean(team=True)", team=True)
 
 
 def lean(*, team: bool = False) -> ToolSet:
