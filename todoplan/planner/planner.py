@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Collection, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Coroutine, Iterator
 from contextlib import aclosing
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from todoplan.core.commands import ClaimTask, Command
-from todoplan.core.decide import Decision
+from todoplan.core.commands import ClaimTask
 from todoplan.core.events.apply import Entry
-from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules import Policy
-from todoplan.dialogue.calls import Call, Clock, Reply, Turn, utc_now
+from todoplan.dialogue.calls import Clock, utc_now
 from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.toolbox import Fences, Toolbox
+from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner.claiming.claims import AsyncClaimed, Claimed, claim_of, claiming
 from todoplan.planner.steps import (
@@ -31,6 +28,8 @@ from todoplan.planner.steps import (
     Steps,
     StoreCall,
     aside,
+    at_once,
+    awaited,
     done_held,
     nothing_to_do,
     result_of,
@@ -82,64 +81,15 @@ class Planner(Transactions):
         """The plan as it stands; a value, so it serves as a snapshot as well."""
         return self._run(self._plan())
 
-    def apply(
-        self,
-        command: Command,
-        *,
-        actor: str | None = None,
-        policy: Policy | None = None,
-        key: str | None = None,
-    ) -> Decision:
-        """
-        Carry a command out, or say why not; under the toolbox's policy unless another is given.
-
-        Made again with the same `key`, in any process, it changes nothing: what is returned is what
-        came of it, with the plan as it stands. A `key` is unique in its plan; a store may keep
-        none. What changed nothing (a refusal) is not kept.
-        """
-        return self._run(self._apply(command, actor, policy, key))
-
-    def call(
-        self,
-        name: str,
-        arguments: object = None,
-        *,
-        actor: str | None = None,
-        key: str | None = None,
-    ) -> Reply:
-        """
-        Answer one tool call. What others did since this actor's last call stays, and the answer
-        tells of it. `key` is as of `apply`.
-        """
-        return self._run(self._call(name, arguments, actor, key))
-
-    def turn(
-        self,
-        calls: Sequence[Call],
-        *,
-        actor: str | None = None,
-        base: Base | None = None,
-        key: str | Sequence[str] | None = None,
-        fences: Fences | None = None,
-    ) -> Turn:
-        """
-        Answer all planning calls of one model turn, in order as one. `base` is the plan as their
-        writer last saw it, where the caller knows that (law 15). `key` is as of `apply`, or one for
-        each call (`keys_of`): what was carried out is given again beside what was not. `fences`
-        are those of the writer's claims, where the caller keeps them (`fences_after`); otherwise
-        the planner does.
-        """
-        return self._run(self._turn(calls, actor, base, key, fences))
-
-    def base_of(self, actor: str | None = None) -> Base | None:
-        """
-        Return the plan as an actor last saw it, and who has changed it since; `None` if it has seen
-        all. For guidance in a loop of one's own:
-
-            base = planner.base_of("bot")
-            advice = guidance.before_model(plan, messages, memory, base=base)
-        """
-        return self._run(self._base_of(actor))
+    apply = at_once(Transactions._apply)
+    call = at_once(Transactions._call)
+    turn = at_once(Transactions._turn)
+    base_of = at_once(Transactions._base_of)
+    look = at_once(Transactions._look)
+    begin = at_once(Transactions._begin)
+    undo = at_once(Transactions._undo)
+    restore = at_once(Transactions._restore)
+    history = at_once(Transactions._history)
 
     def session(
         self,
@@ -180,52 +130,6 @@ class Planner(Transactions):
         command = claim_of(owner)
         found = self._run(claiming(self._apply, command))
         return None if found is None else Claimed(self._apply, self._run, command, *found)
-
-    def look(
-        self,
-        known: int | None,
-        own: Collection[int] = (),
-        *,
-        actor: str | None = None,
-    ) -> tuple[Plan, Base | None]:
-        """
-        Return the plan, and the merge base of a session that last saw revision `known`.
-
-        `own` are the revisions that the session wrote since, `actor` is its name. The base is
-        `None` where `known` is.
-        """
-        return self._run(self._look(known, own, actor))
-
-    def begin(self, *plans: Plan) -> bool:
-        """
-        Have a plan begin with these, one upon the other, if nothing was ever written there. Say
-        whether it began so, now or earlier. No rule is asked.
-        """
-        return self._run(self._begin(plans))
-
-    def undo(
-        self, *, actor: str | None = None, seen: int | None = None, fences: Fences | None = None
-    ) -> Decision:
-        """
-        Take the last accepted command back that still stands; again, the one before it. Refused if
-        the plan is not at the revision `seen` any more, where that is given, and if it would end a
-        live claim, but for those whose fencing tokens are given: `fences={"3": 1}`. Without them
-        they are those that this planner's own calls got for the actor.
-        """
-        return self._run(self._undo(actor, seen, fences))
-
-    def restore(
-        self, earlier: Plan, *, actor: str | None = None, fences: Fences | None = None
-    ) -> Decision:
-        """
-        Make the tasks those of an earlier plan, or seed them. Ids and revision go on. No rule is
-        asked: an earlier plan may break one of today's. Live claims are as of `undo`.
-        """
-        return self._run(self._restore(earlier, actor, fences))
-
-    def history(self) -> tuple[Entry, ...]:
-        """Return what happened, oldest first, with time and actor."""
-        return self._run(self._history())
 
     def watch(self, since: int | None = None, *, timeout: float | None = None) -> Iterator[Entry]:
         """
@@ -356,47 +260,16 @@ class AsyncPlanner(Transactions):
         self._lane = Lane(_AT_ONCE)
         self._background = Background()
 
-    async def plan(self) -> Plan:
-        """Return the plan as it stands."""
-        return await self._await(self._plan())
-
-    async def apply(
-        self,
-        command: Command,
-        *,
-        actor: str | None = None,
-        policy: Policy | None = None,
-        key: str | None = None,
-    ) -> Decision:
-        """Carry a command out, or say why not. See `Planner.apply`."""
-        return await self._await(self._apply(command, actor, policy, key))
-
-    async def call(
-        self,
-        name: str,
-        arguments: object = None,
-        *,
-        actor: str | None = None,
-        key: str | None = None,
-    ) -> Reply:
-        """Answer one tool call, and tell what others did since the actor's last one."""
-        return await self._await(self._call(name, arguments, actor, key))
-
-    async def turn(
-        self,
-        calls: Sequence[Call],
-        *,
-        actor: str | None = None,
-        base: Base | None = None,
-        key: str | Sequence[str] | None = None,
-        fences: Fences | None = None,
-    ) -> Turn:
-        """Answer all planning calls of one model turn, in order as one. See `Planner.turn`."""
-        return await self._await(self._turn(calls, actor, base, key, fences))
-
-    async def base_of(self, actor: str | None = None) -> Base | None:
-        """Return the plan as an actor last saw it, and who changed it. See `Planner.base_of`."""
-        return await self._await(self._base_of(actor))
+    plan = awaited(Transactions._plan)
+    apply = awaited(Transactions._apply)
+    call = awaited(Transactions._call)
+    turn = awaited(Transactions._turn)
+    base_of = awaited(Transactions._base_of)
+    look = awaited(Transactions._look)
+    begin = awaited(Transactions._begin)
+    undo = awaited(Transactions._undo)
+    restore = awaited(Transactions._restore)
+    history = awaited(Transactions._history)
 
     def session(
         self,
@@ -424,36 +297,6 @@ class AsyncPlanner(Transactions):
             return None
         finish = self._background.to_its_end
         return AsyncClaimed(self._apply, self._await, finish, command, *found)
-
-    async def look(
-        self,
-        known: int | None,
-        own: Collection[int] = (),
-        *,
-        actor: str | None = None,
-    ) -> tuple[Plan, Base | None]:
-        """Return the plan, and the merge base of a session. See `Planner.look`."""
-        return await self._await(self._look(known, own, actor))
-
-    async def begin(self, *plans: Plan) -> bool:
-        """Have a plan begin with these, if nothing was ever written there. See `Planner.begin`."""
-        return await self._await(self._begin(plans))
-
-    async def undo(
-        self, *, actor: str | None = None, seen: int | None = None, fences: Fences | None = None
-    ) -> Decision:
-        """Take the last accepted command back that still stands. See `Planner.undo`."""
-        return await self._await(self._undo(actor, seen, fences))
-
-    async def restore(
-        self, earlier: Plan, *, actor: str | None = None, fences: Fences | None = None
-    ) -> Decision:
-        """Make the tasks those of an earlier plan, or seed them. See `Planner.restore`."""
-        return await self._await(self._restore(earlier, actor, fences))
-
-    async def history(self) -> tuple[Entry, ...]:
-        """Return what happened, oldest first."""
-        return await self._await(self._history())
 
     async def watch(
         self,

@@ -73,7 +73,7 @@ from todoplan.dialogue.toolbox import (
 )
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner.planner import AsyncPlanner, Planner
-from todoplan.planner.steps import Lane, Steps, running_loop, store_of_plans
+from todoplan.planner.steps import Lane, Steps, at_once, awaited, running_loop, store_of_plans
 from todoplan.planner.transactions import (
     Journal,
     Outcome,
@@ -752,24 +752,33 @@ class _Session(Generic[P]):
             sight.heard, sight.heard_plan = self.state, self._plan
         return sight
 
-    def _known(self) -> Steps[tuple[Plan, Base]]:
+    def _unseen(self) -> Steps[tuple[Plan, Base]]:
+        """Return the plan, and what the session knows of it: its news are `base.unseen(plan)`."""
         sight = self._sight()
 
         def attempt(plan: Plan, journal: Journal, _: datetime) -> Outcome:
             return Outcome((plan, sight.known(plan, journal)), plan)
 
-        return self.planner._commits.look(attempt, sight.since)
+        return self.planner._look_at(attempt, sight.since)
 
-    def _before(
+    def _before_model(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[Message] = (),
         *,
-        partial: bool,
-        silent: bool,
-        is_new: bool,
-        guidance: Guidance | None,
+        partial: bool = False,
+        silent: bool = False,
+        is_new: bool = False,
+        guidance: Guidance | None = None,
     ) -> Steps[Request]:
-        plan, base = yield from self._known()
+        """
+        Begin a request to the model, and return it with the reminder that is due at its tail.
+
+        `messages` are those of the request, after any summarising; `partial` says that the provider
+        keeps the conversation and they are only the new ones, `silent` that no reminder is wanted,
+        since the adapter has one of its own (an answer that was sent back), `is_new` that the user
+        has asked for something new. `guidance` takes the place of the session's own.
+        """
+        plan, base = yield from self._unseen()
         state, judge = self.state, guidance or self.guidance
         memory = state.memory.new_run(plan) if is_new else state.memory
         if silent:
@@ -789,15 +798,26 @@ class _Session(Generic[P]):
         self.state = attrs.evolve(self.state, asked=request)
         return request
 
-    def _after(
+    def _after_model(
         self,
         message: Message,
         *,
-        structured: bool,
-        silent: bool,
-        request: Request | None,
-        guidance: Guidance | None,
+        structured: bool = False,
+        silent: bool = False,
+        request: Request | None = None,
+        guidance: Guidance | None = None,
     ) -> Steps[Advice]:
+        """
+        Judge what the model has answered: its verdict is "accept", or "again" with a reminder.
+
+        `request` is the one that it answers, where several of a session are under way at once;
+        otherwise the last one. `structured` is that of `Guidance.after_model`; `silent` says that
+        the provider blocked the answer, so that there is nothing to judge.
+
+        Raises:
+            PlanError: no request was made; or the model goes on answering over open tasks, and the
+                settings say to raise.
+        """
         asked = request or self._asked
         if asked is None:
             msg = "no request was made for this response: call before_model in front of each"
@@ -826,18 +846,34 @@ class _Session(Generic[P]):
             raise unfinished_error(plan, claimed)
         return advice
 
-    def _answer(self, calls: Sequence[Call], response: object) -> Steps[Turn]:
+    def _answer(self, calls: Sequence[Call], response: object = "") -> Steps[Turn]:
+        """
+        Answer all planning calls of one turn of the model, in order as one (law 13). `response` is
+        the id of the model's message, if it has one that lasts: the same calls of the same response
+        are carried out once, and get the same replies, where the store keeps keys. "" counts the
+        turns of the conversation in its place; `None` says that no call is ever made again.
+
+        Without calls, the turn is answered by others, and the request is over.
+        """
         state = self.state
         if not calls:
             self.state = attrs.evolve(state, answered=state.answered + 1, asked=None, turn=None)
             return Turn((yield from self.planner._plan()), ())
         turn = yield from self.planner._turn(
-            calls, self.actor, self._sight(), self._keys(calls, response), state.fences
+            calls,
+            actor=self.actor,
+            base=self._sight(),
+            key=self._keys(calls, response),
+            fences=state.fences,
         )
         self._note_turn(turn, 1, None)
         return turn
 
-    def _answer_one(self, call: Call, turn: Sequence[Call], response: object) -> Steps[Reply]:
+    def _answer_one(self, call: Call, turn: Sequence[Call], response: object = "") -> Steps[Reply]:
+        """
+        Answer one call of a turn, whose calls come here one by one, in order: the replies are those
+        of `answer`. All calls need ids.
+        """
         if len(turn) <= 1:  # nothing to keep for the calls that follow
             return (yield from self._answer([call], response)).replies[0]
         names = [one.name for one in turn]
@@ -855,7 +891,9 @@ class _Session(Generic[P]):
         sight = self._sight_of_turn(open_turn)
         keys = self._keys([call], response)
         self.state = state
-        done = yield from self.planner._turn([call], self.actor, sight, keys, state.fences)
+        done = yield from self.planner._turn(
+            [call], actor=self.actor, base=sight, key=keys, fences=state.fences
+        )
         reply = done.replies[0]
         notes = open_turn.notes if reply.is_error else (*open_turn.notes, reply.note)
         own = (*open_turn.own, *([reply.revision] if reply.events else ()))
@@ -890,15 +928,6 @@ class _Session(Generic[P]):
             fences = fences_after(self.state.fences, events)
             self.state = attrs.evolve(self.state, fences=fences)
 
-    def _edit(
-        self, command: Command, actor: str | None, policy: Policy | None, key: str | None
-    ) -> Steps[Decision]:
-        chosen = self.toolbox.policy if policy is None else require(policy, Policy)
-        return self.planner._apply(command, actor, chosen, key)
-
-    def _seed(self, plan: Plan, actor: str | None) -> Steps[Decision]:
-        return self.planner._restore(require(plan, Plan), actor)
-
     def _history(self) -> Steps[tuple[Entry, ...]]:
         if self.slot is not None:
             return self.slot.history()
@@ -912,90 +941,20 @@ class Session(_Session[Planner]):
         super().__init__(planner, record, **given)
         self._lock = Lock()
 
+    def _run(self, steps: Steps[T]) -> T:
+        with self._lock:
+            return self.planner._run(steps)
+
+    unseen = at_once(_Session._unseen)
+    before_model = at_once(_Session._before_model)
+    after_model = at_once(_Session._after_model)
+    answer = at_once(_Session._answer)
+    answer_one = at_once(_Session._answer_one)
+
     @property
     def plan(self) -> Plan:
         """The plan as it stands."""
         return self.planner.plan
-
-    def unseen(self) -> tuple[Plan, Base]:
-        """Return the plan, and what the session knows of it: its news are `base.unseen(plan)`."""
-        with self._lock:
-            return self.planner._run(self._known())
-
-    def before_model(
-        self,
-        messages: Sequence[Message] = (),
-        *,
-        partial: bool = False,
-        silent: bool = False,
-        is_new: bool = False,
-        guidance: Guidance | None = None,
-    ) -> Request:
-        """
-        Begin a request to the model, and return it with the reminder that is due at its tail.
-
-        `messages` are those of the request, after any summarising; `partial` says that the provider
-        keeps the conversation and they are only the new ones, `silent` that no reminder is wanted,
-        since the adapter has one of its own (an answer that was sent back), `is_new` that the user
-        has asked for something new. `guidance` takes the place of the session's own.
-        """
-        with self._lock:
-            return self.planner._run(
-                self._before(
-                    messages, partial=partial, silent=silent, is_new=is_new, guidance=guidance
-                )
-            )
-
-    def after_model(
-        self,
-        message: Message,
-        *,
-        structured: bool = False,
-        silent: bool = False,
-        request: Request | None = None,
-        guidance: Guidance | None = None,
-    ) -> Advice:
-        """
-        Judge what the model has answered: its verdict is "accept", or "again" with a reminder.
-
-        `request` is the one that it answers, where several of a session are under way at once;
-        otherwise the last one. `structured` is that of `Guidance.after_model`; `silent` says that
-        the provider blocked the answer, so that there is nothing to judge.
-
-        Raises:
-            PlanError: no request was made; or the model goes on answering over open tasks, and the
-                settings say to raise.
-        """
-        with self._lock:
-            return self.planner._run(
-                self._after(
-                    message,
-                    structured=structured,
-                    silent=silent,
-                    request=request,
-                    guidance=guidance,
-                )
-            )
-
-    def answer(self, calls: Sequence[Call], response: object = "") -> Turn:
-        """
-        Answer all planning calls of one turn of the model, in order as one (law 13). `response` is
-        the id of the model's message, if it has one that lasts: the same calls of the same response
-        are carried out once, and get the same replies, where the store keeps keys. "" counts the
-        turns of the conversation in its place; `None` says that no call is ever made again.
-
-        Without calls, the turn is answered by others, and the request is over.
-        """
-        with self._lock:
-            return self.planner._run(self._answer(calls, response))
-
-    def answer_one(self, call: Call, turn: Sequence[Call], response: object = "") -> Reply:
-        """
-        Answer one call of a turn, whose calls come here one by one, in order: the replies are those
-        of `answer`. All calls need ids.
-        """
-        with self._lock:
-            return self.planner._run(self._answer_one(call, turn, response))
 
     def edit(
         self,
@@ -1008,7 +967,8 @@ class Session(_Session[Planner]):
         """
         Carry out a command of somebody else's: a person's, or the program's. The session is told.
         """
-        return self.planner._run(self._edit(command, actor, policy, key))
+        chosen = None if policy is None else require(policy, Policy)
+        return self.planner.apply(command, actor=actor, policy=chosen, key=key)
 
     def undo(self, *, actor: str | None = None, seen: int | None = None) -> Decision:
         """Take the last accepted command back that still stands. See `Planner.undo`."""
@@ -1016,7 +976,7 @@ class Session(_Session[Planner]):
 
     def seed(self, plan: Plan, *, actor: str | None = None) -> Decision:
         """Make the tasks those of another plan. The session has listed none of them."""
-        return self.planner._run(self._seed(plan, actor))
+        return self.planner.restore(require(plan, Plan), actor=actor)
 
     def history(self) -> tuple[Entry, ...]:
         """Return what happened, oldest first; of a slot, the latest 50 entries."""
@@ -1033,58 +993,22 @@ class AsyncSession(_Session[AsyncPlanner]):
         super().__init__(planner, record, **given)
         self._lane = Lane(1)
 
-    async def _locked(self, steps: Steps[T]) -> T:
+    async def _await(self, steps: Steps[T]) -> T:
         loop = running_loop()
         if loop is None:
             return await self.planner._await(steps)
         async with self._lane.within(loop):
             return await self.planner._await(steps)
 
+    unseen = awaited(_Session._unseen)
+    before_model = awaited(_Session._before_model)
+    after_model = awaited(_Session._after_model)
+    answer = awaited(_Session._answer)
+    answer_one = awaited(_Session._answer_one)
+
     async def plan(self) -> Plan:
         """Return the plan as it stands."""
         return await self.planner.plan()
-
-    async def unseen(self) -> tuple[Plan, Base]:
-        """As `Session.unseen`."""
-        return await self._locked(self._known())
-
-    async def before_model(
-        self,
-        messages: Sequence[Message] = (),
-        *,
-        partial: bool = False,
-        silent: bool = False,
-        is_new: bool = False,
-        guidance: Guidance | None = None,
-    ) -> Request:
-        """As `Session.before_model`."""
-        return await self._locked(
-            self._before(messages, partial=partial, silent=silent, is_new=is_new, guidance=guidance)
-        )
-
-    async def after_model(
-        self,
-        message: Message,
-        *,
-        structured: bool = False,
-        silent: bool = False,
-        request: Request | None = None,
-        guidance: Guidance | None = None,
-    ) -> Advice:
-        """As `Session.after_model`."""
-        return await self._locked(
-            self._after(
-                message, structured=structured, silent=silent, request=request, guidance=guidance
-            )
-        )
-
-    async def answer(self, calls: Sequence[Call], response: object = "") -> Turn:
-        """As `Session.answer`."""
-        return await self._locked(self._answer(calls, response))
-
-    async def answer_one(self, call: Call, turn: Sequence[Call], response: object = "") -> Reply:
-        """As `Session.answer_one`."""
-        return await self._locked(self._answer_one(call, turn, response))
 
     async def edit(
         self,
@@ -1095,7 +1019,8 @@ class AsyncSession(_Session[AsyncPlanner]):
         key: str | None = None,
     ) -> Decision:
         """As `Session.edit`."""
-        return await self.planner._await(self._edit(command, actor, policy, key))
+        chosen = None if policy is None else require(policy, Policy)
+        return await self.planner.apply(command, actor=actor, policy=chosen, key=key)
 
     async def undo(self, *, actor: str | None = None, seen: int | None = None) -> Decision:
         """As `Session.undo`."""
@@ -1103,7 +1028,7 @@ class AsyncSession(_Session[AsyncPlanner]):
 
     async def seed(self, plan: Plan, *, actor: str | None = None) -> Decision:
         """As `Session.seed`."""
-        return await self.planner._await(self._seed(plan, actor))
+        return await self.planner.restore(require(plan, Plan), actor=actor)
 
     async def history(self) -> tuple[Entry, ...]:
         """As `Session.history`."""

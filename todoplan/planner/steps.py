@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
-from inspect import iscoroutinefunction
+from inspect import iscoroutinefunction, signature
 from os import PathLike, fspath
 from threading import Thread
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import Base
@@ -24,6 +24,7 @@ from todoplan.stores.locks import Hold as Locked
 from todoplan.stores.memory import MemoryStore
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class News(NamedTuple):
@@ -67,6 +68,42 @@ def nothing_to_do() -> None:
     Do nothing. This step separates the work that is done in any case from what only the caller
     sees.
     """
+
+
+def at_once(steps: Callable[Concatenate[Any, P], Steps[T]]) -> Callable[Concatenate[Any, P], T]:
+    """
+    Return the method that carries out the steps of another one, by the `_run` of its object.
+
+    `call = at_once(Transactions._call)` has the parameters and the docstring of `_call`.
+    """
+
+    def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        result: T = self._run(steps(self, *args, **kwargs))
+        return result
+
+    _describe(method, steps)
+    return method
+
+
+def awaited(
+    steps: Callable[Concatenate[Any, P], Steps[T]],
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """Return the method that awaits the steps of another one, by the `_await` of its object."""
+
+    async def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        result: T = await self._await(steps(self, *args, **kwargs))
+        return result
+
+    _describe(method, steps)
+    return method
+
+
+def _describe(method: Any, steps: Callable[..., Any]) -> None:
+    method.__name__ = steps.__name__.removeprefix("_")
+    method.__qualname__, method.__doc__ = method.__name__, steps.__doc__
+    given = signature(steps)
+    returned = given.return_annotation.removeprefix("Steps[").removesuffix("]")
+    method.__signature__ = given.replace(return_annotation=returned)
 
 
 def done_at_once(calls: Generator[Callable[[], Any], Any, T]) -> T:

@@ -278,22 +278,16 @@ class Feed:
         Every transaction does this before it appends, so a cursor that is set here is before
         everything accepted later.
         """
-        # Without the lock, because every command comes here twice. Compared again under the lock.
-        if not self._is_news(plan, last):
-            return
         with self._lock:
-            if self._is_news(plan, last):
-                self.newest = plan, last
+            if self.newest is not None:
+                known, entry = self.newest
+                is_same = plan.revision == known.revision and entry is None and last is not None
+                if plan.revision <= known.revision and not is_same:
+                    return
+            self.newest = plan, last
             for each in self.subscriptions:
                 if not each.placed:
                     each.heard, each.placed = plan, True
-
-    def _is_news(self, plan: Plan, last: Entry | None) -> bool:
-        if self.newest is None:
-            return True
-        known, entry = self.newest
-        is_same = plan.revision == known.revision and entry is None and last is not None
-        return plan.revision > known.revision or is_same
 
     def behind(self, plan: Plan | None) -> list[Subscription]:
         """

@@ -26,7 +26,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
-from todoplan.core.commands import ClaimTask, Command, ReleaseClaim, RenewClaim, UpdateTask
+from todoplan.core.commands import ClaimTask, ReleaseClaim, RenewClaim, UpdateTask
 from todoplan.core.decide import Accepted, Decision
 from todoplan.core.events.types import TaskClaimed
 from todoplan.core.plan.model import Status, Task
@@ -35,8 +35,8 @@ from todoplan.core.rules import Policy
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner.steps import CallerGoneError, Steps, nothing_to_do, unfit
 
-Apply = Callable[[Command, str | None, Policy | None, str | None], Steps[Decision]]
-"""The planner's steps for carrying out a command: for an actor, under a policy, with a key."""
+Apply = Callable[..., Steps[Decision]]
+"""The steps of `Planner.apply`."""
 
 BEATS = 3
 """The number of renewals per lease: two may fail before the lease expires."""
@@ -81,14 +81,14 @@ def claiming(apply: Apply, command: ClaimTask) -> Steps[tuple[Task, int, float] 
     If the caller is cancelled meanwhile, it cannot work on the task, so the task is released.
     """
     asked = time.monotonic()
-    found = claimed_by((yield from apply(command, command.owner, None, None)))
+    found = claimed_by((yield from apply(command, actor=command.owner)))
     if found is None:
         return None
     task, fence = found
     try:
         yield nothing_to_do
     except CallerGoneError:
-        yield from apply(_untouched(task.id, fence), command.owner, _NO_RULES, None)
+        yield from apply(_untouched(task.id, fence), actor=command.owner, policy=_NO_RULES)
         raise
     return task, fence, asked
 
@@ -151,7 +151,7 @@ class HeldClaim:
             StoreError: the claim was lost ("claim_lost"), or the store fails.
             PlanError: the policy refuses the command.
         """
-        decision = yield from self._apply(command, self.owner, policy, None)
+        decision = yield from self._apply(command, actor=self.owner, policy=policy)
         if isinstance(decision, Accepted):
             self.settled = True
             return
@@ -169,7 +169,7 @@ class HeldClaim:
         command = RenewClaim(self.task.id, self.fence, self.lease)
         asked = time.monotonic()
         try:
-            decision = yield from self._apply(command, self.owner, None, None)
+            decision = yield from self._apply(command, actor=self.owner)
         except StoreError:
             self._lost = self._lost or time.monotonic() >= self._ends
         else:
