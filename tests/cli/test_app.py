@@ -25,6 +25,8 @@ COMMANDS = (
     "plugin",
     "hook",
     *PLAN_COMMANDS,
+    "import",
+    "sync",
     "board",
     "report",
     "store",

@@ -26,6 +26,7 @@ import typer
 import todoplan as package
 from todoplan.cli import UNREADABLE
 from todoplan.cli.hook import ours, run, socket_of
+from todoplan.cli.markdown import MARKDOWN_COMMANDS
 from todoplan.cli.plans import (
     DEFAULT_PLAN,
     PLAN_COMMANDS,
@@ -1021,5 +1022,5 @@ def _store(url: str | None, file: Path | None) -> str | None:
         _refuse(str(error))
 
 
-for _name, _command in (PLAN_COMMANDS | PAGE_COMMANDS).items():
+for _name, _command in (PLAN_COMMANDS | MARKDOWN_COMMANDS | PAGE_COMMANDS).items():
     app.command(_name)(_command)

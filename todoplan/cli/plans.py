@@ -431,6 +431,17 @@ class Place:
         store = self.store_itself()
         return store, chosen_plan(store, self.plan_id, self.shown)
 
+    def planner(self, tell: Callable[[str], None]) -> tuple[Planner, str]:
+        """
+        Return a planner of the plan, which may be a new one, and its id.
+
+        Raises:
+            TodoplanError: as `store_itself`; or the store has several plans, and none is named.
+        """
+        store = self.store_itself(tell)
+        plan_id = plan_to_write(store, self.plan_id, self.shown)
+        return Planner(store, plan_id), plan_id
+
 
 @attrs.frozen
 class Judge:

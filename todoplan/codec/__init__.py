@@ -27,7 +27,9 @@ from todoplan.codec.foreign.agentscope import (
     from_agentscope,
     to_agentscope,
 )
+from todoplan.codec.foreign.backlog import from_backlog, to_backlog
 from todoplan.codec.foreign.langchain import from_langchain, to_langchain
+from todoplan.codec.foreign.markdown import from_markdown, not_held, to_markdown
 from todoplan.codec.foreign.peers import (
     from_agno,
     from_beads,
@@ -45,17 +47,22 @@ __all__ = [
     "entry_to_data",
     "from_agentscope",
     "from_agno",
+    "from_backlog",
     "from_beads",
     "from_hermes",
     "from_langchain",
+    "from_markdown",
     "from_pydantic_ai_todo",
     "from_taskmaster",
     "json_schema",
     "load_journal",
     "load_plan",
+    "not_held",
     "plan_from_data",
     "plan_to_data",
     "to_agentscope",
+    "to_backlog",
     "to_langchain",
+    "to_markdown",
 ]
 __dir__ = listing(__all__)

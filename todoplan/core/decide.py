@@ -1070,9 +1070,13 @@ def _check(transaction: Transaction, todos: Sequence[Todo]) -> None:
             ids.add(todo.id)
 
 
-def _nest(transaction: Transaction, todos: Sequence[Todo], ids: Sequence[str]) -> None:
+def _nest(
+    transaction: Transaction, todos: Sequence[Todo], ids: Sequence[str], base: Base | None = None
+) -> None:
     """
     Put the task of each indented line below the task of the nearest line above with less indent.
+
+    A line that stands where its task was in `base` moves nothing: others may have moved the task.
     """
     # If any line has a level, lines without one are at the top level.
     if [todo.level for todo in todos].count(None) == len(todos):
@@ -1085,6 +1089,8 @@ def _nest(transaction: Transaction, todos: Sequence[Todo], ids: Sequence[str]) -
         parent = above[-1][1] if above else None
         above.append((level, task_id))
         task = transaction.draft.get(task_id)
+        if base is not None and (known := base.get(task_id)) is not None and known.parent == parent:
+            continue
         if task is not None and task.parent != parent:
             transaction.nest(task, parent, f"todos[{index}]")
 
@@ -1160,7 +1166,7 @@ def _write_from(base: Base, transaction: Transaction, todos: Sequence[Todo]) -> 
                 wait(transaction, now.id, todo.waiting)
     old = [task_id for task_id in order if task_id]
     _create(transaction, written, order)
-    _nest(transaction, written, order)
+    _nest(transaction, written, order, base)
     kept = [task_id for task_id in before if draft.get(task_id) is not None]
     lines_before = [task.id for task in base.tasks()]
     if base.order:

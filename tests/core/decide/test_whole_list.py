@@ -1,4 +1,4 @@
-from todoplan.core.commands import ClearPlan, WriteTodos
+from todoplan.core.commands import ClearPlan, UpdateTask, WriteTodos
 from todoplan.core.decide import Rejected, decide, plan_of
 from todoplan.core.events.types import (
     PlanCleared,
@@ -198,3 +198,14 @@ def test_of_equal_lines_of_an_indented_list_the_first_means_the_task():
         ("1", None),
     ]
     assert decide(once, todos, Policy()).plan is once
+
+
+def test_an_indented_list_moves_no_task_that_others_have_moved():
+    """A line that stands where it stood for its session moves nothing (law 15)."""
+    base = plan_of([Task("1", "a"), Task("2", "b", parent="1"), Task("3", "c")])
+    now = decide(base, UpdateTask("2", parent="3")).unwrap()
+    todos = (Todo("a", level=0), Todo("b", level=1), Todo("c", "completed", level=0))
+    after = decide(now, WriteTodos(todos), base=base).unwrap()
+    assert (after["2"].parent, after["3"].status) == ("3", "completed")
+    moved = (Todo("a", level=0), Todo("b", level=0), Todo("c", level=0))
+    assert decide(now, WriteTodos(moved), base=base).unwrap()["2"].parent is None

@@ -1,0 +1,153 @@
+"""The commands on plans in Markdown files: `import` and `sync`."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import attrs
+import typer
+
+from todoplan.cli import REFUSED, UNREADABLE
+from todoplan.cli.plans import Edit, problem_data
+from todoplan.cli.screen import Screen, line, one_of, with_groups
+from todoplan.codec import from_backlog, from_markdown
+from todoplan.codec.foreign.markdown import FORMS
+from todoplan.core.decide import Rejected
+from todoplan.core.plan.plan import Plan
+from todoplan.core.problems import explain
+from todoplan.errors import PlanError, ReadError, TodoplanError
+from todoplan.planner.markdown import Synced, sync_file, text_of
+from todoplan.render.outline import event_phrases, summary
+
+_PAUSE = 0.5  # seconds between two looks at the file and the plan
+_MOST_FILES = 10_000
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A Markdown file with tasks.")]
+Source = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE|FOLDER", help="A Markdown file with tasks, or the folder of Backlog.md's."
+    ),
+]
+FormName = Annotated[
+    str | None,
+    typer.Option(
+        "--form",
+        metavar="FORM",
+        help=f"{', '.join(FORMS)}; else it is recognised.",
+        show_default=False,
+        **one_of(FORMS),
+    ),
+]
+Watch = Annotated[bool, typer.Option("--watch", help="Go on until Ctrl-C, whoever edits what.")]
+
+
+def import_plan(source: Source, *, form: FormName = None, how: Edit) -> None:
+    """Begin a plan with the tasks of a Markdown file, or of a folder of Backlog.md."""
+    screen = Screen()
+    try:
+        plan = _read(source, form)
+        planner, plan_id = how.place.planner(screen.complain)
+        if planner.plan.revision or not planner.begin(plan):
+            msg = (
+                f"the plan {plan_id!r} has been written to already; name a new one by --plan, or "
+                f"join the two: todoplan sync {source}"
+            )
+            raise PlanError(msg, plan=plan_id)
+    except TodoplanError as error:
+        screen.complain(str(error))
+        raise typer.Exit(UNREADABLE) from None
+    if how.as_json:
+        screen.write(
+            f"{line({'plan': plan_id, 'tasks': len(plan), 'counts': plan.counts._asdict()})}\n"
+        )
+    else:
+        screen.write(f"{len(plan)} tasks read from {source}\n{summary(plan)}\n")
+
+
+def _read(source: Path, form: str | None) -> Plan:
+    if not source.is_dir():
+        text = text_of(source)
+        if text is None:
+            msg = f"there is no file {source}"
+            raise ReadError(msg, file=str(source))
+        return from_markdown(text, form)  # type: ignore[arg-type]  # checked: it is one of FORMS
+    names = sorted(source.glob("*.md"))[:_MOST_FILES]
+    plan = from_backlog({name.name: text_of(name) or "" for name in names})
+    if not plan:
+        msg = f"{source} has no task of Backlog.md, such as `task-1 - Title.md`"
+        raise ReadError(msg, file=str(source))
+    return plan
+
+
+def sync(file: File, *, form: FormName = None, watch: Watch = False, how: Edit) -> None:
+    """
+    Bring a Markdown file and a plan into step. Both may be edited at any time.
+
+    What the file says otherwise than the last time goes into the plan, and what the plan says
+    otherwise goes into the file. Edits of both sides are kept; a conflict is named. A file that is
+    not there is written.
+    """
+    screen = Screen()
+    code = 0
+    seen: tuple[int, int] | None = None
+    try:
+        planner, plan_id = how.place.planner(screen.complain)
+        rules = how.judge.rules_that_hold()
+        while True:
+            now = (_changed_at(file), planner.plan.revision)
+            if now != seen:
+                done = sync_file(
+                    planner,
+                    file,
+                    form=form,  # type: ignore[arg-type]  # checked: it is one of FORMS
+                    actor=how.writer.name,
+                    policy=rules,
+                )
+                code = _tell(done, file, plan_id, screen, as_json=how.as_json)
+                seen = (_changed_at(file), planner.plan.revision)
+            if not watch:
+                break
+            time.sleep(_PAUSE)
+    except KeyboardInterrupt:
+        pass
+    except TodoplanError as error:
+        screen.complain(str(error))
+        code = UNREADABLE
+    raise typer.Exit(code)
+
+
+def _changed_at(file: Path) -> int:
+    return file.stat().st_mtime_ns if file.exists() else 0
+
+
+def _tell(
+    done: Synced | Rejected, file: Path, plan_id: str, screen: Screen, *, as_json: bool
+) -> int:
+    if isinstance(done, Rejected):
+        if as_json:
+            screen.write(f"{line({'plan': plan_id, 'problems': problem_data(done.problems)})}\n")
+        for problem in done.problems if not as_json else ():
+            screen.complain(f"refused: {explain(attrs.evolve(problem, path=''))}")
+        return REFUSED
+    if as_json:
+        data = {
+            "plan": plan_id,
+            "revision": done.plan.revision,
+            "from_file": len(done.events),
+            "from_plan": [one.task.id for one in done.changed],
+            "conflicts": [*done.conflicts],
+        }
+        screen.write(f"{line(data)}\n")
+        return 0
+    phrases = event_phrases(done.events, done.plan)
+    said = [f"from {file}: {'; '.join(phrases)}"] if phrases else []
+    said += [f"to {file}: {len(done.changed)} changed tasks"] if done.changed else []
+    said += [f"{file} and the plan are joined"] if done.is_first else []
+    screen.write("".join(f"{each}\n" for each in (*(said or ["no change"]), summary(done.plan))))
+    for conflict in done.conflicts:
+        screen.complain(f"conflict: {conflict}")
+    return 0
+
+
+MARKDOWN_COMMANDS = {"import": with_groups(import_plan), "sync": with_groups(sync)}

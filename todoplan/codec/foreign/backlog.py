@@ -1,0 +1,189 @@
+"""
+Tasks of Backlog.md, in both directions: a Markdown file for each task, with fields before the text.
+
+A file is named `task-7 - Title.md`. Its fields (front matter, YAML) have the id, the title, the
+status, dependencies and more; the text below them is the description, and its acceptance criteria
+become the task's check. Fields that our tasks do not have stay in the metadata under their names.
+"""
+
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from todoplan.codec.engine import (
+    PRIORITIES,
+    FieldReader,
+    one_of,
+    optional,
+    text,
+)
+from todoplan.codec.foreign.peers import (
+    ORIGINAL_ID,
+    Row,
+    id_of,
+    ids_of,
+    plan_of_rows,
+    row_of,
+    split,
+)
+from todoplan.core.plan.model import Status, thaw
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import CodecError, MissingExtraError
+
+_STATUSES = {
+    "to do": (Status.PENDING, ""),
+    "in progress": (Status.IN_PROGRESS, ""),
+    "done": (Status.COMPLETED, ""),
+}
+_WORDS = {
+    Status.PENDING: "To Do",
+    Status.IN_PROGRESS: "In Progress",
+    Status.FAILED: "To Do",
+    Status.COMPLETED: "Done",
+    Status.CANCELLED: "Done",
+}
+_FRONT = re.compile(r"---\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)(.*)", re.DOTALL)
+_CRITERION = re.compile(r"^- \[[ xX]\] (?:#\d+ )?(.+)$", re.MULTILINE)
+_CRITERIA = re.compile(r"^## Acceptance Criteria.*?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]+')
+_ALIAS = "it has aliases (*name), which Backlog.md does not write"
+_LONGEST = 80  # characters of a title in a file's name
+
+
+def _status(value: Any) -> tuple[Status, str]:
+    read: tuple[Status, str] = one_of(_STATUSES)(text(value).strip().lower())
+    return read
+
+
+def _owner(value: Any) -> str | None:
+    names = ids_of([value] if isinstance(value, str) else value)
+    return names[0] if len(names) == 1 else None
+
+
+_READERS: dict[str, FieldReader] = {
+    "id": id_of,
+    "title": id_of,  # YAML reads a title such as 2024 as a number
+    "status": _status,
+    "priority": optional(one_of(PRIORITIES)),
+    "dependencies": ids_of,
+    "parent_task_id": optional(id_of),
+    "body": text,
+}
+
+
+def from_backlog(files: Mapping[str, str]) -> Plan:
+    """
+    Return a new plan with the tasks of Backlog.md. `files` are the texts of its files by name.
+
+    A task whose id is that of another one and a further number (`task-4.1`) is its subtask.
+
+    Raises:
+        CodecError: the files are no such tasks; every fault is listed with its file.
+        MissingExtraError: PyYAML is missing.
+    """
+    tasks = [_task(name, content) for name, content in files.items()]
+    known = {str(task.get("id")).lower() for task in tasks}
+    tasks.sort(key=lambda task: [int(each) for each in re.findall(r"\d+", str(task.get("id")))])
+
+    def read(task: Any) -> Row:
+        fields, kept = split(task, _READERS, "id", "title", "status")
+        body, name = fields.pop("body"), fields["id"].lower()
+        above = (fields.get("parent_task_id") or name.rpartition(".")[0]).lower()
+        owner = _owner(kept.get("assignee"))
+        if owner is not None or not kept.get("assignee"):
+            kept.pop("assignee", None)
+        found = _CRITERIA.search(body)
+        criteria = _CRITERION.findall(found[1]) if found else []
+        return row_of(
+            fields | {"id": name},
+            kept,
+            subject="title",
+            parent=above if above in known else None,
+            blockers=[one.lower() for one in fields.get("dependencies", ())],
+            description=body.strip(),
+            owner=owner,
+            priority=fields.get("priority"),
+            check="\n".join(criteria) or None,
+        )
+
+    return plan_of_rows(tasks, "files", read, "Backlog.md tasks")
+
+
+def _task(name: str, content: str) -> dict[str, Any]:
+    found = _FRONT.fullmatch(content)
+    fields = _fields(name, found[1]) if found is not None else None
+    if found is None or not isinstance(fields, dict):
+        msg = f"{name} is no task of Backlog.md: it begins with no fields between two lines ---"
+        raise CodecError(msg, problem="no_fields", path=name)
+    return {**{str(key): _plain(value) for key, value in fields.items()}, "body": found[2]}
+
+
+def _fields(name: str, front: str) -> Any:
+    yaml = _yaml()
+    try:
+        # A few aliases of aliases are a document of a billion values.
+        has_alias = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(front))
+        if not has_alias:
+            return yaml.safe_load(front)
+        fault = "it has aliases (*name), which Backlog.md does not write"
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        fault = str(error)
+    msg = f"{name}: the fields between the lines --- cannot be read: {fault}"
+    raise CodecError(msg, problem="no_yaml", path=name)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of YAML as JSON: times become texts."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def _yaml() -> Any:
+    try:
+        return import_module("yaml")  # an extra
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of(error.name, "markdown") from error
+
+
+def to_backlog(plan: Plan) -> dict[str, str]:
+    """
+    Return the tasks as files of Backlog.md, by name.
+
+    What its fields cannot express is lost: waits, claims, evidence, estimates, the check unless it
+    stands in the description, and that a task has failed or was cancelled.
+
+    Raises:
+        MissingExtraError: PyYAML is missing.
+    """
+    yaml = _yaml()
+    names: dict[str, str] = {}
+    taken = {str(task.metadata.get(ORIGINAL_ID)) for task in plan}
+    for task in plan:
+        number = int(task.id)
+        while (name := f"task-{number}") in taken:
+            number += 1
+        own = task.metadata.get(ORIGINAL_ID)
+        names[task.id] = own if isinstance(own, str) and own else name
+        taken.add(names[task.id])
+    files: dict[str, str] = {}
+    for task in plan:
+        extras = {key: thaw(value) for key, value in task.metadata.items() if key != ORIGINAL_ID}
+        fields = {
+            "id": names[task.id],
+            "title": task.subject,
+            "status": _WORDS[task.status],
+            "assignee": extras.pop("assignee", [task.owner] if task.owner else []),
+            "dependencies": [names[one] for one in task.blocked_by],
+            **({"parent_task_id": names[task.parent]} if task.parent else {}),
+            **({"priority": task.priority.value} if task.priority else {}),
+            **extras,
+        }
+        front = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True)
+        title = _UNSAFE.sub(" ", task.subject)[:_LONGEST].strip().rstrip(".")
+        name = _UNSAFE.sub("-", names[task.id])
+        files[f"{name} - {title}.md"] = f"---\n{front}---\n\n{task.description}\n"
+    return files

@@ -1,0 +1,680 @@
+"""
+Plans as Markdown files that people edit: checklists, spec-kit's `tasks.md` and `TASKS.md`.
+
+A task is a line with a box, `- [ ] Write it`, and the indented lines below it. The rest of the file
+belongs to its authors: headings, prose and the spelling of unchanged tasks stay as they are.
+
+In every form an indented task is a subtask, and indented text is the description. Besides:
+
+| form | what is read |
+| --- | --- |
+| `checklist` | nothing else |
+| `spec-kit` | `T001 [P] [US1]` before the text; a second-level heading is the parent of its tasks |
+| `tasks.md` | the priority from `## P0` to `## P3`; `- **ID**: x`, **Blocked by**, **Details** |
+
+A box has two states. `[ ]` stands for every open task and for a failed one, and a cancelled task is
+a completed line that is struck through. A file that uses `[/]` or `[-]` gets these for tasks in
+progress and cancelled ones. `not_held` says what a form cannot express of a plan.
+"""
+
+import json
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import Any, Literal, get_args
+
+import attrs
+
+from todoplan.core.decide import plan_of
+from todoplan.core.plan.model import FrozenDict, Priority, Status, Task
+from todoplan.core.plan.plan import Plan
+from todoplan.errors import CodecError, PlanError
+from todoplan.texts import one_line, printable
+
+Form = Literal["checklist", "spec-kit", "tasks.md"]
+FORMS: tuple[Form, ...] = get_args(Form)
+ORIGINAL_ID = "original_id"
+MOST = 4_000_000
+"""The largest file that is read, in characters."""
+
+_ITEM = re.compile(
+    r"(?P<indent>[ \t]*)(?P<marker>(?:[-*+]|\d{1,9}[.)])[ \t]+)"
+    r"\[(?P<box>[ xX/~-])\](?P<space>[ \t]+)(?P<text>\S.*)"
+)
+_FENCE = re.compile(r"[ \t]*(```+|~~~+)")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*")
+_STRUCK = re.compile(r"~~(.+)~~")
+_LABELS = re.compile(
+    r"(?P<name>T\d{3,})(?P<parallel>[ \t]+\[P\])?(?:[ \t]+\[(?P<story>US\d+)\])?[ \t]+"
+)
+_SECTION = re.compile(r"[Pp]([0-3])\b.*")
+_FIELD = re.compile(r"[ \t]*[-*+][ \t]+\*\*([A-Za-z][\w -]*?):?\*\*:?[ \t]*(.*)")
+_MARK = re.compile(r"<!-- todoplan (\{.*\}) -->")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+# An underscore within a word emphasises nothing, and names of files have many.
+_MARKUP = re.compile(r"[\\`*\[\]<>~&$|]|(?<!\w)_|_(?!\w)")
+_SECOND = 2  # the level of spec-kit's phases, and of the sections of TASKS.md
+_STATUSES = {
+    " ": Status.PENDING,
+    "x": Status.COMPLETED,
+    "X": Status.COMPLETED,
+    "/": Status.IN_PROGRESS,
+    "~": Status.IN_PROGRESS,
+    "-": Status.CANCELLED,
+}
+_BOXES = {Status.IN_PROGRESS: "/", Status.COMPLETED: "x", Status.CANCELLED: "-"}
+_PRIORITIES = (Priority.HIGH, Priority.HIGH, Priority.MEDIUM, Priority.LOW)
+_ALIKE = 0.5  # the share of equal text above which a changed line is an old task in new words
+
+
+@attrs.define(eq=False)
+class Node:
+    """
+    A task as a file has it.
+
+    `before` are the lines between the task above and this one, `lines` its own. `name` is its id in
+    the file, "" for none; `level` its depth in the tree; `section` is that of TASKS.md, -1 for
+    none. `labels` and `raw` are the spelling of its name with its labels, and of its subject.
+    """
+
+    before: list[str]
+    lines: list[str]
+    subject: str
+    level: int = 0
+    status: Status = Status.PENDING
+    name: str = ""
+    section: int = -1
+    description: str = ""
+    blockers: tuple[str, ...] = ()
+    extras: Mapping[str, Any] = attrs.Factory(dict)
+    is_heading: bool = False
+    labels: str = ""
+    raw: str = ""
+
+    @property
+    def priority(self) -> Priority | None:
+        """The priority of the section in which the task stands."""
+        return None if self.section < 0 or self.level else _PRIORITIES[self.section]
+
+
+@attrs.define(eq=False)
+class Document:
+    """
+    A file with tasks.
+
+    `sections` has the lines of the headings P0 to P3, with the lines above each. `tail` are the
+    lines below the last task. `plan_id` and `revision` say which plan was last written to the file,
+    and `states` whether boxes had more than two states then; `None` if none was written.
+    """
+
+    form: Form
+    nodes: list[Node] = attrs.Factory(list)
+    sections: dict[int, list[str]] = attrs.Factory(dict)
+    tail: list[str] = attrs.Factory(list)
+    newline: str = "\n"
+    plan_id: str | None = None
+    revision: int | None = None
+    had_states: bool = False
+
+    @property
+    def has_states(self) -> bool:
+        """Whether the file has boxes for tasks in progress or cancelled ones."""
+        items = (_ITEM.fullmatch(node.lines[0]) for node in self.nodes)
+        return self.had_states or any(item and item["box"] in "/~-" for item in items)
+
+
+def read_document(text: str, form: Form | None = None) -> Document:
+    """
+    Return a file with its tasks. The form is recognised unless it is given.
+
+    Raises:
+        CodecError: the text is too long, two tasks have one id, or `form` is none.
+    """
+    if len(text) > MOST:
+        msg = f"this file has {len(text)} characters, and at most {MOST} are read"
+        raise CodecError(msg, problem="too_large")
+    if form is not None and form not in FORMS:
+        msg = f"{form!r} is no form of a Markdown file; there are {', '.join(FORMS)}"
+        raise CodecError(msg, problem="unknown_form", seen=form)
+    document = Document(form or _form_of(text), newline="\r\n" if "\r\n" in text else "\n")
+    above: list[str] = []  # the lines since the last task
+    columns: list[int] = []  # the indentation of the items that contain the next line
+    heading: Node | None = None  # it becomes a task if a task follows
+    section, fence = -1, ""
+    for line in text.replace("\r\n", "\n").split("\n"):
+        wide = line.expandtabs(4)
+        indent = len(wide) - len(wide.lstrip())
+        item = None if fence else _ITEM.fullmatch(line)
+        title = None if fence else _HEADING.fullmatch(line)
+        if mark := _FENCE.match(line):
+            if not fence:
+                fence = mark[1]
+            elif mark[1].startswith(fence):
+                fence = ""
+        if item:
+            while columns and indent <= columns[-1]:
+                columns.pop()
+            if heading is not None and heading not in document.nodes:
+                document.nodes.append(heading)
+            node = Node(above, [line], item["text"], len(columns) + (heading is not None))
+            node.section = section
+            document.nodes.append(node)
+            columns.append(indent)
+            above = []
+        elif columns and line.strip() and indent > columns[-1] and not any(map(str.strip, above)):
+            document.nodes[-1].lines += [*above, line]
+            above = []
+        elif title and document.form == "spec-kit" and len(title[1]) <= _SECOND:
+            above, heading = _without_tasks(document, heading, above), None
+            if len(title[1]) == _SECOND:
+                heading = Node(above, [line], _unescaped(title[2]), is_heading=True)
+                above = []
+            else:
+                above.append(line)
+            columns = []
+        elif (
+            title
+            and document.form == "tasks.md"
+            and (match := _SECTION.fullmatch(title[2]))
+            and int(match[1]) not in document.sections
+        ):
+            section = int(match[1])
+            document.sections[section] = [*above, line]
+            above, columns = [], []
+        else:
+            columns = [] if line.strip() else columns
+            above.append(line)
+    document.tail = _without_tasks(document, heading, above)
+    _read_mark(document)
+    for node in document.nodes:
+        _read_node(node, document.form)
+    names = [node.name for node in document.nodes if node.name]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        msg = f"two tasks of this file have the id {', '.join(twice)}; give each its own"
+        raise CodecError(msg, problem="duplicate_id", ids=twice)
+    return document
+
+
+def _form_of(text: str) -> Form:
+    items = [match["text"] for match in map(_ITEM.fullmatch, text.splitlines()) if match]
+    if any(map(_LABELS.match, items)):
+        return "spec-kit"
+    titles = [match[2] for match in map(_HEADING.fullmatch, text.splitlines()) if match]
+    return "tasks.md" if any(map(_SECTION.fullmatch, titles)) else "checklist"
+
+
+def _without_tasks(document: Document, heading: Node | None, above: list[str]) -> list[str]:
+    """Return the lines since the last task, with those of a heading that no task follows."""
+    if heading is None or heading in document.nodes:
+        return above
+    return [*heading.before, *heading.lines, *above]
+
+
+def _read_mark(document: Document) -> None:
+    for place in range(len(document.tail) - 1, -1, -1):
+        if match := _MARK.fullmatch(document.tail[place].strip()):
+            try:
+                mark = json.loads(match[1])
+                document.plan_id, document.revision = str(mark["plan"]), int(mark["revision"])
+                document.had_states = mark.get("states") is True
+            except (ValueError, KeyError, TypeError, RecursionError):
+                msg = (
+                    f"the comment {match[0]!r} is damaged; remove it, and the file and the plan "
+                    "are joined anew: nothing is removed"
+                )
+                raise CodecError(msg, problem="damaged_mark", seen=match[0]) from None
+            del document.tail[place]
+            return
+
+
+def _read_node(node: Node, form: Form) -> None:
+    """Read the fields of a task from its lines."""
+    if node.is_heading:
+        return
+    item = _ITEM.fullmatch(node.lines[0])
+    assert item is not None  # noqa: S101 - the line was found by this pattern
+    body, node.status = item["text"].rstrip(), _STATUSES[item["box"]]
+    if form == "spec-kit" and (labels := _LABELS.match(body)):
+        node.name, node.labels, body = labels["name"], labels[0], body[labels.end() :]
+        node.extras = {
+            **({"parallel": True} if labels["parallel"] else {}),
+            **({"story": labels["story"]} if labels["story"] else {}),
+        }
+    if node.status is Status.COMPLETED and (struck := _STRUCK.fullmatch(body)):
+        node.status, body = Status.CANCELLED, struck[1]
+    node.raw, node.subject = body, _unescaped(body)
+    pad = " " * (len(item["indent"].expandtabs(4)) + len(item["marker"]))
+    fields: dict[str, list[str]] = {}
+    key = "Details"
+    for line in node.lines[1:]:
+        plain = line.expandtabs(4)
+        if form == "tasks.md" and (match := _FIELD.fullmatch(line)) and match[1] not in fields:
+            key, plain = match[1], match[2]
+        elif form == "tasks.md" and fields.get(key):
+            plain = plain.removeprefix(f"{pad}  ") if plain.startswith(pad) else plain.lstrip()
+        else:
+            plain = plain.removeprefix(pad) if plain.startswith(pad) else plain.lstrip()
+        fields.setdefault(key, []).append(_unescaped(plain))
+    texts = {key: shown_description("\n".join(lines)) for key, lines in fields.items()}
+    node.description = texts.pop("Details", "")
+    node.name = node.name or texts.pop("ID", "").strip()
+    blockers = texts.pop("Blocked by", "").split(",")
+    node.blockers = tuple(dict.fromkeys(filter(None, map(str.strip, blockers))))
+    node.extras = {**node.extras, **texts}
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(r"\1", text)
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(r"\\\g<0>", text)
+
+
+# -------- plans --------
+
+
+def from_markdown(text: str, form: Form | None = None) -> Plan:
+    """
+    Return a new plan with the tasks of a Markdown file. The form is recognised unless it is given.
+
+    Ids of the file stand in the metadata under "original_id". A heading that is a task is completed
+    if all its tasks are.
+
+    Raises:
+        CodecError: two tasks have one id, a blocker is no task of the file, or tasks wait for each
+            other.
+    """
+    nodes = read_document(text, form).nodes
+    ids = {node.name: str(place) for place, node in enumerate(nodes, 1) if node.name}
+    lost = [
+        f"{node.name or node.subject}: {one}"
+        for node in nodes
+        for one in node.blockers
+        if one not in ids
+    ]
+    if lost:
+        msg = f"these blockers are no tasks of the file: {'; '.join(lost)}; name ids of the file"
+        raise CodecError(msg, problem="unknown_ids", ids=lost)
+    blocks: dict[str, list[str]] = {}
+    for place, node in enumerate(nodes, 1):
+        for one in node.blockers:
+            blocks.setdefault(ids[one], []).append(str(place))
+    above: list[str] = []
+    tasks: list[Task] = []
+    for place, node in enumerate(nodes, 1):
+        del above[node.level :]
+        below = [one.status for one in _below(nodes, place)]
+        is_done = node.is_heading and all(
+            one in {Status.COMPLETED, Status.CANCELLED} for one in below
+        )
+        tasks.append(
+            Task(
+                str(place),
+                node.subject,
+                description=node.description,
+                status=Status.COMPLETED if is_done else node.status,
+                priority=node.priority,
+                parent=above[-1] if above else None,
+                blocks=tuple(blocks.get(str(place), ())),
+                blocked_by=tuple(ids[one] for one in node.blockers),
+                metadata=FrozenDict(metadata_of(node)),
+            )
+        )
+        above.append(str(place))
+    try:
+        return plan_of(tasks)
+    except PlanError as error:
+        msg = f"the tasks of this file are no plan: {error}"
+        raise CodecError(msg, problem="no_plan") from error
+
+
+def metadata_of(node: Node) -> dict[str, Any]:
+    """Return what of a task in a file becomes metadata."""
+    return {**({ORIGINAL_ID: node.name} if node.name else {}), **node.extras}
+
+
+def _below(nodes: Sequence[Node], place: int) -> Iterator[Node]:
+    """Yield the subtasks of the task before `place`, at every depth."""
+    top = nodes[place - 1].level
+    for node in nodes[place:]:
+        if node.level <= top:
+            return
+        yield node
+
+
+def to_markdown(plan: Plan, form: Form = "checklist") -> str:
+    """Return a plan as a Markdown file. `not_held` says what it leaves out."""
+    return write_document(Document(form, tail=[""]), plan, {})
+
+
+def not_held(plan: Plan, form: Form = "checklist") -> dict[str, tuple[str, ...]]:
+    """Return the fields that a Markdown file of this form changes, with the ids of the tasks."""
+    order = [task.id for _, task in arranged(Document(form), plan, {})]
+    again = dict(zip(order, from_markdown(to_markdown(plan, form), form), strict=True))
+    numbers = {task.id: own for own, task in again.items()}
+    lost: dict[str, list[str]] = {}
+    for task in plan:
+        other = again[task.id]
+        for name in _COMPARED:
+            was, now = getattr(task, name), getattr(other, name)
+            if name == "parent":
+                now = now and numbers[now]
+            elif name == "blocked_by":
+                was, now = {*was}, {numbers[one] for one in now}
+            elif name == "metadata":
+                now = {key: now[key] for key in now if key in was or key != ORIGINAL_ID}
+            if was != now:
+                lost.setdefault(name, []).append(task.id)
+    if order != [task.id for task in plan]:
+        lost["order"] = order
+    return {name: tuple(ids) for name, ids in lost.items()}
+
+
+_COMPARED = (
+    *("subject", "description", "status", "active_form", "priority", "owner", "parent"),
+    *("blocked_by", "waiting", "check", "estimate", "metadata"),
+)
+
+
+def names_for(document: Document, plan: Plan) -> dict[str, str]:
+    """
+    Return new ids for the tasks that the file's form wants to have one: all tasks on a line in
+    spec-kit's form, blockers in that of TASKS.md.
+    """
+    taken = {task.metadata.get(ORIGINAL_ID) for task in plan}
+    taken |= {node.name for node in document.nodes}
+    given: dict[str, str] = {}
+    parents = _parents(document, plan)
+    for _, task in arranged(document, plan, {}):
+        if _name(task) or not (
+            (document.form == "spec-kit" and not _is_heading(task, parents, None))
+            or (document.form == "tasks.md" and task.blocks)
+        ):
+            continue
+        number = int(task.id)
+        while (
+            name := f"T{number:03}" if document.form == "spec-kit" else f"task-{number}"
+        ) in taken:
+            number += 1
+        given[task.id] = name
+        taken.add(name)
+    return given
+
+
+def write_document(
+    document: Document, plan: Plan, nodes: Mapping[str, Node], mark: str | None = None
+) -> str:
+    """
+    Return the file with the tasks of a plan.
+
+    `nodes` are the tasks of the file by the ids of the plan's tasks; every other task of the plan
+    is written anew, and every other task of the file is removed. With `mark`, the plan's id, a
+    comment at the end says which revision of which plan was written.
+    """
+    names = {**{task.id: _name(task) for task in plan}, **names_for(document, plan)}
+    kept = {id(node) for task_id, node in nodes.items() if task_id in plan}
+    # What stands above the first task stays there. Other prose goes with the task below it, or, if
+    # that was removed, with the next one.
+    before: dict[int, list[str]] = {}
+    prose: list[str] = []
+    out: list[str] = []
+    for node in document.nodes:
+        if node is document.nodes[0] and node.section < 0:
+            out += node.before
+        else:
+            prose += node.before
+        if id(node) in kept:
+            before[id(node)], prose = prose, []
+        elif not any(map(str.strip, prose)):
+            prose = []
+    parents = _parents(document, plan)
+    late: list[str] = []
+    columns: list[int] = []  # as in `read_document`
+    written = -1
+    for section, task in arranged(document, plan, nodes):
+        own = nodes.get(task.id)
+        while written < section:
+            written, columns = written + 1, []
+            if written in document.sections:
+                out += document.sections[written]
+            elif written == section:
+                out += [*([""] if out and out[-1].strip() else []), f"## P{section}", ""]
+        is_heading = _is_heading(task, parents, own)
+        late += before[id(own)] if own is not None else []
+        depth = _list_depth(plan, task, parents, nodes)
+        # A subtask below prose would be no subtask, as the prose ends the list.
+        if not any(map(str.strip, late)) or depth <= 0:
+            columns = [] if any(map(str.strip, late)) else columns
+            out, late = [*out, *late], []
+        if own is None and is_heading and out and out[-1].strip():
+            out.append("")
+        indent = _indent(own, depth, columns)
+        columns = [] if is_heading else [*columns[:depth], len(indent.expandtabs(4))]
+        own = None if own is not None and own.is_heading and not is_heading else own
+        out += _lines(document, task, own, names, indent, is_heading=is_heading)
+    for section in sorted(document.sections):
+        out += document.sections[section] if section > written else []
+    out += [*late, *prose, *document.tail]
+    if mark is not None:
+        while out and not out[-1].strip():
+            out.pop()
+        state = {"plan": mark, "revision": plan.revision}
+        data = json.dumps({**state, **({"states": True} if document.has_states else {})})
+        safe = data.replace("<", "\\u003c").replace(">", "\\u003e")
+        out += [*([""] if out else []), f"<!-- todoplan {safe} -->", ""]
+    return document.newline.join(out)
+
+
+def arranged(
+    document: Document, plan: Plan, nodes: Mapping[str, Node]
+) -> Iterator[tuple[int, Task]]:
+    """Yield the tasks in the order of the file, each with its section of TASKS.md, -1 for none."""
+    parents = _parents(document, plan)
+    trees: list[tuple[int, list[Task]]] = []
+    for task in plan:
+        if task.parent is not None:
+            trees[-1][1].append(task)
+            continue
+        node, place = nodes.get(task.id), -1
+        if document.form == "tasks.md":
+            place = _section(task, node)
+        elif document.form == "spec-kit":
+            # A task below a heading would be a subtask of the heading.
+            place = _is_heading(task, parents, node) - 1
+        trees.append((place, [task]))
+    for place, tree in sorted(trees, key=lambda tree: tree[0]):
+        yield from ((place if document.form == "tasks.md" else -1, task) for task in tree)
+
+
+def _section(task: Task, node: Node | None) -> int:
+    if node is not None and node.priority is task.priority:
+        return node.section
+    return -1 if task.priority is None else max(1, _PRIORITIES.index(task.priority))
+
+
+def _is_heading(task: Task, parents: Container[str | None], node: Node | None) -> bool:
+    """Return True if a task is written as a heading. One without subtasks would be prose."""
+    is_one = task.parent is None if node is None else node.is_heading
+    return is_one and task.id in parents
+
+
+def _parents(document: Document, plan: Plan) -> Container[str | None]:
+    """Return the ids of the tasks that have subtasks, where these are written as headings."""
+    return {task.parent for task in plan} if document.form == "spec-kit" else ()
+
+
+def _name(task: Task) -> str:
+    name = task.metadata.get(ORIGINAL_ID)
+    return name if isinstance(name, str) else ""
+
+
+def _lines(  # noqa: PLR0913 - a task, as the plan and as the file has it
+    document: Document,
+    task: Task,
+    node: Node | None,
+    names: Mapping[str, str],
+    indent: str,
+    *,
+    is_heading: bool,
+) -> list[str]:
+    """Return the lines of a task: those of the file where they say what the task is."""
+    subject = one_line(task.subject)
+    if is_heading:
+        if node is not None and node.subject == task.subject:
+            return node.lines
+        return [f"## {_escaped(subject)}", *(node.lines[1:] if node else [""])]
+    item = None if node is None or node.is_heading else _ITEM.fullmatch(node.lines[0])
+    marker, space = (item["marker"], item["space"]) if item is not None else ("- ", " ")
+    shown = shown_status(task.status, states=document.has_states)
+    box = item["box"] if item and node and node.status is shown else _BOXES.get(shown, " ")
+    text = node.raw if node is not None and node.subject == task.subject else _escaped(subject)
+    if shown is Status.CANCELLED and not document.has_states:
+        box, text = "x", f"~~{text}~~"
+    labels = ""
+    if document.form == "spec-kit":
+        kept = {key: task.metadata[key] for key in ("parallel", "story") if key in task.metadata}
+        name = names[task.id]
+        if node is not None and node.name == name and node.extras == kept:
+            labels = node.labels
+        else:
+            story = f"[{kept['story']}] " if _is_story(kept.get("story")) else ""
+            labels = f"{name} {'[P] ' if kept.get('parallel') is True else ''}{story}"
+    fields = _fields(document.form, task, names)
+    if item is not None and node is not None and _fields_of(node, document.form) == fields:
+        body = node.lines[1:]
+        if indent != item["indent"]:
+            body = [
+                indent + line.removeprefix(item["indent"]) if line.strip() else "" for line in body
+            ]
+    else:
+        body = list(_body(document.form, fields, indent + " " * len(marker)))
+    return [f"{indent}{marker}[{box}]{space}{labels}{text}", *body]
+
+
+def _is_story(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"US\d+", value) is not None
+
+
+def _depth(plan: Plan, task: Task) -> int:
+    level = 0
+    while task.parent is not None:
+        task, level = plan[task.parent], level + 1
+    return level
+
+
+def _indent(node: Node | None, depth: int, columns: Sequence[int]) -> str:
+    """Return the indentation of a task: its own where it means the depth, in these columns."""
+    item = None if node is None else _ITEM.fullmatch(node.lines[0])
+    if item is not None:
+        column = len(item["indent"].expandtabs(4))
+        if sum(one < column for one in columns) == max(depth, 0):
+            return item["indent"]
+    if depth <= 0:
+        return ""
+    return " " * (columns[depth] if len(columns) > depth else columns[depth - 1] + 2)
+
+
+def _list_depth(
+    plan: Plan, task: Task, parents: Container[str | None], nodes: Mapping[str, Node]
+) -> int:
+    """Return the depth of a task in its list, where a heading is none: -1 for a heading."""
+    depth = _depth(plan, task)
+    while task.parent is not None:
+        task = plan[task.parent]
+    return depth - _is_heading(task, parents, nodes.get(task.id))
+
+
+def shown_status(status: Status, *, states: bool) -> Status:
+    """Return the status that a reader of a file finds for a task with this status."""
+    if status is Status.FAILED or (status is Status.IN_PROGRESS and not states):
+        return Status.PENDING
+    return status
+
+
+def shown_description(text: str) -> str:
+    """Return the description that a reader of a file finds for a task with this description."""
+    return "\n".join(map(str.rstrip, printable(text).strip().split("\n")))
+
+
+def _fields(form: Form, task: Task, names: Mapping[str, str]) -> dict[str, str]:
+    """Return what is written below a task, by its key; "Details" is the description."""
+    details = shown_description(task.description)
+    if form != "tasks.md":
+        return {"Details": details} if details else {}
+    blockers = ", ".join(sorted(names[one] for one in task.blocked_by))
+    extras = {
+        key: value
+        for key, value in task.metadata.items()
+        if key != ORIGINAL_ID and isinstance(value, str) and _FIELD.fullmatch(f"- **{key}**: x")
+    }
+    fields = {"ID": names[task.id], "Details": details, "Blocked by": blockers, **extras}
+    return {key: value for key, value in fields.items() if value}
+
+
+def _fields_of(node: Node, form: Form) -> dict[str, str]:
+    if form != "tasks.md":
+        return {"Details": node.description} if node.description else {}
+    blockers = ", ".join(sorted(node.blockers))
+    fields = {"ID": node.name, "Details": node.description, "Blocked by": blockers, **node.extras}
+    return {key: value for key, value in fields.items() if value}
+
+
+def _body(form: Form, fields: Mapping[str, str], pad: str) -> Iterator[str]:
+    for key, value in fields.items():
+        first, *rest = map(_escaped, value.split("\n"))
+        if form == "tasks.md":
+            yield f"{pad}- **{key}**: {first}"
+            pad_of_rest = f"{pad}  "
+        else:
+            yield f"{pad}{first}"
+            pad_of_rest = pad
+        yield from (f"{pad_of_rest}{line}" if line else "" for line in rest)
+
+
+# -------- merging --------
+
+
+def match_nodes(document: Document, plan: Plan, *, reworded: bool = True) -> dict[str, Node]:
+    """
+    Return the tasks of a file by the ids of the plan's tasks that they mean.
+
+    They are matched by their ids in the file, then by equal texts, then, if lines may be
+    `reworded`, by place and likeness: a line between the same neighbours that shares half of its
+    text with a task is that task in new words.
+    """
+    found: dict[str, Node] = {}
+    by_name = {_name(task): task.id for task in plan if _name(task)}
+    for node in document.nodes:
+        if node.name in by_name:
+            found[by_name[node.name]] = node
+    taken = {id(node) for node in found.values()}
+    names = {task.id: _name(task) for task in plan}
+    for key in (lambda subject, level: (subject, level), lambda subject, level: subject):  # noqa: ARG005
+        free: dict[Any, list[str]] = {}
+        for task in reversed(list(plan)):
+            if task.id not in found:
+                free.setdefault(key(one_line(task.subject), _depth(plan, task)), []).append(task.id)
+        for node in document.nodes:
+            # A line with an id of its own is no task that has another one.
+            same = free.get(key(one_line(node.subject), node.level), [])
+            if id(node) not in taken and same and not (node.name and names[same[-1]]):
+                found[same.pop()] = node
+                taken.add(id(node))
+    if not reworded:
+        return found
+    ours = list(plan)
+    place = {id(node): number for number, node in enumerate(document.nodes)}
+    order = {task.id: number for number, task in enumerate(ours)}
+    # Between two matched neighbours, the lines left over are the tasks left over, in new words.
+    anchors = [(-1, -1), *sorted((order[key], place[id(node)]) for key, node in found.items())]
+    anchors.append((len(ours), len(document.nodes)))
+    for (left, above), (right, below) in pairwise(anchors):
+        tasks = [task for task in ours[left + 1 : right] if task.id not in found]
+        lines = [node for node in document.nodes[above + 1 : below] if id(node) not in taken]
+        for task, node in zip(tasks, lines, strict=False):
+            alike = SequenceMatcher(None, task.subject, node.subject, autojunk=False).quick_ratio()
+            if alike >= _ALIKE and not (node.name and _name(task)):
+                found[task.id] = node
+    return found

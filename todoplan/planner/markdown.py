@@ -1,0 +1,360 @@
+"""
+A Markdown file and a plan, kept in step: both sides may be edited at any time.
+
+A comment at the end of the file names the revision of the plan that was last written to it. That
+revision is the merge base: what the file says otherwise was edited in the file, and what the plan
+says otherwise was changed by others. Both are kept, as in a whole list of a session that has listed
+what the file showed (law 15). Where both changed one field, the file's edit stands, and the
+conflict is named.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+import attrs
+
+from todoplan.codec.foreign.markdown import (
+    MOST,
+    ORIGINAL_ID,
+    Document,
+    Form,
+    Node,
+    arranged,
+    match_nodes,
+    metadata_of,
+    names_for,
+    read_document,
+    shown_description,
+    shown_status,
+    write_document,
+)
+from todoplan.core.commands import Batch, Command, UpdateTask, WriteTodos
+from todoplan.core.decide import Rejected, decide, decide_with_change
+from todoplan.core.events.apply import Entry
+from todoplan.core.events.base import Base, Difference, changed_by, differences
+from todoplan.core.events.types import Event
+from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules import Policy
+from todoplan.errors import PlanError, ReadError
+from todoplan.planner.planner import Planner
+from todoplan.planner.transactions import Journal, Outcome, Signed, plan_of_revision
+from todoplan.texts import one_line
+
+CAUSE = "sync"
+_TREE = "tasks were moved below each other on both sides: the plan's tree stands"
+_TRIES = 20  # edits of the file while it is read, which a person does not make so often
+
+
+@attrs.frozen
+class Synced:
+    """
+    What a synchronisation came to.
+
+    `events` are the file's edits as the plan has taken them, `changed` what others had changed in
+    the plan since the last time, `conflicts` a sentence for each edit of the file that met another
+    change. `text` is the file as it is now. `is_first` means that the two were joined: nothing was
+    removed on either side.
+    """
+
+    plan: Plan
+    text: str
+    events: tuple[Event, ...] = ()
+    changed: tuple[Difference, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    is_first: bool = False
+
+
+def sync_file(
+    planner: Planner,
+    path: Path,
+    *,
+    form: Form | None = None,
+    actor: str | None = None,
+    policy: Policy | None = None,
+) -> Synced | Rejected:
+    """
+    Bring a Markdown file and the planner's plan into step. A file that is not there is written.
+
+    The file is replaced as a whole, and only if it was not edited meanwhile. `actor` is the author
+    of the file's edits in the journal.
+
+    Raises:
+        ReadError: the file cannot be read or written, or is edited all the time.
+        PlanError: the file belongs to another plan, or lost all its tasks.
+        CodecError: the file is damaged (see `read_document`).
+    """
+    for _ in range(_TRIES):
+        was = text_of(path)
+        done = sync_text(planner, was or "", form=form, actor=actor, policy=policy)
+        if isinstance(done, Rejected):
+            return done
+        if text_of(path) == was:
+            if done.text != was:
+                _replace(path, done.text)
+            return done
+    msg = f"{path} is edited all the time: nothing was written to it; try again"
+    raise ReadError(msg, file=str(path))
+
+
+def text_of(path: Path) -> str | None:
+    """
+    Return the text of a file, or `None` if there is no such file.
+
+    Raises:
+        ReadError: it cannot be read, or is no UTF-8 text.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(4 * MOST + 1)
+        return data.decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        msg = f"{path} is no UTF-8 text: {error}"
+        raise ReadError(msg, file=str(path)) from error
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror}"
+        raise ReadError(msg, file=str(path)) from error
+
+
+def _replace(path: Path, text: str) -> None:
+    # Through a link, the file that it leads to is replaced, and not the link.
+    path = path.resolve()
+    try:
+        with NamedTemporaryFile("wb", dir=path.parent, prefix=".todoplan-", delete=False) as file:
+            file.write(text.encode("utf-8", "replace"))
+        name = Path(file.name)
+        try:
+            with suppress(FileNotFoundError):
+                name.chmod(path.stat().st_mode)
+            os.replace(name, path)  # noqa: PTH105 - atomic, and the same on each system
+        except OSError:
+            name.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        msg = f"cannot write {path}: {error.strerror}"
+        raise ReadError(msg, file=str(path)) from error
+
+
+def sync_text(
+    planner: Planner,
+    text: str,
+    *,
+    form: Form | None = None,
+    actor: str | None = None,
+    policy: Policy | None = None,
+) -> Synced | Rejected:
+    """
+    Merge the text of a Markdown file and the planner's plan, and return the file's new text.
+
+    A refusal changes nothing. Raises as `sync_file`.
+    """
+    document = read_document(text, form)
+    plan_id = planner._plan_id  # noqa: SLF001 - the planner of this room
+    if document.plan_id not in {None, plan_id}:
+        msg = (
+            f"this file belongs to the plan {document.plan_id!r}, and not to {plan_id!r}; name "
+            "that plan, or remove the comment at the end of the file to join the two"
+        )
+        raise PlanError(msg, seen=document.plan_id)
+    then = None
+    if document.revision is not None:
+        then = plan_of_revision(planner.history(), document.revision)
+    chosen = planner.toolbox.policy if policy is None else policy
+    attempt = partial(_attempt, document, plan_id, then, chosen, actor)
+
+    def since(plan: Plan, _: Entry | None) -> int | None:
+        return None if then is None or then.revision == plan.revision else then.revision
+
+    result: Synced | Rejected = planner._run(planner._commit(attempt, since))  # noqa: SLF001
+    return result
+
+
+def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
+    document: Document,
+    plan_id: str,
+    then: Plan | None,
+    policy: Policy,
+    actor: str | None,
+    plan: Plan,
+    journal: Journal,
+    at: datetime,
+) -> Outcome:
+    known = plan if then is None else then
+    shown = {} if then is None else _shown(document.form, then)
+    if not document.nodes and shown:
+        msg = (
+            f"the file has no task any more, and had {len(shown)}; nothing was changed. Restore "
+            "the file, or remove the tasks by their ids"
+        )
+        raise PlanError(msg, seen=0)
+    nodes = {
+        task_id: node
+        for task_id, node in match_nodes(document, known, reworded=then is not None).items()
+        # New words for a task that others removed are a new task: no text of the file is lost.
+        if task_id in plan or node.subject == one_line(known[task_id].subject)
+    }
+    actors = {} if then is None else changed_by(then, journal)
+    base = Base(known, actors, listed=frozenset(shown), overflow=then is None)
+    rows = _rows(document, known, nodes)
+    lines = {id(todo): node for todo, node in rows}
+    events: tuple[Event, ...] = ()
+    after, meant = plan, nodes
+    conflicts: tuple[str, ...] = ()
+    if rows:
+        write = WriteTodos(tuple(todo for todo, _ in rows))
+        decision, change = decide_with_change(plan, write, policy, at, base, actor)
+        if isinstance(decision, Rejected) and {one.code for one in decision.problems} == {"cycle"}:
+            # Each side has moved one of two tasks below the other: the plan's tree stands.
+            rows = [(attrs.evolve(todo, level=None), node) for todo, node in rows]
+            lines = {id(todo): node for todo, node in rows}
+            write = WriteTodos(tuple(todo for todo, _ in rows))
+            decision, change = decide_with_change(plan, write, policy, at, base, actor)
+            conflicts += (_TREE,)
+        if isinstance(decision, Rejected):
+            return Outcome(decision, plan)
+        events, after = decision.events, decision.plan
+        meant = {task_id: lines[id(todo)] for task_id, todo in change.lines or ()}
+    updates = list(_updates(document, known, after, nodes, meant))
+    if updates:
+        decision = decide(after, Batch(tuple(updates)), policy, at=at, actor=actor)
+        if isinstance(decision, Rejected):
+            return Outcome(decision, plan)
+        events, after = (*events, *decision.events), decision.plan
+    if then is not None:
+        conflicts += tuple(_conflicts(known, plan, after, nodes, shown, base))
+    entries = (Entry(after.revision, events, at, actor, CAUSE),)
+    appended = (Signed(entries, after),) if events else ()
+    text = write_document(document, after, meant, mark=plan_id)
+    changed = () if then is None else differences(then, plan, actors)
+    done = Synced(after, text, events, changed, conflicts, then is None)
+    return Outcome(done, after, appended)
+
+
+def _shown(form: Form, plan: Plan) -> Mapping[str, Node]:
+    """Return the tasks that a file of the plan shows: a heading without tasks is none."""
+    document = read_document(write_document(Document(form), plan, {}), form)
+    return match_nodes(document, plan, reworded=False)
+
+
+def _rows(document: Document, known: Plan, nodes: Mapping[str, Node]) -> list[tuple[Todo, Node]]:
+    """
+    Return the file as a list, each line with its task in the file.
+
+    A line says only what differs from what the file showed. So the lines stand in the plan's order
+    unless somebody has moved some in the file: a form may show tasks in an order of its own.
+    """
+    ids = {id(node): task_id for task_id, node in nodes.items()}
+    has_levels = any(node.level for node in document.nodes) or any(task.parent for task in known)
+    rows: list[tuple[Todo, Node]] = []
+    for node in document.nodes:
+        task = known.get(ids.get(id(node), ""))
+        is_same = task is not None and one_line(task.subject) == node.subject
+        status = None if node.is_heading else node.status
+        priority = node.priority if document.form == "tasks.md" else None
+        if task is not None:
+            shown = shown_status(task.status, states=document.had_states)
+            status = None if status is shown else status
+            priority = None if priority is task.priority else priority
+        text = task.subject if task is not None and is_same else node.subject
+        level = node.level if has_levels else None
+        task_id = None if task is None else task.id
+        rows.append((Todo(text, status, priority=priority, id=task_id, level=level), node))
+    said = [todo.id for todo, _ in rows if todo.id]
+    if said != [task.id for _, task in arranged(document, known, nodes) if task.id in nodes]:
+        return rows
+    # A new line follows the line above it.
+    groups: dict[str, list[tuple[Todo, Node]]] = {"": []}
+    last = ""
+    for todo, node in rows:
+        last = todo.id or last
+        groups.setdefault(last, []).append((todo, node))
+    return [*groups[""], *(row for task in known for row in groups.get(task.id, ()))]
+
+
+def _updates(
+    document: Document,
+    known: Plan,
+    after: Plan,
+    nodes: Mapping[str, Node],
+    meant: Mapping[str, Node],
+) -> Iterator[Command]:
+    """Yield the changes of the file that a list cannot express, and the ids that the form wants."""
+    names = names_for(document, after)
+    ids = {node.name: task_id for task_id, node in meant.items() if node.name}
+    for task_id, node in meant.items():
+        task, was = after.get(task_id), known.get(task_id) if task_id in nodes else None
+        if task is None:
+            continue
+        update: dict[str, Any] = {}
+        described = "" if was is None else shown_description(was.description)
+        if node.description not in {described, shown_description(task.description)}:
+            update["description"] = node.description
+        metadata = {
+            key: value
+            for key, value in metadata_of(node).items()
+            if task.metadata.get(key) != value and (was is None or was.metadata.get(key) != value)
+        }
+        if task_id in names:
+            metadata[ORIGINAL_ID] = node.name or names[task_id]
+        if metadata:
+            update["metadata"] = metadata
+        if document.form == "tasks.md":
+            wanted = {ids[name] for name in node.blockers if name in ids}
+            had = {*was.blocked_by} if was is not None else set()
+            add = tuple(sorted(wanted - had - {*task.blocked_by}))
+            gone = tuple(sorted((had - wanted) & {*task.blocked_by} & {*meant}))
+            update |= {"add_blocked_by": add} if add else {}
+            update |= {"remove_blocked_by": gone} if gone else {}
+        if update:
+            yield UpdateTask(task_id, **update)
+    yield from (
+        UpdateTask(task_id, metadata={ORIGINAL_ID: name})
+        for task_id, name in names.items()
+        if task_id not in meant
+    )
+
+
+def _conflicts(  # noqa: PLR0913, PLR0917 - both sides, and what came of them
+    known: Plan,
+    plan: Plan,
+    after: Plan,
+    nodes: Mapping[str, Node],
+    shown: Mapping[str, Node],
+    base: Base,
+) -> Iterator[str]:
+    """Yield a sentence for each edit of the file that met a change of somebody else."""
+    for task in known:
+        now, end, node = plan.get(task.id), after.get(task.id), nodes.get(task.id)
+        actor = base.actors.get(task.id)
+        by = f" by {actor}" if actor else ""
+        name = f'#{task.id} "{one_line(task.subject)}"'
+        if now is None:
+            if node is not None and _is_edited(node, task):
+                yield f"{name} was removed{by}: your edit of it is dropped"
+        elif node is None:
+            if task.id in shown and end is not None:
+                yield f"{name} was changed{by} since: it stays, though the file left it out"
+        elif now is not task and end is not None:
+            for field in ("subject", "status", "priority", "description"):
+                was, theirs, mine = (getattr(one, field) for one in (task, now, end))
+                if was != theirs != mine:
+                    said = f"{_text(theirs)}{by}; the file's {_text(mine)} stands"
+                    yield f"{name}: {field} was set to {said}"
+
+
+def _is_edited(node: Node, task: Task) -> bool:
+    return node.subject != one_line(task.subject) or node.status is not shown_status(
+        task.status, states=False
+    )
+
+
+def _text(value: object) -> str:
+    return f'"{one_line(str(getattr(value, "value", value)))}"'
