@@ -633,11 +633,12 @@ def news_text(base: Base, plan: Plan, reply: Reply) -> str:
     It names the changes by others since the merge base, the values that the call overwrote, and the
     open tasks that its list left out and that are kept. `plan` is the plan before the call.
     """
-    if base.plan is plan and base.listed is None and base.heard is None:
+    has_list = reply.note.lines is not None
+    if base.plan is plan and base.heard is None and not (has_list and base.listed is not None):
         return ""
     unseen = base.unseen(plan)
     parts = [_unseen(base, plan, unseen, reply.plan)]
-    if reply.note.lines is not None:
+    if has_list:
         parts.append(_staying(base, plan, unseen, reply))
     return "; ".join(part for part in parts if part)
 

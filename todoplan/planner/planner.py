@@ -348,10 +348,16 @@ class AsyncPlanner(Transactions):
                 value, failure = None, None
                 try:
                     # At once where nothing waits: a coroutine for each step takes as long as it.
-                    if self._never_waits and isinstance(step, Hold):
+                    if step is nothing_to_do:
+                        continue
+                    if not self._never_waits or not isinstance(step, tuple):
+                        value = await self._perform(step)
+                    elif isinstance(step, News):
+                        await self._tell(step)
+                    elif isinstance(step, Hold):
                         value = done_held(self._store, step)
                     else:
-                        value = await self._perform(step)
+                        value = getattr(self._store, step[0])(*step[1])
                 except _StillWritingError as writing:
                     goes_on = True
                     await self._background.leave(self._finish(steps, writing.answer), grace)

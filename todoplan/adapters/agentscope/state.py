@@ -169,6 +169,9 @@ class TaskStore(SlotStore):
     """
 
     never_waits, plan_id = True, SLOT
+    # Only the thread of the agent's event loop writes here, so that a lock would cost time for
+    # nothing: an append for another revision than the plan's is refused.
+    hold = None  # type: ignore[assignment]
 
     def __init__(self, state: AgentState, kept: Kept) -> None:
         super(SlotStore, self).__init__()
@@ -201,11 +204,6 @@ class TaskStore(SlotStore):
         """Return the entries behind a revision, oldest first."""
         self._compare()
         return super().entries_since(plan_id, revision)
-
-    def hold(self, plan_id: str) -> Any:
-        """Hold the plan for the length of a `with`."""
-        self._compare()
-        return super(SlotStore, self).hold(plan_id)
 
     def _compare(self) -> None:
         if not self._kept.mirror.is_current(self.state.tasks_context.tasks):

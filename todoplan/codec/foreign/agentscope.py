@@ -324,5 +324,6 @@ class Mirror:
 def _copy(value: Any) -> Any:
     # Not `copy.deepcopy`, which takes three times as long because of types that JSON does not have.
     if isinstance(value, dict):
-        return {key: _copy(item) for key, item in value.items()}
+        # Most values are texts: no call for these.
+        return {key: item if type(item) is str else _copy(item) for key, item in value.items()}
     return list(map(_copy, value)) if isinstance(value, list) else value
