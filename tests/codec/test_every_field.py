@@ -23,7 +23,7 @@ from todoplan.codec import (
 )
 from todoplan.codec.documents import (
     CHANGES,
-    FIELD_READERS,
+    TASK,
     entry_from_line,
     entry_to_line,
     fragment,
@@ -45,6 +45,7 @@ def in_an_entry(event):
 
 
 WRITERS = {
+    "table": lambda task: TASK.read(TASK.write(task)),
     "data": lambda task: read_task(write_task(task)),
     "fragment": lambda task: read_task(json.loads(fragment(task))),
     "plan": lambda task: load_plan(dump_plan(around(task)))[task.id],
@@ -110,8 +111,8 @@ def test_every_editable_field_is_written_in_an_edit(name):
 def test_every_field_stands_in_the_schema():
     """In its task, and in an edit where it may be set."""
     parts = json_schema()["$defs"]
-    assert list(parts["task"]["properties"]) == list(FIELD_READERS)
-    assert set(FIELD_READERS) == set(NAMES)
+    assert list(parts["task"]["properties"]) == list(TASK.readers)
+    assert set(TASK.readers) == set(NAMES)
     assert set(parts["task_edited"]["properties"]["changes"]["properties"]) == EDITABLE
 
 

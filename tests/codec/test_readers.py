@@ -5,7 +5,6 @@ import pytest
 from todoplan.codec.engine import (
     MisfitError,
     count,
-    faults_in,
     one_of,
     optional,
     read_each,
@@ -42,12 +41,6 @@ def test_all_faults_of_an_object_are_found():
 def test_what_is_no_object_has_no_fields():
     """An array of pairs is no object."""
     assert found(read_object, [["a", "x"]], READERS) == [("", "an array is no object")]
-
-
-def test_a_good_object_has_no_faults():
-    """Faults are asked for without an exception."""
-    assert faults_in({"a": "x"}, READERS) == ()
-    assert faults_in({"a": 1}, READERS) == ((".a", "1 is no text"),)
 
 
 def test_each_counts_items_from_where_it_is_told():

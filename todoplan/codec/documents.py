@@ -5,129 +5,91 @@ Law: what is read equals what was written, and the sequence of ids continues.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from functools import cache
+from copy import deepcopy
 from json.encoder import encode_basestring
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import Any, get_args
 
 import attrs
 
 from todoplan.codec.engine import (
     CHECK,
     CHECK_PATTERN,
+    COUNT,
+    DEFINITIONS,
+    KINDS,
     LIMIT,
     LISTED,
-    MOST,
+    POSITIVE,
     PRIORITIES,
     STATUSES,
-    TIME,
     FieldReader,
-    Found,
+    Kind,
     MisfitError,
-    approval,
+    Record,
+    Schema,
+    array_schema,
     checksum,
-    claim,
-    count,
-    evidence,
-    faults_in,
-    field_path,
-    ids,
     in_one_line,
-    metadata,
+    kind_of,
     misfit,
-    number,
+    object_schema,
     one_of,
-    optional,
+    or_null,
     parse,
-    positive,
     read_each,
     read_object,
+    ref,
     shown,
     text,
-    time,
-    time_or_null,
     to_raw,
     to_text,
     to_unicode,
     unchecked,
-    waiting,
     write_fields,
-    write_metadata,
     write_time,
     wrong_shape,
 )
 from todoplan.core.decide import plan_of
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import Base
-from todoplan.core.events.types import Event
+from todoplan.core.events.types import Event, TaskEdited
 from todoplan.core.plan.model import (
     EDITABLE,
-    EMPTY,
     TASK_FIELDS,
     Approval,
-    Claim,
-    Evidence,
-    FieldKind,
     FrozenDict,
-    Status,
     Task,
-    Waiting,
     instance_of,
     mutable_variant,
-    thaw,
 )
 from todoplan.core.plan.plan import ChunkWriter, Plan
 from todoplan.core.problems import Problem
 from todoplan.errors import CodecError, PlanError
 
-if TYPE_CHECKING:
-    from cattrs import Converter
-    from cattrs.errors import ClassValidationError
-
-
 # -------- tasks --------
 # Tasks as plain data, in both directions. This is the hot path, so the code is written out.
 #
-# Each field is read according to its kind (`TASK_FIELDS`). The two writers, here and in
-# `fragments`, name the fields one by one: a loop over a table was tried, and took twice as long
-# for a plan of 1,000 tasks. Therefore a test sets every field of a task and checks each writer for
-# the field (`tests/codec/test_every_field.py`). A field that was once left out here was lost on
-# saving, and no test noticed.
+# `TASK` reads and writes every field by its kind. The two other writers, `write_task` and
+# `fragment`, name the fields one by one: a loop over a table was tried, and took twice as long for
+# a plan of 1,000 tasks. Therefore a test sets every field of a task and checks each writer for the
+# field (`tests/codec/test_every_field.py`). A field that was once left out here was lost on saving,
+# and no test noticed.
 #
-# Law: `_quick` is only a shortcut. Whatever it does not accept at once is decided by
-# `read_object`.
+# Law: `_quick` and `_written` are only shortcuts. Whatever they do not accept at once is decided by
+# `TASK`.
 
 
-REQUIRED = ("id", "subject", "status")
-"""The fields that every written task has."""
-_LEAST = len(REQUIRED)
+TASK = Record(Task, "id", "subject", "status")
+"""The kind of tasks. Its first fields are written even if they have their default."""
 
-_READERS: dict[FieldKind, FieldReader] = {
-    FieldKind.ID: text,
-    FieldKind.TEXT: text,
-    FieldKind.TEXT_OR_NONE: optional(text),
-    FieldKind.STATUS: one_of(STATUSES),
-    FieldKind.PRIORITY: optional(one_of(PRIORITIES)),
-    FieldKind.PARENT: optional(text),
-    FieldKind.WAITING: optional(waiting),
-    FieldKind.EVIDENCE: optional(evidence),
-    FieldKind.CLAIM: optional(claim),
-    FieldKind.COUNT: count,
-    FieldKind.IDS: ids,
-    FieldKind.NUMBER: optional(number),
-    FieldKind.METADATA: metadata,
-    FieldKind.TIME: time_or_null,
-}
-FIELD_READERS: dict[str, FieldReader] = {
-    name: _READERS[TASK_FIELDS[name].kind] for name in dict.fromkeys((*REQUIRED, *TASK_FIELDS))
-}
-"""The reader of each task field, in the order in which fields are written."""
-
+_LEAST = len(TASK.required)
 _WORDS = {status: word for word, status in STATUSES.items()}
 _GRADES = {priority: word for word, priority in PRIORITIES.items()}
-RARE = (
+_RARE = (
+    "estimate",
+    "metadata",
     "parent",
     "waiting",
     "check",
@@ -137,9 +99,10 @@ RARE = (
     "claims",
     "failed_attempts",
 )
-rare_values = attrgetter(*RARE)
+_rare = attrgetter(*_RARE)
+_RARE_DEFAULTS = tuple(TASK_FIELDS[name].default for name in _RARE)
 _MutableTask = mutable_variant(Task)
-# Errors of the fast path for a wrong value; the slow path then describes the fault.
+# Errors of the shortcuts for a wrong value; `TASK` then describes the fault.
 TROUBLE = (MisfitError, AttributeError, KeyError, TypeError)
 
 
@@ -154,13 +117,10 @@ def write_task(task: Task) -> dict[str, Any]:
     try:
         return _written(task)
     except TROUBLE:
-        values = {name: getattr(task, name) for name in FIELD_READERS}
-        raise MisfitError(faults_in(_as_read(values), FIELD_READERS)) from None
+        return TASK.write(task)
 
 
-def _written(
-    task: Task,
-) -> dict[str, Any]:
+def _written(task: Task) -> dict[str, Any]:
     blocks, blocked_by = task.blocks, task.blocked_by
     data: dict[str, Any] = {
         "id": task.id,
@@ -180,23 +140,9 @@ def _written(
         data["blocks"] = list(blocks)
     if blocked_by:
         data["blocked_by"] = list(blocked_by)
-    if task.estimate is not None:
-        data["estimate"] = number(task.estimate)
-    if task.metadata is not EMPTY and task.metadata:
-        data["metadata"] = write_metadata(task.metadata)
-    if (
-        task.parent is not None
-        or task.waiting is not None
-        or task.check is not None
-        or task.answer is not None
-        or task.evidence is not None
-        or task.claim is not None
-        or task.claims
-        or task.failed_attempts
-    ):
-        for name, value in zip(RARE, rare_values(task), strict=True):
-            if value is not None and value != 0:
-                data[name] = plain_value(value)
+    rare = _rare(task)
+    if rare != _RARE_DEFAULTS:  # one comparison in C for most tasks
+        data |= _rare_fields(rare)
     if task.created_at is not None:
         data["created_at"] = write_time(task.created_at)
     if task.updated_at is not None:
@@ -208,46 +154,12 @@ def _written(
     return data
 
 
-def plain_value(value: Any) -> Any:
-    """Return a text, a count, or an object value as plain data."""
-    if isinstance(value, str):
-        return text(value)
-    return count(value) if isinstance(value, int) else write_fields(value)
-
-
-def _as_read(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values as a document would contain them, so that a reader can find their faults."""
-    data = dict(values)
-    for name, value in data.items():
-        if isinstance(value, datetime):
-            data[name] = value.isoformat()
-        elif isinstance(value, tuple):
-            data[name] = list(value)
-        elif isinstance(value, Waiting | Evidence | Claim):
-            data[name] = _as_read(attrs.asdict(value))
-    return data
-
-
-def write_changes(changes: Mapping[str, Any], readers: Mapping[str, FieldReader]) -> dict[str, Any]:
-    """
-    Return changed fields as plain data, including fields set to their default.
-
-    `readers` has the fields that are allowed.
-
-    Raises:
-        MisfitError: there is no such field, or JSON cannot represent its value.
-    """
-    data = _as_read(changes)
-    for name, value in read_object(data, readers).items():
-        if isinstance(value, FrozenDict):
-            data[name] = thaw(value)
-        elif isinstance(value, Waiting | Evidence):
-            data[name] = write_fields(value)
-        elif isinstance(data[name], str):
-            data[name] = str(data[name])  # the value of an enum member
-        elif TASK_FIELDS[name].kind is FieldKind.NUMBER:
-            data[name] = value
-    return data
+def _rare_fields(values: tuple[Any, ...]) -> dict[str, Any]:
+    return {
+        name: TASK.writers[name](value)
+        for name, value, default in zip(_RARE, values, _RARE_DEFAULTS, strict=True)
+        if value is not default and value != default
+    }
 
 
 def write_tasks(tasks: Iterable[Task], first: int = 0) -> list[dict[str, Any]]:
@@ -270,11 +182,13 @@ def read_task(data: Any) -> Task:
     try:
         return _quick([data])[0]
     except TROUBLE:
-        return Task(**read_object(data, FIELD_READERS, REQUIRED))
+        task: Task = TASK.read(data)
+        return task
 
 
 def _quick(items: list[Any]) -> list[Task]:
     tasks = []
+    readers, least = TASK.readers, TASK.required
     # In one loop: a function call for each task took a tenth of the time.
     for data in items:
         task_id, subject, status = data["id"], data["subject"], STATUSES[data["status"]]
@@ -283,8 +197,8 @@ def _quick(items: list[Any]) -> list[Task]:
         made = _MutableTask(task_id, subject, "", status)  # keywords cost half as much again
         if len(data) > _LEAST:
             for name, value in data.items():
-                if name not in REQUIRED:
-                    setattr(made, name, FIELD_READERS[name](value))
+                if name not in least:
+                    setattr(made, name, readers[name](value))
         made.__class__ = Task
         tasks.append(made)
     return tasks
@@ -305,176 +219,60 @@ def read_tasks(items: Any) -> tuple[Task, ...]:
         return read_each(items, read_task)
 
 
+KINDS[Task] = Kind(read_task, write_task, TASK.schema)
+KINDS[tuple[Task, ...]] = Kind(read_tasks, write_tasks, array_schema(TASK.schema))
+
+
 # -------- events --------
 # Journal entries and events as plain data, in both directions.
-#
-# cattrs handles the classes, and our own readers handle the values. cattrs is imported when the
-# first entry is read or written, because most plans need none.
 
 
-def _word(event: type) -> str:
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in event.__name__).removeprefix("_")
+CHANGES = {name: kind for name, kind in TASK.kinds.items() if name in EDITABLE}
+"""The kinds of the fields that "changes" may contain."""
 
+_changed = {name: kind.read for name, kind in CHANGES.items()}
+_changes = {name: kind.write for name, kind in CHANGES.items()}
+_CHANGES = Kind(
+    lambda data: FrozenDict(read_object(data, _changed)),
+    # All of them: a field that is set to its default has changed too.
+    lambda changes: read_object(dict(changes), _changes),
+    object_schema({name: TASK.properties[name] for name in CHANGES}),
+)
 
-EVENTS: dict[str, type[Any]] = {_word(event): event for event in get_args(Event)}
-"""The event classes by their name in the "type" field."""
-
-CHANGES: dict[str, FieldReader] = {
-    name: reader for name, reader in FIELD_READERS.items() if name in EDITABLE
+_RECORDS: dict[type[Any], Record] = {
+    event: Record(event, **({"changes": _CHANGES} if event is TaskEdited else {}))
+    for event in get_args(Event)
 }
-"""The readers of the fields that "changes" may contain."""
+EVENTS: dict[str, Record] = {record.word: record for record in _RECORDS.values()}
+"""The events by their name in the "type" field."""
 
-_EVENT_WORDS = {event: word for word, event in EVENTS.items()}
+for _word, _record in EVENTS.items():
+    DEFINITIONS[_word] = object_schema(
+        {"type": {"const": _word}, **_record.properties}, ("type", *_record.required)
+    )
 _read_word = one_of(EVENTS)
 
 
-def read_entry(data: Any) -> Entry:
-    """
-    Read an entry.
-
-    Raises:
-        MisfitError: the data are not an entry; the error lists every fault.
-    """
-    return _converter().structure(data, Entry)
-
-
-def write_entry(entry: Entry) -> dict[str, Any]:
-    """
-    Return an entry as plain data, without fields that have their default.
-
-    Raises:
-        MisfitError: a value cannot be represented in JSON, or a time has no time zone.
-    """
-    data: dict[str, Any] = _converter().unstructure(entry)
-    return data
-
-
-@cache
-def _converter() -> "Converter":
-    from cattrs import Converter  # noqa: PLC0415 - see above
-
-    # cattrs only composes and decomposes classes. It does not convert values: by default, it turns
-    # null into 'None', "false" into True, 2.9 into 2, and a text into a list of letters.
-    #
-    # Not the global converter of cattrs, which any library's hooks could change. Created once;
-    # measured: 0.3 ms, 0.7 ms for its first hook, and 13 ms for importing cattrs.
-    converter = Converter(forbid_extra_keys=True, omit_if_default=True)
-    for kind, reader in _EVENT_READERS.items():
-        converter.register_structure_hook(kind, _hook(reader))
-    for kind, writer in _WRITERS.items():
-        converter.register_unstructure_hook(kind, writer)
-    converter.register_structure_hook_factory(attrs.has, _class_reader)
-    converter.register_structure_hook_factory(_is_tuple, _tuple_reader)
-    converter.register_unstructure_hook_factory(_is_tuple, _tuple_writer)
-    converter.register_structure_hook(Event, lambda data, _: _read_event(converter, data))
-    converter.register_unstructure_hook(Event, lambda event: _write_event(converter, event))
-    converter.register_structure_hook(Task, _hook(read_task))
-    converter.register_unstructure_hook(Task, write_task)
-    for kind, reader in ((Approval, approval), (Claim, claim)):
-        converter.register_structure_hook(kind, _hook(reader))
-        converter.register_unstructure_hook(kind, write_fields)
-    return converter
-
-
-def _read_changes(data: Any) -> FrozenDict:
-    return FrozenDict(read_object(data, CHANGES))
-
-
-def _write_changes(changes: FrozenDict) -> dict[str, Any]:
-    return write_changes(changes, CHANGES)
-
-
-def _write_status(status: Status) -> str:
-    return status.value if type(status) is Status else str(_EVENT_READERS[Status](status))
-
-
-_EVENT_READERS: dict[type, FieldReader] = {
-    str: text,
-    int: count,
-    Status: one_of(STATUSES),
-    datetime: time,
-    FrozenDict: _read_changes,
-}
-# Writing refuses what loading would refuse: nothing is saved that cannot be read.
-_WRITERS: dict[type, Callable[[Any], Any]] = {
-    str: text,
-    int: count,
-    Status: _write_status,
-    datetime: write_time,
-    FrozenDict: _write_changes,
-}
-
-
-def _hook(reader: FieldReader) -> Callable[[Any, Any], Any]:
-    return lambda value, _: reader(value)
-
-
-def _read_event(converter: "Converter", data: Any) -> Any:
+def _read_event(data: Any) -> Any:
     if not isinstance(data, dict):
         raise misfit(data, "no object")
     try:
-        kind = _read_word(data.get("type"))
+        record = _read_word(data.get("type"))
     except MisfitError as error:
         raise MisfitError(error.below(".type")) from None
-    # Without "type", which is not a field of the class: cattrs would reject it as unknown.
-    return converter.structure({k: v for k, v in data.items() if k != "type"}, kind)
+    return record.read({name: value for name, value in data.items() if name != "type"})
 
 
-def _write_event(converter: "Converter", event: Any) -> dict[str, Any]:
-    return {"type": _EVENT_WORDS[type(event)], **converter.unstructure(event)}
+def _write_event(event: Any) -> dict[str, Any]:
+    record = _RECORDS[type(event)]
+    return {"type": record.word, **record.write(event)}
 
 
-def _class_reader(kind: type[Any], converter: "Converter") -> Callable[[Any, Any], Any]:
-    from cattrs.errors import ClassValidationError  # noqa: PLC0415 - see above
-    from cattrs.gen import make_dict_structure_fn  # noqa: PLC0415 - see above
-
-    build = make_dict_structure_fn(kind, converter)
-
-    def read(data: Any, _: Any) -> Any:
-        if not isinstance(data, dict):
-            raise misfit(data, "no object")
-        try:
-            return build(data, kind)
-        except ClassValidationError as error:
-            raise MisfitError(_found(error)) from None
-
-    return read
-
-
-def _found(errors: "ClassValidationError") -> list[Found]:
-    noted, others = errors.group_exceptions()
-    found = [(field_path(str(key)), "no such field") for error in others for key in _extra(error)]
-    for error, note in noted:
-        if isinstance(error, MisfitError):
-            found += error.below(f".{note.name}")
-        else:
-            found.append((f".{note.name}", "missing"))
-    return found
-
-
-def _extra(error: Any) -> list[Any]:
-    return sorted(error.extra_fields, key=str)[:MOST]
-
-
-def _is_tuple(kind: Any) -> bool:
-    return get_origin(kind) is tuple
-
-
-def _tuple_reader(kind: Any, converter: "Converter") -> Callable[[Any, Any], Any]:
-    member = get_args(kind)[0]
-    hook = converter.get_structure_hook(member)
-
-    def read(data: Any, _: Any) -> tuple[Any, ...]:
-        if not isinstance(data, list):
-            raise misfit(data, "no array")
-        return read_each(data, lambda item: hook(item, member))
-
-    return read
-
-
-def _tuple_writer(kind: Any, converter: "Converter") -> Callable[[Any], list[Any]]:
-    hook = converter.get_unstructure_hook(get_args(kind)[0])
-    return lambda items: list(read_each(items, hook))
+KINDS[Event] = Kind(
+    _read_event, _write_event, {"oneOf": [record.schema for record in _RECORDS.values()]}
+)
+ENTRY = Record(Entry)
+"""The kind of journal entries."""
 
 
 # -------- versions --------
@@ -585,7 +383,7 @@ def entry_to_data(entry: Entry) -> dict[str, Any]:
     """
     instance_of(entry, Entry, "an Entry of a journal")
     try:
-        return write_entry(entry)
+        return ENTRY.write(entry)
     except MisfitError as error:
         raise wrong_shape(error.found, "entry that JSON can hold") from None
 
@@ -633,9 +431,10 @@ def _entry(data: Any, version: int, upcasters: Upcasters, where: dict[str, Any])
     try:
         # The checksum covers the data as written, so it is verified before upcasting an older
         # entry.
-        return read_entry(upcast(unchecked(data, what, where), version, upcasters))
+        entry: Entry = ENTRY.read(upcast(unchecked(data, what, where), version, upcasters))
     except MisfitError as error:
         raise wrong_shape(error.found, what, version=version, **where) from None
+    return entry
 
 
 def dump_journal(entries: Iterable[Entry]) -> str:
@@ -691,7 +490,9 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 # The documents as JSON Schema, draft 2020-12, for other programs.
 
 
-_Schema = dict[str, Any]
+_CHECKSUM: Schema = {"type": "string", "pattern": f"^{CHECK_PATTERN}$"}
+# The ids that `number_of` accepts. Events may name any text: an unknown id has no effect.
+_ID: Schema = {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"}
 
 
 def json_schema() -> dict[str, Any]:
@@ -702,163 +503,40 @@ def json_schema() -> dict[str, Any]:
     event. A schema cannot express that edges are mirrored, ids are unique and dependencies have no
     cycle.
     """
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "todoplan documents",
-        "anyOf": [_ref("plan"), _ref("journal")],
-        "$defs": {
-            **_values(),
-            "task": _object(_fields(), REQUIRED),
-            "plan": _plan(),
-            "journal_head": _head(JOURNAL, {}),
-            "journal": _journal(),
-            "entry": _schema_entry(),
-            **{word: _event(word) for word in EVENTS},
-        },
-    }
-
-
-def _ref(name: str) -> _Schema:
-    return {"$ref": f"#/$defs/{name}"}
-
-
-def _or_null(schema: _Schema) -> _Schema:
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-def _array(of: _Schema) -> _Schema:
-    return {"type": "array", "items": of}
-
-
-def _object(properties: _Schema, required: tuple[str, ...]) -> _Schema:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-_TEXT: _Schema = {"type": "string"}
-_OR_TEXT, _MOMENT = _or_null(_TEXT), _or_null(_ref("time"))
-_CHECKSUM: _Schema = {"type": "string", "pattern": f"^{CHECK_PATTERN}$"}
-_COUNT: _Schema = {"type": "integer", "minimum": 0}
-# The ids that `number_of` accepts. Events may name any text: an unknown id has no effect.
-_ID: _Schema = {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"}
-
-
-def _values() -> _Schema:
-    return {
-        "status": {"enum": list(STATUSES)},
-        "priority": {"enum": list(PRIORITIES)},
-        "time": {"type": "string", "pattern": f"^{TIME}$"},
-        "waiting": _object({"reason": _TEXT, "until": _MOMENT, "question": _OR_TEXT}, ()),
-        "evidence": _object(
-            {"passed": {"type": "boolean"}, "summary": _TEXT, "by": _OR_TEXT, "at": _MOMENT},
-            ("passed",),
-        ),
-        "claim": _object(
-            {"owner": _TEXT, "fence": {"type": "integer", "minimum": 1}, "until": _MOMENT},
-            ("owner", "fence"),
-        ),
-        "approval": _object({"revision": _COUNT, "by": _OR_TEXT, "at": _MOMENT}, ("revision",)),
-    }
-
-
-_KINDS: dict[FieldKind, _Schema] = {
-    FieldKind.ID: _TEXT,
-    FieldKind.TEXT: _TEXT,
-    FieldKind.TEXT_OR_NONE: _or_null(_TEXT),
-    FieldKind.STATUS: _ref("status"),
-    FieldKind.PRIORITY: _or_null(_ref("priority")),
-    FieldKind.PARENT: _or_null(_TEXT),
-    FieldKind.WAITING: _or_null(_ref("waiting")),
-    FieldKind.EVIDENCE: _or_null(_ref("evidence")),
-    FieldKind.CLAIM: _or_null(_ref("claim")),
-    FieldKind.COUNT: _COUNT,
-    FieldKind.IDS: _array(_TEXT),
-    FieldKind.NUMBER: {"type": ["number", "null"]},
-    FieldKind.METADATA: {"type": "object"},
-    FieldKind.TIME: _or_null(_ref("time")),
-}
-_NOTES: dict[str, _Schema] = {
-    "estimate": {"description": "minutes"},
-    "description": {"default": ""},
-}
-
-
-def _fields() -> _Schema:
-    return {
-        name: {**_KINDS[TASK_FIELDS[name].kind], **_NOTES.get(name, {})} for name in FIELD_READERS
-    }
-
-
-def _plan() -> _Schema:
-    edges = {**_array(_ID), "uniqueItems": True}
+    edges = {**array_schema(_ID), "uniqueItems": True}
     subject = {"pattern": r"\S", "description": "not only white space"}
     checked = {"id": _ID, "subject": subject, "blocks": edges, "blocked_by": edges}
-    own = {
-        "revision": _COUNT,
-        "next_id": {"type": "integer", "minimum": 1, "description": "above every id"},
-        "tasks": _array({"allOf": [_ref("task"), {"properties": checked}]}),
+    plan = {
+        "revision": COUNT.schema,
+        "next_id": {**POSITIVE.schema, "description": "above every id"},
+        "tasks": array_schema({"allOf": [TASK.schema, {"properties": checked}]}),
     }
-    return _head(PLAN, own, {"approved": _or_null(_ref("approval")), CHECK: _CHECKSUM})
-
-
-def _head(form: str, more: _Schema, optional: _Schema | None = None) -> _Schema:
-    required = {"format": {"const": form}, "version": {"const": VERSION}, **more}
-    return _object({**required, **(optional or {})}, tuple(required))
-
-
-def _journal() -> _Schema:
-    return {
+    optional_in_plan = {"approved": or_null(ref("approval")), CHECK: _CHECKSUM}
+    journal = {
         "type": "array",
-        "prefixItems": [_ref("journal_head")],
-        "items": _ref("entry"),
+        "prefixItems": [ref("journal_head")],
+        "items": ENTRY.schema,
         "minItems": 1,
         "description": "the lines of the document, each line one JSON value",
     }
-
-
-def _schema_entry() -> _Schema:
-    properties = {
-        "revision": _COUNT,
-        "events": _array({"oneOf": [_ref(word) for word in EVENTS]}),
-        "at": _or_null(_ref("time")),
-        "actor": _or_null(_TEXT),
-        "cause": {**_TEXT, "default": ""},
-        "undoes": _or_null(_COUNT),
-        CHECK: _CHECKSUM,
+    definitions = {
+        **DEFINITIONS,
+        "plan": _head_schema(PLAN, plan, optional_in_plan),
+        "journal_head": _head_schema(JOURNAL, {}, {}),
+        "journal": journal,
+        "entry": object_schema({**ENTRY.properties, CHECK: _CHECKSUM}, ENTRY.required),
     }
-    return _object(properties, ("revision", "events"))
-
-
-def _event(word: str) -> _Schema:
-    fields = attrs.fields(EVENTS[word])
-    properties = {field.name: _event_field(field.name) for field in fields}
-    required = [field.name for field in fields if field.default is attrs.NOTHING]
-    return _object({"type": {"const": word}, **properties}, ("type", *required))
-
-
-def _event_field(name: str) -> _Schema:
-    changed = {field: schema for field, schema in _fields().items() if field in CHANGES}
-    known = {
-        "task": _ref("task"),
-        "tasks": _array(_ref("task")),
-        "task_ids": _array(_TEXT),
-        "next_id": _COUNT,
-        "changes": _object(changed, ()),
-        "old": _ref("status"),
-        "new": _ref("status"),
-        "at": _or_null(_ref("time")),
-        "parent": _OR_TEXT,
-        "by": _OR_TEXT,
-        "approved": _or_null(_ref("approval")),
-        "claim": _ref("claim"),
-        "lost_by": _OR_TEXT,
-        "until": _MOMENT,
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "todoplan documents",
+        "anyOf": [ref("plan"), ref("journal")],
+        "$defs": deepcopy(definitions),
     }
-    return known.get(name, _TEXT)
+
+
+def _head_schema(form: str, required: Schema, others: Schema) -> Schema:
+    required = {"format": {"const": form}, "version": {"const": VERSION}, **required}
+    return object_schema({**required, **others}, required)
 
 
 # -------- fragments --------
@@ -897,25 +575,10 @@ def fragment(task: Task) -> str:
             raw += f',"blocks":[{",".join(map(_quoted, task.blocks))}]'
         if task.blocked_by:
             raw += f',"blocked_by":[{",".join(map(_quoted, task.blocked_by))}]'
-        if task.estimate is not None:
-            raw += f',"estimate":{to_raw(number(task.estimate))}'
-        if task.metadata is not EMPTY and task.metadata:
-            raw += f',"metadata":{to_raw(write_metadata(task.metadata))}'
-        # Written out: most tasks have none of these, and a function call would cost more than the
-        # comparisons.
-        if (
-            task.parent is not None
-            or task.waiting is not None
-            or task.check is not None
-            or task.answer is not None
-            or task.evidence is not None
-            or task.claim is not None
-            or task.claims
-            or task.failed_attempts
-        ):
-            for name, value in zip(RARE, rare_values(task), strict=True):
-                if value is not None and value != 0:
-                    raw += f',"{name}":{to_raw(plain_value(value))}'
+        rare = _rare(task)
+        if rare != _RARE_DEFAULTS:
+            for name, value in _rare_fields(rare).items():
+                raw += f',"{name}":{to_raw(value)}'
         if task.created_at is not None:
             raw += f',"created_at":"{write_time(task.created_at)}"'
         if task.updated_at is not None:
@@ -1018,9 +681,9 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
 _FIELDS: dict[str, FieldReader] = {
     "format": str,
     "version": int,
-    "revision": count,
-    "next_id": positive,
-    "approved": optional(approval),
+    "revision": COUNT.read,
+    "next_id": POSITIVE.read,
+    "approved": kind_of(Approval | None).read,
     "tasks": read_tasks,
 }
 _REQUIRED = tuple(name for name in _FIELDS if name != "approved")

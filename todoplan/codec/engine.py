@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 from zlib import crc32
 
 import attrs
@@ -173,15 +173,6 @@ def read_object(
     return read
 
 
-def faults_in(data: Any, readers: Mapping[str, FieldReader]) -> tuple[Found, ...]:
-    """Return every fault in an object; an empty tuple if there is none."""
-    try:
-        read_object(data, readers)
-    except MisfitError as error:
-        return error.found
-    return ()
-
-
 def _unknown(key: Any, readers: Mapping[str, FieldReader]) -> Found:
     path = field_path(key) if isinstance(key, str) else f"[{shown(key)}]"
     return path, f"no such field; there are {', '.join(readers)}"
@@ -226,10 +217,17 @@ _FULL_TIME = "a time with its zone such as 2025-01-31T09:00:00+00:00"
 
 
 def text(value: Any) -> str:
-    """Read a string."""
+    """Read a string, as a plain one."""
     if isinstance(value, str):
-        return value
+        return value if type(value) is str else str.__str__(value)
     raise misfit(value, "no text")
+
+
+def truth(value: Any) -> bool:
+    """Read true or false."""
+    if isinstance(value, bool):
+        return value
+    raise misfit(value, "neither true nor false")
 
 
 def count(value: Any) -> int:
@@ -272,15 +270,6 @@ def time(value: Any) -> datetime:
     if isinstance(value, str):
         return _time(value)
     raise misfit(value, f"no time; give {_FULL_TIME}")
-
-
-def time_or_null(value: Any) -> datetime | None:
-    """
-    Read a time with a time zone, or null. One call, because every task of a journal has two times.
-    """
-    if isinstance(value, str):
-        return _time(value)
-    return None if value is None else time(value)
 
 
 @lru_cache(maxsize=1024)  # only valid times are cached, so the keys are short
@@ -357,6 +346,8 @@ def write_time(at: datetime) -> str:
     """
     Return the time as text. Microseconds and the offset are preserved, the name of the zone is not.
     """
+    if not isinstance(at, datetime):
+        raise misfit(at, f"no time; give {_FULL_TIME}")
     if at.tzinfo is not UTC and at.utcoffset() is None:
         raise misfit(at.isoformat(), f"without a time zone; give {_FULL_TIME}")
     return _in_utc(at) if at.tzinfo is UTC else at.isoformat()
@@ -365,6 +356,13 @@ def write_time(at: datetime) -> str:
 # All tasks changed by one call have the same time. Only for UTC itself: times in different zones
 # can be equal although they are spelled differently, and a cache would confuse them.
 _in_utc = lru_cache(maxsize=256)(datetime.isoformat)
+
+
+def write_ids(value: Any) -> list[str]:
+    """Return a tuple of ids as an array."""
+    if not isinstance(value, tuple):
+        raise misfit(value, "no array of ids")
+    return list(ids([*value]))
 
 
 def write_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -438,46 +436,163 @@ def unchecked(data: Any, what: str, where: dict[str, Any]) -> Any:
     return rest
 
 
-# -------- objects --------
-# Values that are JSON objects of their own, in both directions: a pause, evidence, an approval, a
-# claim.
+# -------- kinds --------
+# A kind of value is declared once: its reader, its writer and its JSON Schema. A field has the kind
+# of its type annotation, so classes of the core are read, written and described as they are
+# declared there.
 #
-# As with a task, only fields that differ from their default are written. A value that could not be
-# read again is refused on writing: a document that nobody can load is worse than an error.
+# A value that could not be read again is refused on writing: a document that nobody can load is
+# worse than an error.
 
 
-def _truth(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise misfit(value, "neither true nor false")
+Schema = dict[str, Any]
 
 
-OBJECTS: dict[type[attrs.AttrsInstance], Mapping[str, FieldReader]] = {
-    Waiting: {"reason": text, "until": optional(time), "question": optional(text)},
-    Evidence: {"passed": _truth, "summary": text, "by": optional(text), "at": optional(time)},
-    Approval: {"revision": count, "by": optional(text), "at": optional(time)},
-    Claim: {"owner": text, "fence": positive, "until": optional(time)},
+@attrs.frozen
+class Kind:
+    """A kind of value. `write` returns plain data."""
+
+    read: FieldReader
+    write: FieldReader
+    schema: Schema
+
+
+def ref(name: str) -> Schema:
+    """Return the schema that refers to one of the `DEFINITIONS`."""
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def or_null(schema: Schema) -> Schema:
+    """Return the schema that also allows null."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def array_schema(of: Schema) -> Schema:
+    """Return the schema of an array."""
+    return {"type": "array", "items": of}
+
+
+def object_schema(properties: Schema, required: Iterable[str] = ()) -> Schema:
+    """Return the schema of an object with these properties and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _words(values: Mapping[str, Any], name: str) -> Kind:
+    return Kind(one_of(values), one_of({word: word for word in values}), ref(name))
+
+
+DEFINITIONS: dict[str, Schema] = {
+    "status": {"enum": list(STATUSES)},
+    "priority": {"enum": list(PRIORITIES)},
+    "time": {"type": "string", "pattern": f"^{TIME}$"},
 }
-"""The readers of the fields of each class. A field without a default is required."""
+"""The named parts of the JSON Schema."""
+
+COUNT = Kind(count, count, {"type": "integer", "minimum": 0})
+POSITIVE = Kind(positive, positive, {"type": "integer", "minimum": 1})
+TEXT = Kind(text, text, {"type": "string"})
+KINDS: dict[Any, "Kind | Record"] = {
+    str: TEXT,
+    bool: Kind(truth, truth, {"type": "boolean"}),
+    int: COUNT,
+    float: Kind(number, number, {"type": "number"}),
+    datetime: Kind(time, write_time, ref("time")),
+    Status: _words(STATUSES, "status"),
+    Priority: _words(PRIORITIES, "priority"),
+    FrozenDict: Kind(metadata, write_metadata, {"type": "object"}),
+    tuple[str, ...]: Kind(ids, write_ids, array_schema(TEXT.schema)),
+}
+"""The kinds of values by type annotation."""
+
+_NOTES: dict[str, Schema] = {
+    "estimate": {"description": "minutes"},
+    "description": {"default": ""},
+    "cause": {"default": ""},
+}
 
 
-def _reader(kind: type[attrs.AttrsInstance]) -> FieldReader:
-    required = [field.name for field in attrs.fields(kind) if field.default is attrs.NOTHING]
-    return lambda value: kind(**read_object(value, OBJECTS[kind], required))
+def kind_of(annotation: Any) -> "Kind | Record":
+    """Return the kind of the values that a type annotation allows."""
+    if annotation in KINDS:
+        return KINDS[annotation]
+    parts = get_args(annotation)
+    kind = kind_of(parts[0])  # of `tuple[X, ...]` or of `X | None`
+    if get_origin(annotation) is not tuple:
+        return Kind(optional(kind.read), optional(kind.write), or_null(kind.schema))
+
+    def read(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise misfit(value, "no array")
+        return read_each(value, kind.read)
+
+    return Kind(read, lambda items: [*read_each(items, kind.write)], array_schema(kind.schema))
 
 
-waiting = _reader(Waiting)
-"""Read a task's `waiting` value: what it waits for."""
+class Record:
+    """
+    The kind of the instances of an attrs class: objects without the fields that have their default.
 
-evidence = _reader(Evidence)
-"""Read the evidence of a task."""
+    Fields `first` are always written, before the others. `special` has the kinds of fields that
+    allow fewer values than their annotation.
+    """
 
-approval = _reader(Approval)
-"""Read the approval of a plan."""
+    def __init__(self, of: type[attrs.AttrsInstance], *first: str, **special: Kind) -> None:
+        hints, fields = get_type_hints(of), attrs.fields_dict(of)
+        self.kinds = {
+            name: special.get(name) or kind_of(hints[name])
+            for name in dict.fromkeys((*first, *fields))
+        }
+        self.readers = {name: kind.read for name, kind in self.kinds.items()}
+        self.writers = {name: kind.write for name, kind in self.kinds.items()}
+        self._of = of
+        self._defaults = {
+            name: attrs.NOTHING if name in first else fields[name].default for name in self.kinds
+        }
+        self.required = [n for n, value in self._defaults.items() if value is attrs.NOTHING]
+        self.word = re.sub(r"(?<!^)(?=[A-Z])", "_", of.__name__).lower()
+        self.schema = ref(self.word)
+        self.properties = {
+            name: {**kind.schema, **_NOTES.get(name, {})} for name, kind in self.kinds.items()
+        }
+        DEFINITIONS[self.word] = object_schema(self.properties, self.required)
+
+    def read(self, data: Any) -> Any:
+        """
+        Read an instance.
+
+        Raises:
+            MisfitError: fields are unknown, missing or wrong. The error lists all faults.
+        """
+        return self._of(**read_object(data, self.readers, self.required))
+
+    def write(self, value: Any) -> dict[str, Any]:
+        """
+        Return an instance as plain data.
+
+        Raises:
+            MisfitError: JSON cannot represent a value, or a time has no time zone.
+        """
+        if type(value) is not self._of:
+            raise misfit(value, "no object")
+        given = {
+            name: item
+            for name, default in self._defaults.items()
+            if (item := getattr(value, name)) is not default and item != default
+        }
+        return read_object(given, self.writers)
 
 
-claim = _reader(Claim)
-"""Read the claim on a task."""
+KINDS |= {
+    Waiting: Record(Waiting),
+    Evidence: Record(Evidence),
+    Claim: Record(Claim, fence=POSITIVE),
+    Approval: Record(Approval),
+}
 
 
 def write_fields(value: Waiting | Evidence | Approval | Claim) -> dict[str, Any]:
@@ -487,19 +602,7 @@ def write_fields(value: Waiting | Evidence | Approval | Claim) -> dict[str, Any]
     Raises:
         MisfitError: a value cannot be represented in JSON, or a time has no time zone.
     """
-    data: dict[str, Any] = {}
-    found = []
-    for field in attrs.fields(type(value)):
-        held = getattr(value, field.name)
-        if held == field.default:
-            continue
-        try:
-            data[field.name] = write_time(held) if isinstance(held, datetime) else held
-            OBJECTS[type(value)][field.name](data[field.name])
-        except MisfitError as error:
-            found += error.below(f".{field.name}")
-    if found:
-        raise MisfitError(found)
+    data: dict[str, Any] = KINDS[type(value)].write(value)
     return data
 
 

@@ -21,11 +21,11 @@ import attrs
 
 from todoplan.codec.documents import base_of_0_2, plan_to_data, read_task, write_task
 from todoplan.codec.engine import (
+    KINDS,
     PRIORITIES,
     STATUSES,
     FieldReader,
     MisfitError,
-    approval,
     count,
     ids,
     misfit,
@@ -35,7 +35,6 @@ from todoplan.codec.engine import (
     read_each,
     read_object,
     text,
-    waiting,
     write_fields,
     wrong_shape,
 )
@@ -44,7 +43,15 @@ from todoplan.core.decide import Decision, plan_of
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import NOTHING_LISTED, Base, Note, differences
 from todoplan.core.events.types import Event
-from todoplan.core.plan.model import EMPTY, Task, Todo, fast_constructor, in_utc
+from todoplan.core.plan.model import (
+    EMPTY,
+    Approval,
+    Task,
+    Todo,
+    Waiting,
+    fast_constructor,
+    in_utc,
+)
 from todoplan.core.plan.plan import Plan, number_of
 from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import Call, Clock, Reply, Turn, utc_now
@@ -514,7 +521,7 @@ _LINE: dict[str, FieldReader] = {
     "status": one_of(STATUSES),
     "active_form": text,
     "priority": one_of(PRIORITIES),
-    "waiting": waiting,
+    "waiting": KINDS[Waiting].read,
 }
 _REQUEST: dict[str, FieldReader] = {"guidance": _guidance, "revision": count}
 _BEHIND: dict[str, FieldReader] = {
@@ -522,7 +529,7 @@ _BEHIND: dict[str, FieldReader] = {
     "new": ids,
     "order": ids,
     "actors": _texts,
-    "approved": optional(approval),
+    "approved": optional(KINDS[Approval].read),
 }
 _FIELDS: dict[str, FieldReader] = {
     "version": positive,

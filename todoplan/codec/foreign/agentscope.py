@@ -20,12 +20,12 @@ from typing import Any
 
 import attrs
 
-from todoplan.codec.documents import FIELD_READERS, assembled, head, write_task, written
+from todoplan.codec.documents import TASK, assembled, head, write_task, written
 from todoplan.codec.engine import (
+    KINDS,
     STATUSES,
     FieldReader,
     MisfitError,
-    approval,
     count,
     ids,
     metadata,
@@ -54,8 +54,12 @@ _THEIRS = (
     "metadata",
     "created_at",
 )
-_OURS = tuple(name for name in FIELD_READERS if name not in _THEIRS)
-_HEAD: dict[str, FieldReader] = {"next_id": positive, "revision": count, "approved": approval}
+_OURS = tuple(name for name in TASK.readers if name not in _THEIRS)
+_HEAD: dict[str, FieldReader] = {
+    "next_id": positive,
+    "revision": count,
+    "approved": KINDS[Approval].read,
+}
 _STAND_INS = {Status.CANCELLED: Status.COMPLETED, Status.FAILED: Status.PENDING}
 _STATES = {s.value: s for s in Status if s not in _STAND_INS}
 
@@ -194,7 +198,7 @@ def _read_tasks(value: Any) -> tuple[dict[str, Any], ...]:
 
 _OUR_FIELDS: dict[str, FieldReader] = {
     **_HEAD,
-    **{name: FIELD_READERS[name] for name in _OURS},
+    **{name: TASK.readers[name] for name in _OURS},
     "status": one_of({status.value: status for status in _STAND_INS}),
     "metadata": lambda value: metadata({_KEY: value}),
 }

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from todoplan.codec.documents import (
-    FIELD_READERS,
+    TASK,
     VERSION,
     assembled,
     entry_from_data,
@@ -59,8 +59,8 @@ _FIELDS = {
     "content": text,
     "status": one_of({word: status for word, status in STATUSES.items() if status in _THEIRS}),
     _FAILED: _failed,
-    _WAITING: FIELD_READERS["waiting"],
-    **{theirs: FIELD_READERS[name] for name, theirs in _OPTIONAL.items()},
+    _WAITING: TASK.readers["waiting"],
+    **{theirs: TASK.readers[name] for name, theirs in _OPTIONAL.items()},
 }
 _WORDS = {status: word for word, status in STATUSES.items()}
 
