@@ -546,10 +546,7 @@ def _is_free(draft: Draft, task: Task) -> bool:
     It must be open and have no subtasks (law 18), and neither the task nor an ancestor may be
     blocked or waiting. A claimed task may have got subtasks since it was claimed.
     """
-    if task.status.closed or draft.children(task.id):
-        return False
-    above = filter(None, map(draft.get, (task.id, *ancestors(draft, task.id))))
-    return not any(draft.waits_for(each.id) or each.waiting is not None for each in above)
+    return not (task.status.closed or draft.children(task.id) or draft.is_held(task.id))
 
 
 def _fits(task: Task, command: ClaimTask) -> bool:

@@ -54,7 +54,7 @@ from todoplan.core.plan.model import (
     as_text,
     short_repr,
 )
-from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.plan import Plan, from_above
 from todoplan.core.plan.questions import unresolved_blockers
 from todoplan.core.problems import MOST_NAMED, Problem
 from todoplan.errors import PlanError
@@ -807,28 +807,9 @@ def _too_deep(change: Change) -> Iterator[Problem]:
     for task_id in _placed(change, restored=True):
         for inner in _within(change.after, task_id, looked):
             looked.add(inner)
-            level = _level(change.after, inner, levels)
+            level = from_above(change.after, inner, levels, 0, lambda above, _: above + 1)
             if level > most:
                 yield Problem("max_depth", (inner,), seen=str(level), legal=str(most))
-
-
-def _level(plan: Plan, task_id: str, known: dict[str, int]) -> int:
-    """
-    Return the depth of a task, 1 at the top level.
-
-    Depths in `known` are not computed again: that would take quadratic time for a chain of subtasks
-    created in one command.
-    """
-    trail: list[str] = []
-    step: str | None = task_id
-    while step is not None and step not in known:
-        trail.append(step)
-        step = plan[step].parent
-    level = known[step] if step is not None else 0
-    for each in reversed(trail):
-        level += 1
-        known[each] = level
-    return level
 
 
 def _within(plan: Plan, task_id: str, looked: Collection[str]) -> Iterator[str]:
@@ -874,6 +855,10 @@ def _child_of_closed(change: Change) -> Iterable[Problem]:
     return tuple(_below_closed(change)) if change.after.nested else ()
 
 
+def _nearest_closed(above: str, task: Task) -> str:
+    return task.id if task.status.closed else above
+
+
 def _below_closed(change: Change) -> Iterator[Problem]:
     after = change.after
     ids = dict.fromkeys(_placed(change, restored=False))
@@ -881,28 +866,9 @@ def _below_closed(change: Change) -> Iterator[Problem]:
     ids.update(dict.fromkeys(move.task_id for move in reopened))
     known: dict[str, str] = {}
     for task in filter(None, map(after.get, ids)):
-        closed = "" if task.status.closed else _closed_above(after, task, known)
-        if closed:
+        closed = from_above(after, task.id, known, "", _nearest_closed)
+        if closed and not task.status.closed:
             yield Problem("child_of_closed", (task.id,), seen=closed)
-
-
-def _closed_above(plan: Plan, task: Task, known: dict[str, str]) -> str:
-    """
-    Return the id of the nearest closed ancestor of this task, or "".
-
-    Results in `known` are not computed again.
-    """
-    trail: list[str] = []
-    found, step = "", task.parent
-    while step is not None and not found:
-        if step in known:
-            found = known[step]
-            break
-        trail.append(step)
-        found = step if plan[step].status.closed else ""
-        step = plan[step].parent
-    known.update(dict.fromkeys(trail, found))
-    return found
 
 
 # -------- builtin_trust --------

@@ -39,19 +39,7 @@ def ready(plan: Plan) -> tuple[Task, ...]:
 
 def is_ready(plan: Plan, task_id: str) -> bool:
     """Return True if this task can be started (see `Plan.ready`); False for an unknown id."""
-    task = plan.get(task_id)
-    if task is None or not _may_start(plan, task) or plan.waits_for(task_id):
-        return False
-    return not _held_above(plan, task)
-
-
-def _may_start(plan: Plan, task: Task) -> bool:
-    return task.status is Status.PENDING and not task.waiting and not plan.children(task.id)
-
-
-def _held_above(plan: Plan, task: Task) -> bool:
-    above = filter(None, map(plan.get, graph.ancestors(plan, task.id))) if task.parent else ()
-    return any(outer.waiting or plan.waits_for(outer.id) for outer in above)
+    return plan.is_ready(task_id)
 
 
 def next_task(plan: Plan) -> Task | None:
@@ -236,5 +224,8 @@ def unblocked_by(plan: Plan, task_id: str) -> tuple[str, ...]:
     return tuple(
         near.id
         for near in filter(None, map(plan.get, task.blocks))
-        if plan.waits_for(near.id) == 1 and _may_start(plan, near) and not _held_above(plan, near)
+        if plan.waits_for(near.id) == 1
+        and near.status is Status.PENDING
+        and not (near.waiting or plan.children(near.id))
+        and not (near.parent and plan.is_held(near.parent))
     )
