@@ -47,7 +47,6 @@ from todoplan.stores.postgres import (
 from todoplan.stores.postgres import (
     store as writing,
 )
-from todoplan.stores.postgres.connections import carry_out
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # which know how to run a server
 from support.postgres import Server, running
@@ -231,7 +230,7 @@ def _bare(address: str) -> Iterator[None]:
         begun = writing.begin(60.0)
         while True:
             db.execute(begun)
-            at = carry_out(db, _locking())
+            ((at, *_),) = db.execute(writing.LOCK, ("a",)).fetchall()
             db.execute(reading.TAIL, (known, "a")).fetchall()
             known = at + len(lines)
             values = {
@@ -252,12 +251,6 @@ def _bare(address: str) -> Iterator[None]:
             db.execute(writing.ADD, values)
             db.execute("commit")
             yield
-
-
-def _locking() -> schema.Steps[int]:
-    rows = yield writing.LOCK, ("a",)
-    revision: int = rows[0][0]
-    return revision
 
 
 def watched(server: Server, count: int) -> Row:

@@ -2,8 +2,9 @@
 
 import asyncio
 from contextlib import contextmanager
-from inspect import iscoroutinefunction
+from inspect import isawaitable
 
+from todoplan.planner.steps import result_of
 from todoplan.stores.postgres import AsyncPostgresStore
 
 
@@ -17,9 +18,12 @@ class Awaited:
 
     def __getattr__(self, name):
         value = getattr(self.awaited, name)
-        if not iscoroutinefunction(value):
+        if not callable(value):
             return value
-        return lambda *given, **named: self.runner.run(value(*given, **named))
+        return lambda *given, **named: self._result(value(*given, **named))
+
+    def _result(self, value):
+        return self.runner.run(result_of(value)) if isawaitable(value) else value
 
     @contextmanager
     def hold(self, plan_id):

@@ -223,6 +223,28 @@ def _older(journal: Sequence[Entry], oldest: datetime) -> Iterator[Entry]:
         yield entry
 
 
+def cut_off(
+    journal: Sequence[Entry], keep: int | timedelta, now: datetime
+) -> tuple[int, Entry, Plan] | None:
+    """
+    Return the result of cutting a journal, `None` if nothing is removed.
+
+    The result is the number of removed entries, the entry that replaces them, and the plan after
+    the whole journal.
+
+    Raises:
+        PlanError: `keep` is neither a number of entries nor an age.
+    """
+    removed = journal[: cut_at(journal, keep, now)]
+    # A snapshot entry is not a change, and cutting it alone would leave an equal one in its place.
+    if all(map(is_beginning, removed)):
+        return None
+    then = follow(Plan(), removed)
+    first = beginning(then, CUT, removed[-1].at)
+    count = sum(not is_beginning(entry) for entry in removed)
+    return count, first, follow(then, journal[len(removed) :])
+
+
 # -------- hold --------
 # The protocol of stores that can lock a plan, in addition to the three methods of `Store`.
 #

@@ -88,13 +88,15 @@ class Turn:
     A lock between threads, taken with a timeout. `name` is the store's name in error messages.
     """
 
+    _who = "thread"
+
     def __init__(self, name: str) -> None:
         self._name = name
         self._free: SimpleQueue[bool] = SimpleQueue()
         self._free.put(*_WAITING)
-        self._holder: int | None = None
+        self._holder: object = None
 
-    def take(self, taken: list[bool], patience: float) -> None:
+    def take(self, taken: list[bool], patience: float) -> Any:
         """
         Take the lock, waiting at most `patience` seconds. `taken` is non-empty until `give_back`.
 
@@ -102,21 +104,30 @@ class Turn:
             StoreError: another thread holds the lock for longer ("busy"), or this thread already
                 holds it ("nested").
         """
-        if self._holder == get_ident():
-            msg = (
-                f"{self._name}: this thread holds a plan of it already, and would wait for itself; "
-                "let go of that plan first, or append by what `hold` gave"
-            )
-            raise StoreError(msg, problem="nested")
+        self._check_nested()
         try:
             taken.extend(map(self._free.get, _WAITING, (patience,)))
         except Empty:
-            msg = (
-                f"{self._name} is busy: another thread has held a plan of it for {patience:g} "
-                "seconds, nothing was written; try again, or give the store more patience="
-            )
-            raise StoreError(msg, problem="busy") from None
+            raise self._busy(patience) from None
         self._holder = get_ident()
+
+    def _me(self) -> object:
+        return get_ident()
+
+    def _check_nested(self) -> None:
+        if self._holder is not None and self._holder == self._me():
+            msg = (
+                f"{self._name}: this {self._who} holds a plan of it already, and would wait for "
+                "itself; let go of that plan first, or append by what `hold` gave"
+            )
+            raise StoreError(msg, problem="nested")
+
+    def _busy(self, patience: float) -> StoreError:
+        msg = (
+            f"{self._name} is busy: another {self._who} has held a plan of it for {patience:g} "
+            "seconds, nothing was written; try again, or give the store more patience="
+        )
+        return StoreError(msg, problem="busy")
 
     def give_back(self, taken: list[bool]) -> None:
         """Release the lock if it was taken."""

@@ -33,16 +33,13 @@ from todoplan.errors import CodecError, StoreError
 from todoplan.lazy import listing
 from todoplan.stores.base import (
     ALL,
-    CUT,
     Key,
     Receipt,
-    beginning,
     checked_receipt,
-    cut_at,
+    cut_off,
     entry_of_line,
     follow,
     gone_back,
-    is_beginning,
     is_snapshot_due,
     line_of_entry,
     not_held,
@@ -885,22 +882,18 @@ class SqliteHeld:
         Raises:
             PlanError: `keep` is neither a number of entries nor an age.
         """
-        journal = self._between(ALL)
-        cut = journal[: cut_at(journal, keep, self.now())]
-        # A snapshot entry is not a change, and cutting it alone would leave an equal one in its
-        # place.
-        lost = [entry for entry in cut if not is_beginning(entry)]
-        if not lost:
+        cut = cut_off(self._between(ALL), keep, self.now())
+        if cut is None:
             return 0
-        then = follow(Plan(), cut)
-        line = line_of_entry(self._plan_id, beginning(then, CUT, cut[-1].at))
+        removed, first, plan = cut
+        line = line_of_entry(self._plan_id, first)
         with self._at_once() as connection:
-            connection.execute(_CUT, (self._name, then.revision))
-            connection.execute(_FORGET, (self._name, then.revision))
-            connection.execute(_APPEND, (self._name, then.revision, VERSION, line))
-            self._keep(connection, follow(then, journal[len(cut) :]))
+            connection.execute(_CUT, (self._name, first.revision))
+            connection.execute(_FORGET, (self._name, first.revision))
+            connection.execute(_APPEND, (self._name, first.revision, VERSION, line))
+            self._keep(connection, plan)
             connection.execute(_MOVE, (self._name, self.revision, self._since, self._size))
-        return len(lost)
+        return removed
 
     def over(self) -> None:
         """

@@ -17,18 +17,18 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import repeat
 from queue import Empty, SimpleQueue
 from random import uniform
 from threading import Event, Lock, Thread
-from typing import Any, Generic, LiteralString, Protocol, TypeVar
+from typing import Any, LiteralString, TypeVar
 from weakref import WeakSet, WeakValueDictionary, finalize
 
 import attrs
 import psycopg
-from psycopg import ConnectionInfo, Error, ProgrammingError
+from psycopg import Error, ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
@@ -93,7 +93,7 @@ def checked_address(dsn: object) -> Address:
 
 
 # -------- schema --------
-# The tables, and the types of statements.
+# The tables, and how statements are executed.
 #
 # Every key begins with the plan's id, and no statement spans plans, so that tables can be sharded
 # and a plan can be moved with all its rows. The columns are the same as in SQLite
@@ -107,14 +107,52 @@ T = TypeVar("T")
 
 Row = tuple[Any, ...]
 
-Statement = tuple[LiteralString | bytes, Sequence[Any] | Mapping[str, Any] | None]
-"""SQL and its parameters. With `None` as parameters, the SQL may contain several statements."""
+Connection = psycopg.Connection[Row] | psycopg.AsyncConnection[Row]
 
-Steps = Generator[Statement, Any, T]
+Steps = Generator[Any, Any, T]
 """
-A generator of statements; the rows of each statement are sent back to it. The steps are written
-once: `PostgresStore` executes them and `AsyncPostgresStore` awaits them.
+Steps that are written once for both stores.
+
+A generator yields the result of a call, such as `db.execute`, and gets it back. `PostgresStore`
+has the result already (`called`); `AsyncPostgresStore` has an awaitable, and awaits it (`awaited`).
 """
+
+
+def rows_of(db: Connection, query: LiteralString | bytes, values: Any = None) -> Steps[list[Row]]:
+    """
+    Execute a statement and return its rows. Without values, `query` may be several statements.
+    """
+    cursor = yield db.execute(query, values)
+    return (yield cursor.fetchall()) if cursor.description else []
+
+
+def called(steps: Steps[T]) -> T:
+    """Carry out the steps of a `PostgresStore` and return their result."""
+    value: Any = None
+    try:
+        while True:
+            value = steps.send(value)
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]  # a generator's value is Any
+    finally:
+        steps.close()
+
+
+async def awaited(steps: Steps[T]) -> T:
+    """Carry out the steps of an `AsyncPostgresStore` and return their result."""
+    go_on, value = steps.send, None
+    try:
+        while True:
+            waiting: Any = go_on(value)
+            try:
+                go_on, value = steps.send, await waiting
+            except BaseException as error:  # noqa: BLE001 - also a cancellation: the steps raise it
+                go_on, value = steps.throw, error
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]  # a generator's value is Any
+    finally:
+        steps.close()
+
 
 FORMAT = 1
 """The format that this version writes, and the highest one that it reads."""
@@ -178,36 +216,35 @@ select name from unnest(%s::text[]) as needed (name) where to_regclass(name) is 
 """
 
 
-def settled(info: ConnectionInfo) -> Steps[None]:
+def settled(db: Connection) -> Steps[None]:
     """
     Set the session parameters that psycopg needs for reading times and writing texts.
 
     A server, a role, the address or the environment may have set them differently. Usually they are
     right already, and no statement is executed.
     """
-    if not (info.parameter_status("DateStyle") or "").startswith("ISO"):
-        yield "set datestyle to 'ISO'", None
-    if info.parameter_status("client_encoding") != "UTF8":
-        yield "set client_encoding to 'UTF8'", None
+    if not (db.info.parameter_status("DateStyle") or "").startswith("ISO"):
+        yield db.execute("set datestyle to 'ISO'")
+    if db.info.parameter_status("client_encoding") != "UTF8":
+        yield db.execute("set client_encoding to 'UTF8'")
 
 
-def prepared() -> Steps[None]:
+def prepared(db: Connection) -> Steps[None]:
     """
     Create the tables that are missing.
 
     If all tables exist, only one query is executed. So a user without the right to create tables,
     or a read-only server, is sufficient then.
     """
-    missing = yield _MISSING, (list(TABLES),)
-    if not missing:
+    if not (yield from rows_of(db, _MISSING, (list(TABLES),))):
         return
-    yield "begin", None
+    yield db.execute("begin")
     # `if not exists` is not race-free: of 80 concurrent set-ups 75 failed without this lock, and
     # none with it.
-    yield "select pg_advisory_xact_lock(%s)", (_LOCK,)
+    yield db.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
     for table in TABLES.values():
-        yield table, None
-    yield "commit", None
+        yield db.execute(table)
+    yield db.execute("commit")
 
 
 # -------- failures --------
@@ -294,31 +331,8 @@ def _explained(error: Error) -> tuple[str, str]:
 # locked in the child forever.
 
 
-class Forked(Protocol):
-    """An object that has connections, threads or locks."""
-
-    def forked(self) -> object:
-        """
-        Reset the object in a child process, and return what the child must neither close nor
-        collect.
-        """
-        ...
-
-
-_every: "WeakSet[Forked]" = WeakSet()
-_of_parents: list[object] = []
-
-
-def begins_anew(thing: Forked) -> None:
-    """Register an object to be reset in each forked child process."""
-    _every.add(thing)
-
-
-def left_alone(of_parent: object) -> None:
-    """
-    Keep a reference to an object of the parent, so that it is never collected in this process.
-    """
-    _of_parents.append(of_parent)
+_every: "WeakSet[Pool | Listener | Turns]" = WeakSet()  # to be reset in each forked child
+_of_parents: list[object] = []  # so that they are never collected in this process
 
 
 def _forked() -> None:
@@ -329,8 +343,10 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
     os.register_at_fork(after_in_child=_forked)
 
 
-C = TypeVar("C", psycopg.Connection[Row], psycopg.AsyncConnection[Row])
-Connection = psycopg.Connection[Row]
+# -------- pools --------
+# The connections of an `AsyncPostgresStore` belong to no event loop: a store may be used in one
+# loop after another, because each `asyncio.run` creates a new loop.
+
 
 _WAITING = True
 PAUSE = 0.1
@@ -339,20 +355,30 @@ PAUSE = 0.1
 _TRUSTED = 300.0  # seconds; firewalls drop connections that are idle for long
 
 
-class Free(Generic[C]):
-    """Base class of both pools: the idle connections, and the limit on connections in use."""
+class Pool:
+    """
+    At most `most` connections of a `PostgresStore`. A caller waits for a free one for at most
+    `patience` seconds.
+    """
 
     def __init__(self, address: Address, most: int, patience: float) -> None:
-        _check(most, patience)
+        if type(most) is not int or most < 1:
+            msg = f"most_connections={most!r}: give a number of connections from 1 on, such as 4"
+            raise StoreError(msg, problem="argument", seen=most)
+        if type(patience) not in {int, float} or patience < 0:
+            msg = f"patience={patience!r}: give a number of seconds, such as 10"
+            raise StoreError(msg, problem="argument", seen=patience)
         self.address = address
         self.patience = patience
         self.most = most
         self._begin()
-        begins_anew(self)
+        _every.add(self)
 
     def _begin(self) -> None:
-        self._kept: list[tuple[float, C]] = []
-        self._lane: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+        self._kept: list[tuple[float, Connection]] = []
+        self._places: SimpleQueue[None] = SimpleQueue()
+        for _ in range(self.most):
+            self._places.put(None)
         self.is_prepared = self._was_there = False
         # Also at interpreter exit: Python would warn about each connection that is still open.
         self._finalizer: finalize[..., Any] = finalize(self, _close, self._kept)
@@ -368,19 +394,50 @@ class Free(Generic[C]):
         """Close the idle connections."""
         _close(self._kept)
 
-    def take(self) -> C | None:
-        """Return an idle connection, `None` if there is none."""
-        # Not checked first: between a check and `pop`, another thread may take the last one.
-        with suppress(IndexError):
-            while True:
-                used, db = self._kept.pop()
-                if time.monotonic() - used < _TRUSTED:
-                    return db
-                db.pgconn.finish()
-        return None
+    def lend(self, lent: "Lent", first: Callable[[Connection], Steps[T]], doing: str) -> Steps[T]:
+        """
+        Lend a connection, after the `first` steps on it. These steps must not write.
 
-    def take_into(self, taken: list[tuple[float, C]]) -> bool:
+        Raises:
+            StoreError: the database cannot be reached, or refuses a statement.
+        """
+        end = time.monotonic() + self.patience
+        try:
+            yield self._take_place(lent)
+        except (Empty, TimeoutError):
+            msg = (
+                f"{self.address} was not asked: all {self.most} connections of this store were in "
+                f"use for {self.patience:g} seconds; try again, or let it have more: "
+                "most_connections="
+            )
+            raise StoreError(msg, store=str(self.address), problem="busy") from None
+        while True:
+            is_new = not self._take_into(lent.connections)
+            try:
+                if is_new:
+                    yield self._connect(lent)
+                    self._check_encoding(lent.db)
+                    yield from settled(lent.db)
+                if not self.is_prepared:
+                    yield from prepared(lent.db)
+                    self.is_prepared = True
+                return (yield from first(lent.db))
+            except psycopg.Error as error:
+                lent.drop()
+                # Only if the server was reached before: a misspelled address is reported
+                # immediately, and a server that is restarting is waited for.
+                if not (self._was_there and is_passing(error) and time.monotonic() < end):
+                    raise failure(error, self.address, doing) from error
+            if is_new:
+                yield self._sleep(uniform(0.5, 1.5) * PAUSE)  # noqa: S311 - no secret
+
+    def keep(self, taken: list[tuple[float, Connection]]) -> None:
+        """Return a connection to the idle ones."""
+        self._kept.extend(map(list.pop, repeat(taken, len(taken))))
+
+    def _take_into(self, taken: list[tuple[float, Connection]]) -> bool:
         """Move an idle connection into a list; return False if there is none."""
+        # Not checked first: between a check and `pop`, another thread may take the last one.
         with suppress(IndexError):
             while True:
                 taken.extend(map(list.pop, (self._kept,)))
@@ -391,115 +448,63 @@ class Free(Generic[C]):
                 taken.clear()
         return False
 
-    def keep(self, taken: list[tuple[float, C]]) -> None:
-        """Return a connection to the idle ones."""
-        self._kept.extend(map(list.pop, repeat(taken, len(taken))))
-
-    def put(self, db: C, process: int) -> None:
-        """
-        Return a lent connection to the idle ones if it has no open transaction; otherwise close it.
-        """
-        if process != os.getpid():
-            left_alone(db)  # a `with` of the parent ends in its child
-        elif db.info.transaction_status is TransactionStatus.IDLE:
-            self._kept.append((time.monotonic(), db))
-        else:
-            db.pgconn.finish()
-
-    def places_in(self, loop: asyncio.AbstractEventLoop) -> asyncio.Semaphore:
-        """Return the semaphore for an event loop. A semaphore belongs to a single loop."""
-        if self._lane is None or self._lane[0] is not loop:
-            self._lane = loop, asyncio.Semaphore(self.most)
-        return self._lane[1]
-
-    def check(self, error: psycopg.Error, end: float, doing: str) -> None:
-        """
-        Return if the operation that raised this error may be retried before `end`.
-
-        Raises:
-            StoreError: it may not be retried.
-        """
-        # Only if the server was reached before: a misspelled address is reported immediately, and a
-        # server that is restarting is waited for.
-        if self._was_there and is_passing(error) and time.monotonic() < end:
-            return
-        raise failure(error, self.address, doing) from error
-
-    def checked(self, db: C) -> C:
-        """
-        Return a new connection if its database can store any text.
-
-        Raises:
-            StoreError: the database is not encoded in UTF-8 ("encoding").
-        """
+    def _check_encoding(self, db: Connection) -> None:
         if (encoding := db.info.parameter_status("server_encoding")) != "UTF8":
-            db.pgconn.finish()
             msg = (
                 f"{self.address} keeps texts as {encoding}, which cannot hold all of them; make "
                 "a database for todoplan: createdb --encoding=UTF8 --template=template0 NAME"
             )
             raise StoreError(msg, store=str(self.address), problem="encoding")
         self._was_there = True
-        return db
 
-    def all_taken(self) -> StoreError:
-        """Return the error for a caller that got no connection in time."""
-        msg = (
-            f"{self.address} was not asked: all {self.most} connections of this store were in use "
-            f"for {self.patience:g} seconds; try again, or let it have more: most_connections="
-        )
-        return StoreError(msg, store=str(self.address), problem="busy")
+    # The steps that differ: each returns its result, or an awaitable.
+
+    def _take_place(self, lent: "Lent") -> Any:
+        lent.give_place = self._places.put
+        lent.places.extend(map(self._places.get, (_WAITING,), (self.patience,)))
+
+    def _connect(self, lent: "Lent") -> Any:
+        db = psycopg.connect(self.address.conninfo, autocommit=True)
+        lent.connections.append((0.0, db))
+
+    def _sleep(self, seconds: float) -> Any:
+        time.sleep(seconds)
 
 
-class Connections(Free[psycopg.Connection[Row]]):
-    """
-    A pool of at most `most` connections. A caller waits for a free one for at most `patience`
-    seconds.
-    """
+class AsyncPool(Pool):
+    """The connections of an `AsyncPostgresStore`."""
 
     def _begin(self) -> None:
         super()._begin()
-        self.places: SimpleQueue[None] = SimpleQueue()
-        for _ in range(self.most):
-            self.places.put(None)
+        self._lane: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
 
-    def lend(self, lent: "Lent", first: Callable[[], Steps[T]], doing: str) -> T:
-        """
-        Lend a connection, after executing the `first` steps on it. These steps must not write.
+    async def _take_place(self, lent: "Lent") -> None:
+        # A semaphore belongs to a single loop.
+        loop = asyncio.get_running_loop()
+        if self._lane is None or self._lane[0] is not loop:
+            self._lane = loop, asyncio.Semaphore(self.most)
+        places = self._lane[1]
+        lent.give_place = lambda _: places.release()
+        async with asyncio.timeout(self.patience):
+            await places.acquire()
+            lent.places.append(None)
 
-        Raises:
-            StoreError: the database cannot be reached, or refuses a statement.
-        """
-        end = time.monotonic() + self.patience
-        try:
-            lent.places.extend(map(self.places.get, (_WAITING,), (self.patience,)))
-        except Empty:
-            raise self.all_taken() from None
-        while True:
-            is_new = not self.take_into(lent.connections)
-            try:
-                if is_new:
-                    new = psycopg.connect(self.address.conninfo, autocommit=True)
-                    lent.connections.append((0.0, new))
-                    carry_out(self.checked(new), settled(new.info))
-                db = lent.db
-                if not self.is_prepared:
-                    carry_out(db, prepared())
-                    self.is_prepared = True
-                return carry_out(db, first())
-            except psycopg.Error as error:
-                lent.drop()
-                self.check(error, end, doing)
-            if is_new:
-                time.sleep(uniform(0.5, 1.5) * PAUSE)  # noqa: S311 - no secret
+    async def _connect(self, lent: "Lent") -> None:
+        db = await psycopg.AsyncConnection.connect(self.address.conninfo, autocommit=True)
+        lent.connections.append((0.0, db))
+
+    async def _sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
 
 class Lent:
     """A lent connection, and its place in the pool."""
 
-    def __init__(self, of: Connections) -> None:
-        self._of = of
-        self._free, self._process = of.places, os.getpid()
+    give_place: Callable[[None], None]
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._process = os.getpid()
         self.places: list[None] = []
         self.connections: list[tuple[float, Connection]] = []
 
@@ -507,6 +512,11 @@ class Lent:
     def db(self) -> Connection:
         """The connection."""
         return self.connections[0][1]
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this process, and not the parent it was forked from, got the connection."""
+        return self._process == os.getpid()
 
     def drop(self) -> None:
         """Close the connection. The server rolls back its transaction."""
@@ -516,9 +526,9 @@ class Lent:
 
     def give_back(self) -> None:
         """Return the connection and its place to the pool. May be called twice."""
-        if self._process != os.getpid():
-            for _, db in self.connections:
-                left_alone(db)  # a `with` of the parent ends in its child
+        if not self.is_here:
+            # A `with` of the parent ends in its child.
+            _of_parents.extend(db for _, db in self.connections)
             self.connections.clear()
             return
         try:
@@ -526,126 +536,20 @@ class Lent:
                 db = self.db
                 if db.info.transaction_status is TransactionStatus.IDLE:
                     self.connections[:] = [(time.monotonic(), db)]
-                    self._of.keep(self.connections)
+                    self._pool.keep(self.connections)
                 else:
                     # After any exception, also an interrupt: the same as if this process had died.
                     self.drop()
         finally:
-            moved(self.places, self._free.put)
+            if self.places:
+                moved(self.places, self.give_place)
 
 
-def carry_out(db: Connection, steps: Steps[T]) -> T:
-    """Execute steps on a connection and return their result."""
-    rows: list[Row] | None = None
-    try:
-        while True:
-            query, values = steps.send(rows)
-            cursor = db.execute(query, values)
-            rows = cursor.fetchall() if cursor.description else []
-    except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]  # a generator's value is Any
-    finally:
-        steps.close()
-
-
-def _check(most: object, patience: object) -> None:
-    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
-        msg = f"most_connections={most!r}: give a number of connections from 1 on, such as 4"
-        raise StoreError(msg, problem="argument", seen=most)
-    if not isinstance(patience, int | float) or isinstance(patience, bool) or patience < 0:
-        msg = f"patience={patience!r}: give a number of seconds, such as 10"
-        raise StoreError(msg, problem="argument", seen=patience)
-
-
-def _close(kept: list[tuple[float, Any]]) -> None:
-    with suppress(IndexError):  # a check first could race, see `take`
+def _close(kept: list[tuple[float, Connection]]) -> None:
+    with suppress(IndexError):  # a check first could race, see `_take_into`
         while True:
             _, db = kept.pop()
             db.pgconn.finish()
-
-
-# -------- async_connections --------
-# Async connections: the pool of `AsyncPostgresStore`. The rules are those of `connections`.
-#
-# The connections belong to no event loop: a store may be used in one loop after another, because
-# each `asyncio.run` creates a new loop.
-
-
-AsyncConnection = psycopg.AsyncConnection[Row]
-
-
-class AsyncConnections(Free[psycopg.AsyncConnection[Row]]):
-    """
-    A pool of at most `most` connections. A caller waits for a free one for at most `patience`
-    seconds.
-    """
-
-    @asynccontextmanager
-    async def started(
-        self, first: Callable[[], Steps[T]], doing: str
-    ) -> AsyncIterator[tuple[AsyncConnection, T]]:
-        """
-        Lend a connection, after executing the `first` steps on it. These steps must not write.
-
-        Raises:
-            StoreError: the database cannot be reached, or refuses a statement.
-        """
-        end, process = time.monotonic() + self.patience, os.getpid()
-        places = self.places_in(asyncio.get_running_loop())
-        try:
-            async with asyncio.timeout(self.patience):
-                await places.acquire()
-        except TimeoutError:
-            raise self.all_taken() from None
-        try:
-            db, value = await self._start(first, end, doing)
-            try:
-                yield db, value
-            finally:
-                self.put(db, process)
-        finally:
-            places.release()
-
-    async def _start(
-        self, first: Callable[[], Steps[T]], end: float, doing: str
-    ) -> tuple[AsyncConnection, T]:
-        while True:
-            db = self.take()
-            is_new = db is None
-            try:
-                db = db or await self._connect()
-                if not self.is_prepared:
-                    await carry_out_awaited(db, prepared())
-                    self.is_prepared = True
-                return db, await carry_out_awaited(db, first())
-            except BaseException as error:
-                if db is not None:
-                    db.pgconn.finish()
-                if not isinstance(error, psycopg.Error):
-                    raise
-                self.check(error, end, doing)
-            if is_new:
-                await asyncio.sleep(uniform(0.5, 1.5) * PAUSE)  # noqa: S311 - no secret
-
-    async def _connect(self) -> AsyncConnection:
-        connect = psycopg.AsyncConnection.connect
-        db = self.checked(await connect(self.address.conninfo, autocommit=True))
-        await carry_out_awaited(db, settled(db.info))
-        return db
-
-
-async def carry_out_awaited(db: AsyncConnection, steps: Steps[T]) -> T:
-    """Execute steps on a connection and return their result."""
-    rows: list[Row] | None = None
-    try:
-        while True:
-            query, values = steps.send(rows)
-            cursor = await db.execute(query, values)
-            rows = await cursor.fetchall() if cursor.description else []
-    except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]  # a generator's value is Any
-    finally:
-        steps.close()
 
 
 # -------- listening --------
@@ -676,7 +580,7 @@ class Listener:
         self._address = address
         self._is_told = is_told
         self._begin()
-        begins_anew(self)
+        _every.add(self)
 
     def _begin(self) -> None:
         self._lock = Lock()
@@ -741,7 +645,7 @@ class Listener:
         """Listen until there are no waiters any more."""
         with psycopg.connect(self._address.conninfo, autocommit=True) as db:
             self._db = db
-            carry_out(db, settled(db.info))
+            called(settled(db))
             db.execute(f"listen {CHANNEL}")
             self._is_listening = True
             self._wake(None)  # for changes from before the server listened
@@ -773,75 +677,56 @@ class Listener:
 # pool, and plans that nobody has locked would be unreachable as well.
 
 
-class Turns:
-    """A lock for each plan, which exists as long as a thread uses it."""
+class TaskTurn(Turn):
+    """A `Turn` between the tasks of an event loop, whose `take` is awaited."""
 
-    def __init__(self, address: Address) -> None:
-        self._address = address
+    _who = "task"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._semaphore = asyncio.Semaphore()
+
+    def _me(self) -> object:
+        return asyncio.current_task()
+
+    async def take(self, taken: list[bool], patience: float) -> None:
+        """Take the lock, as `Turn.take` does."""
+        self._check_nested()
+        try:
+            async with asyncio.timeout(patience):
+                await self._semaphore.acquire()
+                taken.append(True)
+        except TimeoutError:
+            raise self._busy(patience) from None
+        self._holder = asyncio.current_task()
+
+    def give_back(self, taken: list[bool]) -> None:
+        """Release the lock if it was taken."""
+        if taken:
+            self._holder = None
+            moved(taken, lambda _: self._semaphore.release())
+
+
+class Turns:
+    """A lock for each plan, which exists as long as somebody uses it."""
+
+    def __init__(self, address: Address, kind: type[Turn]) -> None:
+        self._address, self._kind = address, kind
         self.forked()
-        begins_anew(self)
+        _every.add(self)
 
     def forked(self) -> None:
         """Reset in a child process: the threads that held locks do not exist there."""
         self._lock = Lock()
-        self._turns: WeakValueDictionary[str, Turn] = WeakValueDictionary()
+        self._turns: WeakValueDictionary[tuple[int, str], Turn] = WeakValueDictionary()
 
     def of(self, plan_id: str) -> Turn:
-        """Return the lock of a plan between the threads of this process."""
+        """Return the lock of a plan between this process's threads, or an event loop's tasks."""
+        # By event loop, because an asyncio lock belongs to one loop.
+        lane = id(asyncio.get_running_loop()) if self._kind is TaskTurn else 0
         with self._lock:
-            turn = self._turns.get(plan_id)
+            turn = self._turns.get((lane, plan_id))
             if turn is None:
-                turn = self._turns[plan_id] = Turn(f"{self._address}, the plan {plan_id!r}")
+                turn = self._kind(f"{self._address}, the plan {plan_id!r}")
+                self._turns[lane, plan_id] = turn
         return turn
-
-
-class _TaskTurn:
-    def __init__(self) -> None:
-        self.lock = asyncio.Lock()
-        self.holder: asyncio.Task[Any] | None = None
-
-
-class AsyncTurns:
-    """A lock for each plan, which exists as long as a task of an event loop uses it."""
-
-    def __init__(self, address: Address, patience: float) -> None:
-        self._address = address
-        self._patience = patience
-        # By event loop too, because an asyncio lock belongs to one loop.
-        self._turns: WeakValueDictionary[tuple[int, str], _TaskTurn] = WeakValueDictionary()
-
-    @asynccontextmanager
-    async def taken(self, plan_id: str) -> AsyncIterator[None]:
-        """
-        Lock a plan between the tasks of this event loop.
-
-        Raises:
-            StoreError: another task holds the lock for too long ("busy"), or this task already
-                holds it ("nested").
-        """
-        name = id(asyncio.get_running_loop()), plan_id
-        turn, me = self._turns.get(name), asyncio.current_task()
-        if turn is None:
-            turn = self._turns[name] = _TaskTurn()
-        if turn.holder is not None and turn.holder is me:
-            msg = (
-                f"{self._address}: this task holds the plan {plan_id!r} already, and would wait "
-                "for itself; let go of it first, or append by what `hold` gave"
-            )
-            raise StoreError(msg, plan_id=plan_id, problem="nested")
-        try:
-            async with asyncio.timeout(self._patience):
-                await turn.lock.acquire()
-        except TimeoutError:
-            msg = (
-                f"{self._address} is busy: another task has held the plan {plan_id!r} for "
-                f"{self._patience:g} seconds, nothing was written; try again, or give the store "
-                "more patience="
-            )
-            raise StoreError(msg, plan_id=plan_id, problem="busy") from None
-        try:
-            turn.holder = me
-            yield
-        finally:
-            turn.holder = None
-            turn.lock.release()
