@@ -9,8 +9,11 @@ mutants. newcomer is as default but draws the same examples each time, as ci and
 as dev; a failure is neither made smaller nor tried on the next mutant.
 """
 
+import gc
 import os
 import signal
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
@@ -21,6 +24,14 @@ from support.shared import RECORDINGS
 # the tests end by Ctrl-C would wait for ever. A handler, unlike that, is dropped at exec.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Images of containers often forbid bytecode beside the source. Without any, each of the tests'
+# processes compiles every framework anew, a quarter of the time of all tests: so it is kept here.
+if sys.dont_write_bytecode:
+    kept = Path(__file__).parent.parent / ".pytest_cache" / "bytecode"
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(kept)
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Commands without a store would else use that of this checkout.
 os.environ["TODOPLAN_STORE"] = "memory:"
@@ -56,6 +67,13 @@ def pytest_collection_modifyitems(items):
             item.add_marker("drawn")
         if item.get_closest_marker("recordings") and not RECORDINGS.is_dir():
             item.add_marker(NO_RECORDINGS)
+
+
+def pytest_collection_finish():
+    """
+    Leave what was imported out of later garbage collections: a million objects of frameworks.
+    """
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

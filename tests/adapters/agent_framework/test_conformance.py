@@ -23,6 +23,7 @@ class TestAgentFramework(AdapterSuite):
 
 
 class TestStreamedAgentFramework(AdapterSuite):
+    reads_as = TestAgentFramework
     capabilities = CAPABILITIES
 
     def host(self, setup):

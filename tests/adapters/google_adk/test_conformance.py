@@ -22,6 +22,7 @@ class TestGoogleADK(AdapterSuite):
 
 
 class TestStreamedGoogleADK(AdapterSuite):
+    reads_as = TestGoogleADK
     capabilities = CAPABILITIES
 
     def host(self, setup):

@@ -142,8 +142,7 @@ def test_a_client_that_connects_anew_has_listed_nothing(era):
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("connect", ["stdio", "http"])
-@pytest.mark.parametrize("toolset", ["todos", "lean"])
+@pytest.mark.parametrize(("connect", "toolset"), [("stdio", "lean"), ("http", "todos")])
 def test_a_first_list_keeps_what_the_command_line_added(tmp_path, connect, toolset, era):
     """The real command, then a real client's first list: a newcomer drops nobody's task."""
     file = tmp_path / "plans.db"
