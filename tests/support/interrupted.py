@@ -105,5 +105,12 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
+def tell(unraisable):
+    """Python swallows and prints a signal that comes within a finaliser; what it left is asked."""
+    if unraisable.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(unraisable)
+
+
 if __name__ == "__main__":
+    sys.unraisablehook = tell
     main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
