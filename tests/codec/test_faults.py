@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.documents import json_values
 
-from todoplan.codec.engine import MisfitError, field_path, misfit, shown, wrong_shape
+from todoplan.codec.documents import TASK
+from todoplan.codec.engine import MisfitError, field_path, misfit, shown, write_ids, wrong_shape
 from todoplan.core.plan.model import FrozenDict
 
 
@@ -56,3 +57,10 @@ def test_a_fault_of_the_whole_has_no_path():
     error = wrong_shape([("", "5 is no object")], "plan", line=3)
     assert str(error) == "this is no plan: 5 is no object"
     assert (error.data["path"], error.data["line"]) == ("", 3)
+
+
+def test_a_value_of_another_type_is_not_written():
+    """Neither ids that are no tuple, nor another value in place of a task."""
+    for write, value in ((write_ids, ["1"]), (TASK.write, "1")):
+        with pytest.raises(MisfitError):
+            write(value)

@@ -73,6 +73,14 @@ def test_edits_of_both_sides_stay(planner, text):
     assert (again.events, again.text) == ((), done.text)
 
 
+def test_lines_that_were_moved_move_their_tasks(planner, text):
+    """Tasks of others stand behind what they followed."""
+    planner.apply(CreateTask("Sow"))
+    done = synced(planner, text.replace("- [ ] Dig\n", "").replace("Mow\n", "Mow\n- [ ] Dig\n"))
+    assert subjects(done.plan) == ["Lay pipes", "Mow", "Dig", "Sow"]
+    assert done.text.index("Mow") < done.text.index("Dig")
+
+
 def test_conflicts_are_named(planner, text):
     """The file's words stand, a changed task is not dropped, a tick of a removed task is."""
     planner.apply(UpdateTask("1", subject="Dig deep"), actor="bot")

@@ -9,7 +9,7 @@ from copy import deepcopy
 from json.encoder import encode_basestring
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import attrs
 
@@ -182,8 +182,7 @@ def read_task(data: Any) -> Task:
     try:
         return _quick([data])[0]
     except TROUBLE:
-        task: Task = TASK.read(data)
-        return task
+        return cast("Task", TASK.read(data))
 
 
 def _quick(items: list[Any]) -> list[Task]:

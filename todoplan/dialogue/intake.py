@@ -1907,6 +1907,11 @@ class Intake:
     repairs: tuple[Repair, ...] = ()
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def guessed(self) -> bool:
+        """Whether the container had to be guessed: then nothing may be removed (law 17)."""
+        return any(repair.code in GUESSES for repair in self.repairs)
+
 
 _intake = fast_constructor(Intake)
 _USUAL = InputLimits()

@@ -200,11 +200,6 @@ class TaskStore(SlotStore):
         self._compare()
         return super().load(plan_id)
 
-    def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
-        """Return the entries behind a revision, oldest first."""
-        self._compare()
-        return super().entries_since(plan_id, revision)
-
     def _compare(self) -> None:
         if not self._kept.mirror.is_current(self.state.tasks_context.tasks):
             self._settle(self._read())

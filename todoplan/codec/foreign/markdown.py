@@ -605,7 +605,7 @@ def _fields(form: Form, task: Task, names: Mapping[str, str]) -> dict[str, str]:
         return {"Details": details} if details else {}
     blockers = ", ".join(sorted(names[one] for one in task.blocked_by))
     extras = {
-        key: value
+        key: shown_description(value)
         for key, value in task.metadata.items()
         if key != ORIGINAL_ID and isinstance(value, str) and _FIELD.fullmatch(f"- **{key}**: x")
     }
