@@ -10,7 +10,14 @@ import pytest
 from todoplan.codec import entry_from_data, entry_to_data
 from todoplan.codec.documents import CHANGES, EVENTS
 from todoplan.core.events.apply import Entry
-from todoplan.core.events.types import Event, StatusChanged, TaskCreated, TaskDeleted, TaskEdited
+from todoplan.core.events.types import (
+    Event,
+    PlanCleared,
+    StatusChanged,
+    TaskCreated,
+    TaskDeleted,
+    TaskEdited,
+)
 from todoplan.core.plan.model import EDITABLE, FrozenDict, Priority, Status, Task
 from todoplan.errors import CodecError
 
@@ -95,6 +102,7 @@ def test_an_entry_is_an_object():
         TaskEdited("1", FrozenDict({"blocks": ("1",)})),
         TaskEdited("1", FrozenDict({"metadata": {"a": float("nan")}})),
         TaskCreated(Task("1", "a").but(estimate=float("inf"))),
+        PlanCleared("12"),
     ],
 )
 def test_what_could_not_be_read_is_not_written(event):

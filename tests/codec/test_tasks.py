@@ -13,7 +13,7 @@ from todoplan.codec.documents import (
     write_tasks,
 )
 from todoplan.codec.engine import MisfitError
-from todoplan.core.plan.model import FrozenDict
+from todoplan.core.plan.model import FrozenDict, Task
 
 
 def the_long_way(data):
@@ -67,6 +67,35 @@ def test_a_task_is_an_object(item):
 def test_both_ways_of_writing_agree(task):
     """The quick writer gives what the table gives, in the same order."""
     assert repr(write_task(task)) == repr(TASK.write(task))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("waiting", "Bob", '"Bob" is no object'),
+        ("created_at", "today", '"today" is no time; give a time with its zone'),
+    ],
+)
+def test_a_value_of_another_class_is_not_written(name, value, sentence):
+    """The fault names the field; nothing is saved that a reader would refuse."""
+    with pytest.raises(MisfitError) as caught:
+        write_task(Task("1", "a").but(**{name: value}))
+    ((path, said),) = caught.value.found
+    assert path == f".{name}"
+    assert said.startswith(sentence)
+
+
+class Text(str):
+    """A text of a class of its own."""
+
+    __slots__ = ()
+
+
+def test_a_text_of_a_subclass_is_read_as_a_plain_one():
+    """Data from a framework may hold one; the table reads what the shortcut refuses."""
+    read = read_task({"id": "1", "subject": Text("a"), "status": "pending"})
+    assert read == Task("1", "a")
+    assert type(read.subject) is str
 
 
 @given(st.lists(tasks(), max_size=3))

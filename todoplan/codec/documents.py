@@ -57,7 +57,7 @@ from todoplan.core.events.base import Base
 from todoplan.core.events.types import Event, TaskEdited
 from todoplan.core.plan.model import (
     EDITABLE,
-    TASK_FIELDS,
+    EMPTY,
     Approval,
     FrozenDict,
     Task,
@@ -100,7 +100,7 @@ _RARE = (
     "failed_attempts",
 )
 _rare = attrgetter(*_RARE)
-_RARE_DEFAULTS = tuple(TASK_FIELDS[name].default for name in _RARE)
+_RARE_ROWS = [row for row in TASK.rows if row[0] in _RARE]
 _MutableTask = mutable_variant(Task)
 # Errors of the shortcuts for a wrong value; `TASK` then describes the fault.
 TROUBLE = (MisfitError, AttributeError, KeyError, TypeError)
@@ -140,9 +140,20 @@ def _written(task: Task) -> dict[str, Any]:
         data["blocks"] = list(blocks)
     if blocked_by:
         data["blocked_by"] = list(blocked_by)
-    rare = _rare(task)
-    if rare != _RARE_DEFAULTS:  # one comparison in C for most tasks
-        data |= _rare_fields(rare)
+    # Written out: most tasks have none of these, and a call would cost more than the comparisons.
+    if (
+        task.estimate is not None
+        or task.metadata is not EMPTY
+        or task.parent is not None
+        or task.waiting is not None
+        or task.check is not None
+        or task.answer is not None
+        or task.evidence is not None
+        or task.claim is not None
+        or task.claims
+        or task.failed_attempts
+    ):
+        data |= _rare_fields(task)
     if task.created_at is not None:
         data["created_at"] = write_time(task.created_at)
     if task.updated_at is not None:
@@ -154,12 +165,12 @@ def _written(task: Task) -> dict[str, Any]:
     return data
 
 
-def _rare_fields(values: tuple[Any, ...]) -> dict[str, Any]:
-    return {
-        name: TASK.writers[name](value)
-        for name, value, default in zip(_RARE, values, _RARE_DEFAULTS, strict=True)
-        if value is not default and value != default
-    }
+def _rare_fields(task: Task) -> dict[str, Any]:
+    data = {}
+    for (name, default, write), value in zip(_RARE_ROWS, _rare(task), strict=True):
+        if value is not default and value != default:
+            data[name] = write(value)
+    return data
 
 
 def write_tasks(tasks: Iterable[Task], first: int = 0) -> list[dict[str, Any]]:
@@ -574,9 +585,19 @@ def fragment(task: Task) -> str:
             raw += f',"blocks":[{",".join(map(_quoted, task.blocks))}]'
         if task.blocked_by:
             raw += f',"blocked_by":[{",".join(map(_quoted, task.blocked_by))}]'
-        rare = _rare(task)
-        if rare != _RARE_DEFAULTS:
-            for name, value in _rare_fields(rare).items():
+        if (
+            task.estimate is not None
+            or task.metadata is not EMPTY
+            or task.parent is not None
+            or task.waiting is not None
+            or task.check is not None
+            or task.answer is not None
+            or task.evidence is not None
+            or task.claim is not None
+            or task.claims
+            or task.failed_attempts
+        ):
+            for name, value in _rare_fields(task).items():
                 raw += f',"{name}":{to_raw(value)}'
         if task.created_at is not None:
             raw += f',"created_at":"{write_time(task.created_at)}"'

@@ -550,10 +550,11 @@ class Record:
         self.readers = {name: kind.read for name, kind in self.kinds.items()}
         self.writers = {name: kind.write for name, kind in self.kinds.items()}
         self._of = of
-        self._defaults = {
-            name: attrs.NOTHING if name in first else fields[name].default for name in self.kinds
-        }
-        self.required = [n for n, value in self._defaults.items() if value is attrs.NOTHING]
+        self.rows = [
+            (name, attrs.NOTHING if name in first else fields[name].default, kind.write)
+            for name, kind in self.kinds.items()
+        ]
+        self.required = [name for name, default, _ in self.rows if default is attrs.NOTHING]
         self.word = re.sub(r"(?<!^)(?=[A-Z])", "_", of.__name__).lower()
         self.schema = ref(self.word)
         self.properties = {
@@ -579,12 +580,17 @@ class Record:
         """
         if type(value) is not self._of:
             raise misfit(value, "no object")
-        given = {
-            name: item
-            for name, default in self._defaults.items()
-            if (item := getattr(value, name)) is not default and item != default
-        }
-        return read_object(given, self.writers)
+        data = {}
+        try:
+            for name, default, write in self.rows:
+                item = getattr(value, name)
+                if item is not default and item != default:
+                    data[name] = write(item)
+        except MisfitError:  # raised again with the faults of all fields
+            items = {name: getattr(value, name) for name, _, _ in self.rows}
+            given = {n: items[n] for n, default, _ in self.rows if items[n] != default}
+            return read_object(given, self.writers)
+        return data
 
 
 KINDS |= {
