@@ -129,7 +129,7 @@ class Planner(Transactions):
         """
         command = claim_of(owner)
         found = self._run(claiming(self._apply, command))
-        return None if found is None else Claimed(self._apply, self._run, command, *found)
+        return None if found is None else Claimed(self, command, *found)
 
     def watch(self, since: int | None = None, *, timeout: float | None = None) -> Iterator[Entry]:
         """
@@ -293,10 +293,7 @@ class AsyncPlanner(Transactions):
         """
         command = claim_of(owner)
         found = await self._await(claiming(self._apply, command), grace=GRACE)
-        if found is None:
-            return None
-        finish = self._background.to_its_end
-        return AsyncClaimed(self._apply, self._await, finish, command, *found)
+        return None if found is None else AsyncClaimed(self, command, *found)
 
     async def watch(
         self,

@@ -10,9 +10,10 @@ import pytest
 from todoplan.core.commands import ClaimTask, CreateTask, CreateTasks, UpdateTask
 from todoplan.core.plan.model import Claim, Status, Waiting
 from todoplan.errors import PlanError, StoreError
-from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner import AsyncPlanner, Planner, Verifier
 from todoplan.planner.claiming import work, work_async
 from todoplan.planner.claiming import workers as pool
+from todoplan.render import to_text
 from todoplan.stores import MemoryStore
 
 
@@ -215,3 +216,109 @@ def test_nobody_waits_for_a_claim_that_nobody_keeps_alive(monkeypatch):
     assert pool._Idle(0.0).is_over(plans.apply(live).unwrap())
     far = Claim("ann", 1, datetime.now(UTC) + timedelta(days=1))
     assert far.is_live(datetime.now(UTC))
+
+
+def pools(*items):
+    """
+    Yield planners of these tasks, with a clock that goes on a minute at each look, and their pools.
+    """
+
+    async def in_tasks(other, handler, options):
+        async def awaited(held):
+            handler(held)
+
+        return await work_async(other, awaited, workers=1, **options)
+
+    for kind in (Planner, AsyncPlanner):
+        now = [datetime(2026, 1, 31, tzinfo=UTC)]
+
+        def clock(now=now):
+            now[0] += timedelta(minutes=1)
+            return now[0]
+
+        plans = planner(*items)
+        other = kind(plans._store, "p", clock=clock)
+
+        def drain(handler, other=other, **options):
+            if isinstance(other, Planner):
+                return work(other, handler, workers=1, **options)
+            return asyncio.run(in_tasks(other, handler, options))
+
+        yield plans, drain
+
+
+def test_the_reason_of_a_failure_stands_on_its_task():
+    """Until it is tried again, and for good where nobody tries it again."""
+    for plans, drain in pools(CreateTask("bad"), CreateTask("b")):
+        said = []
+
+        def handler(held, said=said):
+            if held.task.subject == "bad":
+                msg = "no\nluck"
+                raise OhError(msg)
+            if not said:
+                said.append(held)
+                raise OhError
+
+        assert drain(handler, attempts=2).given_back == 3
+        assert plans.plan["1"].evidence.summary == "gave up after 2 attempts: OhError: no luck"
+        assert (plans.plan["2"].status, plans.plan["2"].evidence) == ("completed", None)
+        assert any("attempt 1 failed: OhError" in repr(entry) for entry in plans.history())
+        assert "gave up after 2 attempts: OhError: no luck" in to_text(plans.plan)
+
+
+def test_a_failed_task_is_put_off_for_twice_as_long_each_time(monkeypatch):
+    """Up to an hour, by the planner's clock; the last attempt has nothing to be put off for."""
+    monkeypatch.setattr(pool, "_PAUSE", 0.001)
+    for plans, drain in pools(CreateTask("bad")):
+
+        def handler(held):
+            raise OhError
+
+        assert drain(handler, attempts=4, backoff=1_000).given_back == 4
+        waits = [
+            event.changes["waiting"].until - entry.at
+            for entry in plans.history()
+            for event in entry.events
+            if getattr(event, "changes", {}).get("waiting")
+        ]
+        assert [round(wait.total_seconds(), -3) for wait in waits] == [1_000, 2_000, 4_000]
+        assert waits[-1] < timedelta(hours=1, minutes=2)
+        assert plans.plan["1"].status is Status.FAILED
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [((False, "2 of 3"), "2 of 3"), (OhError("away"), "the verifier failed: OhError: away")],
+)
+def test_a_task_is_looked_at_before_it_is_completed(found, said):
+    """One that is not done is tried again; what was found stands on it. Only one with a check."""
+    for plans, drain in pools(CreateTask("a", check="make test"), CreateTask("b")):
+        answers = [None, (True, "3 of 3"), found]
+
+        def look(task, plan, answers=answers):
+            answer = answers.pop()
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        verify = Verifier(look, by="ci")
+        done = drain(lambda held: None, verify=verify)
+        assert (done.completed, done.given_back, answers) == (2, 1, [None])
+        evidence = plans.plan["1"].evidence
+        assert (evidence.passed, evidence.summary, evidence.by) == (True, "3 of 3", "ci")
+        assert any(f"attempt 1 failed: {said}" in repr(entry) for entry in plans.history())
+        plans.apply(UpdateTask("1", status="pending"))
+        assert drain(lambda held: None, verify=look).completed == 1
+        assert plans.plan["1"].evidence is None
+
+
+def test_what_no_pool_can_do_is_refused():
+    """A delay that is none, and a verifier that is awaited where nothing is."""
+
+    async def look(task, plan):
+        raise AssertionError
+
+    for options in ({"backoff": -1}, {"backoff": True}, {"verify": look}):
+        with pytest.raises(PlanError):
+            work(planner(), lambda held: None, **options)

@@ -21,19 +21,35 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
+from datetime import timedelta
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
-from todoplan.core.commands import ClaimTask, ReleaseClaim, RenewClaim, UpdateTask
+from todoplan.core.commands import (
+    Batch,
+    ClaimTask,
+    Command,
+    RecordEvidence,
+    ReleaseClaim,
+    RenewClaim,
+    UpdateTask,
+)
 from todoplan.core.decide import Accepted, Decision
 from todoplan.core.events.types import TaskClaimed
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Evidence, Status, Task, Waiting, in_utc
 from todoplan.core.problems import explain_all
 from todoplan.core.rules import Policy
+from todoplan.dialogue.intake import clean
 from todoplan.errors import PlanError, StoreError
-from todoplan.planner.steps import CallerGoneError, Steps, nothing_to_do, unfit
+from todoplan.planner.steps import CallerGoneError, Steps, at_once, awaited, nothing_to_do, unfit
+from todoplan.planner.transactions import Transactions
+
+if TYPE_CHECKING:
+    from todoplan.planner.planner import AsyncPlanner, Planner
+
+T = TypeVar("T")
 
 Apply = Callable[..., Steps[Decision]]
 """The steps of `Planner.apply`."""
@@ -41,8 +57,20 @@ Apply = Callable[..., Steps[Decision]]
 BEATS = 3
 """The number of renewals per lease: two may fail before the lease expires."""
 
+LONGEST_BACKOFF = 3_600.0
+"""The longest delay between two attempts, in seconds."""
+
+_LONGEST_REASON = 500
 _LOST = {"stale_fence", "unknown_task"}
 _NO_RULES = Policy()
+
+
+class NotDoneError(Exception):
+    """A verifier has found that a task is not done; `by` is the verifier's name."""
+
+    def __init__(self, why: str, by: str) -> None:
+        super().__init__(why)
+        self.by = by
 
 
 def claim_of(owner: str | ClaimTask) -> ClaimTask:
@@ -102,16 +130,21 @@ class HeldClaim:
     """The state and the steps that both kinds of claims share."""
 
     def __init__(
-        self, apply: Apply, command: ClaimTask, task: Task, fence: int, asked: float
+        self, planner: Transactions, command: ClaimTask, task: Task, fence: int, asked: float
     ) -> None:
         self.task = task
         self.fence = fence
         self.owner = command.owner
         self.lease = command.lease
-        self._apply = apply
+        self.planner = planner
+        self._attempts = command.attempts
         # The lease began at some time between the request and its answer.
         self._ends = asked + command.lease
         self.settled = self._lost = False
+        self.backoff = 0.0
+        """Seconds for which a task that failed is put off; twice as long after each attempt."""
+        self.found: Evidence | None = None
+        """What a verifier has found at the end of the body: recorded with the completion."""
 
     @property
     def lost(self) -> bool:
@@ -126,11 +159,31 @@ class HeldClaim:
         # was stopped asks too late.
         return self._lost or (not self.settled and time.monotonic() >= self._ends)
 
-    def _closing(self, status: Status) -> Steps[None]:
-        return self._settling(UpdateTask(self.task.id, status=status, fence=self.fence))
+    def _complete(self) -> Steps[None]:
+        """
+        Complete the task.
 
-    def _releasing(self) -> Steps[None]:
+        Raises:
+            StoreError: the claim was lost ("claim_lost"), or the store fails.
+            PlanError: the policy refuses it.
+        """
+        close = UpdateTask(self.task.id, status=Status.COMPLETED, fence=self.fence)
+        return self._settling(*self._evidence(self.found), close)
+
+    def _fail(self) -> Steps[None]:
+        """Close the task as failed: it is not tried again. Raises the same errors as `complete`."""
+        return self._settling(UpdateTask(self.task.id, status=Status.FAILED, fence=self.fence))
+
+    def _release(self) -> Steps[None]:
+        """
+        Release the task for the next worker that claims it. Raises the same errors as `complete`.
+        """
         return self._settling(ReleaseClaim(self.task.id, self.fence))
+
+    def _evidence(self, found: Evidence | None) -> tuple[RecordEvidence, ...]:
+        if found is None:
+            return ()
+        return (RecordEvidence(self.task.id, found.passed, found.summary, found.by),)
 
     def _returning(self) -> Steps[None]:
         """
@@ -139,19 +192,18 @@ class HeldClaim:
         If the store is unavailable, the claim expires.
         """
         with suppress(StoreError, PlanError):
-            yield from self._settling(_untouched(self.task.id, self.fence), _NO_RULES)
+            yield from self._settling(_untouched(self.task.id, self.fence), policy=_NO_RULES)
 
-    def _settling(
-        self, command: UpdateTask | ReleaseClaim, policy: Policy | None = None
-    ) -> Steps[None]:
+    def _settling(self, *commands: Command, policy: Policy | None = None) -> Steps[None]:
         """
-        Close or release the task.
+        Close or release the task, by commands that are carried out as one.
 
         Raises:
             StoreError: the claim was lost ("claim_lost"), or the store fails.
             PlanError: the policy refuses the command.
         """
-        decision = yield from self._apply(command, actor=self.owner, policy=policy)
+        command = commands[0] if len(commands) == 1 else Batch(commands)
+        decision = yield from self.planner._apply(command, actor=self.owner, policy=policy)
         if isinstance(decision, Accepted):
             self.settled = True
             return
@@ -165,11 +217,12 @@ class HeldClaim:
             raise StoreError(msg, problem="claim_lost", task_id=self.task.id, fence=self.fence)
         decision.unwrap()
 
-    def _renewing(self) -> Steps[bool]:
+    def _renew(self) -> Steps[bool]:
+        """Renew the lease now; return whether the claim is still valid."""
         command = RenewClaim(self.task.id, self.fence, self.lease)
         asked = time.monotonic()
         try:
-            decision = yield from self._apply(command, actor=self.owner)
+            decision = yield from self.planner._apply(command, actor=self.owner)
         except StoreError:
             self._lost = self._lost or time.monotonic() >= self._ends
         else:
@@ -180,24 +233,43 @@ class HeldClaim:
         return not self.lost
 
     def _ending(self, error: BaseException | None) -> Steps[None]:
-        """Complete the task, or release it if its body raised."""
+        """Complete the task, or release it if its body raised, with the reason as evidence."""
         if self.settled:
             return
         if error is None:
             try:
-                return (yield from self._closing(Status.COMPLETED))
+                return (yield from self._complete())
             except Exception:
                 if not self.settled:
-                    yield from self._giving_up()
+                    yield from self._giving_up(())
                 raise
-        yield from self._giving_up()
+        yield from self._giving_up(self._reason(error) if isinstance(error, Exception) else ())
 
-    def _giving_up(self) -> Steps[None]:
+    def _giving_up(self, reason: tuple[Command, ...]) -> Steps[None]:
         # The body's exception or the policy's refusal is more useful than the failure to release
         # the task. The task is released because otherwise nobody could claim it until the lease has
         # expired.
         with suppress(StoreError, PlanError):
-            yield from self._releasing()
+            yield from self._settling(ReleaseClaim(self.task.id, self.fence), *reason)
+
+    def _reason(self, error: Exception) -> tuple[Command, ...]:
+        """Return what records why the body raised, and puts the task off until its next attempt."""
+        tried, said = self.task.failed_attempts + 1, f"{type(error).__name__}: {error}"
+        by = self.owner
+        if isinstance(error, NotDoneError):
+            said, by = str(error), error.by
+        said = " ".join(said[:_LONGEST_REASON].split())
+        is_last = self._attempts is not None and tried >= self._attempts
+        times = "1 attempt" if tried == 1 else f"{tried} attempts"
+        ended = f"gave up after {times}" if is_last else f"attempt {tried} failed"
+        summary = clean(f"{ended}: {said}".rstrip(": "), "summary")[0]
+        reason: list[Command] = [RecordEvidence(self.task.id, passed=False, summary=summary, by=by)]
+        if self.backoff and not is_last:
+            seconds = min(self.backoff * 2.0 ** min(tried - 1, 64), LONGEST_BACKOFF)
+            until = in_utc(self.planner._clock()) + timedelta(seconds=seconds)
+            waiting = Waiting(f"the next attempt, after {tried}", until)
+            reason.append(UpdateTask(self.task.id, waiting=waiting))
+        return tuple(reason)
 
 
 class Claimed(HeldClaim):
@@ -206,50 +278,30 @@ class Claimed(HeldClaim):
 
     The heartbeat runs within the `with`. At the end the task is completed, unless it was closed or
     released before. If the body raised, or the policy refuses the completion, the task is released,
-    so that it is tried again. The planner's `verify=` is not used: the body is the program's own
-    code. Under `evidence_required`, the body records what it saw with `RecordEvidence`.
+    so that it is tried again; what the body raised stands on the task as failed evidence until
+    then. The planner's `verify=` is not used: the body is the program's own code. Under
+    `evidence_required`, the body records what it saw with `RecordEvidence`.
     """
 
+    planner: Planner
+
     def __init__(
-        self,
-        apply: Apply,
-        run: Callable[[Steps[Any]], Any],
-        command: ClaimTask,
-        *got: *tuple[Task, int, float],
+        self, planner: Planner, command: ClaimTask, *got: *tuple[Task, int, float]
     ) -> None:
-        super().__init__(apply, command, *got)
-        self._run = run
+        super().__init__(planner, command, *got)
         self._stop = threading.Event()
         self._beating: threading.Thread | None = None
 
-    def complete(self) -> None:
-        """
-        Complete the task.
+    complete = at_once(HeldClaim._complete)
+    fail = at_once(HeldClaim._fail)
+    release = at_once(HeldClaim._release)
+    renew = at_once(HeldClaim._renew)
 
-        Raises:
-            StoreError: the claim was lost ("claim_lost"), or the store fails.
-            PlanError: the policy refuses it.
-        """
-        self._close(self._closing(Status.COMPLETED))
-
-    def fail(self) -> None:
-        """Close the task as failed: it is not tried again. Raises the same errors as `complete`."""
-        self._close(self._closing(Status.FAILED))
-
-    def release(self) -> None:
-        """
-        Release the task for the next worker that claims it. Raises the same errors as `complete`.
-        """
-        self._close(self._releasing())
-
-    def renew(self) -> bool:
-        """Renew the lease now; return whether the claim is still valid."""
-        holds: bool = self._run(self._renewing())
-        return holds
-
-    def _close(self, steps: Steps[None]) -> None:
-        self._run(steps)
-        self._stop.set()
+    def _run(self, steps: Steps[T]) -> T:
+        result = self.planner._run(steps)
+        if self.settled:
+            self._stop.set()
+        return result
 
     def __enter__(self) -> Self:
         # A daemon thread: a body that never ends must not keep the process alive, and then the
@@ -258,7 +310,7 @@ class Claimed(HeldClaim):
         try:
             beating.start()
         except RuntimeError:  # no thread is free: work without a heartbeat does not begin
-            self._close(self._returning())
+            self._run(self._returning())
             raise
         self._beating = beating
         return self
@@ -286,36 +338,21 @@ class AsyncClaimed(HeldClaim):
     Use it in an `async with`.
     """
 
+    planner: AsyncPlanner
+
     def __init__(
-        self,
-        apply: Apply,
-        run: Callable[[Steps[Any]], Awaitable[Any]],
-        to_its_end: Callable[[Coroutine[Any, Any, None]], Awaitable[None]],
-        command: ClaimTask,
-        *got: *tuple[Task, int, float],
+        self, planner: AsyncPlanner, command: ClaimTask, *got: *tuple[Task, int, float]
     ) -> None:
-        super().__init__(apply, command, *got)
-        self._run, self._to_its_end = run, to_its_end
+        super().__init__(planner, command, *got)
         self._beating: asyncio.Task[None] | None = None
 
-    async def complete(self) -> None:
-        """Complete the task. Raises the same errors as `Claimed.complete`."""
-        await self._run(self._closing(Status.COMPLETED))
+    complete = awaited(HeldClaim._complete)
+    fail = awaited(HeldClaim._fail)
+    release = awaited(HeldClaim._release)
+    renew = awaited(HeldClaim._renew)
 
-    async def fail(self) -> None:
-        """Close the task as failed: it is not tried again. Raises the same errors as `complete`."""
-        await self._run(self._closing(Status.FAILED))
-
-    async def release(self) -> None:
-        """
-        Release the task for the next worker that claims it. Raises the same errors as `complete`.
-        """
-        await self._run(self._releasing())
-
-    async def renew(self) -> bool:
-        """Renew the lease now; return whether the claim is still valid."""
-        holds: bool = await self._run(self._renewing())
-        return holds
+    async def _await(self, steps: Steps[T]) -> T:
+        return await self.planner._await(steps)
 
     async def __aenter__(self) -> Self:
         self._beating = asyncio.create_task(self._beat())
@@ -334,10 +371,10 @@ class AsyncClaimed(HeldClaim):
         trace: TracebackType | None,
     ) -> None:
         # If this were cancelled halfway, the task would stay claimed without a heartbeat.
-        await self._to_its_end(self._end(error))
+        await self.planner._background.to_its_end(self._end(error))
 
     async def _end(self, error: BaseException | None) -> None:
         if self._beating is not None:
             self._beating.cancel()
             await asyncio.wait([self._beating])
-        await self._run(self._ending(error))
+        await self._await(self._ending(error))

@@ -18,18 +18,21 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from datetime import UTC, datetime
+from math import inf
 
 import attrs
 
 from todoplan.core.commands import ClaimTask
-from todoplan.core.plan.model import Claim
+from todoplan.core.plan.model import Claim, Evidence
 from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.toolbox import Found
 from todoplan.errors import StoreError
-from todoplan.planner.claiming.claims import AsyncClaimed, Claimed
+from todoplan.planner.claiming.claims import AsyncClaimed, Claimed, NotDoneError
 from todoplan.planner.planner import AsyncPlanner, Planner
 from todoplan.planner.steps import unfit
+from todoplan.planner.verifying import Verifier, Verify, verifier_of
 
 _PAUSE = 0.2  # seconds until a worker that found nothing tries again
 _logger = logging.getLogger("todoplan")
@@ -79,8 +82,11 @@ class _Idle:
         self._seen: frozenset[tuple[str, Claim]] = frozenset()
         self._since = time.monotonic()
 
-    def is_over(self, plan: Plan) -> bool:
-        """Return whether to stop waiting."""
+    def is_over(self, plan: Plan, put_off: Collection[str] = ()) -> bool:
+        """Return whether to stop waiting; `put_off` are the tasks that this pool tries again."""
+        # Once the time has come, the next claim ends the wait.
+        if any(task.id in put_off and task.waiting and task.waiting.until for task in plan):
+            return False
         held = frozenset((task.id, task.claim) for task in plan.active() if task.claim is not None)
         if held != self._seen:
             self._seen, self._since = held, time.monotonic()
@@ -89,6 +95,30 @@ class _Idle:
         now = datetime.now(UTC)
         alive = any(claim.until is not None and claim.is_live(now) for _, claim in held)
         return not held or (not alive and time.monotonic() - self._since > self._lease)
+
+
+def _options(  # noqa: PLR0913, PLR0917 - those of `work`
+    name: str,
+    lease: float,
+    attempts: int | None,
+    give_to: str | None,
+    tag: str | None,
+    backoff: float,
+) -> ClaimTask:
+    if isinstance(backoff, bool) or not 0 <= backoff < inf:
+        raise unfit(backoff, "give a number of seconds from 0 on: work(..., backoff=30)")
+    return ClaimTask(name, lease=lease, attempts=attempts, give_to=give_to, tag=tag)
+
+
+def _take_in(held: Claimed | AsyncClaimed, verifier: Verifier, found: Found) -> None:
+    """Have what was found recorded with the completion, or raise: the task is not done."""
+    if isinstance(found, str):
+        msg = f"the verifier failed: {found}"
+        raise NotDoneError(msg, verifier.by)
+    if found is not None and not found.passed:
+        raise NotDoneError(found.summary, verifier.by)
+    if found is not None:
+        held.found = Evidence(found.passed, found.summary, verifier.by)
 
 
 def _note(done: WorkDone, task_id: str, error: BaseException | None) -> None:
@@ -113,6 +143,8 @@ def work(  # noqa: PLR0913 - all are options, by name
     give_to: str | None = None,
     tag: str | None = None,
     stop: threading.Event | None = None,
+    backoff: float = 0,
+    verify: Verify | None = None,
 ) -> WorkDone:
     """
     Work through a plan with a pool of threads, and return what was done.
@@ -120,7 +152,13 @@ def work(  # noqa: PLR0913 - all are options, by name
     `handler` is called with each claimed task (`held.task`). When it returns, the task is
     completed; when it raises, the task is released. It may close the task itself (`held.fail()`),
     and should stop when `held.lost` is true. A task that was released or lost `attempts` times is
-    failed, or is assigned to `give_to`.
+    failed, or is assigned to `give_to`. Type and message of what was raised last stand on the task
+    as failed evidence.
+
+    `backoff` is the delay in seconds until a task whose handler raised is tried again, by the
+    planner's clock; it doubles with each attempt, up to an hour. `verify`, as of a `Planner`, looks
+    at a task with a check before it is completed: a task that is not done counts as one whose
+    handler raised.
 
     Once `stop` is set, no further task is claimed, and tasks in progress are finished. The same
     happens after Ctrl-C, which is raised when they are finished; a second Ctrl-C does not wait for
@@ -136,7 +174,10 @@ def work(  # noqa: PLR0913 - all are options, by name
             tasks.
     """
     _checked(planner, Planner, handler, workers)
-    options = ClaimTask(name, lease=lease, attempts=attempts, give_to=give_to, tag=tag)
+    options = _options(name, lease, attempts, give_to, tag, backoff)
+    verifier, put_off = verifier_of(verify), set[str]()
+    if verifier is not None:
+        verifier.refuse_awaited("work_async")
     halt = threading.Event() if stop is None else stop
     failed = threading.Event()
     done, lock, errors = WorkDone(), threading.Lock(), list[BaseException]()
@@ -147,20 +188,24 @@ def work(  # noqa: PLR0913 - all are options, by name
             while not halt.is_set() and not failed.is_set():
                 held = planner.claim(command)
                 if held is None:
-                    if idle.is_over(planner.plan):
+                    if idle.is_over(planner.plan, put_off):
                         return
                     halt.wait(_PAUSE)
                     continue
                 error: BaseException | None = None
-                begun = False
+                begun, held.backoff = False, backoff
                 try:
                     with held:
                         begun = True
                         handler(held)
+                        if verifier is not None and held.task.check and not held.settled:
+                            _take_in(held, verifier, verifier.find(held.task, planner.plan))
                 except Exception as raised:
                     if not begun:  # no thread for the heartbeat, nor for the next task's
                         raise
                     error = raised
+                    if backoff:
+                        put_off.add(held.task.id)
                 with lock:
                     _note(done, held.task.id, error)
         except BaseException as raised:  # noqa: BLE001 - raised where the pool was started
@@ -200,12 +245,15 @@ async def work_async(  # noqa: PLR0913 - all are options, by name
     give_to: str | None = None,
     tag: str | None = None,
     stop: asyncio.Event | None = None,
+    backoff: float = 0,
+    verify: Verify | None = None,
 ) -> WorkDone:
     """
     Work through a plan with a pool of asyncio tasks. Arguments and results are those of `work`.
     """
     _checked(planner, AsyncPlanner, handler, workers)
-    options = ClaimTask(name, lease=lease, attempts=attempts, give_to=give_to, tag=tag)
+    options = _options(name, lease, attempts, give_to, tag, backoff)
+    verifier, put_off = verifier_of(verify), set[str]()
     done = WorkDone()
 
     async def drain(number: int) -> None:
@@ -213,16 +261,22 @@ async def work_async(  # noqa: PLR0913 - all are options, by name
         while stop is None or not stop.is_set():
             held = await planner.claim(command)
             if held is None:
-                if idle.is_over(await planner.plan()):
+                if idle.is_over(await planner.plan(), put_off):
                     return
                 await asyncio.sleep(_PAUSE)
                 continue
             error: BaseException | None = None
+            held.backoff = backoff
             try:
                 async with held:
                     await handler(held)
+                    if verifier is not None and held.task.check and not held.settled:
+                        plan = await planner.plan()
+                        _take_in(held, verifier, await verifier.afind(held.task, plan))
             except Exception as raised:  # noqa: BLE001 - the handler's, or a lost claim
                 error = raised
+                if backoff:
+                    put_off.add(held.task.id)
             _note(done, held.task.id, error)
 
     try:
