@@ -77,7 +77,7 @@ def test_lines_that_were_moved_move_their_tasks(planner, text):
     """Tasks of others stand behind what they followed."""
     planner.apply(CreateTask("Sow"))
     done = synced(planner, text.replace("- [ ] Dig\n", "").replace("Mow\n", "Mow\n- [ ] Dig\n"))
-    assert subjects(done.plan) == ["Lay pipes", "Mow", "Dig", "Sow"]
+    assert subjects(done.plan) == ["Lay pipes", "Mow", "Sow", "Dig"]
     assert done.text.index("Mow") < done.text.index("Dig")
 
 

@@ -17,7 +17,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules import RULES, Change, Policy, Severity
 from todoplan.dialogue.intake import read
-from todoplan.dialogue.tools import Query, Tool
+from todoplan.dialogue.tools import Ignoring, Query, Tool
 from todoplan.testing.machine import Outcome, PlanMachine, ToolMachine, call_text, command_text
 
 _NO_FENCES: Mapping[str, int] = MappingProxyType({})
@@ -96,6 +96,8 @@ def expected_of_call(  # noqa: PLR0913 - where it stands, and what was sent
     request = None if meant is None else tool.request(read(meant, tool.fields).values)
     if request is None or isinstance(request, Problem):
         return Expected(model, refused=True, codes=None)
+    if isinstance(request, Ignoring):
+        request = request.command
     if isinstance(request, Query):
         unknown = request.task_id is not None and request.task_id not in model.ids()
         return Expected(model, refused=unknown, codes=None)
