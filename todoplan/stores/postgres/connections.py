@@ -140,7 +140,8 @@ def called(steps: Steps[T]) -> T:
 
 async def awaited(steps: Steps[T]) -> T:
     """Carry out the steps of an `AsyncPostgresStore` and return their result."""
-    go_on, value = steps.send, None
+    go_on: Callable[[Any], Any] = steps.send
+    value: Any = None
     try:
         while True:
             waiting: Any = go_on(value)
