@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import os
 import sys
 
 import todoplan
@@ -29,8 +30,11 @@ def main() -> None:
         importlib.import_module("todoplan.cli.hook").run(sys.argv[2:])
         sys.exit(0)
     try:
-        # By name: `python -m todoplan` would call itself so, and no shell completes that.
-        importlib.import_module("todoplan.cli.app").app(prog_name="todoplan")
+        if "_TODOPLAN_COMPLETE" not in os.environ:
+            code = importlib.import_module("todoplan.cli.plans").run_short(sys.argv[1:])
+            if code is not None:
+                sys.exit(code)
+        importlib.import_module("todoplan.cli.commands").run(sys.argv[1:])
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise

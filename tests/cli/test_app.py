@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from todoplan.cli.app import AUDITS, SORT_KEYS, app
-from todoplan.cli.plans import PLAN_COMMANDS
+from todoplan.cli.commands import PLAN_COMMANDS
 from todoplan.cli.recordings import SORTS
 from todoplan.transcripts import DIALECT_NAMES
 from todoplan.transcripts.reading import DIALECTS

@@ -105,7 +105,7 @@ def test_a_missing_extra_is_one_line(start, missing):
     """Without the extra, the line names the pip command."""
     code = (
         f"import sys; sys.modules[{missing!r}] = None\n"
-        "sys.argv = ['todoplan', 'list']\n"
+        "sys.argv = ['todoplan', 'log']\n"
         "from todoplan.__main__ import main; main()"
     )
     with start("-c", code) as process:

@@ -7,7 +7,7 @@ from support.docs import fenced, page
 from typer.testing import CliRunner
 
 from todoplan.cli.app import app
-from todoplan.cli.plans import PLAN_COMMANDS
+from todoplan.cli.commands import PLAN_COMMANDS
 
 
 def test_the_session_is_real(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from hypothesis import given
 from support.hostile import CORPUS, UNSAFE, everywhere, plans
 
 from todoplan import render
-from todoplan.cli.plans import PRINTERS
+from todoplan.cli.views import PRINTERS
 from todoplan.core.plan.plan import Plan
 
 RENDERERS = {name: getattr(render, name) for name in dir(render) if name.startswith("to_")}

@@ -1,7 +1,7 @@
 """
-The typer application: the commands, their options, and the help texts.
+The typer application: all commands, and what the commands other than those on a plan do.
 
-The commands on a plan are implemented in `plans`, those on recordings in `recordings`.
+The commands on a plan are in `commands`, those on recordings in `recordings`.
 """
 
 import asyncio
@@ -23,24 +23,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 import attrs
 import typer
 
-import todoplan as package
 from todoplan.cli import UNREADABLE
+from todoplan.cli.commands import PLAN_COMMANDS, make_app, one_of, with_groups
 from todoplan.cli.hook import ours, run, socket_of
 from todoplan.cli.markdown import MARKDOWN_COMMANDS
-from todoplan.cli.plans import (
-    DEFAULT_PLAN,
-    PLAN_COMMANDS,
-    PRINTERS,
-    STORE,
-    Judge,
-    Place,
-    Writer,
-    chosen_store,
-    copy,
-    show,
-)
+from todoplan.cli.plans import DEFAULT_PLAN, STORE, Judge, Place, Writer
 from todoplan.cli.plugin import HOSTS, Plugin, write_plugin
-from todoplan.cli.screen import Screen, exit_with, one_of, with_groups
+from todoplan.cli.screen import Screen, exit_with
+from todoplan.cli.views import PRINTERS, copy, show
 from todoplan.codec import dump_journal
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.model import Task
@@ -48,7 +38,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import PRESETS, RuleSettings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, lean, tasks, unmet_rules
-from todoplan.errors import StoreError, TodoplanError
+from todoplan.errors import TodoplanError
 from todoplan.planner.verifying import Verifier
 from todoplan.stores.file import FileStore
 from todoplan.transcripts import DIALECT_NAMES
@@ -746,7 +736,7 @@ def _board(  # noqa: PLR0913 - an argument for each option
 ) -> None:
     """Serve a web page that shows the plans of a store live and can change them."""
     doors = Doors(host, port, token, tuple(allow_host or ()), write)
-    exit_with(lambda: serve_board(place, writer, judge, doors, Screen()))
+    exit_with(lambda screen: serve_board(place, writer, judge, doors, screen))
 
 
 def _report(
@@ -756,44 +746,14 @@ def _report(
     if html is None and svg is None:
         msg = "say what to write: --html OUT, --svg OUT, or both"
         raise typer.BadParameter(msg)
-    exit_with(lambda: report(place, html, svg, policy, Screen()))
+    exit_with(lambda screen: report(place, html, svg, policy, screen))
 
 
 PAGE_COMMANDS = {"board": with_groups(_board), "report": with_groups(_report)}
 """The commands by name."""
 
 
-app = typer.Typer(
-    name="todoplan",
-    rich_markup_mode=None,  # brackets in help texts are brackets
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,  # a defect shows Python's own traceback, without the locals
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
-    if wanted:
-        typer.echo(package.__version__)
-        raise typer.Exit
-
-
-@app.callback()
-def todoplan(
-    *,
-    _version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Print the version and exit.", callback=_show_version, is_eager=True
-        ),
-    ] = False,
-) -> None:
-    """
-    Keep, edit, replay and serve the plans of LLM agents.
-
-    Exit codes: 0 success, 1 refused by the rules or findings of severity error, 2 an input could
-    not be read or an argument is wrong.
-    """
+app = make_app()
 
 
 @app.command("demo")
@@ -805,7 +765,7 @@ def _demo(
     """Show what todoplan is: a scripted agent works on a plan, live on the board."""
     from todoplan.cli.demo import demo  # noqa: PLC0415 - only for this command
 
-    exit_with(lambda: demo(Screen(), port=port, browser=browser))
+    exit_with(lambda screen: demo(screen, port=port, browser=browser))
 
 
 @app.command("replay")
@@ -838,8 +798,9 @@ def _replay(  # noqa: PLR0913 - an argument for each option
             _refuse(f"{otlp!r} is no address of a collector, such as http://localhost:4318")
         form = "otlp"
     options = ReplayOptions(form, policy, dialect, together, out, otlp or "")
-    screen = Screen()
-    exit_with(lambda: replay(paths, options, screen) if paths else replay_sample(options, screen))
+    exit_with(
+        lambda screen: replay(paths, options, screen) if paths else replay_sample(options, screen)
+    )
 
 
 def _form(html: Path | None, *, as_json: bool, as_markdown: bool) -> "tuple[Form, Path | None]":
@@ -871,8 +832,8 @@ def _stats(  # noqa: PLR0913 - an argument for each option
     from todoplan.cli.recordings import StatsOptions, stats  # noqa: PLC0415 - slow to import
 
     form, out = _form(html, as_json=as_json, as_markdown=as_markdown)
-    options, screen = StatsOptions(form, policy, sort, out), Screen()
-    exit_with(lambda: stats(paths, options, screen))
+    options = StatsOptions(form, policy, sort, out)
+    exit_with(lambda screen: stats(paths, options, screen))
 
 
 @app.command("show")
@@ -886,19 +847,19 @@ def _show(
     """Show a plan from a JSON document or a store."""
     chosen = _store(store, plan)  # refuses both
     where = plan or Place(chosen, plan_id)
-    exit_with(lambda: show(where, form, Screen(), plan_id))
+    exit_with(lambda screen: show(where, form, screen, plan_id))
 
 
 @app.command("schema")
 def _schema(toolset: ToolSetArgument, *, form: SchemaForm = "plain") -> None:
     """Print the tool definitions of a tool set as JSON, ready for a request."""
-    exit_with(lambda: schema(toolset, form, Screen()))
+    exit_with(lambda screen: schema(toolset, form, screen))
 
 
 @app.command("guide")
 def _guide(name: GuideName = None) -> None:
     """Show a guide, or list all guides."""
-    exit_with(lambda: guide(name, Screen()))
+    exit_with(lambda screen: guide(name, screen))
 
 
 @app.command("mcp")
@@ -930,7 +891,7 @@ def _mcp(  # noqa: PLR0913 - an argument for each option
     kept = (file, Place(_store(store, file)), plan)
     served = Served(*kept, toolset, judge, structured, not no_board, lenient, hooks, actor, verify)
     address = Address(host, port, tuple(allow_host or ())) if http else None
-    exit_with(lambda: serve(served, address, Screen()))
+    exit_with(lambda screen: serve(served, address, screen))
 
 
 @app.command("plugin")
@@ -979,7 +940,7 @@ def _plugin(  # noqa: PLR0913 - an argument for each option
 ) -> None:
     """Write a plugin for a coding agent: Claude Code, Codex, Copilot CLI, Gemini CLI, Qwen Code."""
     made = Plugin(tools, store, plan, reminders, stop)
-    exit_with(lambda: write_plugin(folder, host, made, Screen()))
+    exit_with(lambda screen: write_plugin(folder, host, made, screen))
 
 
 @app.command("hook")
@@ -1012,14 +973,15 @@ def _stores() -> None:
 @stores.command("copy")
 def _copy(source: StoreFrom, target: StoreTo, *, plans: PlanNames = None) -> None:
     """Copy plans with their journals; plans that the target store already has are skipped."""
-    exit_with(lambda: copy(source, target, plans or (), Screen()))
+    exit_with(lambda screen: copy(source, target, plans or (), screen))
 
 
 def _store(url: str | None, file: Path | None) -> str | None:
-    try:
-        return chosen_store(url, has_file=file is not None)
-    except StoreError as error:
-        _refuse(str(error))
+    """Return the address of the store, or `None` for the project's own or if a file was given."""
+    if url is not None and file is not None:
+        _refuse(f"give a file or --store {url}, not both")
+    # The command line takes precedence over the environment.
+    return url if url is not None or file is not None else os.environ.get(STORE)
 
 
 for _name, _command in (PLAN_COMMANDS | MARKDOWN_COMMANDS | PAGE_COMMANDS).items():

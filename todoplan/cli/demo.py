@@ -19,8 +19,9 @@ from typing import Any
 import attrs
 
 from todoplan.cli import UNREADABLE
-from todoplan.cli.plans import draw, entry_phrases, moves
+from todoplan.cli.plans import entry_phrases
 from todoplan.cli.screen import Screen, plan_lines
+from todoplan.cli.views import draw, moves
 from todoplan.core.commands import AnswerTask, Command, CreateTask
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
@@ -168,4 +169,4 @@ def _told(planner: Planner, agent: Agent, screen: Screen) -> None:
                 plan = planner.apply(script.pop(str(task_id)), actor="ann").unwrap()
                 phrases = entry_phrases(planner.history()[-1], plan)
                 screen.write(f"ann: {'; '.join(phrases)}\n")
-    screen.show(plan_lines(planner.plan, screen.out))
+    screen.show(plan_lines(planner.plan, screen.width))

@@ -7,16 +7,9 @@ Other programs may rely on them.
 from typing import Any, get_args
 
 from todoplan.cli.output import REPLAY_FORMAT, REPLAY_VERSION
-from todoplan.cli.plans import (
-    CHECK_FORMAT,
-    CHECK_VERSION,
-    EDIT_FORMAT,
-    EDIT_VERSION,
-    VIEWS_VERSION,
-    WATCH_FORMAT,
-    WATCH_VERSION,
-)
+from todoplan.cli.plans import EDIT_FORMAT, EDIT_VERSION, VIEWS_VERSION
 from todoplan.cli.recordings import STATS_FORMAT, STATS_VERSION
+from todoplan.cli.views import CHECK_FORMAT, CHECK_VERSION, WATCH_FORMAT, WATCH_VERSION
 from todoplan.codec import json_schema
 from todoplan.core.plan.plan import Counts
 from todoplan.core.rules import Severity

@@ -8,8 +8,9 @@ import attrs
 import typer
 
 from todoplan.cli import REFUSED, UNREADABLE
+from todoplan.cli.commands import one_of, with_groups
 from todoplan.cli.plans import Edit, problem_data
-from todoplan.cli.screen import Screen, line, one_of, with_groups
+from todoplan.cli.screen import Screen, line
 from todoplan.codec import from_backlog, from_markdown
 from todoplan.codec.foreign.markdown import FORMS
 from todoplan.core.decide import Rejected

@@ -21,7 +21,6 @@ from typing import Any
 
 import attrs
 from rich.cells import cell_len
-from rich.console import Console
 from rich.text import Text
 
 from todoplan.board.bundle import report_scripts, report_style
@@ -497,7 +496,7 @@ _BETWEEN = "  "
 _LEGEND = f"{STATUS_MARKS}; findings: ! warning, !! error"
 
 
-def columns(rows: Sequence[Sequence[str]], console: Console) -> Iterator[str]:
+def columns(rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
     """
     Yield the rows of a table of cleaned cells.
 
@@ -505,7 +504,7 @@ def columns(rows: Sequence[Sequence[str]], console: Console) -> Iterator[str]:
     first cell is cut off, because names differ at their ends.
     """
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    left = room(sum(widths[1:]) + len(_BETWEEN) * len(widths[1:]), console)
+    left = room(sum(widths[1:]) + len(_BETWEEN) * len(widths[1:]), width)
     first = widths[0] if left is None else min(widths[0], left)
     for name, *numbers in rows:
         shown = clip(name[::-1], first)[::-1]
@@ -531,7 +530,7 @@ class _Widths:
     mark: int
 
 
-def timeline(rows: tuple[Row, ...], console: Console) -> Iterator[Text]:
+def timeline(rows: tuple[Row, ...], width: int | None) -> Iterator[Text]:
     """
     Yield the lines of a timeline: the titles, the legend of the marks, and the rows.
 
@@ -539,7 +538,7 @@ def timeline(rows: tuple[Row, ...], console: Console) -> Iterator[Text]:
     """
     widths = _Widths(*(_widest(name, title, rows) for name, title in _TITLES.items()))
     yield Text(_titles(widths), "bold")
-    yield from hanging(Text("  "), wrapped(_LEGEND, room(_INDENT, console), console))
+    yield from hanging(Text("  "), wrapped(_LEGEND, room(_INDENT, width)))
     day = ""
     for row in rows:
         if row.day != day:
@@ -548,7 +547,7 @@ def timeline(rows: tuple[Row, ...], console: Console) -> Iterator[Text]:
         if row.before:
             yield Text(" " * _INDENT + f"-- {row.before}", "dim")
         head = _head(row, widths)
-        left = room(head.cell_len, console)
+        left = room(head.cell_len, width)
         yield from hanging(head, (cut(phrase, left) for phrase in row.phrases))
 
 
@@ -598,29 +597,29 @@ class TextPrinter:
     def recording(self, replay: Replay) -> None:
         """Consume the replay and print it."""
         rows = tuple(map(row_of, replay.steps()))
-        self.screen.show(_recording(replay, rows, self.screen.out))
+        self.screen.show(_recording(replay, rows, self.screen.width))
 
     def close(self, run: Run) -> None:
         """Name the files that were no recordings."""
         self.screen.show(skipped_lines(run.skipped))
 
 
-def _recording(replay: Replay, rows: tuple[Row, ...], console: Console) -> Iterator[Text]:
+def _recording(replay: Replay, rows: tuple[Row, ...], width: int | None) -> Iterator[Text | str]:
     yield Text(one_line(replay.file), "bold")
     yield Text(headline(replay), "dim")
     yield Text()
     if rows:
-        yield from timeline(rows, console)
+        yield from timeline(rows, width)
         yield Text()
     for lane in replay.lanes:
         name = f" of {one_line(lane.name)}" if len(replay.lanes) > 1 else ""
         yield Text(f"Plan at the end{name}", "bold")
-        yield from plan_lines(lane.plan, console)
+        yield from plan_lines(lane.plan, width)
         if spent := seconds_spent(lane.plan):
             shown = ", ".join(f"#{task_id} {_duration(spent[task_id])}" for task_id in spent)
-            yield from hanging(Text("  took "), wrapped(shown, room(7, console), console))
+            yield from hanging(Text("  took "), wrapped(shown, room(7, width)))
         yield Text()
-    yield from _findings(replay, console)
+    yield from _findings(replay, width)
     yield Text()
 
 
@@ -631,10 +630,10 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def _findings(replay: Replay, console: Console) -> Iterator[Text]:
+def _findings(replay: Replay, width: int | None) -> Iterator[Text]:
     found = groups(replay.findings, replay.bad_lines)
     if note := caveat(replay):
-        yield from hanging(Text(), wrapped(note, room(0, console), console))
+        yield from hanging(Text(), wrapped(note, room(0, width)))
     elif not found:
         yield Text("No findings")
     if found:
@@ -644,7 +643,7 @@ def _findings(replay: Replay, console: Console) -> Iterator[Text]:
         yield Text.assemble(mark, (one_line(group.code), "bold"), (f" {group.count}", "dim"))
         for finding in group.shown:
             head = Text(" " * 5).append(where(finding), "dim").append("  ")
-            yield from hanging(head, wrapped(finding.text, room(head.cell_len, console), console))
+            yield from hanging(head, wrapped(finding.text, room(head.cell_len, width)))
         if group.rest:
             yield Text(f"     {group.rest}", "dim")
 

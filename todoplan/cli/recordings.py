@@ -8,7 +8,6 @@ from statistics import median
 from typing import Any, Literal, Protocol
 
 import attrs
-from rich.console import Console
 from rich.text import Text
 
 from todoplan.cli import UNREADABLE
@@ -315,15 +314,15 @@ def print_stats(counted: list[RecordingCounts], run: Run, screen: Screen) -> Non
     "Updates" are the calls that were carried out, "failed" the refused and unreadable ones; all
     other calls only read the plan. "Chars" is the length of the calls and answers.
     """
-    screen.show(_lines(counted, totals(counted), screen.out))
+    screen.show(_lines(counted, totals(counted), screen.width))
     screen.show(skipped_lines(run.skipped))
 
 
-def _lines(counted: list[RecordingCounts], every: Totals, console: Console) -> Iterator[Text]:
-    head, *rows, last = columns(tuple(_recordings(counted, every)), console)
+def _lines(counted: list[RecordingCounts], every: Totals, width: int | None) -> Iterator[Text]:
+    head, *rows, last = columns(tuple(_recordings(counted, every)), width)
     yield from (Text(head, "bold"), *map(Text, rows), Text(last, "bold"), Text())
     if any(each.found for each in counted):
-        head, *rows = columns(tuple(_findings(counted, every.calls)), console)
+        head, *rows = columns(tuple(_findings(counted, every.calls)), width)
         yield from (Text(head, "bold"), *map(Text, rows), Text())
     if every.calls:
         yield _averages(every)

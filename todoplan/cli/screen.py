@@ -1,34 +1,28 @@
 """The terminal: results go to stdout, error messages and the progress bar to stderr."""
 
-import inspect
 import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import wraps
 from itertools import islice
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
-import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-from rich.text import Text
 
-from todoplan.cli import CLOSED_PIPE, INTERRUPTED
+from todoplan.cli import CLOSED_PIPE, INTERRUPTED, UNREADABLE
 from todoplan.core.plan.plan import Plan
+from todoplan.errors import TodoplanError
 from todoplan.render.outline import clip, to_text
 from todoplan.texts import one_line
 
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_FORCING = {"FORCE_COLOR", "TTY_COMPATIBLE"}  # variables that have rich treat a pipe as a terminal
 _WORTH_A_BAR = 1_000_000
 _AT_ONCE = 500
-
-
-class _Pipe(Console):
-    def on_broken_pipe(self) -> None:
-        """Raise the BrokenPipeError again; rich would exit with 1, which here means "refused"."""
-        raise  # noqa: PLE0704 - rich calls this while it handles the BrokenPipeError
 
 
 @attrs.frozen
@@ -39,29 +33,63 @@ class Ticker:
     reach: Callable[[int], None]
 
 
-@attrs.frozen
 class Screen:
-    """The consoles for stdout and stderr. They use colours on a terminal only."""
+    """
+    The consoles for stdout and stderr. They use colours on a terminal only.
 
-    out: Console = attrs.field(factory=_Pipe)
-    err: Console = attrs.field(factory=lambda: _Pipe(stderr=True))
+    Each console is made when it is first needed: without a terminal, rich is not imported.
+    """
 
-    def show(self, rows: Iterable[Text]) -> None:
+    def __init__(self, out: "Console | None" = None, err: "Console | None" = None) -> None:
+        self._out, self._err = out, err
+
+    @property
+    def out(self) -> "Console":
+        """The console of stdout."""
+        self._out = self._out or _console(is_error=False)
+        return self._out
+
+    @property
+    def err(self) -> "Console":
+        """The console of stderr."""
+        self._err = self._err or _console(is_error=True)
+        return self._err
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether stdout is certainly no terminal: nothing in the environment says otherwise."""
+        return self._out is None and not sys.stdout.isatty() and not _FORCING & {*os.environ}
+
+    @property
+    def width(self) -> int | None:
+        """The number of columns of the terminal, or `None` if stdout is not a terminal."""
+        return self.out.width if not self.is_plain and self.out.is_terminal else None
+
+    def show(self, rows: "Iterable[Text | str]") -> None:
         """
         Print rows for people.
 
         They are printed in batches, because a progress bar is redrawn at each print.
         """
+        if self.is_plain:
+            sys.stdout.writelines(f"{row}\n" for row in rows)
+            return
+        from rich.text import Text  # noqa: PLC0415 - slow to import
+
         coming = iter(rows)
         while batch := tuple(islice(coming, _AT_ONCE)):
             # Without `soft_wrap` rich would wrap at 80 columns if there is no terminal. `Text`
             # keeps brackets in a title from being read as markup.
-            self.out.print(Text("\n").join(batch), soft_wrap=True)
+            whole = Text("\n").join(Text(row) if isinstance(row, str) else row for row in batch)
+            self.out.print(whole, soft_wrap=True)
 
     def write(self, text: str) -> None:
         """Print text for programs, unchanged and not wrapped."""
-        # `print` would wrap, and would read brackets as markup.
-        self.out.out(text, end="", highlight=False)
+        if self.is_plain:
+            sys.stdout.write(text)
+        else:
+            # `print` would wrap, and would read brackets as markup.
+            self.out.out(text, end="", highlight=False)
 
     def complain(self, text: str) -> None:
         """
@@ -70,8 +98,12 @@ class Screen:
         If stdout and stderr are both terminals, it is printed on stdout's console, which handles
         the progress bar.
         """
+        said = f"todoplan: {one_line(text)}"
+        if self._err is None and not sys.stderr.isatty():
+            sys.stderr.write(f"{said}\n")
+            return
         console = self.out if self.out.is_terminal and self.err.is_terminal else self.err
-        console.out(f"todoplan: {one_line(text)}", highlight=False)
+        console.out(said, highlight=False)
 
     @contextmanager
     def ticker(self, total: int) -> Iterator[Ticker]:
@@ -81,6 +113,13 @@ class Screen:
         Inputs of less than 1 MB get no bar. The bar uses stdout's console if that is a terminal,
         and is removed at the end.
         """
+        from rich.progress import (  # noqa: PLC0415 - slow to import
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+        )
+
         console = self.out if self.out.is_terminal else self.err
         columns = TextColumn("reading"), BarColumn(), TaskProgressColumn()
         hidden = total < _WORTH_A_BAR or not console.is_terminal
@@ -92,21 +131,45 @@ class Screen:
             )
 
 
+def _console(*, is_error: bool) -> "Console":
+    from rich.console import Console  # noqa: PLC0415 - slow to import
+
+    class Pipe(Console):
+        def on_broken_pipe(self) -> None:
+            """Raise the BrokenPipeError again; rich would exit with 1, which means "refused"."""
+            raise  # noqa: PLE0704 - rich calls this while it handles the BrokenPipeError
+
+    return Pipe(stderr=is_error)
+
+
 # -------- exit_codes --------
 # How a command ends: with its exit code, also when it is interrupted or its output pipe is closed.
 
 
-def exit_with(job: Callable[[], int]) -> NoReturn:
+def exit_with(job: Callable[[Screen], int | None]) -> NoReturn:
     """
-    Run the job and exit with the code that it returns.
-
-    The exit code is 130 after Ctrl-C, and 141 if the output pipe was closed.
+    Run the job and exit with its code, see `exit_code_of`.
 
     Raises:
         SystemExit: always.
     """
+    sys.exit(exit_code_of(job))
+
+
+def exit_code_of(job: Callable[[Screen], int | None]) -> int:
+    """
+    Run the job and return its exit code; `None` counts as 0.
+
+    The exit code is 2 after an error, which is printed, 130 after Ctrl-C, and 141 if the output
+    pipe was closed.
+    """
+    screen = Screen()
     try:
-        code = job()
+        try:
+            code = job(screen) or 0
+        except TodoplanError as error:
+            screen.complain(str(error))
+            code = UNREADABLE
         # A closed pipe is detected when the buffer is written. Flush here, where it can still be
         # handled.
         sys.stdout.flush()
@@ -119,7 +182,7 @@ def exit_with(job: Callable[[], int]) -> NoReturn:
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
         code = CLOSED_PIPE
-    sys.exit(code)
+    return code
 
 
 # -------- lines --------
@@ -140,9 +203,9 @@ COLOURS: dict[str, str] = {
 """The colours of the statuses."""
 
 
-def room(taken: int, console: Console) -> int | None:
-    """Return the number of columns left on the terminal, or `None` if it is not a terminal."""
-    return max(console.width - taken, _LEAST) if console.is_terminal else None
+def room(taken: int, width: int | None) -> int | None:
+    """Return the number of columns left of a terminal's `width`; `None` if it is not a terminal."""
+    return None if width is None else max(width - taken, _LEAST)
 
 
 def cut(text: str, width: int | None) -> str:
@@ -150,18 +213,23 @@ def cut(text: str, width: int | None) -> str:
     return text if width is None else clip(text, width)
 
 
-def wrapped(text: str, width: int | None, console: Console) -> Iterator[str]:
+def wrapped(text: str, width: int | None) -> Iterator[str]:
     """Yield the text, cleaned, in lines of at most `width` columns, or whole if it is `None`."""
     whole = one_line(text)
     if width is None:
         yield whole
     else:
-        lines = Text(whole).wrap(console, width, overflow="fold")
+        from rich.console import Console  # noqa: PLC0415 - slow to import
+        from rich.text import Text  # noqa: PLC0415 - same
+
+        lines = Text(whole).wrap(Console(width=width), width, overflow="fold")
         yield from (line.plain.rstrip() for line in lines)
 
 
-def hanging(head: Text, lines: Iterable[str]) -> Iterator[Text]:
+def hanging(head: "Text", lines: Iterable[str]) -> "Iterator[Text]":
     """Yield the lines with the head before the first one; the others are indented by its width."""
+    from rich.text import Text  # noqa: PLC0415 - slow to import
+
     for line in lines:
         yield head.copy().append(line)
         head = Text(" " * head.cell_len)
@@ -173,81 +241,17 @@ def line(data: Any) -> str:
     return json.dumps(data, allow_nan=False)
 
 
-def plan_lines(plan: Plan, console: Console) -> Iterator[Text]:
-    """Yield the lines of a plan, cut to the width of the terminal if there is one."""
-    head, *tasks = to_text(plan, width=room(_INDENT, console)).split("\n")
-    yield Text(" " * _INDENT + head)
+def plan_lines(plan: Plan, width: int | None) -> "Iterator[Text | str]":
+    """Yield the lines of a plan; on a terminal cut to its width, with coloured marks."""
+    head, *tasks = to_text(plan, width=room(_INDENT, width)).split("\n")
+    yield " " * _INDENT + head
+    if width is None:
+        yield from (" " * _INDENT + line for line in tasks)
+        return
+    from rich.text import Text  # noqa: PLC0415 - slow to import
+
     for task, line in zip(plan, tasks, strict=True):
         text = Text(" " * _INDENT + line)
         mark = len(text.plain) - len(text.plain.lstrip())  # subtasks are indented
         text.stylize(COLOURS[task.status], mark, mark + len("[x]"))
         yield text
-
-
-# -------- option_groups --------
-# Groups of options that many commands share: an attrs class whose fields are the options.
-#
-# typer reads a command's options from its parameters, so six shared options would be repeated on
-# each of twelve commands. Here a command has one parameter for a whole group, and typer is given a
-# signature in which the fields of the class replace that parameter.
-
-
-def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """
-    Return a wrapper of the command for typer.
-
-    In its signature, each parameter that is annotated with an attrs class is replaced by the
-    fields of that class, as options; a field may be such a class too. The command itself is called
-    with an instance of the class.
-    """
-    own = inspect.signature(command, eval_str=True)
-    plain = [p for p in own.parameters.values() if not attrs.has(p.annotation)]
-    groups = {p.name: p.annotation for p in own.parameters.values() if attrs.has(p.annotation)}
-
-    @wraps(command)
-    def flat(**given: Any) -> None:
-        values = {name: _group_of(group, given) for name, group in groups.items()}
-        command(**given, **values)
-
-    # Shared options come after the command's own, also in its help.
-    parameters = [*plain, *(each for group in groups.values() for each in _options_of(group))]
-    flattened = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
-    # typer calls `inspect.signature`, which uses this attribute if it is set.
-    vars(flat)["__signature__"] = own.replace(parameters=flattened)
-    return flat
-
-
-def _options_of(group: type) -> Iterator[inspect.Parameter]:
-    for field in inspect.signature(group, eval_str=True).parameters.values():
-        if attrs.has(field.annotation):
-            yield from _options_of(field.annotation)
-        else:
-            yield field
-
-
-def _group_of(group: type, given: dict[str, Any]) -> Any:
-    """Return an instance of a group, and take its values out of those that were given."""
-    values = {
-        field.name: _group_of(field.annotation, given)
-        if attrs.has(field.annotation)
-        else given.pop(field.name)
-        for field in inspect.signature(group, eval_str=True).parameters.values()
-    }
-    return group(**values)
-
-
-def one_of(names: Iterable[str]) -> dict[str, Any]:
-    """Return the typer arguments that restrict an option to these names and complete them."""
-    known = tuple(names)
-
-    # typer's own choices need an Enum class, but these names are the keys of a dict.
-    def check(name: str | None) -> str | None:
-        if name is not None and name not in known:
-            msg = f"{name!r} is none of {', '.join(known)}"
-            raise typer.BadParameter(msg)
-        return name
-
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in known if name and name.startswith(incomplete)]
-
-    return {"callback": check, "autocompletion": complete}

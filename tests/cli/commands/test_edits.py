@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 
 from todoplan import Planner, Status
 from todoplan.cli import plans as plan_options
+from todoplan.cli.commands import PLAN_COMMANDS
 from todoplan.cli.json_schemas import PLAN_SCHEMAS
-from todoplan.cli.plans import PLAN_COMMANDS
 from todoplan.core.commands import ClaimTask, CreateTask, RenewClaim, UpdateTask
 from todoplan.core.plan.model import EDITABLE, Waiting
 from todoplan.errors import StoreError

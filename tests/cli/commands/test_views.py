@@ -9,7 +9,8 @@ from rich.cells import cell_len
 
 from todoplan import Planner
 from todoplan.cli.json_schemas import PLAN_SCHEMAS
-from todoplan.cli.plans import Place, show_log
+from todoplan.cli.plans import Place
+from todoplan.cli.views import show_log
 from todoplan.codec import load_plan
 from todoplan.core.commands import (
     Batch,
@@ -124,7 +125,7 @@ def test_a_log_can_be_cut(stored, invoke):
 def test_a_log_fits_the_terminal(stored, terminal, text):
     """What is too long is cut."""
     Planner(FileStore(stored), "garden").apply(CreateTask("Sow " * 100))
-    assert show_log(Place(str(stored)), terminal, last=0, as_json=False) == 0
+    show_log(Place(str(stored)), terminal, last=0, as_json=False)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text(terminal))
     assert all(cell_len(line) <= 70 for line in plain.split("\n"))
     assert "created #4 Sow" in plain

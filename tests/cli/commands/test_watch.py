@@ -20,7 +20,8 @@ from rich.cells import cell_len
 from todoplan import Planner
 from todoplan.cli import plans as stored_plans
 from todoplan.cli.json_schemas import PLAN_SCHEMAS
-from todoplan.cli.plans import Place, watch
+from todoplan.cli.plans import Place
+from todoplan.cli.views import watch
 from todoplan.core.commands import Batch, CreateTask, UpdateTask
 from todoplan.errors import StoreError
 from todoplan.stores.sqlite import SqliteStore

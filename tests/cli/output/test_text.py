@@ -67,5 +67,5 @@ def test_without_calls_there_are_no_titles(screen, text, recording):
 def test_the_mark_of_a_subtask_is_coloured_where_it_stands(terminal, text):
     """Behind its indentation, by its status."""
     plan = plan_of([Task("1", "a"), Task("2", "b", parent="1", status="failed")])
-    terminal.show(plan_lines(plan, terminal.out))
+    terminal.show(plan_lines(plan, terminal.width))
     assert "\n    \x1b[31m[!]\x1b[0m 2 b\n" in text(terminal)

@@ -1,0 +1,120 @@
+"""Common commands in their common form run without typer, and as typer would run them."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from todoplan import Planner
+from todoplan import __main__ as entry
+from todoplan.cli.plans import run_short
+from todoplan.core.commands import CreateTask
+from todoplan.stores.file import FileStore
+
+TIME = re.compile(r"20\d\d-[\dT:.+-]+")
+
+
+@pytest.fixture
+def line(tmp_path, monkeypatch):
+    """Make a fresh store of two tasks, named by the environment."""
+    monkeypatch.setenv("TODOPLAN_ACTOR", "ann")
+
+    def make(name):
+        path = tmp_path / f"{name}.json"
+        planner = Planner(FileStore(path), "garden")
+        planner.apply(CreateTask("Sow"))
+        planner.apply(CreateTask("Reap", blocked_by=("1",)))
+        monkeypatch.setenv("TODOPLAN_STORE", str(path))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list"],
+        ["list", "--json", "--plan", "garden"],
+        ["list", "--ready", "--plan=garden"],
+        ["next"],
+        ["next", "--plan", "house"],
+        ["ready"],
+        ["ready", "--explain"],
+        ["add", "Rest", "--json"],
+        ["add", "Rest", "--actor", "bob"],
+        ["start"],
+        ["start", "1", "--json"],
+        ["done", "1,2"],
+        ["done", "#1"],
+        ["done", "7"],
+        ["done", "3-1"],
+    ],
+)
+def test_the_short_road_gives_what_the_long_one_gives(line, invoke, capsys, arguments):
+    """Exit code, stdout and stderr are the same."""
+    line("long")
+    long = invoke(*arguments)
+    line("short")
+    code = run_short(arguments)
+    short = capsys.readouterr()
+    said = (TIME.sub("", long.stdout), long.stderr.replace("long.json", "short.json"))
+    assert (code, TIME.sub("", short.out), short.err) == (long.exit_code, *said)
+
+
+def test_where_names_the_store(line, capsys):
+    """Also without typer."""
+    line("short")
+    assert run_short(["where"]) == 0
+    assert capsys.readouterr().out.endswith("named by TODOPLAN_STORE; plans: garden\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--help"],
+        ["list", "--help"],
+        ["list", "--actor", "ann"],
+        ["list", "1"],
+        ["list", "--store"],
+        ["next", "--json"],
+        ["ready", "--json"],
+        ["where", "--json"],
+        ["add"],
+        ["add", "a", "b"],
+        ["add", "a", "--after", "1"],
+        ["start", "--ready"],
+        ["done"],
+        ["done", "1", "--policy", "strict"],
+        ["log"],
+        ["paint"],
+    ],
+)
+def test_any_other_line_is_left_to_typer(arguments):
+    """Help, rare options and mistakes."""
+    assert run_short(arguments) is None
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["next"], 0), (["done"], 2), (["log"], 0)])
+def test_main_takes_either_road(line, monkeypatch, arguments, code):
+    """The exit code arrives."""
+    line("short")
+    monkeypatch.setattr(sys, "argv", ["todoplan", *arguments])
+    with pytest.raises(SystemExit) as left:
+        entry.main()
+    assert left.value.code == code
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["next"], ["ready"], ["add", "Sow"]])
+def test_the_short_road_imports_neither_typer_nor_rich(tmp_path, arguments):
+    """Status lines and hooks call these commands often."""
+    code = (
+        "import sys; sys.argv = ['todoplan', *sys.argv[1:]]\n"
+        "from todoplan.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(*{'typer', 'rich', 'pydantic'} & set(sys.modules), 'loaded')"
+    )
+    ran = [sys.executable, "-c", code, *arguments, "--store", "plans.json"]
+    done = subprocess.run(ran, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1].strip() == "loaded"

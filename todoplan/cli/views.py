@@ -1,0 +1,579 @@
+"""
+The commands that show a plan: `show`, `log`, `diff`, `drift`, `check`, `watch`; and `store copy`.
+
+`todoplan.cli.json_schemas` describes their JSON output. Plans, tasks and journal entries have the
+form in which `todoplan.codec` writes them.
+"""
+
+import json
+from collections import Counter, deque
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import attrs
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.text import Text
+
+from todoplan.cli import REFUSED, UNREADABLE
+from todoplan.cli.plans import (
+    Judge,
+    Place,
+    PlanStore,
+    chosen_plan,
+    entry_phrases,
+    problem_data,
+    write_document,
+)
+from todoplan.cli.screen import (
+    COLOURS,
+    Screen,
+    cut,
+    hanging,
+    line,
+    plan_lines,
+    room,
+    wrapped,
+)
+from todoplan.codec import entry_to_data, load_plan
+from todoplan.codec.documents import write_task
+from todoplan.codec.engine import LIMIT, parse, to_unicode, write_fields
+from todoplan.core.events.apply import Entry, replay
+from todoplan.core.events.base import Difference, differences
+from todoplan.core.events.drift import Drift, drift
+from todoplan.core.plan.model import (
+    TASK_FIELDS,
+    Claim,
+    Evidence,
+    FieldKind,
+    Status,
+    Task,
+    Waiting,
+    thaw,
+)
+from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.questions import ready
+from todoplan.core.problems import Problem, explain
+from todoplan.core.rules import Policy, Severity, inspect
+from todoplan.errors import CodecError, ReadError, StoreError
+from todoplan.planner.planner import Planner
+from todoplan.render.markup import to_dot, to_html, to_markdown, to_mermaid
+from todoplan.render.outline import Line, aside, clip, drift_to_text, lines, summary
+from todoplan.stores.base import follow
+from todoplan.stores.copying import copy_plan
+from todoplan.stores.file import FORMAT as FILE_FORMAT
+from todoplan.stores.file import FileStore
+from todoplan.stores.sqlite import SqliteStore
+from todoplan.stores.urls import open_store
+from todoplan.texts import one_line
+from todoplan.transcripts.files import unreadable
+
+# -------- store copy --------
+
+
+def copy(source: str, target: str, plans: Sequence[str], screen: Screen) -> int:
+    """Copy the named plans, or all, with their journals, and return the exit code."""
+    here, there = open_store(source), open_store(target)
+    kept = here.plan_ids()
+    missing = [plan_id for plan_id in plans if plan_id not in kept]
+    if missing or not kept:
+        screen.complain(f"{source} has no plan {', '.join(map(repr, missing)) or 'at all'}")
+        return UNREADABLE
+    for plan_id in plans or kept:
+        is_new = copy_plan(here, there, plan_id)
+        entries = len(there.entries(plan_id))
+        done = f"{entries} entries" if is_new else "there already, as it is"
+        screen.write(f"{plan_id!r}: {done}\n")
+    return 0
+
+
+# -------- show --------
+# `todoplan show`: print a plan document, or a plan in a store, for people.
+
+
+PRINTERS = {"markdown": to_markdown, "mermaid": to_mermaid, "dot": to_dot, "html": to_html}
+"""The output formats other than text; `html` is a fragment of a page."""
+
+_SQLITE = b"SQLite format 3\0"
+
+
+def show(where: Path | Place, form: str, screen: Screen, plan_id: str | None = None) -> None:
+    """
+    Print a plan.
+
+    `where` is a file or a place, and `plan_id` names one plan of a file with several. `form` is
+    "text" or a name in `PRINTERS`.
+    """
+    if isinstance(where, Place):
+        plan = _kept(where.shown, where.store_itself(), where.plan_id)
+    else:
+        plan = _load(where, plan_id)
+    if form == "text":
+        screen.show(plan_lines(plan, screen.width))
+    else:
+        screen.write(f"{PRINTERS[form](plan)}\n")
+
+
+def _load(path: Path, plan_id: str | None) -> Plan:
+    try:
+        document = _read(path)
+        if document.startswith(_SQLITE):
+            return _kept(path, SqliteStore(path), plan_id)
+        if _format(document) == FILE_FORMAT:
+            return _kept(path, FileStore(path), plan_id)
+        if plan_id is not None:
+            msg = f"{path} holds one plan, which has no name: leave out --plan {plan_id}"
+            raise ReadError(msg, file=str(path))
+        return load_plan(document)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from error
+    except CodecError as error:
+        msg = f"{path}: {error}"
+        raise ReadError(msg, file=str(path)) from error
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        head = file.read(len(_SQLITE))
+        if head == _SQLITE:
+            return head
+        # One byte more than the limit is enough to detect a file that is too large.
+        document = head + file.read(LIMIT + 1)
+    if len(document) > LIMIT:
+        msg = f"{path} is larger than {LIMIT} bytes, which no plan document is"
+        raise ReadError(msg, file=str(path))
+    return document
+
+
+def _format(document: bytes) -> object:
+    # For invalid JSON, `load_plan` raises an error that gives the position.
+    try:
+        data = parse(to_unicode(document, LIMIT))
+    except CodecError:
+        return None
+    return data.get("format") if isinstance(data, dict) else None
+
+
+def _kept(named: Path | str, store: PlanStore, plan_id: str | None) -> Plan:
+    try:
+        return store.load(chosen_plan(store, plan_id, named))
+    except (StoreError, CodecError) as error:
+        raise ReadError(str(error), file=str(named)) from error
+
+
+# -------- changes --------
+# Changes of a plan as lines for people: journal entries, and the difference of two revisions.
+
+
+_NAME = 24
+_VALUE = 60
+_MOST = 12  # an import that replaces a list may set thousands
+_IN_PHRASES = frozenset({"status", "blocks", "claim", "claims", "failed_attempts"})
+
+
+def log_lines(journal: Sequence[Entry], last: int, width: int | None) -> Iterator[Text]:
+    """
+    Yield the lines of the last entries of a complete journal.
+
+    Each entry has its revision, time, actor, command, a phrase for each change, and the fields
+    that it set with their old and new values.
+    """
+    earlier = len(journal) - last
+    plan = replay(Plan(), (event for entry in journal[:earlier] for event in entry.events))
+    heads, phrases = [], []
+    for entry in journal[earlier:]:
+        before, plan = plan, replay(plan, entry.events)
+        heads.append(_head(entry))
+        phrases.append((*entry_phrases(entry, plan, before), *_set_fields(entry, before, plan)))
+    widths = [max(map(cell_len, column)) for column in zip(*heads, strict=True)]
+    for cells, told in zip(heads, phrases, strict=True):
+        yield from _row(cells, widths, told, width)
+
+
+def entry_lines(
+    entry: Entry, phrases: Iterable[str], widths: list[int], width: int | None
+) -> Iterator[Text]:
+    """
+    Yield the lines of one entry with the given phrases.
+
+    `widths` are the column widths so far, at first an empty list. They are updated in place.
+    """
+    cells = _head(entry)
+    widths[:] = map(max, map(cell_len, cells), widths or (0,) * len(cells))
+    yield from _row(cells, widths, phrases, width)
+
+
+def _set_fields(entry: Entry, before: Plan, after: Plan) -> Iterator[str]:
+    """Yield the fields that an entry changed in existing tasks, each with its old and new value."""
+    ids = dict.fromkeys(task_id for event in entry.events for task_id in event.task_ids)
+    both = [(was, now) for each in ids if (was := before.get(each)) and (now := after.get(each))]
+    # Fields in `_IN_PHRASES` are already in the phrases. An edge is reported at the blocked task.
+    told = [f"  #{now.id} {note}" for was, now in both for note in _fields(was, now, _IN_PHRASES)]
+    yield from told[:_MOST]
+    if len(told) > _MOST:
+        yield f"  and {len(told) - _MOST} more"
+
+
+def _head(entry: Entry) -> tuple[str, ...]:
+    at = f"{entry.at:%Y-%m-%d %H:%M:%S}" if entry.at else ""
+    names = (clip(one_line(text or ""), _NAME) for text in (entry.actor, entry.cause))
+    return (str(entry.revision), at, *names)
+
+
+def _row(
+    cells: Sequence[str], widths: Sequence[int], told: Iterable[str], width: int | None
+) -> Iterator[Text]:
+    sized = zip(cells, widths, strict=True)
+    padded = (f"  {cell}{' ' * (column - cell_len(cell))}" for cell, column in sized if column)
+    head = Text("".join(padded) + "  ", "dim")
+    left = room(head.cell_len, width)
+    yield from hanging(head, (cut(phrase, left) for phrase in told))
+
+
+def difference_lines(found: Iterable[Difference]) -> Iterator[Text]:
+    """Yield a line for each task that was added, removed or changed, with its changed fields."""
+    empty = True
+    for each in found:
+        empty = False
+        sign = "+" if each.was is None else "-" if each.now is None else "~"
+        notes = _fields(each.was, each.now) if each.was and each.now else ()
+        told = f": {'; '.join(notes)}" if notes else ""
+        subject = clip(one_line(each.task.subject), _VALUE)
+        yield Text(f"  {sign} #{each.task.id} {subject}{told}", _COLOURS[sign])
+    if empty:
+        yield Text("  no difference")
+
+
+_COLOURS = {"+": "green", "-": "red", "~": "yellow"}
+
+
+def _fields(was: Task, now: Task, without: Container[str] = ()) -> tuple[str, ...]:
+    """Return the changed fields, each as "status pending -> completed". Times are left out."""
+    return tuple(
+        f"{name.replace('_', ' ')} {_shown(old)} -> {_shown(new)}"
+        for name, field in TASK_FIELDS.items()
+        if field.kind is not FieldKind.TIME
+        and name not in without
+        and (old := getattr(was, name)) != (new := getattr(now, name))
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Waiting):
+        value = " ".join(filter(None, (value.reason, value.question))) or "waiting"
+    elif isinstance(value, Evidence):
+        value = f"{'passed' if value.passed else 'failed'} {value.summary}".rstrip()
+    elif isinstance(value, Claim):
+        value = value.owner
+    elif isinstance(value, tuple):
+        value = ", ".join(f"#{each}" for each in value)
+    elif isinstance(value, Mapping):
+        value = json.dumps(thaw(value), ensure_ascii=False)
+    return clip(one_line("" if value is None else str(value)), _VALUE) or "nothing"
+
+
+# -------- history --------
+
+
+def show_log(place: Place, screen: Screen, *, last: int, as_json: bool) -> None:
+    """Print the `last` entries of the journal (0: all), oldest first."""
+    store, plan_id = place.opened()
+    journal = store.entries(plan_id)
+    shown = journal[-last:]
+    if as_json:
+        write_document(screen, "log", plan_id, entries=[entry_to_data(entry) for entry in shown])
+        return
+    if more := len(journal) - len(shown):
+        screen.show([Text(f"  {more} earlier; --last 0 shows all", "dim")])
+    screen.show(log_lines(journal, len(shown), screen.width))
+
+
+def show_differences(
+    place: Place, screen: Screen, since: int | None, until: int | None, *, as_json: bool
+) -> None:
+    """
+    Print the tasks that differ between two revisions of the plan.
+
+    Without `since`, the comparison begins before the last entry; without `until`, it ends with
+    the current plan.
+    """
+    store, plan_id = place.opened()
+    journal = store.entries(plan_id)
+    last = journal[-1].revision if journal else 0
+    before = last - len(journal[-1].events) if journal else 0
+    first, end = before if since is None else since, last if until is None else until
+    if not first <= end <= last:
+        msg = f"revisions {first} to {end} were asked for; the plan has those from 0 to {last}"
+        raise ReadError(msg)
+    found = differences(_at(journal, first), _at(journal, end))
+    if as_json:
+        tasks = list(map(_difference_data, found))
+        write_document(screen, "diff", plan_id, since=first, until=end, tasks=tasks)
+        return
+    screen.show((Text(f"revision {first} to {end}", "bold"), *difference_lines(found)))
+
+
+def show_drift(place: Place, screen: Screen, *, as_json: bool) -> None:
+    """Print the tasks added, removed and changed since the approval."""
+    store, plan_id = place.opened()
+    journal = store.entries(plan_id)
+    plan = follow(Plan(), journal)
+    if plan.approved is None:
+        msg = "nobody has approved this plan yet: `todoplan approve` agrees to it as it stands"
+        raise ReadError(msg, plan=plan_id)
+    found = drift(plan, journal)
+    if as_json:
+        tasks = [
+            {**_difference_data(each), "fields": list(Drift.fields(each)), "actor": each.actor}
+            for each in (*found.came, *found.went, *found.changed)
+        ]
+        approved = write_fields(found.approval)
+        write_document(
+            screen, "drift", plan_id, revision=plan.revision, approved=approved, tasks=tasks
+        )
+        return
+    screen.show(drift_to_text(found).split("\n"))
+
+
+def _difference_data(each: Any) -> dict[str, Any]:
+    return {"was": each.was and write_task(each.was), "now": each.now and write_task(each.now)}
+
+
+def _at(journal: Iterable[Entry], revision: int) -> Plan:
+    # Each event is one revision, so a revision within an entry is a plan too.
+    events = (event for entry in journal for event in entry.events)
+    return replay(Plan(), islice(events, revision))
+
+
+# -------- check --------
+# `todoplan check`: validate a file of rules, and check a stored plan against the rules.
+#
+# `todoplan.cli.json_schemas` describes the JSON output.
+
+
+CHECK_FORMAT = "todoplan/check"
+CHECK_VERSION = 1
+
+
+@attrs.frozen
+class _Stored:
+    """The plan that was checked, and its violations of the plan rules at level error."""
+
+    plan_id: str
+    plan: Plan
+    problems: tuple[Problem, ...]
+
+
+def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool) -> int:
+    """
+    Check the policy, and the plan if a store is given or the project has one.
+
+    Returns the exit code, which is 1 if the plan breaks a rule.
+    """
+    policy = judge.rules_that_hold()
+    has_plan = place.store or Path(place.address).exists()
+    stored = _stored(place, policy) if has_plan else None
+    if as_json:
+        screen.write(f"{line(_check_data(policy, stored))}\n")
+    else:
+        screen.write(_check_text(judge, policy, stored))
+    return REFUSED if stored and stored.problems else 0
+
+
+def _stored(place: Place, policy: Policy) -> _Stored:
+    store, plan_id = place.opened()
+    plan, journal = store.load(plan_id), store.entries(plan_id)
+    folded = replay(Plan(), (event for entry in journal for event in entry.events))
+    # A store may keep the plan and the journal separately, and either can be damaged. The plan is
+    # loaded again because another process may have written between the two reads.
+    if folded != plan and store.load(plan_id) == plan:
+        msg = f"{place.shown}: the journal of {plan_id!r} does not lead to the plan that is kept"
+        raise CodecError(msg, plan_id=plan_id)
+    return _Stored(plan_id, plan, inspect(plan, policy))
+
+
+def _check_text(judge: Judge, policy: Policy, stored: _Stored | None) -> str:
+    on = [(rule.name, level) for rule, level in policy.rules if level is not Severity.OFF]
+    errors = sum(level is Severity.ERROR for _, level in on)
+    rows = [f"rules of {judge.policy}: {errors} at error, {len(on) - errors} at warn"]
+    rows += [f"  {name}: {level.value}" for name, level in on]
+    if stored:
+        plan = stored.plan
+        rows.append(f"plan {stored.plan_id!r}, revision {plan.revision}: {summary(plan)}")
+        rows += [f"  {each.code}: {explain(each)}" for each in stored.problems] or ["  keeps them"]
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _check_data(policy: Policy, stored: _Stored | None) -> dict[str, Any]:
+    return {
+        "format": CHECK_FORMAT,
+        "version": CHECK_VERSION,
+        "rules": {rule.name: level.value for rule, level in policy.rules},
+        "limits": attrs.asdict(policy.limits),
+        "plan": stored.plan_id if stored else None,
+        "revision": stored.plan.revision if stored else None,
+        "problems": problem_data(stored.problems) if stored else [],
+    }
+
+
+# -------- live_plan --------
+# A plan on a terminal, redrawn at each change: the tasks and the last changes.
+#
+# If the plan does not fit on the terminal, closed tasks are left out first and tasks in progress
+# last, and a line counts the tasks that are not shown, by status.
+
+
+_INDENT = 2
+_LEAST = 20  # columns for a task's text, however deep it is nested
+_LEAST_ROWS = 3  # rows of tasks, however low the terminal is
+
+
+@attrs.frozen
+class Change:
+    """A summary of an accepted change, cleaned: its time, actor and phrases."""
+
+    at: str
+    actor: str
+    phrases: tuple[str, ...]
+
+
+class LivePlan:
+    """The rich renderable of a plan. Rich renders it again when the terminal is resized."""
+
+    def __init__(self, title: str, plan: Plan, changes: Sequence[Change] = ()) -> None:
+        self._title, self._plan, self._changes = title, plan, changes
+        # Computed once for each plan, because it is drawn twice a second.
+        self._lines = lines(plan)
+        self._order = sorted(range(len(self._lines)), key=self._weight)
+
+    def _weight(self, place: int) -> tuple[bool, bool, bool]:
+        line = self._lines[place]
+        return line.status.closed, line.status is not Status.IN_PROGRESS, bool(line.waits_for)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the rows that fit on the terminal."""
+        width, height = options.max_width, options.size.height
+        news = [row for change in self._changes for row in _told(change, width)]
+        news = news[-max(height // 3, 1) :]
+        # Four rows are reserved: the title, the counts, an empty row before the changes, and the
+        # last row of the terminal for the cursor.
+        room = max(height - 4 - len(news), _LEAST_ROWS)
+        yield Text(clip(f"{self._title}, revision {self._plan.revision}", width), "bold")
+        yield Text(clip(f"{' ' * _INDENT}{summary(self._plan)}", width))
+        yield from self._tasks(room, width)
+        if news:
+            yield Text()
+            yield from news
+
+    def _tasks(self, room: int, width: int) -> Iterator[Text]:
+        shown: dict[int, list[Text]] = {}
+        used = 0
+        for place in self._order:
+            rows = list(_task(self._lines[place], width))
+            # One row is reserved for the line that counts the tasks not shown.
+            if used + len(rows) > room - (len(shown) + 1 < len(self._lines)):
+                break
+            shown[place] = rows
+            used += len(rows)
+        for place in sorted(shown):
+            yield from shown[place]
+        left = Counter(line.words for place, line in enumerate(self._lines) if place not in shown)
+        if left:
+            told = ", ".join(f"{count} {words}" for words, count in left.items())
+            yield Text(clip(f"{' ' * _INDENT}not shown: {told}", width), "dim")
+
+
+def _task(line: Line, width: int) -> Iterator[Text]:
+    head = Text(" " * min(_INDENT * (1 + line.level), max(width - 2 * _LEAST, 0)))
+    head.append(line.mark, COLOURS[line.status]).append(f" {line.id} ")
+    text = f"{line.text}{aside(line.notes)}"
+    yield from hanging(head, wrapped(text, max(width - head.cell_len, _LEAST)))
+
+
+def _told(change: Change, width: int) -> Iterator[Text]:
+    head = Text(f"  {change.at}  {change.actor}  ", "dim")
+    for row in hanging(head, change.phrases):
+        yield Text(clip(row.plain, width), "dim")
+
+
+# -------- watch --------
+# `todoplan watch`: show a plan and each change to it, by any actor and process.
+#
+# On a terminal the plan is redrawn. In a pipe it is printed once, followed by a line for each
+# change. With `--json`, each line is a document, and the first one describes the current plan;
+# `todoplan.cli.json_schemas` describes these documents.
+
+
+WATCH_FORMAT = "todoplan/watch"
+WATCH_VERSION = 1
+
+_CHANGES = 5
+_WATCH_NAME = 16
+_TIMES_A_SECOND = 2
+
+_Moves = Iterator[tuple[Entry | None, Plan, Plan]]
+
+
+def watch(place: Place, screen: Screen, *, timeout: float | None, as_json: bool) -> None:
+    """
+    Show the plan and its changes.
+
+    It ends when there was no change for `timeout` seconds; if `timeout` is `None`, at Ctrl-C.
+    """
+    store, plan_id = place.opened()
+    steps = moves(Planner(store, plan_id), timeout)
+    # A terminal that cannot move its cursor is treated as a pipe.
+    if as_json:
+        _print_documents(plan_id, steps, screen)
+    elif screen.out.is_terminal and not screen.out.is_dumb_terminal:
+        draw(plan_id, steps, screen)
+    else:
+        _print_lines(steps, screen)
+
+
+def moves(planner: Planner, timeout: float | None) -> _Moves:
+    """Yield the current plan, then each new entry with the plans after and before it."""
+    plan = planner.plan
+    yield None, plan, plan
+    for entry in planner.watch(plan.revision, timeout=timeout):
+        before, plan = plan, follow(plan, (entry,))
+        yield entry, plan, before
+
+
+def _print_documents(plan_id: str, moves: _Moves, screen: Screen) -> None:
+    for entry, plan, _ in moves:
+        data: dict[str, Any] = {
+            "format": WATCH_FORMAT,
+            "version": WATCH_VERSION,
+            "plan": plan_id,
+            "revision": plan.revision,
+            "entry": None if entry is None else entry_to_data(entry),
+            "counts": plan.counts._asdict(),
+            "ready": [task.id for task in ready(plan)],
+        }
+        screen.write(f"{line(data)}\n")
+
+
+def _print_lines(moves: _Moves, screen: Screen) -> None:
+    widths: list[int] = []
+    for entry, plan, before in moves:
+        if entry is None:
+            screen.show(plan_lines(plan, screen.width))
+        else:
+            told = entry_phrases(entry, plan, before)
+            screen.show(entry_lines(entry, told, widths, screen.width))
+
+
+def draw(plan_id: str, steps: _Moves, screen: Screen) -> None:
+    """Draw the plan on the terminal with its last changes, and again at each change."""
+    title, changes = one_line(plan_id), deque[Change](maxlen=_CHANGES)
+    with Live(console=screen.out, refresh_per_second=_TIMES_A_SECOND) as live:
+        for entry, plan, before in steps:
+            if entry is not None:
+                at = f"{entry.at.astimezone():%H:%M:%S}" if entry.at else ""
+                actor = clip(one_line(entry.actor or ""), _WATCH_NAME)
+                changes.append(Change(at, actor, entry_phrases(entry, plan, before)))
+            live.update(LivePlan(title, plan, tuple(changes)), refresh=True)
