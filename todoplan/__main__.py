@@ -2,7 +2,6 @@
 
 import importlib
 import io
-import os
 import sys
 
 import todoplan
@@ -30,10 +29,10 @@ def main() -> None:
         importlib.import_module("todoplan.cli.hook").run(sys.argv[2:])
         sys.exit(0)
     try:
-        if "_TODOPLAN_COMPLETE" not in os.environ:
-            code = importlib.import_module("todoplan.cli.plans").run_short(sys.argv[1:])
-            if code is not None:
-                sys.exit(code)
+        # A shell that completes a line gives no arguments, so it takes the long road.
+        code = importlib.import_module("todoplan.cli.plans").run_short(sys.argv[1:])
+        if code is not None:
+            sys.exit(code)
         importlib.import_module("todoplan.cli.commands").run(sys.argv[1:])
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:

@@ -118,3 +118,15 @@ def test_the_short_road_imports_neither_typer_nor_rich(tmp_path, arguments):
     ran = [sys.executable, "-c", code, *arguments, "--store", "plans.json"]
     done = subprocess.run(ran, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stdout.splitlines()[-1].strip() == "loaded"
+
+
+def test_completion_is_left_to_typer(line, monkeypatch, capsys):
+    """A shell asks by variables, without arguments."""
+    line("short")
+    monkeypatch.setattr(sys, "argv", ["todoplan"])
+    monkeypatch.setenv("_TODOPLAN_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "todoplan done ")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    with pytest.raises(SystemExit) as left:
+        entry.main()
+    assert (left.value.code, capsys.readouterr().out.split()) == (0, ["1", "2"])
