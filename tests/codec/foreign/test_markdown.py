@@ -311,5 +311,7 @@ def test_sections_and_headings_are_made_where_they_lack():
     assert write_document(document, again, nodes).startswith("## Stage\n\n- [ ] T003 x")
     taken = plan_of([Task("1", "a", metadata={"original_id": "T002"}), Task("2", "b")])
     assert names_for(read_document("", "spec-kit"), taken) == {"2": "T003"}
+    odd = plan_of([Task("1", "a", metadata={"ID": "x", "Details": "y", "k": " ", "More": "z"})])
+    assert to_markdown(odd, "tasks.md") == "- [ ] a\n  - **More**: z\n"
     low = plan_of([Task("1", "a", priority="low"), Task("2", "b", priority="high")])
     assert to_markdown(low, "tasks.md") == "## P1\n\n- [ ] b\n\n## P3\n\n- [ ] a\n"

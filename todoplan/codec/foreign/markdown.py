@@ -607,7 +607,9 @@ def _fields(form: Form, task: Task, names: Mapping[str, str]) -> dict[str, str]:
     extras = {
         key: shown_description(value)
         for key, value in task.metadata.items()
-        if key != ORIGINAL_ID and isinstance(value, str) and _FIELD.fullmatch(f"- **{key}**: x")
+        if key not in {ORIGINAL_ID, "ID", "Details", "Blocked by"}
+        and isinstance(value, str)
+        and _FIELD.fullmatch(f"- **{key}**: x")
     }
     fields = {"ID": names[task.id], "Details": details, "Blocked by": blockers, **extras}
     return {key: value for key, value in fields.items() if value}
