@@ -157,7 +157,7 @@ def _waits_for_the_parent(plan, command):
 
 
 def _leaves_orphans_ready(plan, command, answer):
-    return attrs.evolve(answer, plan=attrs.evolve(answer.plan, _tree=None))
+    return attrs.evolve(answer, plan=attrs.evolve(answer.plan, _children={}))
 
 
 FAULTS = {

@@ -170,7 +170,7 @@ def wakes_up(before, _, answer):
 
 def loses_the_children(before, _, answer):
     """The loop's list of subtasks is stale."""
-    return attrs.evolve(plan_behind(answer, before), _tree=None)
+    return attrs.evolve(plan_behind(answer, before), _children={})
 
 
 def lets_go(before, _, answer):
