@@ -19,6 +19,7 @@ progress and cancelled ones. `not_held` says what a form cannot express of a pla
 
 import json
 import re
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -140,7 +141,8 @@ def read_document(text: str, form: Form | None = None) -> Document:
     document = Document(form or _form_of(text), newline="\r\n" if "\r\n" in text else "\n")
     above: list[str] = []  # the lines since the last task
     columns: list[int] = []  # the indentation of the items that contain the next line
-    heading: Node | None = None  # it becomes a task if a task follows
+    heading: Node | None = None  # the task that contains the next line
+    unused: Node | None = None  # the same heading, as long as no task follows it
     section, fence = -1, ""
     for line in text.replace("\r\n", "\n").split("\n"):
         wide = line.expandtabs(4)
@@ -155,8 +157,9 @@ def read_document(text: str, form: Form | None = None) -> Document:
         if item:
             while columns and indent <= columns[-1]:
                 columns.pop()
-            if heading is not None and heading not in document.nodes:
-                document.nodes.append(heading)
+            if unused is not None:
+                document.nodes.append(unused)
+                unused = None
             node = Node(above, [line], item["text"], len(columns) + (heading is not None))
             node.section = section
             document.nodes.append(node)
@@ -166,9 +169,9 @@ def read_document(text: str, form: Form | None = None) -> Document:
             document.nodes[-1].lines += [*above, line]
             above = []
         elif title and document.form == "spec-kit" and len(title[1]) <= _SECOND:
-            above, heading = _without_tasks(document, heading, above), None
+            above, heading, unused = _as_prose(unused, above), None, None
             if len(title[1]) == _SECOND:
-                heading = Node(above, [line], _unescaped(title[2]), is_heading=True)
+                heading = unused = Node(above, [line], _unescaped(title[2]), is_heading=True)
                 above = []
             else:
                 above.append(line)
@@ -185,12 +188,12 @@ def read_document(text: str, form: Form | None = None) -> Document:
         else:
             columns = [] if line.strip() else columns
             above.append(line)
-    document.tail = _without_tasks(document, heading, above)
+    document.tail = _as_prose(unused, above)
     _read_mark(document)
     for node in document.nodes:
         _read_node(node, document.form)
-    names = [node.name for node in document.nodes if node.name]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    names = Counter(node.name for node in document.nodes if node.name)
+    if twice := sorted(name for name, count in names.items() if count > 1):
         msg = f"two tasks of this file have the id {', '.join(twice)}; give each its own"
         raise CodecError(msg, problem="duplicate_id", ids=twice)
     return document
@@ -204,11 +207,9 @@ def _form_of(text: str) -> Form:
     return "tasks.md" if any(map(_SECTION.fullmatch, titles)) else "checklist"
 
 
-def _without_tasks(document: Document, heading: Node | None, above: list[str]) -> list[str]:
+def _as_prose(heading: Node | None, above: list[str]) -> list[str]:
     """Return the lines since the last task, with those of a heading that no task follows."""
-    if heading is None or heading in document.nodes:
-        return above
-    return [*heading.before, *heading.lines, *above]
+    return above if heading is None else [*heading.before, *heading.lines, *above]
 
 
 def _read_mark(document: Document) -> None:
@@ -447,7 +448,8 @@ def write_document(
         # A subtask below prose would be no subtask, as the prose ends the list.
         if not any(map(str.strip, late)) or depth <= 0:
             columns = [] if any(map(str.strip, late)) else columns
-            out, late = [*out, *late], []
+            out += late
+            late = []
         if own is None and is_heading and out and out[-1].strip():
             out.append("")
         indent = _indent(own, depth, columns)
