@@ -5,9 +5,9 @@ import sys
 
 import pytest
 from langchain_core.messages import AIMessage
+from support import langgraph_example as example
 from support.scripted import Scripted
 
-from todoplan.adapters.langgraph import example
 from todoplan.errors import MissingExtraError
 
 SECOND = [

@@ -2,10 +2,9 @@
 
 import re
 
+from support import langgraph_example
 from support.docs import fenced, page
 from support.scripted import Scripted, says, wrote
-
-from todoplan.adapters.langgraph import example
 
 TEXT = page("langchain") + page("deepagents")
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
@@ -62,5 +61,5 @@ def test_the_examples_output_is_what_it_says():
     """
     shown = fenced("langchain", "output: langgraph example", "text")
     said = []
-    example.main([], said.append)
+    langgraph_example.main([], said.append)
     assert "\n".join(said) == shown.rstrip("\n")

@@ -7,10 +7,10 @@ written by hand; `plan_of_state`, `history_of`, `seed_plan`, `edit_plan` and `un
 application reads, sets and changes the plan of a thread, `plan_update` and `command_update` how a
 node or a tool of its own does.
 
-Read `state` first: where the plan lives, who writes it when, and what is kept of the session (law
-15). Then `plans`: a plan in the state, or in a store, and how its calls are answered; `tools` and
-`middleware`, which the model's turns go through; and `threads`, by which the application changes
-the plan between them, and in a store at any time. `approval` is a run that waits for a person.
+Read `state` first: where the plan is, who writes it when, and what is kept of the session (law 15).
+Then `tools`: a plan in the state or in a store, and how its calls are answered; `threads`, by which
+the application changes the plan between runs, and in a store at any time; and `middleware`, which
+requests to the model go through, with the approval by a person and the presets.
 """
 
 from todoplan.errors import MissingExtraError
@@ -21,9 +21,9 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "langgraph") from error
 
-from todoplan.adapters.langgraph.approval import PlanApproval
-from todoplan.adapters.langgraph.middleware import PlanMiddleware
-from todoplan.adapters.langgraph.presets import (
+from todoplan.adapters.langgraph.middleware import (
+    PlanApproval,
+    PlanMiddleware,
     claude_like,
     deep_planning,
     deerflow_like,

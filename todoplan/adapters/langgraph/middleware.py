@@ -10,10 +10,12 @@ LangChain marks no run's end, and its `after_agent` jumps fight other middleware
 is judged where it arrives: in `wrap_model_call`, by asking the model again within the same step.
 """
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, NotRequired, cast
+from typing import Annotated, Any, Literal, NotRequired, cast
 
 import attrs
 from langchain.agents.middleware import (
@@ -33,9 +35,8 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langgraph.channels import UntrackedValue
-from langgraph.types import Command
+from langgraph.types import Command, interrupt
 
-from todoplan.adapters.langgraph.plans import Sight, Steps, at_once, awaited, plans_for
 from todoplan.adapters.langgraph.state import (
     TODOS,
     merge_agent_plans,
@@ -46,9 +47,21 @@ from todoplan.adapters.langgraph.state import (
     todos_of,
     value_in,
 )
-from todoplan.adapters.langgraph.tools import tools_of
+from todoplan.adapters.langgraph.threads import command_update
+from todoplan.adapters.langgraph.tools import (
+    Sight,
+    Steps,
+    StoredPlans,
+    at_once,
+    awaited,
+    plans_for,
+    tools_of,
+)
+from todoplan.core.commands import ApprovePlan
 from todoplan.core.events.base import NOTHING_LISTED
+from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
+from todoplan.core.rules import CLAUDE, DEFAULT, LANGCHAIN, Policy
 from todoplan.dialogue.calls import Clock, utc_now
 from todoplan.dialogue.guidance import (
     Advice,
@@ -61,10 +74,13 @@ from todoplan.dialogue.guidance import (
     text_of,
     unfinished_error,
 )
+from todoplan.dialogue.replies import list_text
 from todoplan.dialogue.toolbox import Toolbox, guidance_of, require, require_actor, require_clock
 from todoplan.dialogue.tools import WRITE_TODOS
+from todoplan.errors import MissingExtraError
 from todoplan.planner import AnyStore
 from todoplan.planner.verifying import Verify
+from todoplan.texts import say
 
 MEMORY = "todoplan_memory"
 RUN = "todoplan_run"
@@ -127,18 +143,18 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
     def __init__(  # noqa: PLR0913 - two names of LangChain's, and ours
         self,
-        toolbox: "Toolbox | None" = None,
+        toolbox: Toolbox | None = None,
         *,
-        settings: "Settings | None" = None,
-        store: "AnyStore | None" = None,
-        clock: "Clock" = utc_now,
-        verify: "Verify | None" = None,
+        settings: Settings | None = None,
+        store: AnyStore | None = None,
+        clock: Clock = utc_now,
+        verify: Verify | None = None,
         system_prompt: str | None = None,
         plan_id: str | None = None,
         actor: str | None = None,
         tool_description: str | None = None,
         emit_events: bool = False,
-        reminder_names: "Mapping[str, str] | None" = None,
+        reminder_names: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
         chosen = Toolbox(WRITE_TODOS) if toolbox is None else require(toolbox, Toolbox)
@@ -164,16 +180,16 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         return "TodoListMiddleware"
 
     def wrap_model_call(
-        self, request: "_Request", handler: "Callable[[_Request], _Response]"
-    ) -> "ExtendedModelResponse[Any]":
+        self, request: _Request, handler: Callable[[_Request], _Response]
+    ) -> ExtendedModelResponse[Any]:
         """
         Call the model, with a reminder at the tail if one is due, and again if it stops too early.
         """
         return at_once(self._steps(request, handler, awaits=False))
 
     async def awrap_model_call(
-        self, request: "_Request", handler: "Callable[[_Request], Awaitable[_Response]]"
-    ) -> "ExtendedModelResponse[Any]":
+        self, request: _Request, handler: Callable[[_Request], Awaitable[_Response]]
+    ) -> ExtendedModelResponse[Any]:
         """As `wrap_model_call`."""
         return await awaited(self._steps(request, handler, awaits=True))
 
@@ -336,3 +352,272 @@ def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyM
             kept = message.model_copy(update={"response_metadata": mark})
             return [*messages[:place], kept, *messages[place + 1 :]]
     return [*messages]
+
+
+# -------- approval --------
+# `PlanApproval`: the run stops before the next request, and goes on when a person has agreed.
+#
+# It stops by LangGraph's interrupt: the thread waits in its checkpoint, for days if need be, and in
+# any process. Meanwhile the plan can be read and changed by `edit_plan` like any other: the person
+# agrees to the plan as it is when the run is resumed. The node that stopped is then run again from
+# its beginning, and so reads the plan anew.
+#
+# An answer that cannot be read is asked for again, with what is wrong in it, and not raised: a node
+# that raises keeps the answer that it was given, and would raise again at every resume.
+
+_LEGAL = '{"approved": True, "by": "ann"}, or {"approved": False, "message": "what to change"}'
+_REFUSED = "todoplan_refused"
+# It is the person's to agree: no rule for a model's commands has a say in it.
+_ANYTHING_GOES = Policy()
+
+
+@attrs.frozen
+class Answer:
+    """
+    What a person said of a plan: agreed or not, by what name, in what words, and of which revision.
+    """
+
+    approved: bool
+    by: str | None = None
+    message: str | None = None
+    revision: int | None = None
+
+
+def request_of(plan: Plan, problem: str = "") -> dict[str, Any]:
+    """
+    Return what the interrupt shows, as plain JSON values. `problem` is what was wrong in the answer
+    before.
+    """
+    shown = {
+        "kind": "plan_approval",
+        "plan": list_text(plan),
+        "todos": todos_of(plan),
+        "revision": plan.revision,
+        "answer": _LEGAL,
+    }
+    return {**shown, "problem": problem} if problem else shown
+
+
+def read_answer(given: object, plan: Plan) -> Answer | str:
+    """
+    Return the answer, or what is wrong in it.
+
+    `True` and `False` are answers too. Who names the `revision` that was shown agrees to no other.
+    """
+    if isinstance(given, bool):
+        return Answer(given)
+    kinds = {"approved": bool, "by": str, "message": str, "revision": int}
+    if not isinstance(given, Mapping) or not isinstance(given.get("approved"), bool):
+        return f"{short_repr(given)} is no answer; resume with {_LEGAL}"
+    wrong = [
+        key
+        for key, value in given.items()
+        if key not in kinds or not (value is None or type(value) is kinds[key])
+    ]
+    if wrong:
+        return f"{short_repr(given)} has {', '.join(map(short_repr, wrong))}; resume with {_LEGAL}"
+    answer = Answer(**given)
+    if answer.approved and answer.revision not in {None, plan.revision}:
+        return f"the plan is at revision {plan.revision} now, and {answer.revision} was agreed to"
+    return answer
+
+
+class ApprovalState(PlanAgentState):
+    """The state of an agent, and the revision of the plan that the person last did not agree to."""
+
+    todoplan_refused: Annotated[NotRequired[int], PrivateStateAttr]
+
+
+class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
+    """
+    Stops before a request to the model while the plan has open tasks that nobody has agreed to.
+
+    It goes beside the planner, in an agent with a checkpointer; the rule `approval_required` sees
+    to it that nothing is started before.
+
+        box = Toolbox(WRITE_TODOS, DEFAULT.but(approval_required="error"))
+        planning = PlanMiddleware(box)
+        agent = create_agent(model, middleware=[planning, PlanApproval(planning)], ...)
+        shown = agent.invoke(request, config)["__interrupt__"][0].value
+        edit_plan(agent, config, CreateTask("Ask Bo first"), actor="ann")
+        agent.invoke(Command(resume={"approved": True, "by": "ann"}), config)
+
+    An answer that does not agree, `{"approved": False, "message": "leave out the tests"}`, is told
+    to the model, which changes the plan; then the run stops again.
+
+    Raises:
+        PlanError: this is no `PlanMiddleware`.
+    """
+
+    state_schema = ApprovalState
+
+    def __init__(self, planning: PlanMiddleware) -> None:
+        super().__init__()
+        made = require(
+            planning, PlanMiddleware, "the agent's PlanMiddleware: PlanApproval(planning)"
+        )
+        self._plans = made.plans
+
+    def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:  # noqa: ARG002 - LangChain's signature
+        """
+        Stop until a person has answered, if the plan is to be agreed to; then say what was said.
+        """
+        return at_once(self._steps(state, awaits=False))
+
+    async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:  # noqa: ARG002 - LangChain's signature
+        """As `before_model`."""
+        return await awaited(self._steps(state, awaits=True))
+
+    def _steps(self, state: Any, *, awaits: bool) -> Steps[dict[str, Any] | None]:
+        sight = yield from self._plans.sight(state, awaits=awaits)
+        answer = _asked(state, sight.plan)
+        if answer is None:
+            return None
+        if not answer.approved:
+            return _refusing(sight.plan, answer)
+        command = ApprovePlan(answer.by)
+        given: dict[str, Any] = {"actor": answer.by, "policy": _ANYTHING_GOES}
+        update: dict[str, Any] = {}
+        if isinstance(self._plans, StoredPlans):
+            planner = self._plans.planner(sight.plan_id, awaits=awaits)
+            yield partial(planner.apply, command, **given)
+        else:
+            _, update = command_update(state, command, **given)
+        return {**update, **_said("plan_agreed")}
+
+
+def _asked(state: Any, plan: Plan) -> Answer | None:
+    """Return what a person says of a plan, `None` if there is nothing to ask."""
+    problem = ""
+    # A plan that was not agreed to is asked about again once it has been changed.
+    if not plan.counts.open or plan.approved or state.get(_REFUSED) == plan.revision:
+        return None
+    while True:
+        # LangGraph hands the answers back in the order of the questions when the node runs again.
+        answer = read_answer(interrupt(request_of(plan, problem)), plan)
+        if isinstance(answer, Answer):
+            return answer
+        problem = answer
+
+
+def _refusing(plan: Plan, answer: Answer) -> dict[str, Any]:
+    if not answer.message:
+        return {_REFUSED: plan.revision, **_said("plan_not_agreed_to")}
+    return {_REFUSED: plan.revision, **_said("plan_not_agreed", message=answer.message)}
+
+
+def _said(name: str, **values: object) -> dict[str, Any]:
+    # A message that is kept: it is what the person has said, and the model may look back at it.
+    return {"messages": [HumanMessage(say("replies", name, **values))]}
+
+
+# -------- presets --------
+# Ready-made planners: like three that are in use, and one for each agent of `create_deep_agent`.
+
+_OFTEN = 100
+Subagent = Mapping[str, Any]  # as `create_deep_agent` takes them
+Maker = Callable[..., PlanMiddleware]
+
+
+def langchain_like(*, policy: Policy = LANGCHAIN, **changes: Any) -> PlanMiddleware:
+    """
+    As LangChain's `TodoListMiddleware`: whatever is written passes, the whole list is in the reply,
+    nobody is reminded. `changes` are further arguments of `PlanMiddleware`.
+    """
+    toolbox = Toolbox(WRITE_TODOS, policy, show_list=True)
+    silent = Settings(plan_lost=False, unfinished=0, changed=False)
+    return PlanMiddleware(**{"toolbox": toolbox, "settings": silent, **changes})
+
+
+def claude_like(
+    tool: str = "TodoWrite",
+    *,
+    policy: Policy = CLAUDE,
+    on_ignored: Literal["let_go", "raise"] = "let_go",
+    confirm: bool = False,
+    show_list: bool = False,
+    **changes: Any,
+) -> PlanMiddleware:
+    """
+    As Claude-style TodoWrite with a stop check: one task in progress, a reminder while the list is
+    empty, further turns while tasks are open, a note when all is done.
+
+    `policy`: `CLAUDE` wants an active form for each item, `CLAUDE_STRICT` a priority as well.
+    `confirm` asks once whether the answer itself was given. `changes` are those of
+    `langchain_like`.
+    """
+    toolset = WRITE_TODOS.renamed(write_todos=tool)
+    toolbox = Toolbox(toolset, policy, show_list=show_list, say_done=True)
+    asks = Settings(
+        empty=_OFTEN, unfinished=3, on_ignored=on_ignored, all_done="always" if confirm else "off"
+    )
+    return PlanMiddleware(**{"toolbox": toolbox, "settings": asks, **changes})
+
+
+def deerflow_like(*, policy: Policy = DEFAULT, **changes: Any) -> PlanMiddleware:
+    """
+    As DeerFlow's `TodoMiddleware`: reminded of a lost plan and, twice, of open tasks, by messages
+    whose names an interface can hide. `changes` are those of `langchain_like`.
+    """
+    # DeerFlow's own names, by which its interface hides them; two is its own cap.
+    names = {"plan_lost": "todo_reminder", "unfinished": "todo_completion_reminder"}
+    wanted = {"settings": Settings(unfinished=2), "reminder_names": names}
+    return PlanMiddleware(**{"toolbox": Toolbox(WRITE_TODOS, policy), **wanted, **changes})
+
+
+def deep_planning(
+    *,
+    subagents: Sequence[Subagent] = (),
+    middleware: Sequence[Any] = (),
+    make: Maker = PlanMiddleware,
+    general_purpose: bool | Subagent = True,
+    actor: str | None = None,
+) -> dict[str, Any]:
+    """
+    Return the arguments `middleware` and `subagents` of `create_deep_agent`: planning for the main
+    agent and for each subagent, each its own.
+
+        create_deep_agent(model=model, **deep_planning(subagents=[...]))
+
+    Each gets what `make` returns, unless a `PlanMiddleware` of your own stands in its `middleware`:
+    so one agent gets a policy, or a store, that the others have not. Subagents that are compiled or
+    remote stay as they are. A `TodoListMiddleware` that a profile brings is replaced in place.
+
+    `actor` is the main agent's name in the history; subagents have their own names there. `make` is
+    given each then:
+
+        make=lambda actor: PlanMiddleware(store=store, plan_id="release", actor=actor)
+
+    The general-purpose subagent is declared, if it is not among yours, since deepagents gives its
+    own none of the agent's middleware. A declared one is not given the agent's `skills`, nor what a
+    profile says of it: a mapping as `general_purpose` adds to it or changes it, such as
+    `{"skills": [...]}`. `False` leaves it to deepagents, without a planner, unless a profile brings
+    one.
+
+    Raises:
+        MissingExtraError: deepagents is not installed.
+    """
+    named = [*subagents]
+    if general_purpose is not False and not any(s["name"] == "general-purpose" for s in named):
+        try:
+            from deepagents.middleware.subagents import GENERAL_PURPOSE_SUBAGENT  # noqa: PLC0415 - it may be missing
+        except ModuleNotFoundError as error:
+            msg = "deepagents is not installed; run: pip install 'todoplan[langgraph]' deepagents"
+            raise MissingExtraError(msg, missing="deepagents") from error
+        changes = general_purpose if isinstance(general_purpose, Mapping) else {}
+        named.insert(0, {**GENERAL_PURPOSE_SUBAGENT, **changes})
+    chosen = []
+    for spec in map(dict, named):
+        if "runnable" not in spec and "graph_id" not in spec:
+            # deepagents gives no middleware of the main agent to those that are declared.
+            named_make = make if actor is None else partial(make, actor=spec["name"])
+            spec["middleware"] = _planned(spec.get("middleware", ()), named_make)
+        chosen.append(spec)
+    main_make = make if actor is None else partial(make, actor=actor)
+    return {"middleware": _planned(middleware, main_make), "subagents": chosen}
+
+
+def _planned(given: Sequence[Any], make: Callable[[], PlanMiddleware]) -> list[Any]:
+    # Two of one name end in "Please remove duplicate middleware instances", LangChain's own words.
+    has_one = any(isinstance(each, PlanMiddleware) for each in given)
+    return [*given] if has_one else [*given, make()]

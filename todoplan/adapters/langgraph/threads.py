@@ -26,7 +26,6 @@ from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
-from todoplan.adapters.langgraph.plans import AnyPlans, Steps, StoredPlans, at_once, awaited
 from todoplan.adapters.langgraph.state import (
     PLAN,
     history_of,
@@ -40,7 +39,14 @@ from todoplan.adapters.langgraph.state import (
     value_in,
     value_of,
 )
-from todoplan.adapters.langgraph.tools import PlanTool
+from todoplan.adapters.langgraph.tools import (
+    AnyPlans,
+    PlanTool,
+    Steps,
+    StoredPlans,
+    at_once,
+    awaited,
+)
 from todoplan.codec.foreign.langchain import Step, head_of, plan_in_value
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision, Rejected

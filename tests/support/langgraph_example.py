@@ -1,7 +1,7 @@
 """
 A runnable agent that plans, works, is stopped by a crash, resumes from SQLite and finishes.
 
-    python -m todoplan.adapters.langgraph.example [database file]
+    python tests/support/langgraph_example.py [database file]
 
 It follows a script and needs no network. With TODOPLAN_MODEL, such as "openai:gpt-5.5", a real
 model does the work (install its package and set its key); its run is not interrupted.
@@ -78,11 +78,11 @@ class Script(BaseChatModel):
     def _llm_type(self) -> str:
         return "script"
 
-    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:  # noqa: ARG002 - the script knows them
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
         """Return the model as it is."""
         return self
 
-    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:  # noqa: ARG002 - it is a script
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         if self.place == self.crash:
             msg = "the network is down"
             raise ConnectionError(msg)
@@ -134,8 +134,8 @@ def run(file: str, model: Any, given: Any, say: Say = print) -> None:
 def _interrupted(file: str, say: Say) -> None:
     say("A first process:")
     # A process of its own: only then is it the database, not memory, that the plan comes from.
-    command = [sys.executable, "-m", "todoplan.adapters.langgraph.example", file, _FIRST]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    command = [sys.executable, __file__, file, _FIRST]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     say(done.stdout.rstrip())
     # The last line is LangGraph's note on the task that failed; the error stands before it.
     say(f"It died: {done.stderr.splitlines()[-2]}")
