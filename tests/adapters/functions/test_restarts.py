@@ -210,7 +210,7 @@ def test_help_says_what_start_run_takes(wire):
     """
     shown = pydoc.plain(pydoc.render_doc(wire.module.start_run))
     assert "start_run(toolbox" in shown
-    assert "One run of an agent's loop" in shown
+    assert "one run of an agent's loop" in shown
     assert "wire" not in inspect.signature(wire.module.start_run).parameters
 
 

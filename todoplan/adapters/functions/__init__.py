@@ -12,11 +12,10 @@ to one request. `read_messages` converts the messages of a request, or a respons
 and returns the data to save. No SDK is imported: everything sent is a plain dict, and a response
 may be an SDK's object or a dict.
 
-Read `run` first, then `wire`, which answers the calls, and then one of the providers' modules.
+The module `wire` has all the code; the providers' modules only name their functions.
 """
 
-from todoplan.adapters.functions.run import Run
-from todoplan.adapters.functions.wire import Answered
+from todoplan.adapters.functions.wire import Answered, Run
 from todoplan.lazy import listing
 
 __all__ = ["Answered", "Run"]

@@ -1,39 +1,57 @@
 """
-The code shared by all providers: it reads responses and answers their calls.
+The calls, messages and runs of function calling, for each provider's format.
+
+`Wire` has what is the same for all providers. Its four subclasses say how each provider names
+tools, calls, results and messages. `Run` is an agent's loop with guidance.
 
 Nothing that comes from a model or a provider raises. A developer's mistake raises before any call
 is answered. Otherwise, a wrong type for the plan would be noticed only at the first call, and a
 response of `None` would always look like a response without calls.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from inspect import signature
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Literal, Self
 
 import attrs
 
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import Base
 from todoplan.core.events.types import Event
-from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.calls import Call, Reply, Turn
-from todoplan.dialogue.guidance import Message, Role, ToolResult
+from todoplan.dialogue.calls import Call, Clock, Reply, Turn, utc_now
+from todoplan.dialogue.guidance import Message, Role, Settings, ToolResult, is_final_answer
+from todoplan.dialogue.replies import is_error_text
 from todoplan.dialogue.toolbox import Toolbox, require, start, tell_called
-from todoplan.dialogue.tools import Definition, ToolSet
+from todoplan.dialogue.tools import ToolSet
 from todoplan.errors import PlanError
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from todoplan.planner import AnyStore, Planner
+from todoplan.planner.session import Session, opened
+from todoplan.planner.verifying import Verify
 
 Tools = Toolbox | ToolSet
 Shape = Any
 """
 A plain dict in a provider's format. Untyped, since an SDK's TypedDict rejects `dict[str, Any]`.
 """
-Tail = Callable[[Sequence[Shape], str], list[Shape]]
-Replies = Turn | Iterable[Reply]
-"""A turn, or any replies: a `Reply` may also contain the result of one of the caller's tools."""
+Next = Literal["again", "answer", "stop"]
+"""The loop's next step after a response: ask the model again, answer its calls, or stop."""
+OtherTools = Callable[[Call], "str | Reply"]
+"""Carries out a call of a tool other than the planning tools; returns a text or a `Reply`."""
+
+_WHAT = "what run.to_data() returned"
+_SENT_BACK = "sent_back"
+_ROLES: dict[object, Role] = {
+    "assistant": "assistant",
+    "model": "assistant",  # Gemini
+    "system": "system",
+    "developer": "system",  # OpenAI, for reasoning models
+    "tool": "tool",
+}
+_FAILED = {"failed", "cancelled"}
 
 
 def field(value: object, *names: str) -> Any:
@@ -50,14 +68,6 @@ def entries(value: object, name: str) -> Sequence[Any]:
     """Return the list under a name; an empty one if there is no list."""
     entry = field(value, name)
     return entry if isinstance(entry, list | tuple) else ()
-
-
-def first_choice(response: object, choices: str, name: str) -> tuple[Any, Any]:
-    """
-    Return the message of a response's first choice, and the choice; `None` for a bare message.
-    """
-    found = entries(response, choices)
-    return (field(found[0], name), found[0]) if found else (response, None)
 
 
 def plain(value: Any) -> Any:
@@ -92,19 +102,14 @@ def text_in(content: object) -> str:
     )
 
 
-def call_of(name: object, arguments: object, call_id: object) -> Call:
-    """Return a call as it was sent; a name or id that is not a text counts as missing."""
+def call_of(call: object, arguments: str, call_id: object) -> Call:
+    """
+    Return a call with the arguments that were sent under this name.
+
+    A name or id that is not a text counts as missing.
+    """
     # The arguments stay unchanged, text or object: intake repairs them and reports it (law 10).
-    return Call(as_text(name), arguments, as_text(call_id))
-
-
-_ROLES: dict[object, Role] = {
-    "assistant": "assistant",
-    "model": "assistant",  # Gemini
-    "system": "system",
-    "developer": "system",  # OpenAI, for reasoning models
-    "tool": "tool",
-}
+    return Call(as_text(field(call, "name")), field(call, arguments), as_text(call_id))
 
 
 def message_of(
@@ -115,28 +120,9 @@ def message_of(
     return Message(known, text, results=tuple(results), finish=as_text(finish))
 
 
-def with_message(messages: Sequence[Shape], text: str) -> list[Shape]:
-    """Return the messages followed by a user message, in OpenAI's format."""
-    return [*messages, {"role": "user", "content": text}]
-
-
-def _response(given: object) -> object:
-    """Return the response; it may be any object except `None`."""
-    if given is None:
-        msg = f"{short_repr(given)} was given; give the provider's response, or its message"
-        raise PlanError(msg, seen=given)
-    return given
-
-
-def no_answer(response: object) -> PlanError:
-    """Return the error for a response that is no answer of a model, such as an error's body."""
-    # A proxy may answer with status 200 and {"error": ...}; that once ended a run silently while
-    # tasks were open.
-    msg = (
-        f"{response!r:.300} is no answer of a model, and nothing was done with it; see what"
-        " went wrong there, and make the same request again"
-    )
-    return PlanError(msg, seen=response)
+def _result_of(text: str, call_id: object) -> Message:
+    result = ToolResult("", not is_error_text(text), str(call_id))
+    return message_of("tool", results=[result])
 
 
 def _toolset(tools: Tools) -> ToolSet:
@@ -166,34 +152,68 @@ class Answered:
         return Turn(self.plan, self.replies).events
 
 
-@attrs.frozen
-class Wire:
+class Wire(ABC):
     """
-    One provider's message formats. Its methods are the functions of that provider's module.
+    One provider's message formats. Its public methods are the functions of the provider's module.
 
-    `define` formats tool definitions, optionally strict. `calls` finds the calls of a response.
-    `results` formats replies. `read` reads a message or a response, except its calls. `kept`
-    returns the part of a response that is appended to the messages. `tail` appends a text to the
-    messages of a request. `name` are the names of the field with a response's id. `is_blocked`
-    returns whether the provider blocked the prompt.
+    The methods with an underscore are what differs between the providers. `schema` is the key of a
+    tool's JSON schema. `choice` are the keys of a response's choices and of a choice's message.
+    `response_id` are the names of the field with a response's id.
     """
 
-    define: Callable[[Sequence[Definition], bool], list[Shape]]
-    calls: Callable[[object], Iterable[Call]]
-    results: Callable[[Sequence[Reply]], list[Shape]]
-    read: Callable[[object], Message]
-    kept: Callable[[object], list[Shape]]
-    tail: Tail = with_message
-    name: tuple[str, ...] = ("id",)
-    is_blocked: Callable[[object], bool] = lambda _: False
+    schema = "parameters"
+    choice: tuple[str, str] = ("choices", "message")
+    response_id: tuple[str, ...] = ("id",)
+
+    @abstractmethod
+    def define(self, tools: list[Shape], *, strict: bool) -> list[Shape]:
+        """Return the definitions of tools, each given by its name, description and schema."""
+
+    @abstractmethod
+    def calls(self, entry: object) -> Iterator[Call]:
+        """Yield the calls of a message or a response, in order."""
+
+    @abstractmethod
+    def results(self, replies: Sequence[Reply]) -> list[Shape]:
+        """Return the messages with these replies."""
+
+    @abstractmethod
+    def read(self, entry: object) -> Message:
+        """Convert a message or a response, without its calls."""
+
+    def message(self, response: object) -> tuple[Any, Any]:
+        """Return the message of the first choice, and the choice; `None` for a bare message."""
+        choices, message = self.choice
+        found = entries(response, choices)
+        return (field(found[0], message), found[0]) if found else (response, None)
+
+    def kept(self, response: object) -> list[Shape]:
+        """Return what is appended to the messages for a response."""
+        return [plain(self.message(response)[0])]
+
+    def tail(self, messages: Sequence[Shape], text: str) -> list[Shape]:
+        """Return the messages of a request followed by a text of the user."""
+        return [*messages, {"role": "user", "content": text}]
+
+    def is_blocked(self, response: object) -> bool:  # noqa: ARG002 - one provider says so
+        """Return whether the provider blocked the prompt."""
+        return False
 
     def make_tools(self, tools: Tools, *, strict: bool = False) -> list[Shape]:
         """Return the tool definitions for a request; `strict` enforces the schema for arguments."""
-        return self.define(_toolset(tools).definitions(strict=strict), strict)
+        shapes = [
+            {"name": tool.name, "description": tool.description, self.schema: tool.schema}
+            for tool in _toolset(tools).definitions(strict=strict)
+        ]
+        return self.define(shapes, strict=strict)
 
     def split(self, tools: Tools, response: object) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
         """Return the planning calls of a response, and its calls of other tools, each in order."""
-        toolset, calls = _toolset(tools), tuple(self.calls(_response(response)))
+        toolset = _toolset(tools)
+        if response is None:
+            msg = "None was given; give the provider's response, or its message"
+            raise PlanError(msg, seen=response)
+        calls = tuple(self.calls(response))
         ours = tuple(call for call in calls if toolset.find(call.name))
         return ours, tuple(call for call in calls if not toolset.find(call.name))
 
@@ -206,9 +226,11 @@ class Wire:
         """
         return self.split(tools, response)[0]
 
-    def results_of(self, turn: Replies) -> list[Shape]:
+    def results_of(self, turn: Turn | Iterable[Reply]) -> list[Shape]:
         """
         Return the messages with these replies for the model; an empty list if there are none.
+
+        A `Reply` may also contain the result of one of the caller's tools.
 
         Anthropic and Gemini require all results of a turn in one message. If a turn calls other
         tools too, pass their replies together with the plan's, or extend the returned message.
@@ -277,17 +299,420 @@ class Wire:
         """
         return self.tail(messages, text) if text else [*messages]
 
+    def start_run(  # noqa: PLR0913 - the settings of every adapter, and what was saved
+        self,
+        toolbox: Toolbox | None = None,
+        *,
+        settings: Settings = Settings(),  # noqa: B008 - a frozen value
+        store: AnyStore | None = None,
+        clock: Clock = utc_now,
+        verify: Verify | None = None,
+        plan_id: str | None = None,
+        saved: dict[str, Any] | None = None,
+        actor: str | None = None,
+    ) -> Run:
+        """
+        Begin a `Run`: one run of an agent's loop, from a user's request to the final answer.
 
-def starting(run: Callable[Concatenate[Wire, P], R], wire: Wire) -> Callable[P, R]:
-    """Return the function that starts a run with one provider's message formats."""
+        `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns
+        the aware time of a change, `verify` checks whether a task is done (see `Planner`), and
+        `actor` is this agent's name in the history. With a `store`, the plan is kept there under
+        `plan_id`, and others may change it at any time; without one, it is part of the run's
+        `to_data()`. The next user request is a new run, which starts with the data that this run
+        `saved`.
 
-    # Not `functools.partial`: help() would describe `partial` instead of these parameters.
-    def start_run(*args: P.args, **options: P.kwargs) -> R:
-        return run(wire, *args, **options)
+        Raises:
+            CodecError: the saved data is damaged.
+            PlanError: the plan would be both in the store and in the saved data, or in neither; or
+                an argument has the wrong type.
+        """
+        kept = {} if saved is None else dict(require(saved, dict, _WHAT))
+        back = kept.pop(_SENT_BACK, None)
+        sent_back = None if back is None else _SentBack.of(back)
+        session = opened(
+            kept,
+            toolbox=toolbox,
+            settings=settings,
+            store=store,
+            clock=clock,
+            verify=verify,
+            plan_id=plan_id,
+            actor=actor,
+        )
+        return Run(self, session, sent_back)
 
-    whole = signature(run)
-    start_run.__doc__ = run.__doc__
-    start_run.__signature__ = whole.replace(  # type: ignore[attr-defined]  # which `inspect` reads
-        parameters=[*whole.parameters.values()][1:]
-    )
-    return start_run
+
+class _OpenAIChat(Wire):
+    """The OpenAI Chat Completions API."""
+
+    def define(self, tools: list[Shape], *, strict: bool) -> list[Shape]:
+        more = {"strict": True} if strict else {}
+        return [{"type": "function", "function": {**tool, **more}} for tool in tools]
+
+    def calls(self, entry: object) -> Iterator[Call]:
+        for call in entries(self.message(entry)[0], "tool_calls"):
+            yield call_of(field(call, "function"), "arguments", field(call, "id"))
+
+    def results(self, replies: Sequence[Reply]) -> list[Shape]:
+        # There is no error flag: the text itself marks an error.
+        return [
+            {"role": "tool", "tool_call_id": reply.call_id, "content": reply.text}
+            for reply in replies
+        ]
+
+    def read(self, entry: object) -> Message:
+        message, choice = self.message(entry)
+        role, text = field(message, "role"), text_in(field(message, "content"))
+        if role == "tool":
+            return _result_of(text, field(message, "tool_call_id"))
+        # A refusal is in a field of its own, whatever the finish reason.
+        finish = "refusal" if field(message, "refusal") else field(choice, "finish_reason")
+        return message_of(role, text, finish=finish)
+
+
+class _OpenAIResponses(Wire):
+    """The OpenAI Responses API, in which requests and responses consist of items."""
+
+    def define(self, tools: list[Shape], *, strict: bool) -> list[Shape]:
+        # Always set, since the API's default is true.
+        return [{"type": "function", **tool, "strict": strict} for tool in tools]
+
+    def _items(self, response: object) -> Sequence[Any]:
+        # The items of a conversation that the caller stores are a list, without a response object.
+        return response if isinstance(response, list | tuple) else entries(response, "output")
+
+    def calls(self, entry: object) -> Iterator[Call]:
+        alone = field(entry, "type") == "function_call"
+        for item in [entry] if alone else self._items(entry):
+            if field(item, "type") == "function_call":
+                # The output must have the `call_id`; an item's `id` is a different id.
+                yield call_of(item, "arguments", field(item, "call_id"))
+
+    def results(self, replies: Sequence[Reply]) -> list[Shape]:
+        return [
+            {"type": "function_call_output", "call_id": reply.call_id, "output": reply.text}
+            for reply in replies
+        ]
+
+    def read(self, entry: object) -> Message:
+        if field(entry, "type") == "function_call_output":
+            return _result_of(text_in(field(entry, "output")), field(entry, "call_id"))
+        # The entry is one message, a whole response, or an item of the model without a role, such
+        # as a call or reasoning.
+        role, messages = field(entry, "role"), [entry]
+        if not role:
+            messages = [one for one in entries(entry, "output") if field(one, "type") == "message"]
+            has_failed = field(entry, "error") is not None or field(entry, "status") in _FAILED
+            is_output = isinstance(entry, list | tuple) or any(
+                field(entry, name) is not None for name in ("output", "type")
+            )
+            role = "assistant" if is_output and not has_failed else ""
+        contents = [field(message, "content") for message in messages]
+        refused = any(
+            field(part, "type") == "refusal"
+            for content in contents
+            if isinstance(content, list | tuple)
+            for part in content
+        )
+        finish = "refusal" if refused else field(field(entry, "incomplete_details"), "reason")
+        return message_of(role, "".join(map(text_in, contents)), finish=finish)
+
+    def kept(self, response: object) -> list[Shape]:
+        # All items, including reasoning: this API requires a call's reasoning to be sent back.
+        return [plain(item) for item in self._items(response)]
+
+
+class _AnthropicMessages(Wire):
+    """The Anthropic Messages API: all results of a turn are in one user message."""
+
+    schema = "input_schema"
+
+    def define(self, tools: list[Shape], *, strict: bool) -> list[Shape]:
+        # Optional: all strict tools are compiled to one grammar, which was too large for some users
+        # with 13 tools.
+        return [{**tool, "strict": True} for tool in tools] if strict else tools
+
+    def calls(self, entry: object) -> Iterator[Call]:
+        for block in entries(entry, "content"):
+            if field(block, "type") == "tool_use":
+                yield call_of(block, "input", field(block, "id"))
+
+    def results(self, replies: Sequence[Reply]) -> list[Shape]:
+        results = [
+            {
+                "type": "tool_result",
+                "tool_use_id": reply.call_id,
+                "content": reply.text,
+                "is_error": reply.is_error,
+            }
+            for reply in replies
+        ]
+        # All in one message: this API refuses a call whose result is not in the next message.
+        return [{"role": "user", "content": results}] if results else []
+
+    def tail(self, messages: Sequence[Shape], text: str) -> list[Shape]:
+        # Turns alternate in this API, and results must come first in the turn after their calls.
+        # So the text is appended to the user turn that ends the request.
+        last = messages[-1] if messages else None
+        block = {"type": "text", "text": text}
+        if field(last, "role") != "user":
+            return [*messages, {"role": "user", "content": [block]}]
+        content = field(last, "content")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        return [*messages[:-1], {**messages[-1], "content": [*blocks, block]}]
+
+    def read(self, entry: object) -> Message:
+        results = [
+            ToolResult("", not field(block, "is_error"), str(field(block, "tool_use_id")))
+            for block in entries(entry, "content")
+            if field(block, "type") == "tool_result"
+        ]
+        text, finish = text_in(field(entry, "content")), field(entry, "stop_reason")
+        return message_of(field(entry, "role"), text, finish=finish, results=results)
+
+    def kept(self, response: object) -> list[Shape]:
+        content = field(response, "content")
+        if isinstance(content, list | tuple):
+            content = [plain(block) for block in content]
+        return [{"role": "assistant", "content": content}]
+
+
+class _Gemini(Wire):
+    """The Gemini API: contents consist of parts, and a call need not have an id."""
+
+    # Not `parameters`, where the SDK crashes on a type such as ["string", "null"].
+    schema = "parameters_json_schema"
+    choice = ("candidates", "content")
+    response_id = ("response_id", "responseId")
+
+    def define(self, tools: list[Shape], *, strict: bool) -> list[Shape]:  # noqa: ARG002
+        # There is no strict mode, only strict schemas.
+        return [{"function_declarations": tools}]
+
+    def _parts(self, content: object, *names: str) -> Iterator[Any]:
+        # The SDK's objects and the REST API's JSON spell names differently.
+        parts = (field(part, *names) for part in entries(content, "parts"))
+        return (part for part in parts if part is not None)
+
+    def calls(self, entry: object) -> Iterator[Call]:
+        for call in self._parts(self.message(entry)[0], "function_call", "functionCall"):
+            yield call_of(call, "args", field(call, "id"))
+
+    def results(self, replies: Sequence[Reply]) -> list[Shape]:
+        parts = []
+        for reply in replies:
+            # There is no error flag: the key marks an error. A call need not have an id.
+            said = {"error" if reply.is_error else "output": reply.text}
+            named = {"id": reply.call_id} if reply.call_id else {}
+            parts.append({"function_response": {**named, "name": reply.name, "response": said}})
+        return [{"role": "user", "parts": parts}] if parts else []
+
+    def tail(self, messages: Sequence[Shape], text: str) -> list[Shape]:
+        return [*messages, {"role": "user", "parts": [{"text": text}]}]
+
+    def read(self, entry: object) -> Message:
+        content, candidate = self.message(entry)
+        results = [
+            ToolResult(
+                str(field(result, "name")),
+                field(field(result, "response"), "error") is None,
+                field(result, "id") or "",
+            )
+            for result in self._parts(content, "function_response", "functionResponse")
+        ]
+        role = field(content, "role") if candidate is None else "model"
+        finish = field(candidate, "finish_reason", "finishReason")
+        return message_of(role, text_in(field(content, "parts")), finish=finish, results=results)
+
+    def kept(self, response: object) -> list[Shape]:
+        # A blocked answer has no content, and a request that contains None is refused.
+        content = self.message(response)[0]
+        return [] if content is None else [plain(content)]
+
+    def is_blocked(self, response: object) -> bool:
+        # The response has no candidates then, but is no error.
+        feedback = field(response, "prompt_feedback", "promptFeedback")
+        reason = field(feedback, "block_reason", "blockReason")
+        return reason is not None and not entries(response, "candidates")
+
+
+OPENAI_CHAT, OPENAI_RESPONSES = _OpenAIChat(), _OpenAIResponses()
+ANTHROPIC_MESSAGES, GEMINI = _AnthropicMessages(), _Gemini()
+
+
+@attrs.frozen
+class _SentBack:
+    """
+    Final answers that came too early and were sent back.
+
+    `messages` and `reminder` are appended to the next request only. `stand` are the messages that
+    are kept in the conversation if the model stops without a further request.
+    """
+
+    messages: list[Shape] = attrs.field(factory=list)
+    reminder: str = ""
+    stand: list[Shape] = attrs.field(factory=list)
+
+    @classmethod
+    def of(cls, kept: object) -> Self:
+        """Return the object from saved data. Raises PlanError if the data is damaged."""
+        given = require(kept, dict, _WHAT)
+        messages, stand = (require(given.get(name), list, _WHAT) for name in ("messages", "stand"))
+        return cls(messages, require(given.get("reminder"), str, _WHAT), stand)
+
+
+class Run:
+    """
+    One run of an agent's loop, from a user's request to the final answer.
+
+    It is made by `start_run` of a provider's module. The next user request is a new run, which
+    starts with the data that this run saved.
+
+        run = start_run(toolbox, store=store, plan_id="thread-7", saved=kept)
+        while True:
+            response = ask(run.before_model(messages))
+            what = run.after_model(response)
+            if what == "again":
+                continue
+            save(messages, run.to_data(), response)
+            messages += run.answer(response, other_tools)
+            save(messages, run.to_data(), None)
+            if what == "stop":
+                break
+
+    Others change the plan through `planner`: `run.planner.apply(command, actor="ann")`.
+
+    After a crash, start with the saved data, and pass a saved response to `after_model` first,
+    without a request. In a store with idempotency keys (SQLite, PostgreSQL), its calls are carried
+    out once, however often they are answered: a response is identified by its id and the ids of its
+    calls, or, without an id, by its place in the thread.
+    """
+
+    def __init__(self, wire: Wire, session: Session, sent_back: _SentBack | None = None) -> None:
+        self._wire, self._session = wire, session
+        self._back = sent_back or _SentBack()
+        # In the middle of a turn it is still the same run: a crash must not reset its caps.
+        self._is_new = session.request is None and sent_back is None
+        self._next: Next | None = None
+        self._is_blocked = False
+
+    @property
+    def planner(self) -> Planner:
+        """The planner through which others use the plan: `plan`, `apply`, `undo`, `subscribe`."""
+        return self._session.planner
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """The tool set and the policy."""
+        return self.planner.toolbox
+
+    def history(self) -> tuple[Entry, ...]:
+        """
+        Return the journal of the plan, oldest entry first.
+
+        A store has the whole journal. Saved data has at most the latest 50 entries, fewer if they
+        are long.
+        """
+        return self._session.history()
+
+    def before_model(self, messages: Sequence[Shape]) -> list[Shape]:
+        """
+        Return the messages of the next request: `messages`, and a reminder for this request only.
+
+        Pass all messages that the model will see, after any truncation or summarising. If a request
+        fails, this may be called again.
+        """
+        # A request that ends with an answer sent back and its reminder gets no other reminder.
+        silent = bool(self._back.reminder)
+        read = () if silent else self._wire.read_messages(messages)
+        request = self._session.before_model(read, silent=silent, is_new=self._is_new)
+        self._next = None
+        text = self._back.reminder or request.text
+        return self._wire.with_reminder([*messages, *self._back.messages], text)
+
+    def after_model(self, response: object, *, structured: bool = False) -> Next:
+        """
+        Return the next step for a response: "answer" its calls, "stop", or ask "again".
+
+        "again" means that the final answer came too early; it is not added to the conversation.
+        `structured` has the same meaning as in `Guidance.after_model`.
+
+        Raises:
+            PlanError: no request was made before; or the response does not come from a model, such
+                as a provider's error (send the request again then; `before_model` need not be
+                called again); or the model gives final answers again and again while tasks are
+                open, and the settings say to raise.
+        """
+        (message,) = self._wire.read_messages([response])
+        self._is_blocked = self._wire.is_blocked(response)
+        if message.role != "assistant" and not self._is_blocked:
+            # A proxy may answer with status 200 and {"error": ...}; that once ended a run silently
+            # while tasks were open.
+            msg = (
+                f"{response!r:.300} is no answer of a model, and nothing was done with it; see what"
+                " went wrong there, and make the same request again"
+            )
+            raise PlanError(msg, seen=response)
+        # If the provider blocked the answer, there is nothing to judge and nothing to keep.
+        advice = self._session.after_model(message, structured=structured, silent=self._is_blocked)
+        self._is_new = False
+        if advice.verdict == "again":
+            self._next, kept = "again", self._wire.kept(response)
+            stand = kept if advice.keeps(message) else []
+            self._back = _SentBack([*self._back.messages, *kept], advice.text, stand)
+        else:
+            self._next = "stop" if self._is_blocked or is_final_answer(message) else "answer"
+            self._back = _SentBack(stand=self._back.stand if self._next == "stop" else [])
+        return self._next
+
+    def answer(self, response: object, other_tools: OtherTools | None = None) -> list[Shape]:
+        """
+        Answer every call of a response, and return the messages to append to the conversation.
+
+        These are the response's own message and the results, in the provider's format. The calls
+        of `other_tools` run first; then all planning calls are carried out in order, as one turn.
+        So if `other_tools` raises, the plan is unchanged. If a response is answered again after a
+        crash, `other_tools` is called again too.
+
+        Raises:
+            PlanError: `after_model` did not return "answer" or "stop" for the response; or it calls
+                another tool, and `other_tools` is `None`.
+        """
+        if self._next not in {"answer", "stop"}:
+            msg = "nothing to answer: call after_model first, and again after before_model"
+            raise PlanError(msg, said=self._next)
+        planning, others = self._wire.split(self.toolbox, response)
+        results = []
+        for call in others:
+            if other_tools is None:
+                names = ", ".join(sorted({call.name for call in others}))
+                remedy = "give answer(response, other_tools) a function for them"
+                msg = f"the model calls {names}: {remedy}"
+                raise PlanError(msg, names=names)
+            answer = other_tools(call)
+            if not isinstance(answer, Reply):
+                text = require(answer, str, "what the tool answers, as a text, or a Reply")
+                answer = Reply(self.planner.plan, text, name=call.name, call_id=call.call_id)
+            results.append(answer)
+        # The saved data may be older than the response, or missing, so the response's own id is
+        # preferred.
+        name = as_text(field(response, *self._wire.response_id))
+        planned, rest = iter(self._session.answer(planning, name).replies), iter(results)
+        # In the order of the calls: Gemini's calls may lack ids, and are matched by order then.
+        calls = self._wire.calls(response)
+        replies = [next(planned if call in planning else rest) for call in calls]
+        own = [] if self._is_blocked else self._wire.kept(response)
+        messages = [*self._back.stand, *own, *self._wire.results_of(replies)]
+        self._next, self._back = None, _SentBack()
+        return messages
+
+    def to_data(self) -> dict[str, Any]:
+        """
+        Return the data to save beside the messages, as plain JSON values.
+
+        An answer that was sent back is included as the provider's message. The data is complete at
+        any time: before a request, with an unanswered response (which must be saved too), and after
+        the response was answered.
+        """
+        back = {} if self._back == _SentBack() else {_SENT_BACK: attrs.asdict(self._back)}
+        return {**self._session.to_data(), **back}
