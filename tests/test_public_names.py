@@ -69,6 +69,7 @@ PROVISIONAL = {
     ),
     "todoplan.telemetry": "traced",
     "todoplan.adapters.acp": "make_update show_plan",
+    "todoplan.adapters.ag_ui": "make_delta make_snapshot show_plan",
     "todoplan.adapters.agentscope": (
         "PlanMiddleware PlanTool TaskCreate TaskGet TaskList TaskUpdate attach edit_plan "
         "history_of make_tools plan_of_state repair seed_plan undo_plan"
