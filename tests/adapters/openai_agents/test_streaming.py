@@ -13,7 +13,7 @@ from openai.types.responses import (
 from support.openai_agents_runs import agent_of, scripted, stream, turns
 
 from todoplan.adapters.openai_agents import Planning, attach
-from todoplan.adapters.openai_agents.attaching import summed
+from todoplan.adapters.openai_agents.planning import summed
 
 HELLO = assistant_message("Hello.")
 

@@ -7,8 +7,7 @@ returns a model with guidance for `RunConfig(model=...)`. `seed_plan`, `edit_pla
 set and change a session's plan. `plan_of_state` and `history_of` read the data of
 `Planning.to_data`.
 
-Read `planning` first: it explains where the plan is stored and who writes it. Then read
-`attaching`, which makes the tools and wraps the model, and its helper `conversation`.
+The module `planning` has all the code, and explains where the plan is stored and who writes it.
 """
 
 from todoplan.errors import MissingExtraError
@@ -18,11 +17,13 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "openai-agents") from error
 
-from todoplan.adapters.openai_agents.attaching import attach, guided_model, make_tools
 from todoplan.adapters.openai_agents.planning import (
     Planning,
+    attach,
     edit_plan,
+    guided_model,
     history_of,
+    make_tools,
     plan_of_state,
     seed_plan,
     undo_plan,

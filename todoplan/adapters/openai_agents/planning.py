@@ -1,8 +1,8 @@
 """
-`Planning`: the plan of one session, and the grouping of calls by turn.
+`Planning`, the plan of one session, and `attach`, which gives an agent its tools and guidance.
 
 The SDK stores messages in its sessions and a run in `RunState`, but has no place for a plan. So the
-plan is kept in this object, or in a store, and `to_data` returns the data to save beside the SDK's
+plan is kept in a `Planning`, or in a store, and `to_data` returns the data to save beside the SDK's
 own. The tools, `edit_plan` and `seed_plan` may write the plan at any time, even during a run. All
 writes go through one planner, so no accepted change is lost.
 
@@ -10,18 +10,53 @@ Law 13 is about the calls of one turn, but the SDK starts each call separately, 
 calls of a turn are recorded when the model's response arrives, and the first call that starts
 carries out all calls that are sure to run. A call that needs a person's approval is carried out on
 its own when it starts.
+
+Hooks and input filters belong to a run, but tools and model belong to an agent. To work however the
+agent is run, guidance must be part of the agent. No hook can add a text to a single request and ask
+the model again, for every way of running an agent, but a wrapper of the agent's model can. It runs
+after all input filters, so it sees the actual request. The events of a streamed answer are passed
+on as they come, and only the completion event is held back, because the SDK takes the last
+completion as the answer.
+
+Some arguments that a model sends would abort the SDK's run (0.24): lone surrogates, and very deeply
+nested lists. Intake reads the arguments as the model sent them; the SDK and the conversation get
+them in the form that `portable` returns.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from asyncio import Lock
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import aclosing, nullcontext, suppress
+from copy import copy
+from dataclasses import fields, replace
+from functools import cache
+from inspect import isawaitable, signature
+from itertools import accumulate
+from typing import Any, TypeVar, cast
 
 import attrs
+from agents import Agent, FunctionTool, Model, ModelProvider, MultiProvider, Tool
+from agents.items import (
+    ModelResponse,
+    TResponseInputItem,
+    TResponseOutputItem,
+    TResponseStreamEvent,
+)
+from agents.run_context import RunContextWrapper
+from agents.tool_context import ToolContext
+from agents.usage import Usage
+from openai.types.responses import (
+    ResponseCompletedEvent,
+    ResponseFunctionToolCall,
+    ResponseOutputItemDoneEvent,
+    ResponseOutputMessage,
+    ResponseOutputText,
+    ResponseUsage,
+)
 
-from todoplan.adapters.openai_agents.conversation import portable
 from todoplan.codec import plan_from_data
 from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
@@ -31,16 +66,151 @@ from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import Call, Clock, Reply, utc_now
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.toolbox import Toolbox, require
+from todoplan.dialogue.guidance import (
+    Guidance,
+    Message,
+    Settings,
+    ToolResult,
+    is_final_answer,
+    is_refusal,
+)
+from todoplan.dialogue.replies import is_error_text
+from todoplan.dialogue.toolbox import Toolbox, guidance_of, require
+from todoplan.dialogue.tools import Definition, ToolSet
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
-from todoplan.planner.session import opened_async
+from todoplan.planner.session import Request, opened_async
 from todoplan.planner.verifying import Verify
 from todoplan.stores.slot import JOURNAL, SLOT
 
+T = TypeVar("T")
+Input = str | list[TResponseInputItem]
+_PARAMETERS = [*signature(Model.get_response).parameters][1:]
 _CALLS = "calls"
-_MOST = 256
+_MOST = 256  # calls that are remembered
+_TRIMMED = "[Trimmed"  # the beginning of an output that ToolOutputTrimmer has cut
+_REFUSAL = "refusal"
+# More than intake reads (32), and far less than the depth at which `json` fails: about 1,000 on
+# Python 3.11 (openai-agents#4772).
+_DEEPEST = 100
+_BRACKET = re.compile(r"[\[\]{}]")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+
+
+def _field(item: object, key: str) -> Any:
+    return item.get(key) if isinstance(item, Mapping) else getattr(item, key, None)
+
+
+def _items(given: Input) -> Sequence[Any]:
+    return () if isinstance(given, str) else given
+
+
+def conversation(given: Input) -> list[Message]:
+    """
+    Return the tool results in a request.
+
+    The SDK has no error flag, so errors are recognised by their text. An output that
+    `ToolOutputTrimmer` has cut no longer shows the plan, so it counts as failed.
+    """
+    items = _items(given)
+    names = {_field(i, "call_id"): _field(i, "name") for i in items if _is(i, "function_call")}
+    messages = []
+    for item in items:
+        if _is(item, "function_call_output"):
+            call_id, output = _field(item, "call_id"), _field(item, "output")
+            text = output if isinstance(output, str) else ""
+            failed = is_error_text(text) or text.startswith(_TRIMMED)
+            result = ToolResult(names.get(call_id, ""), not failed, call_id)
+            messages.append(Message("tool", results=(result,)))
+    return messages
+
+
+def _is(item: object, kind: str) -> bool:
+    return bool(_field(item, "type") == kind)
+
+
+def answers_in(given: Input) -> list[str]:
+    """Return the ids of the calls whose results are in a request."""
+    answers = (i for i in _items(given) if str(_field(i, "type")).endswith("_output"))
+    return [_field(item, "call_id") for item in answers]
+
+
+def neutral(output: Iterable[object]) -> Message:
+    """
+    Return a model's response as one message.
+
+    Items that the SDK must carry out count as calls. Calls that the provider has carried out
+    itself, such as a web search, do not.
+    """
+    items = [*output]
+    messages = (item for item in items if _is(item, "message"))
+    parts = [part for message in messages for part in _field(message, "content") or ()]
+    text = "".join(_field(part, "text") or "" for part in parts)
+    calls = tuple(
+        str(_field(item, "type"))
+        for item in items
+        if _field(item, "call_id") or _is(item, "mcp_approval_request")
+    )
+    # In this API, a refusal is a kind of content part, not a finish reason.
+    finish = _REFUSAL if any(_is(part, _REFUSAL) for part in parts) else ""
+    return Message("assistant", text, calls, finish=finish)
+
+
+def calls_in(output: Iterable[object]) -> list[Call]:
+    """Return the calls of a model's response that the SDK must answer, in order."""
+    calls = []
+    for item in output:
+        if _field(item, "call_id"):
+            arguments = _field(item, "arguments") if _is(item, "function_call") else ""
+            calls.append(Call(_field(item, "name") or "", arguments, _field(item, "call_id")))
+    return calls
+
+
+def with_reminder(given: Input, text: str) -> Input:
+    """Return the input of one request with a text appended; an empty text adds nothing."""
+    said: list[TResponseInputItem] = [{"role": "user", "content": text}]
+    return [*as_list(given), *said] if text else given
+
+
+def as_list(given: Input) -> list[TResponseInputItem]:
+    """Return the input of a request as a list of items."""
+    return [{"role": "user", "content": given}] if isinstance(given, str) else given
+
+
+def portable(arguments: str) -> str:
+    """
+    Return the arguments in a form that the SDK can process.
+
+    Lone surrogates are replaced by question marks. Arguments that are nested too deeply are encoded
+    as a JSON string. Other arguments are returned unchanged.
+    """
+    # A fast check, which is enough for most arguments.
+    if arguments.count("[") + arguments.count("{") > _DEEPEST:
+        # Brackets inside strings count too. At worst, valid arguments are encoded without need, but
+        # only for the SDK: intake reads them as they were sent.
+        steps = (1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(arguments))
+        if max(accumulate(steps)) > _DEEPEST:
+            return json.dumps(arguments)
+    if not _SURROGATE.search(arguments):
+        return arguments
+    try:
+        text = json.dumps(json.loads(arguments), ensure_ascii=False)
+    except ValueError:
+        text = arguments
+    sendable = text.encode("utf-8", "replace").decode()
+    return arguments if sendable == text else sendable
+
+
+def carried(item: TResponseOutputItem, toolset: ToolSet) -> TResponseOutputItem:
+    """
+    Return an item of a model's answer in the form for the SDK; only planning calls may change.
+    """
+    if not isinstance(item, ResponseFunctionToolCall) or toolset.find(item.name) is None:
+        return item
+    arguments = portable(item.arguments)
+    # The SDK's own object is kept if nothing had to change.
+    is_same = arguments is item.arguments
+    return item if is_same else item.model_copy(update={"arguments": arguments})
 
 
 # Compared by identity: several call ids refer to the same group, and `to_data` saves it once.
@@ -51,15 +221,6 @@ class CallGroup:
     calls: tuple[Call, ...]
     replies: Mapping[str, Reply] = attrs.field(factory=dict)
     lock: Lock = attrs.field(factory=Lock)
-
-    def has(self, call: Call) -> bool:
-        """Return whether a call, in the SDK's form, is one of these."""
-        return any(
-            # Not by id alone: ids are unique only within a run, and a session may have many runs.
-            (one.call_id, one.name, portable(one.arguments))
-            == (call.call_id, call.name, call.arguments)
-            for one in self.calls
-        )
 
 
 class PendingCalls:
@@ -73,7 +234,14 @@ class PendingCalls:
     def __init__(self, toolbox: Toolbox, saved: Iterable[Iterable[Mapping[str, Any]]] = ()) -> None:
         self._toolbox = toolbox
         self._groups: dict[str, CallGroup] = {}
-        for calls in _restored(saved):
+        restored: list[list[Call]] | None = None
+        with suppress(TypeError):
+            restored = [[Call(**call) for call in calls] for calls in saved]
+        parts = (part for calls in restored or () for one in calls for part in attrs.astuple(one))
+        if restored is None or not all(isinstance(part, str) for part in parts):
+            msg = "the calls that were saved are damaged; without `calls` each counts when it comes"
+            raise CodecError(msg)
+        for calls in restored:
             self._keep(calls)
 
     def made(self, calls: Sequence[Call], sure: Collection[str]) -> None:
@@ -104,9 +272,11 @@ class PendingCalls:
             del self._groups[next(iter(self._groups))]
 
     def group(self, call: Call) -> CallGroup:
-        """Return the group of a call; an unrecorded call is a group of its own."""
-        group = self._groups.get(call.call_id)
-        return group if group and group.has(call) else CallGroup((call,))
+        """Return the group of a call in the SDK's form; an unknown one is a group of its own."""
+        found = self._groups.get(call.call_id) or CallGroup(())
+        # Not by id alone: ids are unique only within a run, and a session may have many runs.
+        sent = (attrs.evolve(one, arguments=portable(one.arguments)) for one in found.calls)
+        return found if call in sent else CallGroup((call,))
 
     def awaits(self, call_ids: Iterable[str]) -> bool:
         """Return whether any of these calls was recorded and is still unanswered."""
@@ -124,16 +294,6 @@ class PendingCalls:
             calls = [attrs.asdict(call) for call in group.calls]
             data += [[call] for call in calls] if group.replies else [calls]
         return data
-
-
-def _restored(saved: Iterable[Iterable[Mapping[str, Any]]]) -> list[list[Call]]:
-    with suppress(TypeError):
-        groups = [[Call(**call) for call in calls] for calls in saved]
-        parts = (part for calls in groups for call in calls for part in attrs.astuple(call))
-        if all(isinstance(part, str) for part in parts):
-            return groups
-    msg = "the calls that were saved are damaged; without `calls` each counts when it comes"
-    raise CodecError(msg)
 
 
 class Planning:
@@ -223,12 +383,348 @@ class Planning:
         response = f"{state.id}:{state.memory.turn}" if is_noted else ""
         # The SDK starts a turn's calls concurrently: the first carries out all, the others wait.
         async with group.lock:
-            group.replies = group.replies or await self._replies(group.calls, response)
+            if not group.replies:
+                turn = await self.session.answer(group.calls, response)
+                group.replies = {reply.call_id: reply for reply in turn.replies}
         return group.replies[call.call_id]
 
-    async def _replies(self, calls: tuple[Call, ...], response: str) -> dict[str, Reply]:
-        turn = await self.session.answer(calls, response)
-        return {reply.call_id: reply for reply in turn.replies}
+
+@attrs.define
+class GuidedRequest:
+    """
+    A request with its reminder, and the further requests if its answer is sent back.
+
+    `request` has no reminders; `asked` is the session's record of the request.
+    """
+
+    planning: Planning
+    guidance: Guidance
+    request: dict[str, Any]
+    asked: Request
+    stands: tuple[ResponseOutputMessage, ...] = ()
+
+    @classmethod
+    async def of(
+        cls, planning: Planning, guidance: Guidance, request: dict[str, Any]
+    ) -> GuidedRequest:
+        """Return the guided request for an SDK request. If it answers no call, it starts a run."""
+        given = request["input"]
+        asked = await planning.session.before_model(
+            conversation(given),
+            # If the provider stores the conversation, the input has only new messages. Read as a
+            # whole conversation, it would make the plan look lost in every request.
+            partial=bool(request["previous_response_id"] or request["conversation_id"]),
+            # No hook reports the start of a run; a request without a result of ours is a user's.
+            is_new=not planning.pending.awaits(answers_in(given)),
+            guidance=guidance,
+        )
+        return cls(planning, guidance, request, asked)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of the model, by name."""
+        # At the end, so that the cached prefix stays valid, and in a copy, so that no later request
+        # contains it.
+        return {**self.request, "input": with_reminder(self.request["input"], self.asked.text)}
+
+    async def goes_on(self, output: Sequence[TResponseOutputItem]) -> bool:
+        """
+        Process the model's output, and return whether to ask the model again.
+
+        Raises:
+            PlanError: the model gives final answers again and again while tasks are open, and the
+                settings say to raise.
+        """
+        answer, schema = neutral(output), self.request["output_schema"]
+        self._note(output)
+        advice = await self.planning.session.after_model(
+            answer,
+            structured=schema is not None and not schema.is_plain_text(),
+            # Agents that share a plan may have several requests under way.
+            request=self.asked,
+            guidance=self.guidance,
+        )
+        if advice.verdict != "again":
+            return False
+        self.asked = attrs.evolve(self.asked, memory=advice.memory, text=advice.text)
+        self.stands = _messages(output) if advice.keeps(answer) else ()
+        # With `previous_response_id`, the next request continues the same earlier response, which
+        # contains neither this input nor this answer. A stored conversation contains both.
+        sent_back = ModelResponse([*output], Usage(), None).to_input_items()
+        items = [*as_list(self.request["input"]), *sent_back]
+        self.request["input"] = [] if self.request["conversation_id"] else items
+        return True
+
+    def _note(self, output: Sequence[TResponseOutputItem]) -> None:
+        """
+        Record the calls of the turn, and which of them will surely run.
+
+        A call of a tool without approval and guardrails will surely run. A call that was answered
+        before is a repetition, which the SDK skips.
+        """
+        find = self.guidance.toolset.find
+        sure = {
+            tool.name
+            for tool in self.request["tools"]
+            if isinstance(tool, FunctionTool)
+            and find(tool.name)
+            # It may also be a function, whose result is unknown until the call starts.
+            and tool.needs_approval is False
+            # A guardrail may refuse this call; then the other calls must not carry it out.
+            and not tool.tool_input_guardrails
+        }
+        answered = answers_in(self.request["input"])
+        self.planning.pending.answered(answered)
+        new = [call for call in calls_in(output) if call.call_id not in answered]
+        self.planning.pending.made(new, sure)
+
+    def completed(self, output: list[TResponseOutputItem]) -> list[TResponseOutputItem]:
+        """
+        Return the output for the SDK.
+
+        After the question whether the answer is complete, both answers are merged into one; if the
+        model refuses that question, the first answer is returned.
+        """
+        output, answer = [carried(item, self.guidance.toolset) for item in output], neutral(output)
+        if not self.stands or not is_final_answer(answer):
+            return output
+        messages = _messages(output)
+        if is_refusal(answer):
+            output, messages = [item for item in output if item not in messages], ()
+        if not messages:
+            return [*output, *self.stands]
+        # One message, since the SDK uses the last message as the final output.
+        last = messages[-1]
+        gap = ResponseOutputText(annotations=[], text="\n\n", type="output_text")
+        content = [part for one in (*self.stands, last) for part in (gap, *one.content)]
+        whole = last.model_copy(update={"content": content[1:]})
+        return [whole if item is last else item for item in output]
+
+
+def _messages(output: Sequence[TResponseOutputItem]) -> tuple[ResponseOutputMessage, ...]:
+    return tuple(item for item in output if isinstance(item, ResponseOutputMessage))
+
+
+def summed(spent: Any, more: Any) -> Any:
+    """Return the sum of the tokens of two answers; an answer without usage counts as zero."""
+    if spent is None or more is None:
+        return more if spent is None else spent
+    if isinstance(spent, ResponseUsage):
+        return ResponseUsage.model_validate(summed(spent.model_dump(), more.model_dump()))
+    if isinstance(spent, dict):
+        return {key: summed(spent.get(key), more.get(key)) for key in {**spent, **more}}
+    return spent + more
+
+
+# Registered below instead of derived from `Model`: a subclass would inherit methods such as `close`
+# and `get_retry_advice`, instead of using those of the inner model.
+class GuidedModel:
+    """
+    A model with reminders of one session's plan; it is asked again if it stops too early.
+
+    Requests without the planning tools are passed on unchanged. All other attributes, such as
+    `close`, are those of the inner model.
+    """
+
+    def __init__(
+        self, planning: Planning, settings: Settings, resolve: Callable[[], Model]
+    ) -> None:
+        self._planning = planning
+        self._guidance = guidance_of(planning.toolbox, settings)
+        self._resolve = cache(resolve)
+
+    def __getattr__(self, name: str) -> Any:
+        # Copying and pickling read such attributes before the object is initialised.
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._resolve(), name)
+
+    def _request(self, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, bool]:
+        """Return the arguments of a request by name, and whether it has the planning tools."""
+        request = {**dict(zip(_PARAMETERS, args, strict=False)), **options}
+        # `RunConfig(model=...)` is used for all agents of a run, even those without a plan.
+        names = self._guidance.toolset.tool_names
+        return request, any(tool.name in names for tool in request["tools"])
+
+    async def get_response(self, *args: Any, **options: Any) -> ModelResponse:
+        """
+        Return the model's last answer; its usage includes the answers that were sent back.
+
+        Raises:
+            PlanError: the model gives final answers again and again while tasks are open, and the
+                settings say to raise.
+        """
+        model, (request, is_planning) = self._resolve(), self._request(args, options)
+        if not is_planning:
+            return await model.get_response(**request)
+        guided, spent = await GuidedRequest.of(self._planning, self._guidance, request), Usage()
+        while True:
+            response = await model.get_response(**guided.arguments())
+            # An answer that is sent back costs tokens too, and must count towards the run's limits.
+            spent.add(response.usage)
+            if not await guided.goes_on(response.output):
+                output = guided.completed(response.output)
+                return replace(response, output=output, usage=spent)
+
+    def stream_response(self, *args: Any, **options: Any) -> AsyncIterator[TResponseStreamEvent]:
+        """
+        Yield the model's events.
+
+        The events of an answer that is sent back are yielded too, but not its completion event, so
+        the SDK keeps only the last answer.
+
+        Raises:
+            PlanError: as in `get_response`.
+        """
+        model, (request, is_planning) = self._resolve(), self._request(args, options)
+        return self._stream(model, request) if is_planning else model.stream_response(**request)
+
+    async def _stream(
+        self, model: Model, request: dict[str, Any]
+    ) -> AsyncIterator[TResponseStreamEvent]:
+        guided = await GuidedRequest.of(self._planning, self._guidance, request)
+        spent: ResponseUsage | None = None
+        while True:
+            end: ResponseCompletedEvent | None = None
+            items: list[TResponseOutputItem] = []
+            events: Any = model.stream_response(**guided.arguments())
+            # A generator that is not read to its end keeps its connection open until collected.
+            async with aclosing(events) if hasattr(events, "aclose") else nullcontext():
+                async for event in events:
+                    if isinstance(event, ResponseOutputItemDoneEvent):
+                        items.append(event.item)
+                    if isinstance(event, ResponseCompletedEvent):
+                        end = event
+                    else:
+                        yield event
+            # Without a completion event there is nothing to judge; the SDK reports the error.
+            if end is None:
+                return
+            spent = summed(spent, end.response.usage)
+            # Some providers send a completion event without output; then the items are the answer.
+            output = end.response.output or items
+            if not await guided.goes_on(output):
+                change = {"output": guided.completed(output), "usage": spent}
+                yield end.model_copy(update={"response": end.response.model_copy(update=change)})
+                return
+
+
+Model.register(GuidedModel)
+
+
+def guided_model(
+    planning: Planning,
+    model: Model | str | None = None,
+    *,
+    settings: Settings | None = None,
+    model_provider: ModelProvider | None = None,
+) -> Model:
+    """
+    Return a model with guidance; `attach` does this for an agent's model.
+
+    `RunConfig(model=...)` replaces an agent's own model, so pass it a guided model. A model's name,
+    or `None` for the SDK's default, is resolved on first use with `model_provider`; the provider of
+    a `RunConfig` is not used.
+
+    `settings` are by default those of the planning.
+
+    Raises:
+        PlanError: `planning` is not a `Planning`, or `settings` are not settings.
+    """
+    chosen = require(planning, Planning).settings if settings is None else settings
+    require(chosen, Settings)
+    if isinstance(model, Model):
+        return cast("Model", GuidedModel(planning, chosen, lambda: model))
+    provider = model_provider or MultiProvider()
+    return cast("Model", GuidedModel(planning, chosen, lambda: provider.get_model(model)))
+
+
+def make_tools(planning: Planning) -> list[Tool]:
+    """
+    Return the tools of a session's plan for `Agent(tools=...)`, without prompt and guidance.
+
+    Their schemas are strict. Only a model of `guided_model` records which calls belong to one turn;
+    with another model, each call is carried out on its own.
+
+    Raises:
+        PlanError: the argument is not a `Planning`.
+    """
+
+    def tool(definition: Definition) -> FunctionTool:
+        async def invoke(context: ToolContext[Any], arguments: str) -> str:
+            # It always returns a text, even on errors: a tool that raises ends the whole run.
+            call = Call(definition.name, arguments, context.tool_call_id)
+            return (await planning.answer(call)).text
+
+        return FunctionTool(definition.name, definition.description, definition.schema, invoke)
+
+    # Made strict here: the SDK would make every property required, but none nullable.
+    return [
+        tool(each) for each in require(planning, Planning).toolbox.toolset.definitions(strict=True)
+    ]
+
+
+def attach(
+    agent: Agent[T],
+    planning: Planning,
+    *,
+    settings: Settings | None = None,
+    system_prompt: str | None = None,
+    model_provider: ModelProvider | None = None,
+) -> Agent[T]:
+    """
+    Return a copy of the agent that works with the plan of a session.
+
+    It works in `Runner.run`, `run_sync` and `run_streamed`. It costs only the copy, so make one for
+    each session. `settings` are by default those of the planning.
+
+    The copy has its own lists, so additions to them, such as handoffs, apply to this session only.
+    A clone of the copy with another model has no guidance: `clone` first, then attach.
+
+    `system_prompt` is appended to the agent's instructions; the default is the tool set's prompt,
+    and "" adds none. Guidance is part of the model and is not saved: no reminder is in a session,
+    in `to_input_list()` or in a `RunState`. But a provider that stores the conversation
+    (`conversation_id`, `previous_response_id`) stores the reminders sent to it. See `guided_model`
+    about `model_provider` and `RunConfig(model=...)`.
+
+    Other agents, such as targets of handoffs, share the plan if they are attached to the same
+    `Planning`; an agent that is not attached has no plan. An agent that is used as a tool and
+    shares the plan should have only `make_tools(planning)`, so that its answers are not sent back
+    because of tasks that are not its own.
+
+    Raises:
+        PlanError: the agent already has tools of these names, or an argument has the wrong type.
+    """
+    require(agent, Agent, "an agent of the SDK, and then the planning")
+    tools = make_tools(planning)
+    doubled = sorted({tool.name for tool in tools} & {tool.name for tool in agent.tools})
+    if doubled:
+        # The SDK only logs a warning and uses the last tool.
+        msg = f"the agent {agent.name!r} has {', '.join(doubled)} already; attach one plan, once"
+        raise PlanError(msg, names=doubled)
+    prompt = planning.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
+    guided = guided_model(planning, agent.model, settings=settings, model_provider=model_provider)
+    # `clone` would share the lists and dicts, and so one session's tools with another session.
+    values = {field.name: getattr(agent, field.name) for field in fields(agent) if field.init}
+    own = {name: copy(each) for name, each in values.items() if isinstance(each, list | dict)}
+    own |= {
+        "tools": [*agent.tools, *tools],
+        "instructions": _instructions(agent.instructions, prompt),
+    }
+    attached = agent.clone(**own, model=guided)
+    attached.model_settings = agent.model_settings  # a default that came with the model's name
+    return attached
+
+
+def _instructions(given: Any, prompt: str) -> Any:
+    async def instructions(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
+        own = given(context, agent)
+        return both(await own if isawaitable(own) else own)
+
+    # After the agent's own instructions, and constant, so that a cached prefix stays valid.
+    def both(own: str | None) -> str:
+        return "\n\n".join(filter(None, (own, prompt)))
+
+    return instructions if callable(given) else both(given) or None
 
 
 def plan_of_state(saved: Mapping[str, Any]) -> Plan:
@@ -275,7 +771,7 @@ async def seed_plan(planning: Planning, plan: Plan, *, actor: str | None = None)
     Raises:
         PlanError: an argument has the wrong type.
     """
-    await require(planning, Planning).planner.restore(require(plan, Plan), actor=actor)
+    await require(planning, Planning).session.seed(plan, actor=actor)
 
 
 async def edit_plan(
@@ -294,9 +790,7 @@ async def edit_plan(
     Raises:
         PlanError: an argument has the wrong type.
     """
-    planner = require(planning, Planning).planner
-    chosen = planner.toolbox.policy if policy is None else require(policy, Policy)
-    return await planner.apply(command, actor=actor, policy=chosen)
+    return await require(planning, Planning).session.edit(command, actor=actor, policy=policy)
 
 
 async def undo_plan(planning: Planning, *, actor: str | None = None) -> Decision:
@@ -308,6 +802,5 @@ async def undo_plan(planning: Planning, *, actor: str | None = None) -> Decision
 
     Raises:
         PlanError: `planning` is not a `Planning`.
-
     """
-    return await require(planning, Planning).planner.undo(actor=actor)
+    return await require(planning, Planning).session.undo(actor=actor)
