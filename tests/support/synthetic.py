@@ -437,7 +437,141 @@ def otlp_document():
     return {"resourceSpans": [{"resource": {"attributes": attributes}, "scopeSpans": scopes}]}
 
 
+ANSWERED = [strip for strip, refusal in CALLS if not refusal]
+"""What a dialect without answers holds, in which a refused call leaves no trace."""
+
+CHECKS = {".": " ", "~": "-", "x": "x"}
+
+
+def checks(strip, marks=CHECKS):
+    """The items of a write as a checklist."""
+    return "\n".join(f"- [{marks[mark]}] {item}" for mark, item in zip(strip, ITEMS, strict=True))
+
+
+def cursor():
+    """An agent transcript: a whole list, and then merges by id; no ids of calls, no answers."""
+    yield {"role": "user", "message": {"content": [{"type": "text", "text": "go"}]}}
+    whole = [{"id": f"s{at}", **row} for at, row in enumerate(todos(ANSWERED[0]))]
+    sent = [{"merge": False, "todos": whole}]
+    for strip in ANSWERED[1:]:
+        changed = [{"id": f"s{at}", "status": STATUSES[mark]} for at, mark in enumerate(strip)]
+        sent.append({"merge": True, "todos": changed[:2]})
+    for arguments in sent:
+        use = {"type": "tool_use", "name": "TodoWrite", "input": arguments}
+        content = [{"type": "text", "text": "ok"}, use]
+        yield {"role": "assistant", "message": {"content": content}}
+    yield {"type": "turn_ended", "status": "success"}
+
+
+def cline():
+    """`ui_messages.json`: what the window shows, with the list when it changes."""
+    shown = [{"type": "say", "say": "text", "text": "go"}]
+    for number, strip in enumerate(ANSWERED):
+        ts, tool = SECONDS * 1000 + number, json.dumps({"tool": "readFile", "path": "a"})
+        shown.append({"ts": ts, "type": "ask", "ask": "tool", "text": tool})
+        progress = {"ts": ts, "type": "say", "say": "task_progress", "text": checks(strip)}
+        shown += [progress | {"text": "- [", "partial": True}, progress]
+    return {"messages": shown}
+
+
+def atif():
+    """A trajectory: each step has its calls with their results."""
+    steps = [{"step_id": 1, "source": "user", "message": "go"}]
+    for number, (strip, refusal) in enumerate(CALLS):
+        name = {"tool_call_id": f"c{number}", "function_name": "write_todos"}
+        calls = [name | {"arguments": {"todos": todos(strip)}}]
+        results = [{"source_call_id": f"c{number}", "content": refusal or DONE["write_todos"]}]
+        step = {"step_id": number + 2, "source": "agent", "timestamp": at(number), "message": "x"}
+        steps.append(step | {"tool_calls": calls, "observation": {"results": results}})
+    return {"schema_version": "ATIF-v1.7", "agent": {"name": "a", "version": "1"}, "steps": steps}
+
+
+KIRO = [
+    ({"command": "create", "tasks": [{"task_description": item} for item in ITEMS]}, None),
+    ({"command": "complete", "completed_task_ids": ["2"]}, "not now"),
+    ({"command": "complete", "completed_task_ids": ["1"]}, None),
+]
+"""Kiro's list knows open and done tasks; calls name the tasks by number."""
+
+
+def kiro():
+    """A session in lines: calls and results in messages of their own. Only prompts have times."""
+    done = 0
+    prompt = {"message_id": "p", "content": [], "meta": {"timestamp": SECONDS}}
+    yield {"version": "v1", "kind": "Prompt", "data": prompt}
+    for number, (arguments, refusal) in enumerate(KIRO):
+        use = {"toolUseId": f"c{number}", "name": "todo_list", "input": arguments}
+        content = [{"kind": "text", "data": "ok"}, {"kind": "toolUse", "data": use}]
+        sent = {"message_id": f"m{number}", "content": content}
+        yield {"version": "v1", "kind": "AssistantMessage", "data": sent}
+        done += arguments["command"] == "complete" and not refusal
+        rows = [
+            {"id": str(place), "task_description": item, "completed": place <= done}
+            for place, item in enumerate(ITEMS, 1)
+        ]
+        told = {"kind": "json", "data": {"tasks": rows, "context": []}}
+        result = {"toolUseId": f"c{number}", "status": "error" if refusal else "success"}
+        result["content"] = [{"kind": "text", "data": refusal} if refusal else told]
+        answer = {"message_id": f"r{number}", "content": [{"kind": "toolResult", "data": result}]}
+        yield {"version": "v1", "kind": "ToolResults", "data": answer}
+
+
+def kiro_history():
+    """A saved conversation, in which a result stands in the next turn, and shows no list."""
+    history, told = [], {"Prompt": {"prompt": "go"}}
+    for number, (arguments, refusal) in enumerate(KIRO):
+        use = {"id": f"c{number}", "name": "todo_list", "args": arguments}
+        asked = {"ToolUse": {"message_id": f"m{number}", "content": "", "tool_uses": [use]}}
+        history.append({"user": {"content": told, "timestamp": at(number)}, "assistant": asked})
+        status = {"status": "Error" if refusal else "Success"}
+        result = {"tool_use_id": f"c{number}", "content": [{"Text": refusal or "done"}], **status}
+        told = {"ToolUseResults": {"tool_use_results": [result]}}
+    said = {"Response": {"message_id": "m", "content": "done"}}
+    history.append({"user": {"content": told, "timestamp": at(9)}, "assistant": said})
+    return {"conversation_id": "c", "history": history}
+
+
+TASK_FILE = "/home/user00/.gemini/antigravity/brain/c/task.md"
+
+
+def antigravity():
+    """Steps: `task.md` is written, edited at one place, and edited at several places."""
+    step = {"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT", "content": "go"}
+    yield step | {"created_at": at(0)}
+    marks = CHECKS | {"~": "/"}
+    first, *then = [checks(strip, marks).splitlines() for strip in ANSWERED]
+    edits = [("write_to_file", {"CodeContent": "\n".join(["# Parser", "", *first, "", "Notes"])})]
+    for before, after in zip([first, *then], then, strict=False):
+        changed = [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]
+        chunks = [{"TargetContent": old, "ReplacementContent": new} for old, new in changed]
+        edits.append(("multi_replace_file_content", {"ReplacementChunks": chunks}))
+    for number, (name, arguments) in enumerate(edits):
+        call = {"name": name, "args": {"TargetFile": TASK_FILE, **arguments}}
+        step = {"step_index": number, "source": "MODEL", "type": "PLANNER_RESPONSE"}
+        yield step | {"created_at": at(number), "tool_calls": [call]}
+        yield step | {"created_at": at(number), "type": "CODE_ACTION", "content": "ok"}
+
+
+def specstory():
+    """Markdown of a session of Cursor: the whole list after each call."""
+    text = "<!-- Generated by SpecStory, Markdown v2.1.0 -->\n\n# Parser\n\n"
+    text += "_**User (2026-03-02 09:20Z)**_\n\ngo\n\n```\n- [ ] not an item\n```\n\n---\n\n"
+    for number, strip in enumerate(ANSWERED):
+        text += f"_**Agent (model x 2026-03-02 09:20:{number:02}Z)**_\n\n"
+        text += '<tool-use data-tool-type="task" data-tool-name="todo_write">\n'
+        text += "<details><summary>Tool use: **todo_write** • Todo List</summary>\n\n"
+        text += f"{checks(strip)}\n\n</details>\n</tool-use>\n\n---\n\n"
+    return text
+
+
 SYNTHETIC = {
+    "cursor": cursor,
+    "cline": cline,
+    "atif": atif,
+    "kiro": kiro,
+    "kiro history": kiro_history,
+    "antigravity": antigravity,
+    "specstory": specstory,
     "vscode": vscode,
     "adk": adk,
     "pydantic-ai": pydantic_ai,

@@ -18,6 +18,7 @@ __all__ = ["DIALECT_NAMES"]
 
 DIALECT_NAMES = (
     "todoplan",
+    "specstory",
     "codex",
     "copilot",
     "entire",
@@ -31,6 +32,11 @@ DIALECT_NAMES = (
     "claude-code",
     "opencode",
     "gemini",
+    "atif",
+    "antigravity",
+    "kiro",
+    "cline",
+    "cursor",
     "langchain",
     "anthropic",
     "chat",

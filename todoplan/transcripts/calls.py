@@ -232,3 +232,32 @@ def mentions_tool(raw: bytes) -> bool:
         return False
     bare = lower.replace(b"_", b"")
     return any(name in bare for name in _NAMES) or _OWN_NAME.search(lower) is not None
+
+
+# -------- checklists --------
+# Lists that are written as text.
+
+
+CHECK = re.compile(
+    r"\s*(?:[-*+]|\d{1,4}[.)])?\s*\[(?P<mark>[ xX~*/\u26a1-]|[a-z][a-z_ -]{2,})\]\s+(?P<text>\S.*)"
+)
+# Antigravity writes "[/]", and SpecStory a lightning.
+_MARKS = {" ": "pending", "x": "completed", **dict.fromkeys("-~/\u26a1", "in_progress")}
+
+
+def checklist(text: str) -> list[dict[str, str]] | None:
+    """
+    Return the items of a list that is written as text, or `None` if a line is not an item.
+
+    Roo and Cline write "- [x] A", Roo "[-] A" for tasks in progress, Droid "1. [in_progress] A".
+    Goose has headings between the items, which are skipped.
+    """
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    found = [CHECK.fullmatch(line) for line in lines]
+    if not found or not all(found):
+        return None
+    return [
+        {"content": one["text"].rstrip(), "status": _MARKS.get(one["mark"].lower(), one["mark"])}
+        for one in found
+        if one
+    ]

@@ -763,6 +763,7 @@ LISTS = frozenset(
         "events",
         "conversation",
         "requests",  # VS Code's export of a chat
+        "steps",  # ATIF
         "data",  # a batch of spans of the OpenAI Agents SDK
         "resourceSpans.item.scopeSpans.item.spans",  # OTLP: all spans of all resources
     }

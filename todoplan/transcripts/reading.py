@@ -15,6 +15,7 @@ from todoplan.transcripts.files import Probe, Source, no_progress, probes
 from todoplan.transcripts.readers import (
     claude_code,
     codex,
+    coding_agents,
     copilot,
     entire,
     gemini,
@@ -33,6 +34,7 @@ DIALECTS: Mapping[str, DialectReader] = {
     reader.name: reader
     for reader in (
         own.READER,  # has its format name in the first bytes
+        coding_agents.SPECSTORY,
         codex.READER,
         copilot.READER,
         entire.READER,
@@ -46,6 +48,11 @@ DIALECTS: Mapping[str, DialectReader] = {
         claude_code.READER,
         opencode.READER,
         gemini.READER,
+        coding_agents.ATIF,
+        coding_agents.ANTIGRAVITY,
+        coding_agents.KIRO,
+        coding_agents.CLINE,
+        coding_agents.CURSOR,
         message_lists.LANGCHAIN,
         message_lists.ANTHROPIC,
         message_lists.CHAT,

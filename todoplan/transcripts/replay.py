@@ -65,6 +65,7 @@ from todoplan.transcripts.calls import (
     RecordedEntry,
     ShownPlan,
     canonical_tool,
+    checklist,
 )
 from todoplan.transcripts.reading import detect
 from todoplan.transcripts.reading import read as read_items
@@ -228,44 +229,10 @@ RECORDED: dict[str, Tool] = {
 """The tools that parse recorded calls, by their names in `todoplan.transcripts.calls`."""
 
 
-_CHECK = re.compile(
-    r"\s*(?:[-*+]|\d{1,4}[.)])?\s*\[(?P<mark>[ xX~*-]|[a-z][a-z_ -]{2,})\]\s+(?P<text>\S.*)"
-)
-_MARKS = {" ": "pending", "x": "completed", "-": "in_progress", "~": "in_progress"}
-
-
-def checklist(text: str) -> list[dict[str, str]] | None:
-    """
-    Return the items of a list that is written as text, or `None` if a line is not an item.
-
-    Roo and Cline write "- [x] A", Roo "[-] A" for tasks in progress, Droid "1. [in_progress] A".
-    Goose has headings between the items, which are skipped.
-    """
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    found = [_CHECK.fullmatch(line) for line in lines]
-    if not found or not all(found):
-        return None
-    return [
-        {"content": one["text"].rstrip(), "status": _MARKS.get(one["mark"].lower(), one["mark"])}
-        for one in found
-        if one
-    ]
-
-
 def listed(arguments: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
     """Return the arguments of a whole-list tool, with a list in text form parsed."""
     if isinstance(arguments, str):
         return arguments
-    todos = arguments.get("todos")
-    if arguments.get("merge") and isinstance(todos, list):
-        # A merge does not move subtasks, because the parent that it names may be only in the plan.
-        flat = [
-            {key: value for key, value in one.items() if key not in _PARENTS}
-            if isinstance(one, Mapping)
-            else one
-            for one in todos
-        ]
-        return {**arguments, "todos": flat}
     for key in ("todos", "content"):  # Goose's list is the content of a note
         text = arguments.get(key)
         if isinstance(text, str) and (rows := checklist(text)) is not None:
@@ -273,11 +240,48 @@ def listed(arguments: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
     return arguments
 
 
+def merging(
+    arguments: Mapping[str, Any], plan: Plan, shown: Mapping[str, str]
+) -> Mapping[str, Any]:
+    """
+    Return the arguments of a merging write, with our ids, and with what its items leave out.
+
+    An item that names a task by its id may have only the fields that change. `shown` maps the ids
+    that earlier items had to our ids.
+    """
+
+    def whole(item: Any) -> Any:
+        if not isinstance(item, Mapping):
+            return item
+        named = item_id(item)
+        task = plan.get(shown.get(named, named))
+        # A merge does not move subtasks, because the parent that it names may be only in the plan.
+        fields = {key: value for key, value in item.items() if key not in {*_PARENTS, "id"}}
+        if task:
+            return {"content": task.subject, "status": task.status.value} | fields | {"id": task.id}
+        # Of a task from before the recording, an item may show only the id.
+        return {"content": named} | fields if named else fields
+
+    todos = arguments.get("todos")
+    return {**arguments, "todos": list(map(whole, todos))} if isinstance(todos, list) else arguments
+
+
+def item_id(item: Any) -> str:
+    """Return the id that an item of a list was given by its writer, or ""."""
+    value = item.get("id") if isinstance(item, Mapping) else None
+    return str(value) if isinstance(value, str | int) else ""
+
+
+def _listed_items(arguments: Mapping[str, Any] | str) -> list[Any]:
+    todos = arguments.get("todos") if isinstance(arguments, Mapping) else None
+    return todos if isinstance(todos, list) else []
+
+
 def has_two_marks(arguments: Mapping[str, Any] | str) -> bool:
     """Return whether the items of a list say no more of their status than done or not done."""
-    todos = arguments.get("todos") if isinstance(arguments, Mapping) else None
-    return isinstance(todos, list) and all(
-        isinstance(one, Mapping) and one.get("status") in {"pending", "completed"} for one in todos
+    return all(
+        isinstance(one, Mapping) and one.get("status") in {"pending", "completed"}
+        for one in _listed_items(arguments)
     )
 
 
@@ -442,17 +446,12 @@ def unnumbered(todos: Iterable[Todo]) -> tuple[Todo, ...]:
     return tuple(attrs.evolve(todo, id=None) for todo in todos)
 
 
-def merged(plan: Plan, command: WriteTodos, shown: Mapping[str, str]) -> WriteTodos:
+def merged(plan: Plan, command: WriteTodos) -> WriteTodos:
     """
     Return the whole list that results from a merging write, in which unnamed tasks stay as is.
-
-    `shown` maps the ids that an earlier list gave to its lines to our ids. Cursor's merges name
-    tasks only by these.
     """
-    ids = [shown.get(todo.id or "", todo.id or "") for todo in command.todos]
-    pairs = list(zip(ids, command.todos, strict=True))
-    by_id = {task_id: todo for task_id, todo in pairs if task_id in plan}
-    by_text = {todo.content: todo for task_id, todo in pairs if task_id not in plan}
+    by_id = {todo.id: todo for todo in command.todos if todo.id in plan}
+    by_text = {todo.content: todo for todo in command.todos if todo.id not in plan}
     kept: list[Todo] = []
     for task in plan:
         todo = by_id.get(task.id) or by_text.pop(task.subject, None)
@@ -1119,6 +1118,9 @@ class CallReplay:
         if tool.key == _WHOLE:
             arguments = listed(arguments)
             self._is_checklist = arguments is not self.call.arguments and has_two_marks(arguments)
+        ids = tuple(map(item_id, _listed_items(arguments)))
+        if isinstance(arguments, Mapping) and arguments.get("merge"):
+            arguments = merging(arguments, self.lane.plan, self.lane.shown)
         intake = read(arguments, tool.fields, LIMITS)
         request = None if intake.problems else tool.request(intake.values)
         if isinstance(request, Ignoring):  # the arguments beside a deletion
@@ -1136,7 +1138,7 @@ class CallReplay:
             return self._step("read")
         if isinstance(request, WriteTodos):
             merges = bool(intake.values.get("merge"))
-            return self._written(request, merges=merges)
+            return self._written(request, ids, merges=merges)
         self._follower.before_update()
         translation = Translation(self.lane, self.call, self.findings, self.events)
         return self._decided(translation.of(request))
@@ -1145,7 +1147,7 @@ class CallReplay:
     def _follower(self) -> Follower:
         return Follower(self.lane, self.call, self.findings, self.events)
 
-    def _written(self, request: WriteTodos, *, merges: bool) -> Step:
+    def _written(self, request: WriteTodos, ids: Sequence[str], *, merges: bool) -> Step:
         # Hosts carry out both writes and the later one wins, which agents rarely intend.
         if self.call.turn and self.lane.written_in == self.call.turn:
             self._follower.note("parallel_write")
@@ -1153,7 +1155,7 @@ class CallReplay:
         # Changes by others come first. Otherwise they would be attributed to this call.
         self._follower.before_write()
         if merges:
-            command = merged(self.lane.plan, request, self.lane.shown)
+            command = merged(self.lane.plan, request)
         else:
             meant = meaning(self.lane.plan, request)
             command = meant.command
@@ -1163,9 +1165,14 @@ class CallReplay:
                 command = attrs.evolve(command, todos=unnumbered(command.todos))
         step = self._decided(command)
         # Ids in a list are chosen by its writer, and later merges name tasks by them.
-        for todo, task in zip(request.todos, self.lane.plan, strict=False):
-            if todo.id is not None and not merges:
-                self.lane.shown[todo.id] = task.id
+        if merges:
+            by_text = {task.subject: task.id for task in self.lane.plan}
+            ours = [by_text.get(todo.content) for todo in request.todos]
+        else:
+            ours = [task.id for task in self.lane.plan]
+        if len(ids) == len(request.todos) and step.outcome == "applied":
+            pairs = zip(ids, ours, strict=False)
+            self.lane.shown |= {given: one for given, one in pairs if given and one}
         # The state shown by the answer takes precedence.
         if shown := shown_list(self.call.result):
             self._follower.whole(shown)
@@ -1221,6 +1228,7 @@ class CallReplay:
             is_explained = {
                 # A notation without "in progress" cannot say that a task was begun.
                 "linear_status": self._is_checklist,
+                "some_in_progress": self._is_checklist,
                 # Several agents work at the same time.
                 "single_in_progress": len(agents) > 1,
                 # Texts in an encoding that could not be read have lost what tells them apart.

@@ -285,6 +285,32 @@ def test_a_merging_write_keeps_what_it_does_not_name():
     assert listed(fold) == expected
 
 
+def test_a_merge_goes_by_the_ids_that_items_were_given():
+    """
+    An id may be any text, in a whole list or in a merge; only what changes has to be sent.
+    """
+    first = {"merge": False, "todos": [todo("Sow", id="sow"), todo("Reap", id="2-reap")]}
+    then = {"merge": True, "todos": [{"id": "2-reap", "content": "Cut"}, todo("Eat", id="eat")]}
+    last = {"merge": True, "todos": [{"id": "eat", "status": "completed"}, {"id": "sow"}, 7]}
+    fold, found = played(*(call("todo_write", one) for one in (first, then, last)))
+    expected = [("1", "Sow", "pending"), ("2", "Cut", "pending"), ("3", "Eat", "pending")]
+    assert listed(fold) == expected
+    assert "unreadable_arguments" in codes(found)
+    last["todos"].pop()
+    fold, _ = played(*(call("todo_write", one) for one in (first, then, last)))
+    assert listed(fold) == [*expected[:2], ("3", "Eat", "completed")]
+
+
+def test_a_merge_may_name_a_task_from_before_the_recording():
+    """
+    Its text is not known; the id that its writer gave it stands for it. No list is no merge.
+    """
+    unknown = {"merge": True, "todos": [{"id": "mend-it", "status": "in_progress"}]}
+    fold, found = played(call("todo_write", unknown), call("todo_write", {"merge": True}))
+    assert listed(fold) == [("1", "mend-it", "in_progress")]
+    assert "unreadable_arguments" not in codes(found)
+
+
 def test_two_writes_of_one_message_are_a_finding():
     """
     Hosts let the later one win; the reader should know.

@@ -109,14 +109,12 @@ def test_an_id_of_the_list_does_not_make_two_texts_one_task():
     assert [todo.id for todo in found.command.todos] == ["2", None]
 
 
-def test_a_merge_names_tasks_by_the_ids_that_their_list_had():
+def test_a_merge_names_tasks_by_id_or_by_text():
     """
     What it names changes, the rest stays, what is new is appended.
     """
-    merge = WriteTodos(
-        (Todo("Reap", "completed", id="b"), Todo("Eat", id="c"), Todo("Sow", id="z"))
-    )
-    written = merged(plan_of("Sow", "Mow"), merge, {"a": "1", "b": "2"}).todos
+    merge = WriteTodos((Todo("Reap", "completed", id="2"), Todo("Eat"), Todo("Sow", id="9")))
+    written = merged(plan_of("Sow", "Mow"), merge).todos
     assert [(todo.id, todo.content) for todo in written] == [
         ("1", "Sow"),
         ("2", "Reap"),

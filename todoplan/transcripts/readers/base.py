@@ -23,6 +23,7 @@ import attrs
 from todoplan.core.plan.model import Status
 from todoplan.texts import say
 from todoplan.transcripts.calls import (
+    MAIN_LANE,
     OWN_TOOL,
     BadLine,
     CallResult,
@@ -307,6 +308,12 @@ def id_of(*values: Any) -> str:
 def turn_of(line: int, *values: Any) -> str:
     """Return the first value that is a usable id, else a name made from the line number."""
     return id_of(*values) or f"#{line}"
+
+
+def writers_lane(tool: str, lane: str) -> str:
+    """Return the lane of a call: a todo list belongs to its writer, tasks with ids to all."""
+    name = canonical_tool(tool) or ""
+    return MAIN_LANE if name.startswith("Task") or name == OWN_TOOL else lane
 
 
 def content_text(value: Any) -> str:

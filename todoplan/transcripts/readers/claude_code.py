@@ -14,13 +14,11 @@ import attrs
 
 from todoplan.transcripts.calls import (
     MAIN_LANE,
-    OWN_TOOL,
     CallResult,
     Compaction,
     PersonSpoke,
     PlanningCall,
     ShownPlan,
-    canonical_tool,
     mentions_tool,
 )
 from todoplan.transcripts.files import Probe, Record, Source
@@ -43,6 +41,7 @@ from todoplan.transcripts.readers.base import (
     records,
     string,
     turn_of,
+    writers_lane,
 )
 
 _REMEMBERED = 4096
@@ -218,7 +217,7 @@ def _seen(entry: _Entry, block: Mapping[str, Any], number: int) -> Seen:
         tool=name,
         arguments=arguments_of(block.get("input")),
         line=entry.line,
-        lane=_lane(name, entry.speaker),
+        lane=writers_lane(name, entry.speaker.lane),
         actor=entry.speaker.actor,
         turn=turn_of(entry.line, entry.message.get("id"), entry.fields.get("requestId")),
         call_id=call_id,
@@ -226,12 +225,6 @@ def _seen(entry: _Entry, block: Mapping[str, Any], number: int) -> Seen:
     )
     # Without an id, copies are detected by the line and the position of the block in it.
     return Seen(call, call_id, call_id or (line_id and f"{line_id}#{number}"))
-
-
-def _lane(name: str, speaker: Speaker) -> str:
-    """Return the lane: a todo list belongs to its writer, tasks with ids to the session."""
-    tool = canonical_tool(name) or ""
-    return MAIN_LANE if tool.startswith("Task") or tool == OWN_TOOL else speaker.lane
 
 
 def _answered(entry: _Entry, block: Mapping[str, Any], *, alone: bool) -> Answered:

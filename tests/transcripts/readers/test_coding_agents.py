@@ -1,0 +1,243 @@
+"""What is particular to sessions of coding agents, in small recordings written here."""
+
+import pytest
+from support.recorded import TODOS, bad_lines, calls, document_file, lines_file, text_file
+from support.synthetic import checks
+
+from todoplan.transcripts.calls import BadLine, OtherCall, PersonSpoke, PlanningCall, ShownPlan
+from todoplan.transcripts.reading import detect, read
+from todoplan.transcripts.replay import replay_file
+
+
+def ended(path):
+    """
+    Replay a recording with one plan, and return its tasks.
+    """
+    replay = replay_file(path)
+    list(replay.steps())
+    (lane,) = replay.lanes
+    return [(task.subject, task.status.value) for task in lane.plan]
+
+
+# -------- cursor --------
+
+
+def test_an_answer_in_a_transcript_of_cursor_is_read_where_there_is_one(tmp_path):
+    """Most calls have none and count as carried out; a refusal changes nothing."""
+    use = {"type": "tool_use", "name": "TodoWrite", "input": TODOS}
+    told = {"type": "tool_result", "content": "no", "is_error": True}
+    path = lines_file(
+        tmp_path,
+        {"role": "assistant", "message": {"content": [use]}},
+        {"role": "assistant", "message": {"content": [use | {"name": "Grep"}, use]}},
+        {"role": "user", "message": {"content": [told | {"name": "TodoWrite"}]}},
+        "oops",
+    )
+    assert [call.result.is_error for call in calls(path)] == [False, True]
+    assert len(bad_lines(path)) == 1
+
+
+# -------- cline --------
+
+
+def test_messages_of_cline_and_roo_are_read(tmp_path):
+    """Who speaks, what the person made of the list, and which tools are called."""
+    edited = '{"tool": "updateTodoList", "todos": [{"content": "Sow", "status": "completed"}]}'
+    listed = '{"tool": "updateTodoList", "todos": [{"content": "Sow", "status": "pending"}]}'
+    texts = [
+        ("say", "user_feedback", "go on"),
+        ("ask", "tool", listed),
+        ("say", "user_edit_todos", edited),
+        ("say", "tool", '{"tool": "readFile", "path": "a"}'),
+        ("say", "tool", "no JSON"),
+        ("say", "reasoning", "hm"),
+    ]
+    shown = [{"ts": 1, "type": kind, kind: name, "text": text} for kind, name, text in texts]
+    path = document_file(tmp_path, shown)
+    assert [type(item) for item in read(path)] == [PersonSpoke, PlanningCall, ShownPlan]
+    assert ended(path) == [("Sow", "completed")]
+    path = document_file(tmp_path, shown[3:])
+    assert list(read(path)) == [OtherCall("readFile", 1)]
+
+
+# -------- atif --------
+
+
+def _step(number, *uses, source="agent", **fields):
+    called = [
+        {"tool_call_id": one, "function_name": name, "arguments": sent} for one, name, sent in uses
+    ]
+    return {"step_id": number, "source": source, "message": "", "tool_calls": called} | fields
+
+
+def test_a_trajectory_names_a_call_once(tmp_path):
+    """A step may repeat the call of another; one that was copied from before does not count."""
+    use = ("c1", "TodoWrite", TODOS)
+    answer = {"results": [{"source_call_id": "c1", "content": [{"type": "text", "text": "ok"}]}]}
+    path = document_file(
+        tmp_path,
+        {
+            "schema_version": "ATIF-v1.5",
+            "steps": [
+                _step(1, use, is_copied_context=True),
+                _step(2, use, ("c2", "bash", {})),
+                _step(3, use, source="system", observation=answer),
+                _step(4, ("c1", "TodoWrite", {"todos": []})),
+            ],
+        },
+    )
+    assert [(call.line, call.lane) for call in calls(path)] == [(2, "main"), (4, "main")]
+    assert [call.result and call.result.text for call in calls(path)] == ["ok", None]
+    assert calls(lines_file(tmp_path, _step(1, use)))[0].arguments == TODOS
+
+
+def test_the_lists_of_subagents_are_plans_of_their_own(tmp_path):
+    """Their steps stand beside the steps, or between them with a mark; tasks are shared."""
+    use, task = ("c1", "TodoWrite", TODOS), ("c2", "TaskCreate", {"subject": "Sow"})
+    aside = [{"steps": [_step(1, source="user"), _step(2, use)]}, {"steps": [_step(1, use, task)]}]
+    marked = _step(2, ("c3", "TodoWrite", TODOS), extra={"is_sidechain": True})
+    value = {"steps": [_step(1, use, source="user"), marked], "subagent_trajectories": aside}
+    path = document_file(tmp_path, value)
+    assert [(call.lane, call.actor) for call in calls(path)] == [
+        ("main", "main"),
+        ("agent-sidechain", "agent-sidechain"),
+        ("agent-1", "agent-1"),
+        ("agent-2", "agent-2"),
+        ("main", "agent-2"),
+    ]
+    assert sum(isinstance(item, PersonSpoke) for item in read(path)) == 1
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[:-20], encoding="utf-8")
+    assert len(bad_lines(path)) == 1
+
+
+# -------- kiro --------
+
+
+def _asked(number, **arguments):
+    use = {"toolUseId": f"c{number}", "name": "todo_list", "input": arguments}
+    data = {"message_id": f"m{number}", "content": [{"kind": "toolUse", "data": use}]}
+    return {"version": "v1", "kind": "AssistantMessage", "data": data}
+
+
+def _told(number, *content):
+    blocks = [{"kind": "json", "data": one} for one in content]
+    result = {"toolUseId": f"c{number}", "status": "success", "content": blocks}
+    data = {"message_id": f"r{number}", "content": [{"kind": "toolResult", "data": result}]}
+    return {"version": "v1", "kind": "ToolResults", "data": data}
+
+
+def test_old_versions_of_kiro_name_tasks_by_index(tmp_path):
+    """From 0; texts come without ids, and answers show no list."""
+    sent = [
+        {"command": "create", "tasks": ["Sow", "Mow", "Reap", 7]},
+        {"command": "complete", "completed_indices": [0, 9]},
+        {"command": "add", "new_tasks": ["Eat\nit"], "insert_indices": [3]},
+        {"command": "remove", "remove_indices": [1, 3]},
+        {"command": "lookup"},
+        {"command": "create"},
+        {"command": "dance"},
+    ]
+    records = [one for n, each in enumerate(sent) for one in (_asked(n, **each), _told(n))]
+    assert ended(lines_file(tmp_path, *records[:10])) == [
+        ("Sow", "completed"),
+        ("Reap", "pending"),
+        ("Eat it", "pending"),
+    ]
+    found = calls(lines_file(tmp_path, *records))
+    assert [call.tool for call in found] == [*["todo_write"] * 4, "todo_read", *["todo_write"] * 2]
+    assert found[-1].arguments == {"todos": []}
+
+
+def test_the_list_that_kiro_shows_is_believed(tmp_path):
+    """It is emptied once all is done, which removes nothing from the plan."""
+    rows = [{"id": "4", "task_description": "Sow", "completed": False}]
+    done = {"command": "complete", "completed_task_ids": ["4"]}
+    records = [_asked(1, command="load", load_id="x"), _told(1, {"tasks": rows})]
+    records += [_asked(2, command="add", new_tasks=[]), _told(2, {"tasks": rows})]
+    records += [_asked(3, **done), _told(3, {"tasks": []})]
+    path = lines_file(tmp_path, *records)
+    assert ended(path) == [("Sow", "completed")]
+    replay = replay_file(path)
+    list(replay.steps())
+    assert {finding.code for finding in replay.findings} == set()
+
+
+def test_a_call_of_kiro_without_an_answer_is_carried_out(tmp_path):
+    """The session ended, or so much came after it that it is not waited for any longer."""
+    path = lines_file(tmp_path, _asked(1, command="create", tasks=["Sow"]))
+    assert [call.result for call in calls(path)] == [None]
+    assert ended(path) == [("Sow", "pending")]
+    many = [_asked(n, command="create", tasks=["Sow"]) for n in range(300)]
+    assert len(calls(lines_file(tmp_path, *many))) == 300
+
+
+# -------- antigravity --------
+
+
+def _edited(name, **arguments):
+    call = {"name": name, "args": arguments}
+    step = {"step_index": 1, "source": "MODEL", "type": "PLANNER_RESPONSE", "created_at": ""}
+    return step | {"tool_calls": [call]}
+
+
+def test_edits_of_the_task_file_are_followed(tmp_path):
+    """Arguments may be JSON again; headings and prose are no tasks; other files are no plan."""
+    quoted = '"# Parser\\n\\n- [ ] Sow\\n  - [/] Mow\\nNotes\\n- [ ] Reap"'
+    target = '"C:\\\\Users\\\\user00\\\\brain\\\\task.md"'
+    path = lines_file(
+        tmp_path,
+        _edited("default_api:write_to_file", TargetFile=target, CodeContent=quoted),
+        _edited("write_to_file", TargetFile="/a/plan.md", CodeContent="- [ ] no"),
+        _edited(
+            "replace_file_content",
+            TargetFile="/b/task.md",
+            TargetContent="[ ]",
+            ReplacementContent='"[x]"',
+            AllowMultiple="true",
+        ),
+    )
+    assert ended(path) == [("Sow", "completed"), ("Mow", "in_progress"), ("Reap", "completed")]
+    emptied = _edited("write_to_file", TargetFile="task.md", CodeContent="none")
+    assert calls(lines_file(tmp_path, emptied))[0].arguments == {"todos": []}
+
+
+@pytest.mark.parametrize("old", ["- [ ] Eat", ""])
+def test_an_edit_that_does_not_fit_is_told(tmp_path, old):
+    """The transcript may be cut, or the edit may have failed: the list stays as it was."""
+    chunk = {"TargetContent": old, "ReplacementContent": "- [x] Eat"}
+    path = lines_file(
+        tmp_path,
+        _edited("write_to_file", TargetFile="task.md", CodeContent="- [ ] Sow"),
+        _edited("multi_replace_file_content", TargetFile="task.md", ReplacementChunks=[chunk]),
+        _edited("write_to_file", TargetFile='"cut', CodeContent=""),
+    )
+    assert ended(path) == [("Sow", "pending")]
+    assert [item.line for item in read(path) if isinstance(item, BadLine)] == [2]
+
+
+# -------- specstory --------
+
+HEAD = "<!-- Generated by SpecStory -->\n\n"
+
+
+def test_older_forms_of_specstory_are_read(tmp_path):
+    """Without tags or with bare lines; a sign for the priority, and HTML's escapes, are no text."""
+    text = HEAD + "_**User**_\n\ngo\n\n---\n\n_**Assistant (x)**_\n\n- [ ] no item\n"
+    text += "<details><summary>Tool use: **todo_write** • Todo List</summary>\n\n- [-] Sow\n"
+    text += "  - Dependencies: a\n- [ ] Reap &amp; bind\n\n</details>\n\n- [ ] no item\n---\n"
+    text += "Tool use: **TodoWrite**\n\n**Agent task list:**\n- [X] 🌡️ Sow\n- [⚡] 🔥 Reap & bind\n"
+    path = text_file(tmp_path, text)
+    assert ended(path) == [("Sow", "completed"), ("Reap & bind", "in_progress")]
+    assert [item.line for item in read(path) if isinstance(item, PersonSpoke)] == [3]
+    assert [(call.line, call.at) for call in calls(path)] == [(12, None), (22, None)]
+
+
+def test_other_tools_and_fences_of_specstory_are_no_lists(tmp_path):
+    """What is quoted in a fence belongs to a file; a fence may be longer than three signs."""
+    tool = '<tool-use data-tool-type="read" data-tool-name="read_file">\n- [ ] no\n</tool-use>\n'
+    path = text_file(tmp_path, f"{HEAD}{tool}````md\n```\nTool use: **todos**\n- [ ] no\n````\n")
+    assert detect(path) == "specstory"
+    assert list(read(path)) == [OtherCall("read_file", 3)]
+    path.write_bytes(f"{HEAD}Tool use: **todos**\n{checks('.~x')}\n".encode() + b"\xff\n")
+    assert [len(calls(path)), len(bad_lines(path))] == [1, 1]
