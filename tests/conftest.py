@@ -36,6 +36,9 @@ if sys.dont_write_bytecode:
 # Commands without a store would else use that of this checkout.
 os.environ["TODOPLAN_STORE"] = "memory:"
 
+# Haystack would write an id into the home directory when it is imported, and send statistics.
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"
+
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 _SAME_EACH_TIME = {"derandomize": True, "database": None}
 

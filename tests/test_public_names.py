@@ -93,6 +93,9 @@ PROVISIONAL = {
     "todoplan.adapters.google_adk": (
         "Planning attach edit_plan history_of make_tools plan_of_state seed_plan undo_plan"
     ),
+    "todoplan.adapters.haystack": (
+        "Planning attach edit_plan history_of make_tools plan_of_state seed_plan undo_plan"
+    ),
     "todoplan.adapters.langgraph": (
         "PlanApproval PlanMiddleware PlanState aedit_plan aseed_plan aundo_plan claude_like "
         "command_update deep_planning deerflow_like edit_plan history_of langchain_like make_tools "

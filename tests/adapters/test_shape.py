@@ -19,6 +19,7 @@ FRAMEWORKS = {
     "google_adk": ("google.adk", ["Planning"]),
     "agent_framework": ("agent_framework", ["Planning"]),
     "strands": ("strands", ["Planning"]),
+    "haystack": ("haystack", ["Planning"]),
 }
 NAMES = ["edit_plan", "history_of", "make_tools", "plan_of_state", "seed_plan", "undo_plan"]
 SETTINGS = ["toolbox", "settings", "store", "clock", "verify", "system_prompt"]
@@ -113,7 +114,14 @@ def test_a_verifier_is_asked_for_by_one_name(name):
     """`verify`, a keyword behind the clock, wherever tools are made; none unless given."""
     module = adapter(name)
     # Some adapters' tools are made of a `Planning`, which has it.
-    of_planning = {"openai_agents", "claude_agent_sdk", "google_adk", "strands", "agent_framework"}
+    of_planning = {
+        "openai_agents",
+        "claude_agent_sdk",
+        "google_adk",
+        "strands",
+        "agent_framework",
+        "haystack",
+    }
     kinds = FRAMEWORKS[name][1] + (["make_tools"] if name not in of_planning else [])
     for kind in kinds:
         found = parameters(getattr(module, kind))

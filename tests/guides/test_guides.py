@@ -17,6 +17,7 @@ FRAMEWORKS = {
     "claude-agent-sdk",
     "deepagents",
     "google-adk",
+    "haystack",
     "langchain",
     "mcp",
     "openai-agents",
@@ -120,6 +121,7 @@ TEMPLATE = [
         "google-adk",
         "strands",
         "agent-framework",
+        "haystack",
         "mcp",
     ],
 )

@@ -68,6 +68,7 @@ READING_ORDER = (
             "google-adk",
             "strands",
             "agent-framework",
+            "haystack",
             "mcp",
             "coding-agents",
             "acp",

@@ -1,0 +1,386 @@
+"""What only Haystack has: the state of a run, its hooks, its templates, agents as tools."""
+
+import asyncio
+import copy
+import gc
+
+import pytest
+from haystack import Pipeline
+from haystack.components.agents import Agent
+from haystack.components.agents.state import State
+from haystack.dataclasses import ChatMessage
+from haystack.hooks import hook
+from haystack.tools import AgentTool, Toolset, tool
+from support.conformance_haystack import Scripted, seen
+
+from todoplan import LEAN, Plan, Toolbox
+from todoplan.adapters.haystack import (
+    Planning,
+    attach,
+    edit_plan,
+    history_of,
+    make_tools,
+    plan_of_state,
+    seed_plan,
+    undo_plan,
+)
+from todoplan.adapters.haystack.planning import KEY
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide import plan_of
+from todoplan.core.plan.model import Task
+from todoplan.dialogue import Call, Settings, plan_closed
+from todoplan.errors import CodecError, PlanError
+from todoplan.stores.memory import MemoryStore
+from todoplan.testing.adapters import ModelTurn, Script
+from todoplan.testing.adapters.host import says
+
+OFF = Settings(unfinished=0)
+GO = [ChatMessage.from_user("go")]
+
+
+def calls(*given, name="plan", **arguments):
+    """A message with calls of the planning tool, or of another one."""
+    found = given or (arguments,)
+    return ModelTurn(tuple(Call(name, each, f"c{id(each)}") for each in found))
+
+
+def lean(settings=OFF, **more):
+    """A planning with the tool set `lean`."""
+    return Planning(Toolbox(LEAN), settings, **more)
+
+
+def plain(*turns, meanwhile=None, **more):
+    """An agent with a script, and no plan."""
+    return Agent(chat_generator=Scripted(Script(*turns, meanwhile=meanwhile)), **more)
+
+
+def agent_of(planning, *turns, **more):
+    """An agent with a script and a plan."""
+    return attach(plain(*turns, **more), planning)
+
+
+def subjects(plan):
+    """The texts of the tasks."""
+    return [task.subject for task in plan]
+
+
+def statuses(plan):
+    """The statuses of the tasks."""
+    return [task.status.value for task in plan]
+
+
+def texts(result):
+    """The messages that a run returned, each as its role and text."""
+    assert not any(KEY in each.meta for each in result["messages"])
+    return [(each.role, each.text) for each in seen(result["messages"]) if each.role != "system"]
+
+
+@tool
+def save(content: str) -> str:
+    """Save a text."""
+    return f"saved {content}"
+
+
+def test_a_run_returns_the_plan_and_the_next_one_takes_it():
+    """With its journal; what has no plan has an empty one."""
+    assert (plan_of_state({}), history_of({"messages": []})) == (Plan(), ())
+    planning = lean()
+    first = agent_of(planning, calls(write=["Dig"]), says("ok")).run(GO)
+    assert subjects(plan_of_state(first)) == ["Dig"]
+    assert [entry.cause for entry in history_of(first)] == ["plan"]
+    second = agent_of(planning, calls(add=["Sow"]), says("ok"))
+    found = second.run(GO, todoplan=first["todoplan"])
+    assert subjects(plan_of_state(found)) == ["Dig", "Sow"]
+    assert subjects(plan_of_state(first)) == ["Dig"]
+
+
+def test_a_pipeline_runs_the_agent():
+    """The plan is an input and an output of its component, which need not be given."""
+    pipeline = Pipeline()
+    pipeline.add_component("agent", agent_of(lean(), calls(write=["Dig"]), says("ok")))
+    result = pipeline.run({"agent": {"messages": GO}})
+    assert subjects(plan_of_state(result["agent"])) == ["Dig"]
+
+
+def test_a_damaged_state_is_an_error():
+    """And never an empty plan."""
+    with pytest.raises(CodecError):
+        plan_of_state({KEY: {"plan": 1}})
+
+
+def test_a_store_keeps_the_plan_and_is_edited_at_any_time():
+    """Under a name that is given; the state has the record alone."""
+    store, found = MemoryStore(), {}
+    planning = lean(store=store, plan_id="garden")
+
+    def ann():
+        asyncio.run(edit_plan(planning, found, CreateTask("Tell Ann"), actor="ann"))
+
+    agent = agent_of(
+        planning, calls(write=["Dig"]), calls(done=[1]), says("ok"), meanwhile={1: ann}
+    )
+    result = agent.run(GO)
+    assert subjects(store.load("garden")) == ["Dig", "Tell Ann"]
+    asyncio.run(undo_plan(planning, result))
+    assert statuses(store.load("garden")) == ["in_progress", "pending"]
+    with pytest.raises(PlanError, match="a store keeps the plan"):
+        plan_of_state(result)
+    with pytest.raises(PlanError):
+        lean(store=store)
+
+
+def test_an_awaited_store_wants_run_async():
+    """`Agent.run` says so."""
+
+    class Awaited(MemoryStore):
+        async def load(self, plan_id):
+            return MemoryStore.load(self, plan_id)
+
+    agent = agent_of(lean(store=Awaited(), plan_id="garden"), says("ok"))
+    with pytest.raises(PlanError, match="awaits nothing"):
+        agent.run(GO)
+    assert asyncio.run(agent.run_async(GO))["last_message"].text == "ok"
+
+
+def test_undo_takes_back_change_after_change():
+    """As far as the journal in the state goes."""
+    planning = lean()
+    result = agent_of(planning, calls(write=["Dig"]), calls(add=["Sow"]), says("ok")).run(GO)
+    found = []
+    for _ in range(3):
+        decision = asyncio.run(undo_plan(planning, result, actor="ann"))
+        found.append((type(decision).__name__, subjects(plan_of_state(result))))
+    assert found == [("Accepted", ["Dig"]), ("Accepted", []), ("Rejected", [])]
+
+
+def test_an_edit_during_a_run_is_refused_without_a_store():
+    """What the run returns would not have it (law 16); what it returned is edited."""
+    planning, found = lean(), []
+
+    def ann():
+        for each in (kept, copy.deepcopy(kept)):
+            try:
+                asyncio.run(edit_plan(planning, each, CreateTask("Tell Ann")))
+                found.append("accepted")
+            except PlanError as error:
+                found.append(str(error)[:42])
+
+    refused = "a run that was given this state goes on, w"
+    kept = {KEY: {}}
+    for wanted in ([refused, "accepted"], [refused, refused]):
+        script = (calls(add=["Dig"]), says("ok"))
+        agent = agent_of(planning, *script, meanwhile={1: ann})
+        kept = agent.run(GO, todoplan=kept[KEY])
+        # A copy of what was empty is another plan.
+        assert found == wanted
+        found.clear()
+    asyncio.run(edit_plan(planning, kept, CreateTask("Tell Ann"), actor="ann"))
+    assert subjects(plan_of_state(kept)) == ["Dig", "Dig", "Tell Ann"]
+    asyncio.run(seed_plan(planning, kept, plan_of([Task("1", "Anew")])))
+    assert subjects(plan_of_state(kept)) == ["Anew"]
+
+
+def test_a_run_that_failed_is_over():
+    """What it was given may be edited."""
+    planning = lean()
+    kept = agent_of(planning, calls(write=["Dig"]), says("ok")).run(GO)
+
+    def fails():
+        raise ZeroDivisionError
+
+    agent = agent_of(planning, calls(add=["Sow"]), meanwhile={1: fails})
+    with pytest.raises(ZeroDivisionError):
+        agent.run(GO, todoplan=kept[KEY])
+    gc.collect()
+    asyncio.run(edit_plan(planning, kept, CreateTask("Tell Ann")))
+    assert subjects(plan_of_state(kept)) == ["Dig", "Tell Ann"]
+
+
+def test_an_early_answer_is_sent_back_and_neither_is_kept():
+    """The model is asked once more; the messages have what a run without the detour would have."""
+    turns = (calls(write=["Dig"]), says("Early."), calls(done=[1]), says("Dug."))
+    for is_awaited in (False, True):
+        agent = agent_of(lean(Settings()), *turns)
+        result = asyncio.run(agent.run_async(GO)) if is_awaited else agent.run(GO)
+        sent = agent.chat_generator.script.requests
+        assert [each.text for each in sent[2]][-2] == "Early."
+        assert "while tasks of your plan are open" in sent[2][-1].text
+        roles = [role for role, _ in texts(result)]
+        assert (roles, result["last_message"].text) == (
+            ["user", "tool", "tool", "assistant"],
+            "Dug.",
+        )
+
+
+def test_an_answer_stays_if_it_was_only_asked_whether_it_is_complete():
+    """Both answers are in the messages."""
+    settings = Settings(all_done="always")
+    turns = (calls(write=["Dig"]), calls(done=[1]), says("It is dug."), says("And that was all."))
+    found = texts(agent_of(lean(settings), *turns).run(GO))
+    assert found[-2:] == [("assistant", "It is dug."), ("assistant", "And that was all.")]
+
+
+@pytest.mark.parametrize("stop", ["steps", "hook"])
+def test_a_run_that_is_stopped_leaves_no_reminder(stop):
+    """The answer that was sent back is then the last one."""
+
+    @hook
+    def stopped(state: State) -> None:
+        if state.data["step_count"] == 2:
+            state.set("stop_run", "enough")
+
+    more = {"steps": {"max_agent_steps": 2}, "hook": {"hooks": {"before_llm": [stopped]}}}[stop]
+    agent = agent_of(lean(Settings()), calls(write=["Dig"]), says("Early."), **more)
+    result = agent.run(GO)
+    assert texts(result)[-1] == ("assistant", "Early.")
+    assert result["exit_reason"] == {"steps": "max_agent_steps", "hook": "enough"}[stop]
+
+
+def test_other_hooks_see_the_conversation_without_reminders():
+    """The plan's are the last in front of the model and the first behind it; theirs are kept."""
+    found = []
+
+    @hook
+    def look(state: State) -> None:
+        found.append(any(KEY in each.meta for each in state.data["messages"]))
+
+    points = ("before_run", "before_llm", "before_tool", "after_tool", "after_run")
+    planning = lean(Settings(unfinished=0, plan_lost=True))
+    kept = {}
+    asyncio.run(seed_plan(planning, kept, plan_of([Task("1", "Dig")])))
+    agent = agent_of(planning, calls(done=[1]), says("ok"), hooks={each: [look] for each in points})
+    agent.run(GO, todoplan=kept[KEY])
+    assert "reminder" in agent.chat_generator.script.requests[0][-1].text
+    assert found == [False] * 6
+
+
+def test_a_tool_that_ends_the_run_is_not_sent_back():
+    """`plan_closed` in a hook of one's own does that."""
+
+    @hook
+    def closed(state: State) -> None:
+        plan_closed(plan_of_state(state.data)).on_exit(state, ChatMessage.from_user)
+
+    turns = (calls(write=["Dig"]), calls(name="save", content="x"), calls(done=[1]))
+    more = {"tools": [save], "exit_conditions": ["save"]}
+    result = agent_of(lean(Settings()), *turns, **more).run(GO)
+    assert (result["exit_reason"], statuses(plan_of_state(result))) == ("save", ["in_progress"])
+    turns += (calls(name="save", content="y"),)
+    result = agent_of(lean(Settings()), *turns, hooks={"on_exit": [closed]}, **more).run(GO)
+    assert (result["exit_reason"], statuses(plan_of_state(result))) == ("save", ["completed"])
+
+
+def test_calls_of_a_message_are_carried_out_in_order():
+    """Each sees what the one before it has done; one that is refused is marked."""
+    turn = calls({"write": ["Dig"]}, {"add": ["Sow"]}, {"done": [9]}, {"done": [1]})
+    result = agent_of(lean(), turn, says("ok")).run(GO)
+    assert statuses(plan_of_state(result)) == ["completed", "in_progress"]
+    marks = [each.is_error for each in seen(result["messages"]) if each.role == "tool"]
+    assert marks == [False, False, True, False]
+
+
+def test_the_tools_alone_have_no_guidance():
+    """Neither prompt nor reminder; the plan is in the state all the same."""
+    planning = lean(Settings())
+    agent = plain(
+        calls({"write": ["Dig"]}, {"done": [1]}),
+        says("Early."),
+        tools=make_tools(planning),
+        state_schema=planning.state_schema,
+    )
+    result = agent.run(GO)
+    assert statuses(plan_of_state(result)) == ["completed"]
+    assert [each.role for each in agent.chat_generator.script.requests[0]] == ["user"]
+
+
+def test_the_prompt_may_be_left_out_or_be_another():
+    """It stands behind the agent's own, which may be a template, and is none itself."""
+    block = '{% message role="system" %}Work, {{ name }}.{% endmessage %}'
+    for own, given, found in (
+        ("x", None, f"x\n\n{LEAN.system_prompt()}"),
+        (None, None, LEAN.system_prompt()),
+        ("x", "", "x"),
+        (None, "", None),
+        ("x", "{{ y }}", "x\n\n{{ y }}"),
+        (block, "y", "Work, Ann.\n\ny"),
+    ):
+        agent = agent_of(lean(system_prompt=given), says("ok"), system_prompt=own)
+        agent.run(GO, **({"name": "Ann"} if own == block else {}))
+        first = agent.chat_generator.script.requests[0][0]
+        assert (first.text if first.role == "system" else None) == found
+
+
+def test_an_agent_is_not_changed_and_has_one_plan():
+    """Its tools, its hooks and its state stay; a second plan is refused."""
+    mine = plain(tools=Toolset([save]), state_schema={"notes": {"type": str}})
+    planned = attach(mine, lean())
+    assert (list(mine.tools), mine.hooks, [*mine.state_schema]) == ([save], {}, ["notes"])
+    assert [*planned.state_schema] == ["notes", KEY]
+    with pytest.raises(PlanError, match="has a plan already"):
+        attach(planned, lean())
+
+
+def test_agents_that_are_tools_work_on_one_plan_in_a_store():
+    """Each knows what it has listed itself: a list drops nothing of another's."""
+    store = MemoryStore()
+    planning = lean(store=store, plan_id="garden")
+    helper = agent_of(planning, calls(add=["Fetch seed"]), says("fetched"))
+    asked = {"messages": [{"role": "user", "content": [{"text": "Fetch seed."}]}]}
+    boss = agent_of(
+        planning,
+        calls(write=["Dig", "Sow"]),
+        calls(name="help", **asked),
+        calls(write=["Dig"]),
+        says("ok"),
+        tools=[AgentTool(helper, name="help", description="Helps.")],
+    )
+    result = boss.run(GO)
+    assert subjects(store.load("garden")) == ["Dig", "Fetch seed"]
+    assert ("tool", "fetched") in texts(result)
+
+
+def test_an_agent_that_is_a_tool_may_have_the_plan_of_the_state():
+    """Taken from it and given back; calls beside it in one message are made once."""
+    planning, name = lean(), {"todoplan": "todoplan"}
+    helper = agent_of(planning, calls(add=["Fetch seed"]), says("fetched"))
+    asked = {"messages": [{"role": "user", "content": [{"text": "Fetch seed."}]}]}
+    helping = AgentTool(
+        helper,
+        name="help",
+        description="Helps.",
+        inputs_from_state=name,
+        outputs_to_state={"todoplan": {"source": "todoplan"}},
+    )
+    turn = ModelTurn(
+        (
+            Call("plan", {"write": ["Dig"]}, "c1"),
+            Call("help", asked, "c2"),
+            Call("plan", {"add": ["Sow"]}, "c3"),
+        )
+    )
+    result = agent_of(planning, turn, calls(done=[1]), says("ok"), tools=[helping]).run(GO)
+    plan = plan_of_state(result)
+    assert subjects(plan) == ["Dig", "Sow", "Fetch seed"]
+    assert statuses(plan)[0] == "completed"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Planning(Plan()),
+        lambda: Planning(settings="often"),
+        lambda: Planning(store="plans.db", plan_id="x"),
+        lambda: make_tools("planning"),
+        lambda: attach("agent", lean()),
+        lambda: attach(plain(), "planning"),
+        lambda: plan_of_state("state"),
+        lambda: history_of("state"),
+        lambda: asyncio.run(edit_plan("planning", {}, CreateTask("x"))),
+        lambda: asyncio.run(edit_plan(lean(), "state", CreateTask("x"))),
+        lambda: asyncio.run(edit_plan(lean(), {}, CreateTask("x"), policy="lax")),
+    ],
+)
+def test_arguments_of_the_wrong_type_are_refused(wrong):
+    """At once, and with what is wanted."""
+    with pytest.raises(PlanError):
+        wrong()

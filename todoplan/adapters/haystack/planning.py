@@ -1,0 +1,405 @@
+"""
+`Planning` and `attach`: the tools, and hooks around each request to the model and each answer.
+
+The plan and the session's record are a JSON value in the agent's state, under the key "todoplan": a
+run returns it, and the next run takes it. During a run they are also in a session in memory, which
+is opened from the state when the run begins.
+
+What a hook adds to the messages stays there. So a reminder, and an answer that was sent back, have
+a mark in their metadata, and the hook after the next answer takes them out again.
+
+The tools do not read the plan by `inputs_from_state`: an argument of the model's would replace it.
+Their one parameter is the state itself, and the calls are read from its messages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import attrs
+from haystack.components.agents import Agent
+from haystack.components.agents.state import State
+from haystack.dataclasses import ChatMessage, ToolCall
+from haystack.hooks import FunctionHook
+from haystack.tools.tool import Tool
+
+from todoplan.codec import plan_from_data
+from todoplan.codec.documents import read_recent
+from todoplan.core.commands import Command
+from todoplan.core.decide import Decision
+from todoplan.core.events.apply import Entry
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules import Policy
+from todoplan.dialogue.calls import Call, Clock, Reply, utc_now
+from todoplan.dialogue.closing import PlanClosed
+from todoplan.dialogue.guidance import Conversation, Message, Settings, ToolResult
+from todoplan.dialogue.toolbox import Toolbox, require, require_clock
+from todoplan.errors import PlanError
+from todoplan.planner import AnyStore
+from todoplan.planner.session import SESSION, AsyncSession, opened, opened_async, undo_in_slot
+from todoplan.planner.steps import done_at_once, done_awaited
+from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.stores.slot import JOURNAL, SLOT
+
+KEY = "todoplan"
+"""The key of the agent's state, and of the mark in a message's metadata."""
+
+_Calls = Generator[Callable[[], Any], Any, Any]
+
+
+@attrs.define(eq=False)
+class _Run:
+    """
+    One run of an agent, with its `Session` or `AsyncSession`.
+
+    `given` is the value in the state when the run began, `kept` the one that the session was read
+    from or saved as. `request` is the request to the model that is not answered yet, `turn` the
+    last message with planning calls, `replies` those that were not asked for yet.
+    """
+
+    given: Any
+    session: Any = None
+    kept: Any = None
+    is_new: bool = True
+    request: Any = None
+    turn: ChatMessage | None = None
+    replies: Iterator[Reply] = iter(())
+    refused: list[ToolCall] = attrs.Factory(list)
+
+    def save(self, state: State) -> None:
+        self.kept = self.session.to_data()
+        state.set(KEY, self.kept)
+
+
+class Planning:
+    """
+    The plans of an agent's conversations, for `attach`.
+
+    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
+    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
+    `system_prompt` is appended to the agent's own, and is no template; it is the tool set's unless
+    given, and "" for none. With a `store` the plan is kept there under `plan_id`, and the agent's
+    state has the session's record alone. `Agent.run` wants a store and a verifier that are not
+    awaited.
+
+    `state_schema` is what the tools want in the `state_schema` of an agent.
+
+    Raises:
+        PlanError: an argument has the wrong type, or a store is given without a plan id.
+    """
+
+    def __init__(  # noqa: PLR0913 - the settings of every adapter
+        self,
+        toolbox: Toolbox | None = None,
+        settings: Settings = Settings(),  # noqa: B008 - a frozen value
+        *,
+        store: AnyStore | None = None,
+        clock: Clock = utc_now,
+        verify: Verify | None = None,
+        system_prompt: str | None = None,
+        plan_id: str | None = None,
+    ) -> None:
+        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
+        prompt = self.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
+        self.system_prompt, self.store, self.clock = prompt, store, require_clock(clock)
+        self.state_schema: dict[str, Any] = {KEY: {"type": dict}}
+        self._given: Any = {
+            "toolbox": self.toolbox,
+            "settings": require(settings, Settings),
+            "store": store,
+            "plan_id": plan_id,
+            "clock": clock,
+            "verify": verifier_of(verify),
+        }
+        self._runs: WeakKeyDictionary[State, _Run] = WeakKeyDictionary()
+        self._busy: WeakValueDictionary[object, _Run] = WeakValueDictionary()
+        self.idle({})  # checks the store now, not at a call
+
+    def idle(self, state: dict[str, Any]) -> AsyncSession:
+        """
+        Return the session that is saved in a state, for an edit.
+
+        Raises:
+            PlanError: a run that was given this state goes on, and no store keeps the plan.
+        """
+        kept = _kept(state)
+        names = id(state.get(KEY)), kept.get(SESSION, {}).get("id")
+        if self.store is None and any(name in self._busy for name in names):
+            # Law 16: what the run returns would not have the edit.
+            msg = (
+                "a run that was given this state goes on, which would not see the edit: edit what"
+                " it returns, or keep the plan in a store, Planning(store=..., plan_id=...), and"
+                " edit it there"
+            )
+            raise PlanError(msg)
+        return opened_async({**kept}, **self._given)
+
+    def _run(self, state: State, opening: Callable[..., Any]) -> _Run:
+        """Return the run that has a state, and its session: a new one if others have written it."""
+        kept = state.data.get(KEY)
+        run = self._runs.get(state)
+        if run is None:
+            given = {} if kept is None else kept
+            run = self._runs[state] = self._busy[id(given)] = _Run(given)
+        if run.session is None or run.kept is not kept:
+            run.session, run.kept = opening({**(kept or {})}, **self._given), kept
+            self._busy[run.session.state.id] = run
+        return run
+
+    def _driven(self, steps: Callable[[_Run, State], _Calls]) -> tuple[Any, Any]:
+        """Return a function of a state that makes the calls of some steps, and one that awaits."""
+
+        def function(state: State) -> Any:
+            return done_at_once(steps(self._run(state, opened), state))
+
+        async def async_function(state: State) -> Any:
+            return await done_awaited(steps(self._run(state, opened_async), state))
+
+        return function, async_function
+
+    def tools(self) -> list[Tool]:
+        """Return the tools. They have the state, so Haystack carries their calls out in order."""
+        function, other = self._driven(self._answer)
+        return [
+            PlanTool(one.name, one.description, {**one.schema}, function, async_function=other)
+            for one in self.toolbox.toolset.definitions()
+        ]
+
+    def hooks(self) -> dict[str, FunctionHook]:
+        """Return the hooks of an agent, by their points."""
+        judged = FunctionHook(*self._driven(self._after_model))
+        return {
+            "before_llm": FunctionHook(*self._driven(self._before_model)),
+            "before_tool": judged,
+            "after_tool": FunctionHook(self._after_tool),
+            "on_exit": judged,
+            "after_run": FunctionHook(self._after_run),
+        }
+
+    def _before_model(self, run: _Run, state: State) -> _Calls:
+        """Put the reminder at the tail of one request."""
+        if run.request is not None:
+            return  # an answer that was sent back stands there, with the reason
+        messages = Conversation(state.data["messages"], _message)
+        run.request = yield partial(run.session.before_model, messages, is_new=run.is_new)
+        run.is_new = False
+        if run.request.text:
+            state.set("messages", [_reminder(run.request.text)])
+
+    def _after_model(self, run: _Run, state: State) -> _Calls:
+        """Take out what was for one request, and ask again after an early answer."""
+        request, run.request = run.request, None
+        if request is None:
+            return  # a tool ends the run: its call was judged before
+        messages = [each for each in state.data["messages"] if KEY not in each.meta]
+        state.data["messages"] = messages
+        answer = _message(messages[-1])
+        try:
+            advice = yield partial(run.session.after_model, answer, request=request)
+        finally:
+            run.save(state)
+        if advice.verdict != "again":
+            return
+        run.request = attrs.evolve(request, memory=advice.memory, text=advice.text)
+        if not advice.keeps(answer):
+            messages[-1] = replace(messages[-1], _meta={**messages[-1].meta, KEY: "sent back"})
+        PlanClosed(advice.text).on_exit(state, _reminder)
+
+    def _answer(self, run: _Run, state: State) -> _Calls:
+        """Return the reply to the next planning call; the first one answers all of its message."""
+        turn = next(each for each in reversed(state.data["messages"]) if each.tool_calls)
+        if run.turn is not turn:
+            names = self.toolbox.toolset.tool_names
+            made = [each for each in turn.tool_calls if each.tool_name in names]
+            calls = [Call(each.tool_name, each.arguments, each.id or "") for each in made]
+            replies = (yield partial(run.session.answer, calls)).replies
+            run.turn, run.replies = turn, iter(replies)
+            run.refused = [
+                call for call, reply in zip(made, replies, strict=True) if reply.is_error
+            ]
+            run.save(state)
+        return next(run.replies).text
+
+    def _after_tool(self, state: State) -> None:
+        """Mark the results of calls that were refused."""
+        refused = {id(each) for each in self._runs[state].refused}
+        messages = state.data["messages"]
+        for place, result in enumerate(each.tool_call_result for each in messages):
+            if result and id(result.origin) in refused:
+                messages[place] = ChatMessage.from_tool(result.result, result.origin, error=True)
+
+    def _after_run(self, state: State) -> None:
+        """Note that the run is over, and leave no mark if it was stopped in front of a request."""
+        self._runs.pop(state, None)
+        messages = [each for each in state.data["messages"] if each.meta.get(KEY) != "reminder"]
+        for each in messages:
+            each.meta.pop(KEY, None)
+        state.data["messages"] = messages
+
+
+def _reminder(text: str) -> ChatMessage:
+    return ChatMessage.from_user(text, meta={KEY: "reminder"})
+
+
+def _message(message: ChatMessage) -> Message:
+    """Return a message as guidance reads it."""
+    calls = tuple(each.tool_name for each in message.tool_calls)
+    results = tuple(
+        ToolResult(each.origin.tool_name, not each.error, each.origin.id or "")
+        for each in message.tool_call_results
+    )
+    finish = str(message.meta.get("finish_reason") or "")
+    return Message(message.role.value, "".join(message.texts), calls, results, finish=finish)
+
+
+class PlanTool(Tool):
+    """A tool of the plan; `make_tools` makes it."""
+
+    # The model's arguments are read from the messages. Here, one named "self" would end the run.
+    def invoke(self, /, **given: Any) -> Any:
+        """Answer a call."""
+        return super().invoke(state=given.get("state"))
+
+    async def invoke_async(self, /, **given: Any) -> Any:
+        """Answer a call."""
+        return await super().invoke_async(state=given.get("state"))
+
+
+def make_tools(planning: Planning) -> list[Tool]:
+    """
+    Return the tools for `Agent(tools=..., state_schema=planning.state_schema)`, without prompt and
+    guidance.
+
+    Raises:
+        PlanError: the argument is not a `Planning`.
+    """
+    return require(planning, Planning).tools()
+
+
+def attach(agent: Agent, planning: Planning) -> Agent:
+    """
+    Return a copy of an agent with the tools, the prompt and the guidance of a planning.
+
+    The given agent is not changed.
+
+    Raises:
+        PlanError: an argument has the wrong type, or the agent has a plan already.
+    """
+    require(agent, Agent, "an agent of Haystack, and then the planning")
+    tools: list[Any] = make_tools(planning)
+    if KEY in agent.state_schema:
+        msg = "this agent has a plan already; attach one plan, once"
+        raise PlanError(msg)
+    # The plan's hooks are the last before the model and the first behind it, so that they see the
+    # request and the answer as they are.
+    hooks: dict[Any, list[Any]] = {**agent.hooks}
+    for point, hook in planning.hooks().items():
+        others = hooks.get(point, [])
+        hooks[point] = [*others, hook] if point == "before_llm" else [hook, *others]
+    # Haystack's prompts are templates, some with the text within a message block.
+    text, *end = re.split(r"(?=\{%[-+]?\s*endmessage)", agent.system_prompt or "", maxsplit=1)
+    if planning.system_prompt:
+        text = f"{text}\n\n{{% raw %}}{planning.system_prompt}{{% endraw %}}".lstrip()
+    return agent.clone(
+        tools=[*(agent.tools if isinstance(agent.tools, list) else [agent.tools]), *tools],
+        system_prompt="".join([text, *end]) or None,
+        state_schema={**agent.state_schema, **planning.state_schema},
+        hooks=hooks,
+    )
+
+
+def plan_of_state(state: dict[str, Any]) -> Plan:
+    """
+    Return the plan in what a run returned, or an empty plan if there is none.
+
+    Raises:
+        CodecError: the saved plan is damaged.
+        PlanError: a store keeps the plan, or the argument is not what a run returned.
+    """
+    kept = _kept(state)
+    if kept and SLOT not in kept:
+        msg = "a store keeps the plan of this state: read it there"
+        raise PlanError(msg)
+    return plan_from_data(kept[SLOT]) if kept else Plan()
+
+
+def history_of(state: dict[str, Any]) -> tuple[Entry, ...]:
+    """
+    Return the journal in what a run returned, at most the latest 50 entries.
+
+    Raises:
+        CodecError: as in `plan_of_state`.
+        PlanError: the argument is not what a run returned.
+    """
+    return read_recent(_kept(state).get(JOURNAL))
+
+
+def _kept(state: dict[str, Any]) -> dict[str, Any]:
+    wanted = "what a run of the agent returned, or the data of its State"
+    return require(state, dict, wanted).get(KEY) or {}
+
+
+async def seed_plan(
+    planning: Planning, state: dict[str, Any], plan: Plan, *, actor: str | None = None
+) -> None:
+    """
+    Replace the tasks of a state's plan by those of `plan`; ids that were used are not reused.
+
+    Raises:
+        PlanError: as of `edit_plan`.
+    """
+    session = require(planning, Planning).idle(state)
+    await session.seed(require(plan, Plan), actor=actor)
+    state[KEY] = session.to_data()
+
+
+async def edit_plan(
+    planning: Planning,
+    state: dict[str, Any],
+    command: Command,
+    *,
+    actor: str | None = None,
+    policy: Policy | None = None,
+) -> Decision:
+    """
+    Apply a command to a state's plan between two runs, and return the decision.
+
+    `state` is what a run returned. Its value "todoplan" becomes another one, which the next run
+    takes. The default policy is that of the toolbox. `actor` is the author of the change, for the
+    journal.
+
+    Raises:
+        PlanError: an argument has the wrong type; or a run that was given this state goes on, and
+            no store keeps the plan.
+    """
+    session = require(planning, Planning).idle(state)
+    chosen = None if policy is None else require(policy, Policy)
+    decision = await session.edit(command, actor=actor, policy=chosen)
+    state[KEY] = session.to_data()
+    return decision
+
+
+async def undo_plan(
+    planning: Planning, state: dict[str, Any], *, actor: str | None = None
+) -> Decision:
+    """
+    Undo the last change of a state's plan that is not undone yet, by any actor.
+
+    Repeated calls undo earlier changes. Without a store, the plan before a change has to follow
+    from the latest 50 entries.
+
+    Raises:
+        PlanError: as of `edit_plan`; or the journal does not say what was before the change.
+    """
+    session = require(planning, Planning).idle(state)
+    if session.slot is None:
+        return await session.undo(actor=actor)
+    journal = history_of(state)
+    decision = undo_in_slot(session.slot, journal, at=planning.clock(), actor=actor)
+    state[KEY] = session.to_data()
+    return decision
