@@ -277,14 +277,6 @@ def _listed_items(arguments: Mapping[str, Any] | str) -> list[Any]:
     return todos if isinstance(todos, list) else []
 
 
-def has_two_marks(arguments: Mapping[str, Any] | str) -> bool:
-    """Return whether the items of a list say no more of their status than done or not done."""
-    return all(
-        isinstance(one, Mapping) and one.get("status") in {"pending", "completed"}
-        for one in _listed_items(arguments)
-    )
-
-
 def created_id(result: CallResult | None) -> str | None:
     """Return the id in the answer of a TaskCreate, which is the only place that has it."""
     if result is None:
@@ -413,7 +405,7 @@ def _neighbours(matched: Sequence[bool], anchors: Sequence[int]) -> list[int]:
 
 
 _ENDS = " .,;:!?\u2026\"'`(){}[]<>\u2018\u2019\u201c\u201d"
-_QUOTES = str.maketrans("", "", "\"'`\u2018\u2019\u201c\u201d")
+_QUOTES = str.maketrans("", "", "\\\"'`\u2018\u2019\u201c\u201d")
 _SHORTENED = 20
 
 
@@ -605,7 +597,7 @@ def is_new_list(result: CallResult | None, plan: Plan) -> bool:
     """
     Return whether a whole-list write replaced an empty list that the program had cleared before.
 
-    The same finished items again are the same plan.
+    If a finished item returns as finished, the list is the same plan.
     """
     data = (result.data if result else None) or {}
     new = data.get("newTodos")
@@ -613,7 +605,7 @@ def is_new_list(result: CallResult | None, plan: Plan) -> bool:
         return False
     write = _as_write(new)
     old = {(normalised(task.subject), task.status) for task in plan}
-    return write is None or any((normalised(t.content), t.status) not in old for t in write.todos)
+    return write is None or all((normalised(t.content), t.status) not in old for t in write.todos)
 
 
 # -------- translation --------
@@ -634,7 +626,8 @@ class Lane:
     with the tasks that it completed and its last line. `last_at` is the time of the last call.
     `shown_between` has the events since the latest call that the recording shows outside of calls.
     `used` are the ids that tasks of the plan have or had, and `next_id` is above all of them.
-    `started_by` has the agents that started tasks.
+    `started_by` has the agents that started tasks. `marks_begun` is true once a list in text form
+    had a mark for tasks in progress.
     """
 
     name: str
@@ -654,6 +647,7 @@ class Lane:
     used: set[str] = attrs.Factory(set)
     next_id: int = 1
     started_by: dict[str, str] = attrs.Factory(dict)
+    marks_begun: bool = False
 
     def take(self, plan: Plan, events: Iterable[Event]) -> None:
         """Take the plan after these events."""
@@ -941,21 +935,17 @@ class Follower:
         # A text answer may be truncated. Only a structured one shows that a task was removed.
         if tasks and shows_all(result):
             known = {self.lane.shown.get(one.id, one.id) for one in tasks}
-            missing = [task for task in plan if task.id not in known]
-            # Programs clear a finished list by themselves: nobody has removed anything.
-            told = self.events[start:] if all(task.status in CLOSED for task in missing) else None
-            for task in missing:
-                self.carry_out(DeleteTask(task.id))
-            self._tell(self.events[start:] if told is None else told)
-            return
-        self._tell(self.events[start:])
+            for task in plan:
+                if task.id not in known:
+                    self.carry_out(DeleteTask(task.id))
+        self._tell(self.events[start:], plan)
 
     def before_update(self) -> None:
         """Follow the previous status of an updated task, which Claude Code's answers have."""
-        start = len(self.events)
+        start, plan = len(self.events), self.lane.plan
         if before := status_before(self.call):
             self._task(before)
-        self._tell(self.events[start:])
+        self._tell(self.events[start:], plan)
 
     def before_write(self) -> None:
         """Follow the list that a write replaced, which Claude Code's answers have."""
@@ -964,12 +954,12 @@ class Follower:
 
     def whole(self, shown: WriteTodos) -> None:
         """Replace the plan by this list."""
-        start = len(self.events)
+        start, plan = len(self.events), self.lane.plan
         # Only texts and statuses are used: a missing active form does not mean it was removed.
         rows = tuple(Todo(todo.content, todo.status) for todo in shown.todos)
-        command = meaning(self.lane.plan, WriteTodos(rows)).command
+        command = meaning(plan, WriteTodos(rows)).command
         self.carry_out(attrs.evolve(command, todos=tuple(map(self._in_our_words, command.todos))))
-        self._tell(self.events[start:])
+        self._tell(self.events[start:], plan)
 
     def _in_our_words(self, todo: Todo) -> Todo:
         task = self.lane.plan.get(todo.id or "")
@@ -1015,11 +1005,14 @@ class Follower:
         if status is not UNSET or subject is not UNSET:
             self.carry_out(UpdateTask(task.id, status=status, subject=subject))
 
-    def _tell(self, events: Iterable[Event]) -> None:
+    def _tell(self, events: Iterable[Event], before: Plan) -> None:
         groups: dict[str, dict[str, None]] = {}
         for event in events:
             for verb, task_id in _change(event):
                 groups.setdefault(verb, {})[task_id] = None
+        # Programs clear a finished list by themselves: nobody has removed anything.
+        if all(before[task_id].status in CLOSED for task_id in groups.get("removed", ())):
+            groups.pop("removed", None)
         if groups:
             ids = dict.fromkeys(task_id for group in groups.values() for task_id in group)
             changes = ", ".join(f"{verb} {ids_text(tuple(one))}" for verb, one in groups.items())
@@ -1117,7 +1110,10 @@ class CallReplay:
         arguments = self.call.arguments
         if tool.key == _WHOLE:
             arguments = listed(arguments)
-            self._is_checklist = arguments is not self.call.arguments and has_two_marks(arguments)
+            if arguments is not self.call.arguments:
+                statuses = {one["status"] for one in _listed_items(arguments)}
+                self.lane.marks_begun |= not statuses <= {"pending", "completed"}
+                self._is_checklist = not self.lane.marks_begun
         ids = tuple(map(item_id, _listed_items(arguments)))
         if isinstance(arguments, Mapping) and arguments.get("merge"):
             arguments = merging(arguments, self.lane.plan, self.lane.shown)
@@ -1223,12 +1219,15 @@ class CallReplay:
     def _fair(self, problems: Iterable[Problem], after: Plan) -> Iterator[Problem]:
         """Yield the problems without those that the recording's form or its agents explain."""
         for problem in problems:
-            agents = {self.lane.started_by.get(task.id) for task in after.active()} - {None}
+            active = after.active()
+            agents = {task.owner or self.lane.started_by.get(task.id) for task in active} - {None}
             tasks = [after[task_id] for task_id in problem.task_ids if task_id in after]
             is_explained = {
                 # A notation without "in progress" cannot say that a task was begun.
                 "linear_status": self._is_checklist,
                 "some_in_progress": self._is_checklist,
+                # The change by others says already that this call came too late.
+                "no_op_write": any(one.code == "changed_elsewhere" for one in self.findings),
                 # Several agents work at the same time.
                 "single_in_progress": len(agents) > 1,
                 # Texts in an encoding that could not be read have lost what tells them apart.

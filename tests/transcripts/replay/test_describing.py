@@ -52,8 +52,8 @@ def test_a_long_silence_over_a_task_in_progress_is_told():
     assert texts("long_silence", write(("Sow", "pending"), minute=0), later) == []
 
 
-def update(task_id, status, turn, actor="main"):
-    arguments = {"taskId": task_id, "status": status}
+def update(task_id, status, turn, actor="main", **more):
+    arguments = {"taskId": task_id, "status": status, **more}
     answer = CallResult(f"Updated task #{task_id} status")
     return PlanningCall("TaskUpdate", arguments, 7, turn=turn, actor=actor, result=answer)
 
@@ -89,6 +89,8 @@ def test_agents_that_work_at_once_may_each_have_a_task_in_progress():
     assert all_texts("single_in_progress", *made, *one) == []
     same = [update("1", "in_progress", "a", "ann"), update("2", "in_progress", "b", "ann")]
     assert len(all_texts("single_in_progress", *made, *same)) == 1
+    owned = [update(str(n), "in_progress", str(n), owner=who) for n, who in ((1, "ann"), (2, "bo"))]
+    assert all_texts("single_in_progress", *made, *owned) == []
 
 
 def test_a_notation_without_in_progress_cannot_say_that_work_began():
@@ -101,6 +103,10 @@ def test_a_notation_without_in_progress_cannot_say_that_work_began():
 
     first, then = checklist("- [ ] Sow", "- [ ] Reap"), checklist("- [x] Sow", "- [ ] Reap")
     assert all_texts("linear_status", first, then) == []
+    assert all_texts("some_in_progress", first, then) == []
+    begun = checklist("- [-] Sow", "- [ ] Reap")
+    assert len(all_texts("linear_status", begun, then, checklist("- [x] Sow", "- [x] Reap"))) == 1
+    assert len(all_texts("some_in_progress", begun, then)) == 1
     rows = [(("Sow", "pending"), ("Reap", "pending")), (("Sow", "completed"), ("Reap", "pending"))]
     assert len(all_texts("linear_status", *(write(*row) for row in rows))) == 1
 
@@ -126,3 +132,14 @@ def test_a_list_that_differs_in_the_active_form_alone_does_nothing():
         for form in ("Sowing", "Sowing beans")
     ]
     assert len(all_texts("no_op_write", *calls)) == 1
+
+
+def test_a_list_that_is_shown_to_have_been_so_before_is_one_finding():
+    """That somebody else changed it says why the write did nothing."""
+    sow, sown = ([{"content": "Sow", "status": one}] for one in ("in_progress", "completed"))
+    answer = CallResult("ok", data={"oldTodos": sown, "newTodos": sown})
+    late = PlanningCall("TodoWrite", {"todos": sown}, 2, result=answer)
+    calls = PlanningCall("TodoWrite", {"todos": sow}, 1, result=CallResult("ok")), late
+    assert len(all_texts("changed_elsewhere", *calls)) == 1
+    assert all_texts("no_op_write", *calls) == []
+    assert len(all_texts("no_op_write", *calls, late)) == 1

@@ -132,6 +132,10 @@ def test_a_finished_list_that_was_cleared_is_not_a_list_that_was_changed():
     plan, codes = played(first, call("TodoWrite", {"todos": sown}, oldTodos=[], newTodos=sown))
     assert plan == [("1", "Sow", "completed")]
     assert [code for code, _ in codes[1]] == ["no_op_write"]  # the same items are the same plan
+    both = [*sown, {"content": "Eat", "status": "in_progress"}]
+    plan, codes = played(first, call("TodoWrite", {"todos": both}, oldTodos=[], newTodos=both))
+    assert plan == [("1", "Sow", "completed"), ("2", "Eat", "in_progress")]
+    assert codes[1] == []  # nor is it a new one if more is to be done
     _, codes = played(first, call("TodoWrite", {"todos": sow}, oldTodos=[{}], newTodos=sow))
     assert codes[1] == [("some_in_progress", ("1",)), ("completed_is_final", ("1",))]
 
@@ -196,10 +200,23 @@ def test_finished_tasks_that_a_program_clears_were_removed_by_nobody():
     assert codes[2] == [("changed_elsewhere", ("1",))]
 
 
+def test_a_finished_list_that_another_one_replaced_was_removed_by_nobody():
+    """The other one was written where the recording has a gap; of an open list, both are told."""
+    eat = [{"content": "Eat", "status": "in_progress"}]
+    eaten = [{"content": "Eat", "status": "completed"}]
+    write = call("TodoWrite", {"todos": eaten}, oldTodos=eat, newTodos=eaten)
+    for status, expected in (("completed", ("2",)), ("pending", ("1", "2"))):
+        first = call("TodoWrite", {"todos": [{"content": "Sow", "status": status}]})
+        plan, codes = played(first, write)
+        assert plan == [("2", "Eat", "completed")]
+        assert codes[1] == [("changed_elsewhere", expected)]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
         ("Fix `main`", "Fix main", True),
+        ('Say "hi"', 'Say \\"hi\\"', True),
         ("Write the tests }", "Write the tests", True),
         ("Write the tests of the parser and run them", "Write the tests of the parser...", True),
         ("Sow", "Sow beans", False),
