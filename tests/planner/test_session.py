@@ -19,7 +19,14 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AsyncPlanner, Planner
-from todoplan.planner.session import SESSION, base_to_data, opened, opened_async
+from todoplan.planner.session import (
+    SESSION,
+    Record,
+    Session,
+    base_to_data,
+    opened,
+    opened_async,
+)
 from todoplan.stores import FileStore, SqliteStore
 from todoplan.stores.memory import MemoryStore
 
@@ -548,6 +555,16 @@ def test_news_of_an_approval_survives_a_restart():
     session = opened(saved(session), toolbox=BOX)
     assert session.record["behind"]["order"] == ["1", "2"]
     assert "plan approved by ann" in write(session, "Dig", "Lay")
+
+
+def test_a_plan_that_was_put_in_place_at_the_same_revision_has_an_author():
+    """The record says so: the revision does not."""
+    store, known = MemoryStore(), plan_of([Task("1", "Dig")], revision=1)
+    planner = Planner(store, "p")
+    planner.restore(plan_of([Task("1", "Lay")]))
+    session = Session(planner, Record(revision=1, behind=Base(known, {"1": "ann"})))
+    plan, base = session.unseen()
+    assert [one.actor for one in base.unseen(plan)] == ["ann"]
 
 
 def old(name):

@@ -115,12 +115,14 @@ _WIDEST = 1_000_000  # a range is spread out in memory
 class Request:
     """
     A request to the model that is under way: what guidance will remember once it is answered, the
-    plan's revision when it was made, and the reminder that stands at its tail ("" for none).
+    plan's revision when it was made, and the reminder that stands at its tail ("" for none), with
+    its kind.
     """
 
     memory: Memory
     revision: int
     text: str = attrs.field(default="", eq=False)
+    kind: str = attrs.field(default="", eq=False)
 
 
 @attrs.frozen
@@ -670,8 +672,10 @@ class _Sight:
             self.listed = None if plan.next_id == 1 else NOTHING_LISTED
             # A newcomer reopens nothing by a list: it does not know who has closed what.
             return Base(plan, listed=self.listed, overflow=self.listed is not None)
+        earlier = record.behind.actors if record.behind else EMPTY
         if record.revision == plan.revision:
-            return record.base(plan if self.plan is None else self.plan)
+            base = record.base(plan if self.plan is None else self.plan)
+            return attrs.evolve(base, actors=earlier) if earlier else base
         # A plan without tasks is false, and a plan all the same: what a list was cleared to.
         then = self.plan
         if then is None:
@@ -680,7 +684,6 @@ class _Sight:
             # The journal was cut behind this record, or the store was put back to before it: who
             # has changed what since is not known, so each task counts as changed by others.
             return Base(plan, listed=NOTHING_LISTED, told=record.told, overflow=True)
-        earlier = record.behind.actors if record.behind else EMPTY
         base = caught_up(record.base(then), journal, self.actor, self.own, earlier)
         if self.heard is not None and self.heard.revision is not None:
             heard = _Sight(self.heard, self.heard_plan, self.actor, self.did).known(plan, journal)
@@ -800,7 +803,7 @@ class _Session(Generic[P]):
                 advice = before_partial(judge, plan, memory, base=news, claimed=claimed)
             else:
                 advice = judge.before_model(plan, messages, memory, base=news, claimed=claimed)
-        request = Request(advice.memory, plan.revision, advice.text)
+        request = Request(advice.memory, plan.revision, advice.text, advice.kind)
         self._asked = request
         self.state = attrs.evolve(self.state, asked=request)
         return request

@@ -113,6 +113,18 @@ def test_a_newcomers_first_list_removes_nothing(toolset, stored, is_async):
 
 
 @PLACES
+def test_a_newcomers_first_list_reopens_nothing(stored):
+    """
+    A request shows it open tasks at most: it does not know who has closed what.
+    """
+    thread = Thread(WRITE_TODOS, stored)
+    thread.edit(commands.CreateTask("Dig"))
+    thread.edit(commands.UpdateTask("1", status="completed"))
+    thread.writes(("Dig", "pending"), A)
+    assert thread.lines == [("Dig", "completed"), A]
+
+
+@PLACES
 @FORMS
 def test_a_persons_task_stays_however_often_a_list_leaves_it_out(toolset, stored):
     """

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import attrs
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import ToolMessage
@@ -98,13 +99,29 @@ def test_calls_of_one_turn_claim_beside_each_other():
     assert Planner(store, "shared").plan.counts.completed == 1
 
 
+def test_an_answer_stands_over_a_task_that_another_agent_works_on():
+    """Over a task of its own it is sent back: the claim is kept in the state of its thread."""
+    store, saver = MemoryStore(), InMemorySaver()
+    Planner(store, "shared").restore(plan_of([Task("1", "Dig")]))
+    run(agent(store, calls((*NEXT, "a")), says("wait"), saver=saver), "ann")
+    asked = {}
+    for thread in ("bob", "ann"):
+        model = Scripted(script=[says("ok"), says("ok")])
+        settings = attrs.evolve(QUIET, unfinished=1)
+        given = {"settings": settings, "store": store, "plan_id": "shared"}
+        planner = PlanMiddleware(Toolbox(lean(team=True)), **given)
+        run(create_agent(model, middleware=[planner], checkpointer=saver), thread)
+        asked[thread] = len(model.requests)
+    assert asked == {"bob": 1, "ann": 2}
+
+
 def test_without_a_team_the_state_is_as_it_was():
     """No name and no fences: an option that is off leaves nothing behind."""
     store = shared()
     create = calls(("TaskCreate", {"subject": "x"}, "a"))
     result = run(agent(store, create, says("ok"), toolset=tasks()), "ann")
     assert set(result["todoplan"]) == {"stored", "session"}
-    assert set(result["todoplan"]["session"]) == {"version", "revision", "listed"}
+    assert set(result["todoplan"]["session"]) == {"version", "revision", "listed", "overflow"}
     assert Planner(store, "shared").history()[-1].actor is None
 
 

@@ -38,18 +38,13 @@ from langgraph.channels import UntrackedValue
 from langgraph.types import Command, interrupt
 
 from todoplan.adapters.langgraph.state import (
-    TODOS,
+    MEMORY,
+    RUN,
     merge_agent_plans,
-    publishing,
-    stored_record,
-    stored_update,
-    taking_over,
     todos_of,
-    value_in,
 )
 from todoplan.adapters.langgraph.threads import command_update
 from todoplan.adapters.langgraph.tools import (
-    Sight,
     Steps,
     StoredPlans,
     at_once,
@@ -58,32 +53,27 @@ from todoplan.adapters.langgraph.tools import (
     tools_of,
 )
 from todoplan.core.commands import ApprovePlan
-from todoplan.core.events.base import NOTHING_LISTED
 from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import CLAUDE, DEFAULT, LANGCHAIN, Policy
 from todoplan.dialogue.calls import Clock, utc_now
 from todoplan.dialogue.guidance import (
-    Advice,
     Conversation,
-    Memory,
     Message,
     Settings,
     ToolResult,
     is_final_answer,
     text_of,
-    unfinished_error,
 )
 from todoplan.dialogue.replies import list_text
 from todoplan.dialogue.toolbox import Toolbox, guidance_of, require, require_actor, require_clock
 from todoplan.dialogue.tools import WRITE_TODOS
 from todoplan.errors import MissingExtraError
 from todoplan.planner import AnyStore
+from todoplan.planner.session import Request
 from todoplan.planner.verifying import Verify
 from todoplan.texts import say
 
-MEMORY = "todoplan_memory"
-RUN = "todoplan_run"
 # ContextEditingMiddleware skips what it has cleared already; the strategy tells ours from its own.
 _SPARED = {"cleared": True, "strategy": "todoplan"}
 _ROLES: dict[str, Any] = {"system": "system", "ai": "assistant", "tool": "tool"}
@@ -198,61 +188,43 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     ) -> Steps[ExtendedModelResponse[Any]]:
         # LangChain wants this hook sync and async, each by itself: these steps decide for both.
         state: Any = request.state
-        sight = yield from self.plans.sight(state, awaits=awaits)
-        memory = Memory.of(state.get(MEMORY)).at(sight.plan, sight.base, sight.known)
-        if not state.get(RUN):
-            memory = memory.new_run(sight.plan)
-            if not sight.plan_id:
-                _say_what_is_ignored(state, sight.plan)
-        names = self.guidance.toolset.tool_names
-        if any(_name(tool) in names for tool in request.tools):
-            asking = self._guided(request, handler, sight, memory, awaits=awaits)
-            response, memory = yield from asking
-        else:  # a middleware has taken the planning tools out of this request
-            response = yield partial(handler, request)
-        now = sight if not sight.plan_id else (yield from self.plans.sight(state, awaits=awaits))
-        update = {MEMORY: memory.to_data(), RUN: True, **_update(state, sight, now.plan)}
-        return ExtendedModelResponse(response, Command(update=update))
-
-    def _guided(
-        self,
-        request: _Request,
-        handler: Callable[[_Request], Any],
-        sight: Sight,
-        memory: Memory,
-        *,
-        awaits: bool,
-    ) -> Steps[tuple[_Response, Memory]]:
-        guidance, messages = self.guidance, Conversation(request.messages, neutral)
-        plan, base = sight.plan, sight.base
-        if memory.revision < 0 and base is not None:
+        session = yield from self.plans.session(state, awaits=awaits)
+        if session.state.memory.revision < 0:
+            plan, base = yield session.unseen
             # A list that another planner left it has seen; else what stands there is all new.
-            if len(base.plan):
-                memory = attrs.evolve(memory, revision=base.plan.revision)
-            else:
-                base = None
-        advice = guidance.before_model(plan, messages, memory, base=base)
+            if not len(base.plan):
+                session.state = attrs.evolve(session.state, revision=None)
+            elif base.has_news(plan):
+                memory = attrs.evolve(session.state.memory, revision=base.plan.revision)
+                session.state = attrs.evolve(session.state, memory=memory)
+        # A middleware may have taken the planning tools out of this request.
+        names = self.guidance.toolset.tool_names
+        has_tools = any(_name(tool) in names for tool in request.tools)
+        given = {"guidance": self.guidance, "silent": not has_tools}
+        messages, is_new = Conversation(request.messages, neutral), not state.get(RUN)
+        reminder = yield partial(session.before_model, messages, is_new=is_new, **given)
         # `asked` never holds a reminder, so that each request shows one at most: the latest.
-        asked, stands = self._prompted(request), list[AnyMessage]()
-        response: _Response = yield partial(handler, self._reminded(asked, advice))
+        asked, stands = self._prompted(request) if has_tools else request, list[AnyMessage]()
+        response: _Response = yield partial(handler, self._reminded(asked, reminder))
         # A structured answer is its own check; sent back, it would be asked for twice.
-        structured = request.response_format is not None
+        given["structured"] = request.response_format is not None
         while True:
             answer = cast("AnyMessage", response.result[-1])
             said = neutral(answer)
-            if sight.plan_id:  # somebody may have finished what was open, or added to it
-                plan = (yield from self.plans.sight(request.state, awaits=awaits)).plan
-            advice = guidance.after_model(plan, said, advice.memory, structured=structured)
+            advice = yield partial(session.after_model, said, request=reminder, **given)
             if advice.verdict != "again":
                 break
             stands = [answer] if advice.keeps(said) else []
             asked = asked.override(messages=[*asked.messages, answer])
-            response = yield partial(handler, self._reminded(asked, advice))
-        if advice.verdict == "raise":
-            raise unfinished_error(plan)
+            reminder = attrs.evolve(
+                reminder, memory=advice.memory, text=advice.text, kind=advice.kind
+            )
+            response = yield partial(handler, self._reminded(asked, reminder))
         if stands and is_final_answer(said):
             response = ModelResponse([*stands, *response.result], response.structured_response)
-        return response, advice.memory
+        kept = yield from self.plans.kept(state, session)
+        update = {MEMORY: advice.memory.to_data(), RUN: True, **kept}
+        return ExtendedModelResponse(response, Command(update=update))
 
     def _prompted(self, request: _Request) -> _Request:
         """
@@ -268,11 +240,11 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         blocks: list[Any] = [*(old.content_blocks if old else ()), {"type": "text", "text": text}]
         return request.override(system_message=SystemMessage(content=blocks))
 
-    def _reminded(self, request: _Request, advice: Advice) -> _Request:
-        if not advice.text:
+    def _reminded(self, request: _Request, reminder: Request) -> _Request:
+        if not reminder.text:
             return request
-        reminder = HumanMessage(advice.text, name=self._names.get(advice.kind))
-        return request.override(messages=[*request.messages, reminder])
+        message = HumanMessage(reminder.text, name=self._names.get(reminder.kind))
+        return request.override(messages=[*request.messages, message])
 
 
 def _name(tool: Any) -> Any:
@@ -280,37 +252,6 @@ def _name(tool: Any) -> Any:
     if isinstance(tool, Mapping):
         return tool.get("name") or tool.get("function", {}).get("name")
     return tool.name
-
-
-def _update(state: Any, sight: Sight, now: Plan) -> dict[str, Any]:
-    """
-    Return the update after a request that began with a `sight` of the plan, which is as of `now`.
-    """
-    update: dict[str, Any] = {}
-    if sight.plan_id:
-        record = sight.record
-        if record.revision is None:
-            # The first request is a look: what came while the model answered it is news.
-            revision, listed = sight.plan.revision, NOTHING_LISTED if sight.plan.revision else None
-            record = attrs.evolve(record, revision=revision, listed=listed)
-        was = stored_record(value_in(state), sight.plan_id)
-        update = stored_update(sight.plan_id, was, record)
-    elif not value_in(state):
-        return taking_over(state)
-    # Another middleware may have written the list, or answered in a tool's place.
-    same = (state.get(TODOS) or []) == todos_of(now)
-    return update if same else {**update, **publishing(now)}
-
-
-def _say_what_is_ignored(state: Any, plan: Plan) -> None:
-    # Interfaces and other planners write this list too, and a thread must not end for it; but who
-    # passes `todos` to invoke and is not heard should be able to learn why.
-    todos = state.get(TODOS)
-    if value_in(state) and todos and todos != todos_of(plan):
-        logger.warning(
-            "todos differ from the plan that this thread has, and are written over: change the plan"
-            " by edit_plan(agent, config, command), or set it by seed_plan(agent, config, plan)"
-        )
 
 
 def neutral(message: BaseMessage) -> Message:
@@ -469,18 +410,18 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
         return await awaited(self._steps(state, awaits=True))
 
     def _steps(self, state: Any, *, awaits: bool) -> Steps[dict[str, Any] | None]:
-        sight = yield from self._plans.sight(state, awaits=awaits)
-        answer = _asked(state, sight.plan)
+        session = yield from self._plans.session(state, awaits=awaits)
+        plan, _ = yield session.unseen
+        answer = _asked(state, plan)
         if answer is None:
             return None
         if not answer.approved:
-            return _refusing(sight.plan, answer)
+            return _refusing(plan, answer)
         command = ApprovePlan(answer.by)
         given: dict[str, Any] = {"actor": answer.by, "policy": _ANYTHING_GOES}
         update: dict[str, Any] = {}
         if isinstance(self._plans, StoredPlans):
-            planner = self._plans.planner(sight.plan_id, awaits=awaits)
-            yield partial(planner.apply, command, **given)
+            yield partial(session.edit, command, **given)
         else:
             _, update = command_update(state, command, **given)
         return {**update, **_said("plan_agreed")}

@@ -63,6 +63,8 @@ from todoplan.planner.session import (
 )
 
 PLAN = "todoplan"
+MEMORY = "todoplan_memory"
+RUN = "todoplan_run"
 TODOS = "todos"  # the key of LangChain's planner: deep-agents-ui and its like read it
 SESSION = "session"
 STORED = "stored"
@@ -560,6 +562,13 @@ def _listed(tasks: Iterable[Task]) -> list[dict[str, Any]]:
 def publishing(tasks: Iterable[Task]) -> dict[str, Any]:
     """Return the update that publishes these tasks."""
     return {TODOS: _listed(tasks)}
+
+
+def published(state: Any, plan: Plan) -> dict[str, Any]:
+    """Return the update that publishes a plan, if the list in the state is another one."""
+    # Another middleware may have written the list, or answered in a tool's place.
+    todos = todos_of(plan)
+    return {} if (state.get(TODOS) or []) == todos else {TODOS: todos}
 
 
 def plan_of_todos(todos: Sequence[Any]) -> Plan:

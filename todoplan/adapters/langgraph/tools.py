@@ -30,24 +30,29 @@ from langgraph.prebuilt import ToolRuntime
 from langgraph.types import Command
 
 from todoplan.adapters.langgraph.state import (
+    MEMORY,
     PLAN,
+    RUN,
+    TODOS,
     base_of,
     is_inner,
     is_stored,
     look_update,
     messages_in,
+    published,
     publishing,
     run_config,
     step_update,
     stored_record,
     stored_update,
+    taking_over,
     value_in,
     value_of,
 )
 from todoplan.codec import entry_to_data
 from todoplan.codec.foreign.langchain import Step, head_of, plan_in_value
 from todoplan.core.events.apply import Entry
-from todoplan.core.events.base import NOTHING_LISTED, Base
+from todoplan.core.events.base import Base
 from todoplan.core.plan.model import in_utc
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.calls import Call, Clock, Reply, utc_now
@@ -66,7 +71,7 @@ from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
 from todoplan.planner.parallel_calls import ParallelCalls
-from todoplan.planner.session import SIGHT, AsyncSession, OpenTurn, Record, Session
+from todoplan.planner.session import SIGHT, AsyncSession, Record, Session
 from todoplan.planner.steps import done_at_once, done_awaited, store_of_plans
 from todoplan.planner.verifying import Verifier, Verify, Verifying, verifier_of
 
@@ -77,24 +82,23 @@ Answer = tuple[Reply, dict[str, Any], dict[str, Any] | None]
 logger = logging.getLogger("todoplan")
 
 
-@attrs.frozen
-class Sight:
-    """
-    The plan as a request finds it. `base` is what the session knows of it, if others have changed
-    it since; `known` is the revision that it knows, `None` if it has seen nothing yet. In a store
-    it stands under `plan_id`, and `record` is the session's.
-    """
+class _OnePlan:
+    """A store from which a session reads the plan of a state; nothing is written there."""
 
-    plan: Plan
-    base: Base | None
-    known: int | None
-    plan_id: str = ""
-    record: Record = Record()
+    never_waits = True
 
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
 
-def _news(base: Base | None, plan: Plan) -> Base | None:
-    has_news = base is not None and base.plan is not plan and base.has_news(plan)
-    return base if has_news else None
+    def load(self, _: str) -> Plan:
+        """Return the plan."""
+        return self._plan
+
+    def entries(self, _: str) -> tuple[Entry, ...]:
+        """Return no entries: what others have changed stands in the session's record."""
+        return ()
+
+    append = load  # not called: a session's requests write nothing
 
 
 @attrs.frozen
@@ -132,12 +136,38 @@ class StatePlans:
         """Say whether the asynchronous way through waits for anything."""
         return self.verifying is not None
 
-    def sight(self, state: Any, *, awaits: bool) -> Steps[Sight]:  # noqa: ARG002 - as of a store
-        """Return the plan of a request, and what its session does not know of it."""
+    def session(self, state: Any, *, awaits: bool) -> Steps[Any]:
+        """Return the session of a request, which reads the plan of its state."""
+        yield from ()  # as steps: in a store it takes some
         value = value_of(state)
         plan, base = plan_in_value(value), base_of(value)
-        yield from ()  # as steps: in a store it takes some
-        return Sight(plan, _news(base, plan), (base or Base(plan)).plan.revision)
+        upon = Base(plan) if base is None else base
+        # The plan is this thread's alone, and so are its claims.
+        fences = {task.id: task.claim.fence for task in plan.active() if task.claim}
+        sight: dict[str, Any] = {name: getattr(upon, name) for name in SIGHT}
+        memory = Memory.of(value_in(state, MEMORY))
+        record = Record("", upon.plan.revision, fences=fences, memory=memory, behind=base, **sight)
+        store: Any = _OnePlan(plan)
+        given: dict[str, Any] = {"toolbox": self.toolbox, "clock": self.clock}
+        if awaits:
+            return AsyncSession(AsyncPlanner(store, PLAN, **given), record)
+        return Session(Planner(store, PLAN, **given), record)
+
+    def kept(self, state: Any, session: Any) -> Steps[dict[str, Any]]:  # noqa: ARG002 - as of a store
+        """Return the update after a request."""
+        yield from ()  # as above
+        if not value_in(state):
+            return taking_over(state)
+        update = published(state, plan_in_value(value_in(state)))
+        if update and state.get(TODOS) and not state.get(RUN):
+            # Interfaces and other planners write this list too, and a thread must not end for it.
+            # But who passes `todos` to invoke and is not heard should be able to learn why.
+            logger.warning(
+                "todos differ from the plan that this thread has, and are written over: change the"
+                " plan by edit_plan(agent, config, command), or set it by seed_plan(agent, config,"
+                " plan)"
+            )
+        return update
 
     def answer(self, turn: Turn, *, awaits: bool) -> Steps[Answer]:
         """Answer one call of a turn as if the calls before it had been answered."""
@@ -195,10 +225,11 @@ def _room(thread: Mapping[str, Any]) -> str:
 
 @attrs.frozen
 class _Answered:
-    """What a group of calls came to, and the record of their session then."""
+    """What a group of calls came to, and the record of its session then."""
 
     replies: tuple[Reply, ...]
     plan: Plan
+    session: Any
     record: Record
 
 
@@ -295,13 +326,19 @@ class StoredPlans:
         own = str(thread) if self.toolbox.toolset.team else None
         return kind(planner, record, actor=own if self.actor is None else self.actor)
 
-    def sight(self, state: Any, *, awaits: bool) -> Steps[Sight]:
-        """Return the plan of a request, and what its session does not know of it."""
+    def session(self, state: Any, *, awaits: bool) -> Steps[Any]:
+        """Return the session of a request."""
         plan_id = self.id_of(run_config().get("configurable", {}))
         planner, record = yield from self.opened(state, plan_id, awaits=awaits)
-        plan, base = yield self._session(planner, record).unseen
-        news = None if record.revision is None else _news(base, plan)
-        return Sight(plan, news, record.revision, plan_id, record)
+        memory = Memory.of(value_in(state, MEMORY))
+        return self._session(planner, attrs.evolve(record, memory=memory))
+
+    def kept(self, state: Any, session: Any) -> Steps[dict[str, Any]]:
+        """Return the update after a request."""
+        plan_id = self.id_of(run_config().get("configurable", {}))
+        was = stored_record(value_in(state), plan_id)
+        plan, _ = yield session.unseen
+        return stored_update(plan_id, was, session.state) | published(state, plan)
 
     def answer(self, turn: Turn, *, awaits: bool) -> Steps[Answer]:
         """
@@ -321,18 +358,18 @@ class StoredPlans:
         thread = str(turn.thread.get("thread_id", ""))
 
         def carry_out(calls: Sequence[Call], earlier: Sequence[_Answered]) -> Steps[_Answered]:
-            session = self._session(planner, _amid(record, turn.calls, earlier))
+            session = earlier[-1].session if earlier else self._session(planner, record)
             # A node that runs again, after a crash between our commit and LangGraph's checkpoint,
             # finds the state as it was: the same message, and the same revision known.
             response = (thread, turn.message, record.revision) if turn.message else None
-            if not earlier:
+            if len(calls) == len(names) - len(clashing):
                 done = yield partial(session.answer, calls, response)
-                return _Answered(done.replies, done.plan, session.state)
+                return _Answered(done.replies, done.plan, session, session.state)
             replies = []
             for call in calls:
                 reply = yield partial(session.answer_one, call, turn.calls, response)
                 replies.append(reply)
-            return _Answered(tuple(replies), replies[-1].plan, session.state)
+            return _Answered(tuple(replies), replies[-1].plan, session, session.state)
 
         ids = [call.call_id for at, call in enumerate(turn.calls) if at not in clashing]
         room = run_config().get("max_concurrency")
@@ -388,26 +425,6 @@ async def awaited(steps: Steps[T]) -> T:
     """Do the same, awaiting each of them."""
     with closing(steps):
         return await done_awaited(steps)
-
-
-def _amid(record: Record, calls: Sequence[Call], earlier: Sequence[_Answered]) -> Record:
-    """
-    Return the record of a session in the middle of a turn: calls that come later were written upon
-    what it knew before the turn.
-    """
-    if not earlier:
-        return record
-    replies = [reply for done in earlier for reply in done.replies]
-    own = tuple(reply.revision for reply in replies if reply.events)
-    notes = tuple(reply.note for reply in replies if not reply.is_error)
-    known = {name: getattr(record, name) for name in SIGHT}
-    revision = record.revision
-    if revision is None:
-        revision = earlier[0].plan.revision - sum(len(one.events) for one in earlier[0].replies)
-        known["listed"] = NOTHING_LISTED if revision else None
-    ids = tuple(call.call_id for call in calls)
-    turn = OpenTurn(ids, revision, own=own, notes=notes, **known)
-    return attrs.evolve(earlier[-1].record, turn=turn)
 
 
 def _refuse_another(state: Any, plan_id: str) -> None:
