@@ -5,11 +5,12 @@ import copy
 import gc
 
 import pytest
-from haystack import Pipeline
+from haystack import Pipeline, component
 from haystack.components.agents import Agent
 from haystack.components.agents.state import State
-from haystack.dataclasses import ChatMessage
+from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.hooks import hook
+from haystack.hooks.human_in_the_loop import ConfirmationHook, ToolExecutionDecision
 from haystack.tools import AgentTool, Toolset, tool
 from support.conformance_haystack import Scripted, seen
 
@@ -277,6 +278,69 @@ def test_calls_of_a_message_are_carried_out_in_order():
     assert statuses(plan_of_state(result)) == ["completed", "in_progress"]
     marks = [each.is_error for each in seen(result["messages"]) if each.role == "tool"]
     assert marks == [False, False, True, False]
+
+
+def test_a_person_rejects_and_changes_calls_before_they_are_made():
+    """Haystack's own hook asks them; what it leaves is carried out."""
+
+    class Ann:
+        def run(self, *, tool_name, tool_params, tool_call_id, **_):
+            changed = {"done": [1]} if "done" in tool_params else tool_params
+            is_wanted = "add" not in tool_params
+            return ToolExecutionDecision(tool_name, is_wanted, tool_call_id, "No.", changed)
+
+    turn = calls({"write": ["Dig", "Lay"]}, {"add": ["Sow"]}, {"done": [2]})
+    hooks = {"before_tool": [ConfirmationHook({"plan": Ann()})]}
+    result = agent_of(lean(), turn, says("ok"), hooks=hooks).run(GO)
+    plan = plan_of_state(result)
+    assert (subjects(plan), statuses(plan)) == (["Dig", "Lay"], ["completed", "in_progress"])
+
+
+def test_a_failing_store_fails_all_calls_of_a_message():
+    """None gets the reply to another; the run goes on with the next message."""
+
+    class Failing(MemoryStore):
+        times = 1
+
+        def append(self, *given, **more):
+            if self.times:
+                self.times -= 1
+                raise OSError
+            return super().append(*given, **more)
+
+    store = Failing()
+    turns = calls({"write": ["Dig"]}, {"add": ["Sow"]}), calls(add=["Mow"]), says("ok")
+    result = agent_of(lean(store=store, plan_id="garden"), *turns).run(GO)
+    assert subjects(store.load("garden")) == ["Mow"]
+    marks = [each.is_error for each in seen(result["messages"]) if each.role == "tool"]
+    assert marks == [True, True, False]
+
+
+def test_a_message_that_comes_again_is_another_one():
+    """A chat generator may return one object twice."""
+    same = ChatMessage.from_assistant(tool_calls=[ToolCall("plan", {"add": ["Dig"]}, "c1")])
+    ends = ChatMessage.from_assistant("ok")
+
+    @component
+    class Fixed:
+        replies = iter([same, same, ends])
+
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, messages: list[ChatMessage], tools: list | None = None):
+            return {"replies": [next(self.replies)]}
+
+    result = attach(Agent(chat_generator=Fixed()), lean()).run(GO)
+    assert subjects(plan_of_state(result)) == ["Dig", "Dig"]
+
+
+def test_a_run_with_other_tools_has_no_guidance():
+    """It cannot work on the plan: nothing is sent back."""
+    planning, kept = lean(Settings()), {}
+    asyncio.run(seed_plan(planning, kept, plan_of([Task("1", "Dig")])))
+    agent = agent_of(planning, says("Early."), tools=[save])
+    result = agent.run(GO, tools=["save"], todoplan=kept[KEY])
+    assert (result["last_message"].text, result["step_count"]) == ("Early.", 1)
+    assert result[KEY] == kept[KEY]
 
 
 def test_the_tools_alone_have_no_guidance():

@@ -59,7 +59,7 @@ class _Run:
 
     `given` is the value in the state when the run began, `kept` the one that the session was read
     from or saved as. `request` is the request to the model that is not answered yet, `turn` the
-    last message with planning calls, `replies` those that were not asked for yet.
+    message whose planning calls are under way, `replies` those that were not asked for yet.
     """
 
     given: Any
@@ -185,6 +185,8 @@ class Planning:
         """Put the reminder at the tail of one request."""
         if run.request is not None:
             return  # an answer that was sent back stands there, with the reason
+        if {*self.toolbox.toolset.tool_names}.isdisjoint(tool.name for tool in state.data["tools"]):
+            return  # this run was given other tools
         messages = Conversation(state.data["messages"], _message)
         run.request = yield partial(run.session.before_model, messages, is_new=run.is_new)
         run.is_new = False
@@ -193,9 +195,9 @@ class Planning:
 
     def _after_model(self, run: _Run, state: State) -> _Calls:
         """Take out what was for one request, and ask again after an early answer."""
-        request, run.request = run.request, None
+        request, run.request, run.turn = run.request, None, None
         if request is None:
-            return  # a tool ends the run: its call was judged before
+            return  # a tool ends the run, and its call was judged before; or there was no guidance
         messages = [each for each in state.data["messages"] if KEY not in each.meta]
         state.data["messages"] = messages
         answer = _message(messages[-1])
@@ -214,16 +216,18 @@ class Planning:
         """Return the reply to the next planning call; the first one answers all of its message."""
         turn = next(each for each in reversed(state.data["messages"]) if each.tool_calls)
         if run.turn is not turn:
+            run.turn, run.replies = turn, iter(())  # if the first call fails, so do the others
             names = self.toolbox.toolset.tool_names
             made = [each for each in turn.tool_calls if each.tool_name in names]
             calls = [Call(each.tool_name, each.arguments, each.id or "") for each in made]
             replies = (yield partial(run.session.answer, calls)).replies
-            run.turn, run.replies = turn, iter(replies)
-            run.refused = [
-                call for call, reply in zip(made, replies, strict=True) if reply.is_error
-            ]
+            run.replies = iter(replies)
+            run.refused = [made[place] for place, one in enumerate(replies) if one.is_error]
             run.save(state)
-        return next(run.replies).text
+        if (reply := next(run.replies, None)) is None:
+            msg = "the planning calls of this message have failed together"
+            raise PlanError(msg)
+        return reply.text
 
     def _after_tool(self, state: State) -> None:
         """Mark the results of calls that were refused."""
