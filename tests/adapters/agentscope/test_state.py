@@ -10,9 +10,18 @@ import pytest
 from agentscope.state import AgentState, Task, TaskContext
 from support.agentscope_agent import Desk, board, theirs
 
-from todoplan.adapters.agentscope import edit_plan, make_tools, plan_of_state
+from todoplan.adapters.agentscope import edit_plan, make_tools, plan_of_state, undo_plan
 from todoplan.adapters.agentscope.state import KEY, kept_in
-from todoplan.core.commands import ClearPlan, CreateTask, RestorePlan, UpdateTask, WriteTodos
+from todoplan.core.commands import (
+    ApprovePlan,
+    ClearPlan,
+    CreateTask,
+    RestorePlan,
+    UpdateTask,
+    WriteTodos,
+)
+from todoplan.core.decide import decide
+from todoplan.core.events.apply import Entry
 from todoplan.core.plan.model import Priority, Status, Todo
 from todoplan.core.rules import Policy
 from todoplan.errors import CodecError, PlanError
@@ -251,6 +260,16 @@ def test_every_command_ends_in_the_list():
     assert [task.id for task in state.tasks_context.tasks] == ["1", "2"]
 
 
+def test_an_approval_is_kept_beside_the_tasks():
+    """It comes back from a saved state, and an undo takes it away there too."""
+    state = AgentState()
+    carry_out(state, CreateTask("a"), ApprovePlan())
+    assert plan_of_state(state).approved is not None
+    undo_plan(state)
+    assert "approved" not in kept_in(state)
+    assert plan_of_state(AgentState.model_validate_json(state.model_dump_json())).approved is None
+
+
 def test_reads_and_refusals_leave_the_dump_as_it_was():
     """AgentScope's app tells a change by the dump of the context: none where none is."""
     desk = full()
@@ -261,6 +280,39 @@ def test_reads_and_refusals_leave_the_dump_as_it_was():
     assert desk.state.tasks_context.model_dump_json() == before
     desk.do("TaskUpdate", task_id="1", status="completed")
     assert desk.state.tasks_context.model_dump_json() != before
+
+
+def appended(state, edit):
+    """
+    Append a change of task 1 that was decided upon before an edit of the list.
+    """
+    slot, plan = kept_in(state).slot, plan_of_state(state)
+    done = decide(plan, UpdateTask("1", owner="bob"), Policy())
+    edit(state.tasks_context.tasks)
+    entry = Entry(done.plan.revision, done.events, NOON, "bob")
+    return slot.append(slot.plan_id, plan.revision, [entry], done.plan)
+
+
+@pytest.mark.parametrize(
+    ("edit", "kept"),
+    [
+        (lambda tasks: setattr(tasks[0], "owner", "ann"), False),
+        (lambda tasks: tasks.pop(1), False),
+        (lambda tasks: tasks.insert(0, theirs("n", id="9")), False),
+        (lambda tasks: setattr(tasks[2], "owner", "ann"), True),
+        (lambda tasks: tasks.reverse(), False),
+        (lambda _: None, True),
+    ],
+)
+def test_an_edit_between_look_and_append_is_not_written_over(edit, kept):
+    """What was decided before it is refused, or stands elsewhere in the list beside it."""
+    desk = Desk(theirs("a", id="1"), theirs("b", id="2"), theirs("c", id="3"))
+    plan_of_state(desk.state)
+    assert appended(desk.state, edit) is kept
+    plan = plan_of_state(desk.state)
+    assert (plan["1"].owner == "bob") is kept
+    assert [task.id for task in plan] == [task.id for task in desk.tasks]
+    assert [task.owner for task in plan] == [task.owner for task in desk.tasks]
 
 
 LONG = 400

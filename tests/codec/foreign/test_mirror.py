@@ -45,6 +45,16 @@ def test_every_edit_is_seen_at_once(edit, count, at):
     assert not mirror.is_current(made)
 
 
+def test_of_some_records_only_their_edits_are_seen():
+    """And whether there are as many as were written; a new id is not there yet."""
+    mirror, made = left(10)
+    made[3].text = "other"
+    assert mirror.is_current(made, ["2", "4", "10"])
+    assert not mirror.is_current(made, ["2", "3"])
+    made.pop()
+    assert not mirror.is_current(made, ["2"])
+
+
 def test_what_is_written_is_no_edit():
     """One record, one more, or all of them; records and list stay the same objects."""
     mirror, made = left(3)

@@ -20,6 +20,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
+from threading import Lock
 from typing import Any, cast
 
 import attrs
@@ -28,8 +29,8 @@ from agentscope.state import AgentState
 from agentscope.state import Task as TheirTask
 
 from todoplan.codec import entry_to_data
-from todoplan.codec.documents import head, read_recent, with_lines
-from todoplan.codec.engine import to_text
+from todoplan.codec.documents import read_recent, with_lines
+from todoplan.codec.engine import to_text, write_fields
 from todoplan.codec.foreign.agentscope import Mirror, read_agentscope, task_to_agentscope
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision, plan_of
@@ -59,7 +60,7 @@ from todoplan.planner.session import (
 from todoplan.planner.steps import store_of_plans
 from todoplan.planner.verifying import Verify, verifier_of
 from todoplan.stores.base import beginning, follow
-from todoplan.stores.slot import JOURNAL, LOADED, SLOT, SlotStore
+from todoplan.stores.slot import JOURNAL, LOADED, SLOT
 
 KEY, STORED, PENDING, SEAL = "todoplan", "stored", "pending", "seal"
 OUTSIDE = "tasks_context"
@@ -159,7 +160,7 @@ def _plain(task: TheirTask) -> dict[str, Any]:
     return {name: value for name, value in task.__dict__.items() if name in _NAMES}
 
 
-class TaskStore(SlotStore):
+class TaskStore:
     """
     AgentScope's tasks as a store of one plan.
 
@@ -169,40 +170,64 @@ class TaskStore(SlotStore):
     """
 
     never_waits, plan_id = True, SLOT
-    # Only the thread of the agent's event loop writes here, so that a lock would cost time for
-    # nothing: an append for another revision than the plan's is refused.
-    hold = None  # type: ignore[assignment]
 
     def __init__(self, state: AgentState, kept: Kept) -> None:
-        super(SlotStore, self).__init__()
-        self.state, self._kept = state, kept
-        self._slot, self._unwritten = kept, []
+        self.state, self._kept, self._lock = state, kept, Lock()
         self._earlier = read_recent(kept.get(JOURNAL))
         saved = kept.get("revision"), kept.get("next_id")
         theirs = state.tasks_context.tasks
         is_edited = kept[SEAL] != sum_of(theirs) if SEAL in kept else saved[0] is None
         plan = left = self._read()
-        self.loaded, entries = _as_left(self._earlier, *saved)
+        self.loaded, self._entries = _as_left(self._earlier, *saved)
         if self.loaded is not None:
             left = self.loaded
-            told = len(entries) - (entries[0].cause == LOADED)
+            told = len(self._entries) - (self._entries[0].cause == LOADED)
             self._earlier = self._earlier[: len(self._earlier) - told]
         elif plan != Plan():
             # The journal does not say how the list was left. Of an edit since then is known only
             # that there was one, so it counts as a revision that nobody has seen.
             left = attrs.evolve(plan, revision=plan.revision + is_edited)
-            self.loaded, entries = None if is_edited else plan, [beginning(left, LOADED)]
-        super(SlotStore, self)._add(SLOT, entries, left)
+            self.loaded, self._entries = None if is_edited else plan, [beginning(left, LOADED)]
+        kept.plan = left
         self._settle(plan)
 
-    def load(self, plan_id: str) -> Plan:
+    def load(self, plan_id: str) -> Plan:  # noqa: ARG002 - there is one plan
         """Return the plan that the list is."""
-        self._compare()
-        return super().load(plan_id)
-
-    def _compare(self) -> None:
         if not self._kept.mirror.is_current(self.state.tasks_context.tasks):
             self._settle(self._read())
+        return self._kept.plan
+
+    def entries(self, plan_id: str) -> tuple[Entry, ...]:  # noqa: ARG002 - same
+        """Return the entries since the list was loaded, the loaded plan first."""
+        return tuple(self._entries)
+
+    def history(self) -> tuple[Entry, ...]:
+        """Return the latest entries, oldest first, including the loaded ones."""
+        return (*self._earlier, *(entry for entry in self._entries if entry.cause != LOADED))
+
+    def append(
+        self,
+        plan_id: str,  # noqa: ARG002 - same
+        expected: int,
+        entries: Sequence[Entry],
+        plan: Plan,
+    ) -> bool:
+        """Add entries if the plan is at revision `expected`; return whether they were added."""
+        ids = touched(event for entry in entries for event in entry.events)
+        # Another thread may edit the plan meanwhile (`edit_plan`).
+        with self._lock:
+            theirs = self.state.tasks_context.tasks
+            # What others did to the list since `load` is not written over. Elsewhere in the list
+            # the next `load` finds it.
+            if not self._kept.mirror.is_current(theirs, ids):
+                self._settle(self._read())
+            if self._kept.plan.revision != expected:
+                return False
+            # First what may be refused: an entry that JSON cannot hold is then not kept either.
+            written = [*map(entry_to_data, entries)]
+            self._kept.write(theirs, plan, ids)
+            self._note(entries, written)
+            return True
 
     def _read(self) -> Plan:
         """Return the plan that the tasks are, repaired where there is one way to do it."""
@@ -227,23 +252,24 @@ class TaskStore(SlotStore):
 
     def _settle(self, plan: Plan) -> None:
         """Make an entry of what others did to the list, and write what was repaired."""
-        events, after = changes_between(super().load(SLOT), plan)
+        events, after = changes_between(self._kept.plan, plan)
         self._kept.write(self.state.tasks_context.tasks, after)
         self._kept.names = names_in(after)
         entry = Entry(after.revision, events, utc_now(), cause=OUTSIDE)
-        self._add(SLOT, [entry] if events else [], after)
+        entries = [entry] if events else []
+        self._note(entries, [*map(entry_to_data, entries)])
 
-    def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
-        # First what may be refused: an entry that JSON cannot hold is then not kept here either.
-        written, kept = [*map(entry_to_data, entries)], self._kept
-        lines = [*map(to_text, written)]
-        ids = touched(event for entry in entries for event in entry.events)
-        kept.write(self.state.tasks_context.tasks, plan, ids)
-        super(SlotStore, self)._add(plan_id, entries, plan)
-        kept[JOURNAL] = with_lines(kept.get(JOURNAL), lines)
+    def _note(self, entries: Sequence[Entry], written: list[dict[str, Any]]) -> None:
+        """Keep entries, which are also given as data, and what the tasks have no field for."""
+        kept = self._kept
+        self._entries += entries
+        kept[JOURNAL] = with_lines(kept.get(JOURNAL), map(to_text, written))
         kept.latest = written[-1] if written else None
-        kept.pop("approved", None)
-        kept.update({name: value for name, value in head(plan).items() if name in _HEAD})
+        kept |= {"next_id": kept.plan.next_id, "revision": kept.plan.revision}
+        if kept.plan.approved is None:
+            kept.pop("approved", None)
+        else:
+            kept["approved"] = write_fields(kept.plan.approved)
 
 
 def _as_left(

@@ -294,9 +294,17 @@ class Mirror:
         self._copies: list[dict[str, Any]] = []
         self._places: dict[str, int] = {}
 
-    def is_current(self, records: Sequence[Any]) -> bool:
-        """Return whether the records are unchanged since the last `write`."""
-        return list(map(_fields_of, records)) == self._copies
+    def is_current(self, records: Sequence[Any], ids: Sequence[str] | None = None) -> bool:
+        """
+        Return whether the records are unchanged since the last `write`; with `ids`, whether these
+        are, and there are as many records.
+        """
+        if ids is None:
+            return list(map(_fields_of, records)) == self._copies
+        if len(records) != len(self._copies):
+            return False
+        places = [self._places[each] for each in ids if each in self._places]
+        return all(records[place].__dict__ == self._copies[place] for place in places)
 
     def write(
         self,
