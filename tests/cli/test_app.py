@@ -23,6 +23,7 @@ COMMANDS = (
     "guide",
     "mcp",
     "plugin",
+    "new-adapter",
     "hook",
     *PLAN_COMMANDS,
     "import",

@@ -9,6 +9,7 @@ Modules:
 - `plans`: the commands on a plan in a store.
 - `demo`: `todoplan demo`.
 - `plugin`, `hook`: plugins of coding agents, and what their hooks call.
+- `new_adapter`: `todoplan new-adapter`.
 - `recordings`: the commands on recordings.
 - `output`: how recordings are printed.
 - `screen`: the terminal, and how a command ends.

@@ -944,6 +944,23 @@ def _plugin(  # noqa: PLR0913 - an argument for each option
     exit_with(lambda screen: write_plugin(folder, host, made, screen))
 
 
+@app.command("new-adapter")
+def _new_adapter(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="The framework, as in the name of a Python module."),
+    ],
+    *,
+    folder: Annotated[
+        Path, typer.Option("--dir", metavar="DIR", help="The folder to write into.")
+    ] = Path(),
+) -> None:
+    """Write what an adapter for another framework begins with: module, host, test and page."""
+    from todoplan.cli.new_adapter import write_adapter  # noqa: PLC0415 - few need it
+
+    exit_with(lambda screen: write_adapter(name, folder, screen))
+
+
 @app.command("hook")
 def _hook(
     word: Annotated[

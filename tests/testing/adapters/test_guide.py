@@ -7,10 +7,13 @@ import re
 import pytest
 from support.docs import fenced, page
 
+from todoplan.dialogue.guidance import Message, is_final_answer, is_refusal
 from todoplan.testing.adapters.host import OFFERED, Capability
+from todoplan.texts import say
 
 GUIDE = "write-an-adapter"
 ROWS = re.findall(r"^\| `(todoplan\.[\w.]+)` \| (.+?) \|", page(GUIDE), re.MULTILINE)
+WORDS = dict.fromkeys(("name", "title", "adapter", "host"), "toy")
 PROMISED = {module: re.findall(r"`(\w+)`", names) for module, names in ROWS}
 
 
@@ -19,6 +22,8 @@ def is_public(module, name):
     Say whether a name is in the list of a namespace that shows it.
     """
     package = importlib.import_module(module)
+    if module == "todoplan.errors":
+        return True
     return hasattr(package, "__path__") and name in package.__all__
 
 
@@ -31,12 +36,21 @@ def test_what_may_be_built_on_is_there(module):
     assert not set(PROMISED[module]) & set(public)
 
 
-@pytest.mark.parametrize("mark", ["strands", "strands host"])
-def test_the_examples_build_on_nothing_else(mark):
-    """Adapter and host import what is public, or what the table promises."""
-    tree = ast.parse(fenced(GUIDE, f"code: {mark}", "python"))
-    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    ours = [node for node in froms if node.module.startswith("todoplan")]
+@pytest.mark.parametrize(
+    "code",
+    [
+        *(fenced(GUIDE, f"code: {mark}", "python") for mark in ("strands", "strands host")),
+        *(say("adapter", kind, **WORDS) for kind in ("adapter", "host", "test")),
+    ],
+    ids=["adapter", "host", "new adapter", "new host", "new test"],
+)
+def test_the_examples_build_on_nothing_else(code):
+    """
+    Adapter and host, also those that `todoplan new-adapter` writes, import what is public, or what
+    the table promises.
+    """
+    froms = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom)]
+    ours = [node for node in froms if node.module.split(".")[0] == "todoplan"]
     names = [(node.module, alias.name) for node in ours for alias in node.names]
     assert names
     assert [
@@ -55,3 +69,12 @@ def test_what_the_text_names_is_in_the_table():
 def test_each_capability_says_what_it_takes():
     """The table of the guide has a row for each, in their order."""
     assert list(OFFERED) == list(Capability)
+
+
+def test_finish_reasons_count_as_the_guide_says():
+    """Each that it names is a refusal, no end, or an end that can be sent back."""
+    rows = page(GUIDE).partition("<!-- table: finish reasons -->")[2].split("\n\n")[0].split("\n| ")
+    for row, found in zip(rows[-3:], [(True, True), (False, False), (True, False)], strict=True):
+        for reason in re.findall(r"`(\w+)`", row):
+            answer = Message("assistant", "Done.", finish=reason)
+            assert (is_final_answer(answer), is_refusal(answer)) == found, reason

@@ -1,0 +1,46 @@
+"""
+`todoplan new-adapter`: writes the files with which an adapter for a framework begins.
+
+They can be imported and tested at once. Each place that is to be filled in says so, and the test
+fails for each by what it says.
+"""
+
+import keyword
+from pathlib import Path
+
+from todoplan.cli import UNREADABLE
+from todoplan.cli.screen import Screen
+from todoplan.texts import say
+
+
+def write_adapter(name: str, folder: Path, screen: Screen) -> int:
+    """Write the files of an adapter into a folder, and return the exit code."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        screen.complain(
+            f"{name!r} cannot be part of a module's name: write letters, digits and _, no digit"
+            " first and no word of Python, such as my_framework"
+        )
+        return UNREADABLE
+    adapter, host = f"todoplan_{name}", f"todoplan_{name}_host"
+    names = {
+        "adapter": f"{adapter}.py",
+        "host": f"{host}.py",
+        "test": f"test_{adapter}.py",
+        "page": f"{adapter}.md",
+    }
+    title = "".join(map(str.capitalize, name.split("_")))
+    words = {"name": name, "title": title, "adapter": adapter, "host": host}
+    files = {folder / path: say("adapter", kind, **words) + "\n" for kind, path in names.items()}
+    if taken := [str(path) for path in files if path.exists()]:
+        screen.complain(f"{', '.join(taken)} would be overwritten: choose another name or --dir")
+        return UNREADABLE
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in files.items():
+            path.write_text(text, "utf-8")
+    except OSError as error:
+        screen.complain(f"cannot write {error.filename}: {error.strerror}")
+        return UNREADABLE
+    wrote = "".join(f"wrote {path}\n" for path in files)
+    screen.write(f"{wrote}next: pytest -x {folder / names['test']}\n")
+    return 0
