@@ -44,6 +44,7 @@ from todoplan.core.commands import WriteTodos
 from todoplan.core.decide import decide_with_change
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import Base, Note
+from todoplan.core.events.merge import renumbered
 from todoplan.core.plan.model import Status, Task, Todo, short_repr
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
@@ -118,15 +119,18 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     if not update or (update.get(INNER) and _LINE not in update):
         return current
     if _LINE not in update and not update.keys().isdisjoint(_LOOKS):
-        return _looked(current, update)
+        if _SEEN not in update:  # a reminder, which moves no base
+            return current
+        looked = {_NOTE: {"read": ""}, "parent": update[_SEEN], **update}
+        return _with(current, {**_OF_0_2, SESSION: _session_after(current, looked, current)})
     merged = branches.merge_plans(current, update)
     if merged is current:  # a graph within returns the plan that it was given
         same = current.get(SESSION) in (None, update.get(SESSION))
         return current if same else _with(current, {SESSION: update.get(SESSION)})
     if _LINE in update:
-        line, entry = _as_merged(update, merged)
-        session = _session_after(current, update, merged, entry)
-        lines = [line]
+        session = _session_after(current, update, merged)
+        is_moved = _new_ids(update, merged) is not None
+        lines = [entry_line(_entry_in(update, merged)) if is_moved else update[_LINE]]
     else:
         session, lines = _joined_session(current, update, merged), update.get(_JOURNAL, ())
     return _with(merged, {_JOURNAL: with_lines(current.get(_JOURNAL), lines), SESSION: session})
@@ -143,32 +147,14 @@ def _with(value: _Value, kept: dict[str, Any]) -> dict[str, Any]:
     return {key: each for key, each in {**value, **kept}.items() if each or key not in kept}
 
 
-def _as_merged(update: _Value, merged: _Value) -> tuple[str, Entry | None]:
-    """
-    Return the journal's line of a step as it was carried out: tasks may have got other ids; and its
-    entry, where that was read.
-    """
-    line: str = update[_LINE]
+def _entry_in(update: _Value, merged: _Value) -> Entry:
+    """Return the journal's entry of a step as it was carried out: tasks may have got other ids."""
+    entry = entry_from_data(json.loads(update[_LINE]))
     ids = _new_ids(update, merged)
-    if ids is None:  # it followed from what was there, and no id was taken
-        return line, None
-    entry, events = entry_from_data(json.loads(line)), []
-    for event in entry.events:
-        changes: dict[str, Any] = {}
-        # By names of fields, not kinds of events: a new kind of event needs no line here.
-        for name in {field.name for field in attrs.fields(type(event))}:
-            value = getattr(event, name)
-            if name in {"task_id", "blocker", "blocked", "parent"}:
-                changes[name] = ids.get(value, value)
-            elif name == "task_ids":
-                changes[name] = tuple(ids.get(one, one) for one in value)
-            elif name == "task":
-                parent = ids.get(value.parent, value.parent)
-                changes[name] = value.but(id=ids.get(value.id, value.id), parent=parent)
-        events.append(attrs.evolve(event, **changes))
-    revision = plan_in_value(merged).revision
-    entry = attrs.evolve(entry, revision=revision, events=tuple(events))
-    return entry_line(entry), entry
+    if ids is None:  # it followed from what was there, or no id was taken
+        return entry
+    events = tuple(renumbered(event, ids) for event in entry.events)
+    return attrs.evolve(entry, revision=plan_in_value(merged).revision, events=events)
 
 
 def _new_ids(update: _Value, merged: _Value) -> Mapping[str, str] | None:
@@ -217,24 +203,10 @@ def _record_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
     return {key: each for key, each in data.items() if key in _KEPT}
 
 
-def _looked(current: _Value, update: _Value) -> _Value:
-    """Return the value once a call of the model's was answered that has changed nothing."""
-    if _SEEN not in update:  # a reminder, which moves no base
-        return current
-    note, plan = note_from_data(update.get(_NOTE, {"read": ""})), plan_in_value(current)
-    base = base_of(current) or Base(plan)
-    # What another branch has changed meanwhile was not seen.
-    is_current = update[_SEEN] == head_of(current)
-    base = base.advanced(plan, plan, [note]) if is_current else _also_listed(base, note)
-    return _with(current, {**_OF_0_2, SESSION: session_data(base, plan)})
-
-
-def _session_after(
-    current: _Value, update: _Value, merged: _Value, entry: Entry | None
-) -> dict[str, Any] | None:
+def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str, Any] | None:
     """
     Return what `merged` keeps of the session, once a step or a plan that was written here has made
-    it of the other two.
+    it of the other two, or a call that changed nothing was answered.
 
     Raises:
         CodecError: what stands there is damaged.
@@ -243,36 +215,29 @@ def _session_after(
         given: dict[str, Any] | None = update[SESSION]
         return given
     before = current or update.get(_UPON)
-    base, after = base_of(before), plan_in_value(merged)
+    base, was, after = base_of(before), plan_in_value(before), plan_in_value(merged)
     if update.get("replace"):
-        actor = update.get(_ACTOR)
-        base = base or Base(plan_in_value(before))
+        actor, base = update.get(_ACTOR), base or Base(was)
         actors = dict(base.actors) | {task.id: actor for task in after if actor}
         return session_data(attrs.evolve(base, actors=actors), after)
-    if _NOTE not in update and _SEEN not in update:  # the application's
-        entry = entry or entry_from_data(json.loads(update[_LINE]))
-        return session_data(unseen_by_model(base, plan_in_value(before), entry), after)
     said = update.get(_NOTE)
+    if _NOTE not in update and _SEEN not in update:  # the application's
+        return session_data(unseen_by_model(base, was, _entry_in(update, merged)), after)
     if base is None and said is None:
         return None
     # Another call of the turn may have read all that there was to know.
-    base = base or Base(plan_in_value(before))
+    base = base or Base(was)
     note = Note() if said is None else note_from_data(said, _new_ids(update, merged) or {})
     if said is not None and update["parent"] == head_of(current):
-        base = base.advanced(plan_in_value(before), after, [note])
-    else:
-        # Decided beside a write by another branch, or refused by what a verifier has found: its own
-        # work is no news, that of others still is.
-        entry = entry or entry_from_data(json.loads(update[_LINE]))
-        base = _also_listed(base.with_own(entry.events), note)
+        return session_data(base.advanced(was, after, [note]), after)
+    # Decided beside a write by another branch, or refused by what a verifier has found: its own
+    # work is no news, that of others still is.
+    if _LINE in update:
+        base = base.with_own(_entry_in(update, merged).events)
+    if base.listed is not None:
+        lines = {task_id for task_id, _ in note.lines or ()}
+        base = attrs.evolve(base, listed=base.listed | lines | {*note.named})
     return session_data(base, after)
-
-
-def _also_listed(base: Base, note: Note) -> Base:
-    if base.listed is None:
-        return base
-    lines = {task_id for task_id, _ in note.lines or ()}
-    return attrs.evolve(base, listed=base.listed | lines | {*note.named})
 
 
 def _joined_session(current: _Value, update: _Value, merged: _Value) -> dict[str, Any] | None:
@@ -293,11 +258,6 @@ def _joined_session(current: _Value, update: _Value, merged: _Value) -> dict[str
     by = {ids.get(task_id, task_id): actor for task_id, actor in mine.actors.items()}
     base = attrs.evolve(mine, listed=listed, mine=words, actors={**by, **also_by})
     return session_data(base, plan)
-
-
-def is_stored(value: _Value | None) -> bool:
-    """Say whether a value of the state says that a store keeps the plan."""
-    return value is not None and STORED in value
 
 
 def refuse_stored(value: _Value | None) -> None:
@@ -408,18 +368,13 @@ def value_of(state: Any) -> _Value:
         return {}
     # Which lines this conversation wrote itself, by LangChain's own planner or another one, its
     # messages say. What a program put there it has not listed.
-    written = {todo.content for todo in _written(messages_in(state))}
+    said = [each for each in messages_in(state) if isinstance(each, AIMessage)]
+    lists = (call["args"].get(TODOS) for message in said for call in message.tool_calls)
+    written = {todo.content for each in lists if isinstance(each, list) for todo in _todos(each)}
     listed = frozenset(task.id for task in plan if task.subject in written)
     base = Base(plan, listed=None if len(listed) == len(plan) else listed)
     session = session_data(base, plan)
     return {"plan": write_document(plan), **({SESSION: session} if session else {})}
-
-
-def _written(messages: Iterable[Any]) -> Iterator[Todo]:
-    for message in messages:
-        for call in message.tool_calls if isinstance(message, AIMessage) else ():
-            todos = call["args"].get(TODOS)
-            yield from _todos(todos if isinstance(todos, list) else ())
 
 
 def plan_in(state: Any) -> Plan:
@@ -455,9 +410,14 @@ def history_of(state: Any) -> tuple[Entry, ...]:
     Raises:
         CodecError, PlanError: as of `plan_of_state`.
     """
-    value = value_in(_values(state))
-    refuse_stored(value)
-    return read_recent(value.get(_JOURNAL)) if value else ()
+    values = _values(state)
+    refuse_stored(value_in(values))
+    return journal_in(values)
+
+
+def journal_in(state: Any) -> tuple[Entry, ...]:
+    """Return the latest entries of the journal in a state."""
+    return read_recent((value_in(state) or {}).get(_JOURNAL))
 
 
 def _values(state: Any) -> Any:
@@ -486,23 +446,9 @@ def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
         PlanError: this is no plan.
     """
     entry = whole_entry(require(plan, Plan), "plan_update", at=utc_now(), actor=actor)
+    # Its name is not of the plan: branches of one superstep hold the same plan.
     made = {_LINE: entry_line(entry), INNER: is_inner(), _ACTOR: actor}
-    return {PLAN: {**whole(plan, own_name()), **made}, **publishing(plan)}
-
-
-def taking_over(state: Any) -> dict[str, Any]:
-    """Return the update that makes a plan of a state's list; {} if there is none."""
-    if not (value := value_of(state)):
-        return {}
-    update = plan_update(plan_in_value(value))
-    update[PLAN][SESSION] = value.get(SESSION)
-    return update
-
-
-def own_name() -> str:
-    """Return a name for a write of the application's: one that no call and no other write has."""
-    # Not from the plan: branches of one superstep hold the same plan, and would choose one name.
-    return uuid4().hex
+    return {PLAN: {**whole(plan, uuid4().hex), **made}, **publishing(plan)}
 
 
 def step_update(

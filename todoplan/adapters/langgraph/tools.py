@@ -33,19 +33,20 @@ from todoplan.adapters.langgraph.state import (
     MEMORY,
     PLAN,
     RUN,
+    SESSION,
+    STORED,
     TODOS,
     base_of,
     is_inner,
-    is_stored,
     look_update,
     messages_in,
+    plan_update,
     published,
     publishing,
     run_config,
     step_update,
     stored_record,
     stored_update,
-    taking_over,
     value_in,
     value_of,
 )
@@ -157,7 +158,11 @@ class StatePlans:
         """Return the update after a request."""
         yield from ()  # as above
         if not value_in(state):
-            return taking_over(state)
+            if not (listed := value_of(state)):
+                return {}
+            update = plan_update(plan_in_value(listed))
+            update[PLAN][SESSION] = listed.get(SESSION)
+            return update
         update = published(state, plan_in_value(value_in(state)))
         if update and state.get(TODOS) and not state.get(RUN):
             # Interfaces and other planners write this list too, and a thread must not end for it.
@@ -304,7 +309,7 @@ class StoredPlans:
             PlanError: the state holds a plan, and the store another.
         """
         planner = self.planner(plan_id, awaits=awaits)
-        if is_stored(value_in(state)):
+        if STORED in (value_in(state) or {}):
             return planner, stored_record(value_in(state), plan_id)
         value = value_of(state)
         plan, base = plan_in_value(value), base_of(value)

@@ -15,22 +15,19 @@ knew.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import assert_never
+from typing import Any
 
 import attrs
 
 from todoplan.core.events.apply import replay
 from todoplan.core.events.types import (
-    ClaimRenewed,
     EdgeAdded,
     EdgeRemoved,
     Event,
     ParentChanged,
-    PlanApproved,
     PlanCleared,
     PlanRestored,
     StatusChanged,
-    TaskClaimed,
     TaskCreated,
     TaskDeleted,
     TaskEdited,
@@ -66,32 +63,37 @@ def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
 
     If a task gets a new id, that is added to `ids`.
     """
+    if isinstance(event, TaskCreated) and number_of(event.task.id) < draft.next_id:
+        ids[event.task.id] = str(draft.next_id)
+    event = renumbered(event, ids)
     match event:
-        case TaskCreated(task):
-            if number_of(task.id) < draft.next_id:
-                ids[task.id] = str(draft.next_id)
-            parent = task.parent and ids.get(task.parent, task.parent)
-            yield TaskCreated(task.but(id=ids.get(task.id, task.id), parent=parent))
-        case StatusChanged() | TaskEdited() | TaskDeleted() | TaskClaimed() | ClaimRenewed():
-            yield attrs.evolve(event, task_id=ids.get(event.task_id, event.task_id))
-        case EdgeAdded() | EdgeRemoved():
-            blocker, blocked = (ids.get(end, end) for end in (event.blocker, event.blocked))
-            # Each branch has no cycles of its own, but the edges of both together may close one.
-            if isinstance(event, EdgeRemoved) or may_block(draft, blocker, blocked):
-                yield attrs.evolve(event, blocker=blocker, blocked=blocked)
-        case ParentChanged(task_id, parent):
-            task_id, parent = ids.get(task_id, task_id), parent and ids.get(parent, parent)
-            if parent is None or may_contain(draft, parent, task_id):
-                yield attrs.evolve(event, task_id=task_id, parent=parent)
-        case TasksReordered(task_ids):
-            # Tasks unknown to the branch are not named, and follow at the end (Draft.reorder).
-            yield attrs.evolve(event, task_ids=tuple(ids.get(end, end) for end in task_ids))
+        # Each branch has no cycles of its own, but the edges of both together may close one.
+        case EdgeAdded(blocker, blocked) if not may_block(draft, blocker, blocked):
+            pass
+        case ParentChanged(task_id, str(parent)) if not may_contain(draft, parent, task_id):
+            pass
         case PlanCleared(task_ids, at):
-            yield from (TaskDeleted(ids.get(end, end), at) for end in task_ids)
-        case PlanRestored() | PlanApproved():
+            yield from (TaskDeleted(task_id, at) for task_id in task_ids)
+        case _:
+            # The tasks of `TasksReordered` that the branch did not know are not named, and follow
+            # at the end (Draft.reorder).
             yield event
-        case _ as unreachable:
-            assert_never(unreachable)
+
+
+def renumbered(event: Event, ids: Mapping[str, str]) -> Event:
+    """Return an event that names tasks by their new ids; those without one keep theirs."""
+    changes: dict[str, Any] = {}
+    # By names of fields, so that a new kind of event needs no line here.
+    for field in attrs.fields(type(event)):
+        value = getattr(event, field.name)
+        if field.name in {"task_id", "blocker", "blocked", "parent"}:
+            changes[field.name] = ids.get(value, value)
+        elif field.name == "task_ids":
+            changes[field.name] = tuple(ids.get(task_id, task_id) for task_id in value)
+        elif field.name == "task":
+            parent = ids.get(value.parent, value.parent)
+            changes[field.name] = value.but(id=ids.get(value.id, value.id), parent=parent)
+    return attrs.evolve(event, **changes)
 
 
 def joined(mine: Plan, other: Plan) -> Plan:
