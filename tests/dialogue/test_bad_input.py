@@ -145,6 +145,72 @@ def test_trailing_comma_comment_and_fence(raw, code):
     assert "note: " in reply.text
 
 
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        ('Sure, here it is: {"todos": ["a"]}', "prose"),
+        ('Here:\n```json\n{"todos": ["a"]}\n```', "prose"),
+        (b'Here: {"todos": ["a",]}', "prose"),
+        ("Here: {todos: ['a']}", "prose"),
+        ('{todos: ["a"], clear: false}', "python_repr"),
+        ('{todos: [{content: "a", status: "pending", priority: null}]}', "python_repr"),
+    ],
+)
+def test_prose_before_an_object_and_keys_without_quotes(raw, code):
+    """The object is read, and that is told."""
+    reply = send(raw)
+    assert texts_of(reply.plan) == ["a"]
+    assert code in codes(reply)
+    assert "note: " in reply.text
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        ('Here: {"todos": ["a"', "truncated"),
+        ("Here: {todos: [{content: 'a', sta", "truncated"),
+        ('Here: "{"todos": ["a"]}', "truncated"),
+        ('Here: ["a"] and {"todos": ["b"]}', "not_json"),
+        ("{todos: [a: 1]}", "not_json"),
+        ("{None: 1}", "not_json"),
+        ("Here: `a`", "not_json"),
+    ],
+)
+def test_prose_and_bare_keys_that_are_not_complete(raw, code):
+    """What is cut off, or may be read in two ways, is refused."""
+    assert codes(send(raw)) == [code]
+
+
+def test_prose_removes_nothing():
+    """The container is a guess, so that a list behind prose drops no task (law 17)."""
+    plan = send('{"todos": ["a", "b"]}').plan
+    reply = send('Only this: {"todos": ["a"]}', plan=plan)
+    assert codes(reply) == ["guessed_container"]
+    assert reply.plan is plan
+
+
+def test_a_title_in_braces_is_a_title():
+    """Keys without quotes are read in the arguments of a call only, not in a text of them."""
+    assert texts_of(write(["{a: 1}", "Here: {}"]).plan) == ["{a: 1}", "Here: {}"]
+
+
+def test_one_title_is_a_list_where_tasks_are_only_added():
+    """A title to add is a list of one; a word for nothing, or a broken list, is none."""
+    reply = send({"add": "Buy flowers"}, tool="plan", box="lean")
+    assert texts_of(reply.plan) == ["Buy flowers"]
+    assert "took one entry at add as a list" in reply.text
+    for text in ("null", " ", "[object Object]", "a\nb"):
+        assert codes(send({"add": text}, tool="plan", box="lean")) == ["no_list"]
+
+
+@pytest.mark.parametrize("schema", [{"type": "object", "description": "id: why"}, {"id": "why"}])
+def test_a_wait_that_repeats_its_schema_is_ignored(schema):
+    """And that is told; the rest of the call is carried out."""
+    reply = send({"add": ["a"], "wait": schema}, tool="plan", box="lean")
+    assert texts_of(reply.plan) == ["a"]
+    assert "ignored wait" in reply.text
+
+
 def test_noise_within_strings_is_text():
     """Commas, comments and quotes within strings stay."""
     reply = send('{"todos": ["a, ] // b /* \\" */",]}')
@@ -170,10 +236,39 @@ def test_bom_and_raw_newline():
     ],
 )
 def test_truncated(raw):
-    """Arguments that end mid-value are refused always: brackets are never closed."""
+    """Arguments that end within a list, an entry or a value are refused: these are never closed."""
     reply = send(raw)
     assert codes(reply) == ["truncated"]
     assert "Send fewer tasks in one call" in reply.text
+
+
+@pytest.mark.parametrize(
+    ("raw", "tool", "box"),
+    [
+        ('{"todos": [{"content": "a"}, {"content": "b"}]', "write_todos", "todos"),
+        ('{"add": ["a", "b"]', "plan", "lean"),
+        ("{'add': ['a', 'b']", "plan", "lean"),
+        ('{"subject": "b", "activeForm": "doing b"', "TaskCreate", "tasks"),
+    ],
+)
+def test_the_last_brace_alone_may_be_missing(raw, tool, box):
+    """Arguments that are complete but for their last brace are read, and that is told."""
+    plan = planned("a") if box == "tasks" else Plan()
+    reply = send(raw, tool=tool, box=box, plan=plan)
+    assert texts_of(reply.plan) == ["a", "b"]
+    assert "note: added the last brace of the arguments" in reply.text
+
+
+@pytest.mark.parametrize("raw", ['{"done": [1], "wait": {"2": "x"}', '{"done": [1], "fail": [2'])
+def test_a_second_bracket_or_a_number_at_the_end_is_truncated(raw):
+    """A number may have had more digits, and a list more entries."""
+    assert codes(send(raw[:-1], tool="plan", box="lean", plan=planned("a", "b"))) == ["truncated"]
+
+
+def test_a_list_without_the_last_brace_removes_nothing():
+    """It may have had a further argument, so it is a guess (law 17)."""
+    plan = planned("a", "b")
+    assert codes(send('{"todos": ["a"]', plan=plan)) == ["guessed_container"]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,9 @@ from todoplan.texts import say
 # Encoding a list twice is the most frequent fault of models, and such a text is as clear about its
 # content and its end as the list itself. "noise" is a guess, because a comment is dropped, and
 # models write comments such as `/* the rest as before */`.
-GUESSES = frozenset({"bare_entry", "bare_list", "checklist", "noise", "wrapper"})
+GUESSES = frozenset(
+    {"bare_entry", "bare_list", "checklist", "last_brace", "noise", "prose", "wrapper"}
+)
 """The repairs that guess the container of the arguments, or of a list in them."""
 
 
@@ -97,6 +99,13 @@ def loss_by_guess(repairs: Sequence[Repair], change: Change) -> Problem | None:
         return None
     how = say("repairs", guess.code, path=guess.path or say("repairs", "arguments"))
     return Problem("guessed_container", lost, seen=how)
+
+
+def open_without_a_line(change: Change) -> Problem | None:
+    """Return the problem if a list removed open tasks, otherwise `None`."""
+    # Small models send the list again for one more task: in 20 of 46 such calls the rest was lost.
+    left_out = tuple(task.id for task in change.removed() if not task.status.closed)
+    return Problem("left_out", left_out) if left_out else None
 
 
 # -------- cleaning --------
@@ -224,6 +233,7 @@ def _spelled(value: object) -> str:
 MOST_DIGITS = 18
 _CLOSER_OF = {"[": "]", "{": "}", "(": ")"}
 _WORDS = {"None": "null", "True": "true", "False": "false"}
+_JSON_WORDS = {word: word for word in _WORDS.values()}
 # `u'...'` is a Python 2 string.
 _TOKEN = re.compile(
     r"""
@@ -231,6 +241,7 @@ _TOKEN = re.compile(
     | u?(?P<string> "(?:[^"\\]++|\\.)*+" | '(?:[^'\\]++|\\.)*+' )
     | (?P<plain> -?[0-9][0-9.eE+-]*+ | : )
     | (?P<comma> , )
+    | (?P<key> [A-Za-z_]\w*+ (?=\s*+:) )
     | (?P<word> \w++ )
     | (?P<opening> [\[{(] )
     | (?P<closing> [\]})] )
@@ -304,9 +315,11 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def from_python(text: str) -> Any:
+def from_python(text: str, *, bare_keys: bool = False) -> Any:
     """
     Return the value of a Python literal of lists, dicts, tuples, strings and numbers.
+
+    With `bare_keys`, keys without quotes and JSON's words are read too, as in JavaScript.
 
     The text is translated to JSON token by token and then read as JSON. Python's own parser is
     unsuitable for untrusted text: it writes a warning to standard error for each odd token, runs
@@ -319,6 +332,7 @@ def from_python(text: str) -> Any:
     """
     parts: list[str] = []
     opened: list[tuple[str, int, list[str]]] = []  # each bracket, its position, its commas
+    words = {**_WORDS, **_JSON_WORDS} if bare_keys else _WORDS
     for found in _TOKEN.finditer(text):
         part = found[0]
         match found.lastgroup:
@@ -326,8 +340,10 @@ def from_python(text: str) -> Any:
                 continue
             case "string":
                 part = json.dumps(_ESCAPE.sub(_unescaped, found["string"][1:-1]))
-            case "word" if part in _WORDS:
-                part = _WORDS[part]
+            case "key" if bare_keys and part not in words:
+                part = json.dumps(part)
+            case "word" if part in words:
+                part = words[part]
             case "comma" if opened:
                 opened[-1][2].append(part)
             case "opening" if len(opened) < _DEEPEST:
@@ -367,6 +383,8 @@ _NODE = 64  # an upper bound: in `_json_values`, a value's key and brackets coun
 _MOST_ENCODINGS = 3
 # lobehub#13817: five blind retries of a truncated call, 487,000 tokens. So the error says why.
 _TRUNCATED = Problem("truncated")
+# A sentence without quotes and brackets, as in "Here it is: {...}", and up to a fence.
+_PROSE = re.compile(r"[^\[\]{}()\"'`]++(?=\{|```)")
 _FENCE = re.compile(r"```[\w-]*+[ \t]*+\n")
 # Strings are matched first, so that `//` in a URL inside a string is kept.
 _NOISE = re.compile(
@@ -403,16 +421,21 @@ class Parsed:
     repairs: tuple[Repair, ...] = ()
 
 
-def parse(raw: object, limits: InputLimits) -> Parsed | Problem:
-    """Return the value of a call's arguments: JSON text, bytes, or an object from a framework."""
+def parse(raw: object, limits: InputLimits, *, whole: bool = False) -> Parsed | Problem:
+    """
+    Return the value of a call's arguments: JSON text, bytes, or an object from a framework.
+
+    `whole`: a text is all arguments of a call, and not one of them, which may be a title. So keys
+    need no quotes, and prose before an object is dropped.
+    """
     if raw is None:
         return Parsed({})
     try:
         kind = type(raw)  # `isinstance` would call methods of a foreign class
         if issubclass(kind, str):
-            return _read(str.__str__(cast("str", raw)), limits)
+            return _read(str.__str__(cast("str", raw)), limits, whole=whole)
         if issubclass(kind, bytes | bytearray):
-            return _read(memoryview(cast("bytes", raw)).tobytes(), limits)
+            return _read(memoryview(cast("bytes", raw)).tobytes(), limits, whole=whole)
         return Parsed(_json_values(raw, limits))
     except RefusedError as refused:
         return refused.problem
@@ -469,20 +492,37 @@ def _plain_json(text: str) -> dict[str, Any] | None:
     return value if keys == text.count('":') else None
 
 
-def _read(raw: str | bytes, limits: InputLimits) -> Parsed | Problem:
+def _read(raw: str | bytes, limits: InputLimits, *, whole: bool) -> Parsed | Problem:
     if len(raw) > limits.chars:
         return Problem("too_large", seen=f"{len(raw)} characters", legal=str(limits.chars))
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
-    whole = isinstance(raw, str) or raw.decode("utf-8", "ignore") == text
+    is_utf8 = isinstance(raw, str) or raw.decode("utf-8", "ignore") == text
     text = text.removeprefix("\ufeff").strip()
-    found = _from_text(text, limits) if text else Parsed({})
+    found = _from_text(text, limits, whole=whole) if text else Parsed({})
+    if whole and isinstance(found, Problem):
+        found = _object_in(text, limits) or found
     if isinstance(found, Problem):
         return found
-    repairs = found.repairs if whole else (*found.repairs, Repair("surrogates"))
+    repairs = found.repairs if is_utf8 else (*found.repairs, Repair("surrogates"))
     return Parsed(_json_values(found.value, limits), repairs)
 
 
-def _from_text(text: str, limits: InputLimits) -> Parsed | Problem:
+def _object_in(text: str, limits: InputLimits) -> Parsed | None:
+    """Return the object of a text that has prose before it, or lacks its last brace alone."""
+    prose = _PROSE.match(text)
+    tried = {
+        "prose": text[prose.end() :] if prose else "",
+        # Models forget it. What ends within a list, an entry, a text or a number was truncated.
+        "last_brace": text + "}" if text[0] == "{" and text[-1] in '"]}' else "",
+    }
+    for code, changed in tried.items():
+        found = _from_text(changed, limits, whole=True) if changed else None
+        if isinstance(found, Parsed) and isinstance(found.value, dict):
+            return Parsed(found.value, (Repair(code), *found.repairs))
+    return None
+
+
+def _from_text(text: str, limits: InputLimits, *, whole: bool) -> Parsed | Problem:
     """Return the value of a text: parsed as it is, then with one repair after the other applied."""
     repairs: tuple[Repair, ...] = ()
     for code, repair in _REPAIRS:
@@ -501,7 +541,8 @@ def _from_text(text: str, limits: InputLimits) -> Parsed | Problem:
                 text = tidier
     if text[:1] in ("[", "{", "(") and len(text) <= _LONGEST_LITERAL:
         try:
-            return Parsed(from_python(text), (*repairs, Repair("python_repr")))
+            value = from_python(text, bare_keys=whole)
+            return Parsed(value, (*repairs, Repair("python_repr")))
         except (ValueError, RecursionError):
             pass
     return _TRUNCATED if _ends_open(text) else Problem("not_json", seen=text)
@@ -685,8 +726,9 @@ class Field:
     sent. `hidden` fields are accepted but not published. `items` are the fields of an entry; the
     first is its title. `numeric` ids are published as integers, which cost fewer tokens. `required`
     fields are published as required, but a `lenient` one may be missing. A field that `clears` is
-    emptied by "", or by `null` if it is the only `null` of the call. Entries are read as dicts by
-    target, or as instances of the attrs class `entry`, whose fields are the targets.
+    emptied by "", or by `null` if it is the only `null` of the call. A list that `adds` only may be
+    one title, since no task is lost if that is read wrongly. Entries are read as dicts by target,
+    or as instances of the attrs class `entry`, whose fields are the targets.
     """
 
     name: str
@@ -701,6 +743,7 @@ class Field:
     items: tuple["Field", ...] = ()
     entry: type[attrs.AttrsInstance] | None = None
     clears: bool = False
+    adds: bool = False
 
     def spellings(self) -> Iterator[tuple[str, int]]:
         """
@@ -1069,6 +1112,7 @@ _ID_KEYS = frozenset({"id", "taskid"})
 _EDGES = frozenset({"blocked_by", "add_blocked_by"})
 _WAITING_LINE = re.compile(r"#?([0-9]{1,18})(?:\s*+[:,-]|\s)\s*+(\S.*)", re.DOTALL)
 _REASON_KEYS = frozenset({"for", "reason", "why", "text", "waitingfor"})
+_WAIT_EXAMPLE = {"id": "why"}  # the description of the argument, as an object
 _WAITS_LEGAL = 'ids with what each waits for, such as {"3": "the answer of ann"}'
 
 
@@ -1098,6 +1142,10 @@ def read_waits(value: Any, path: str, findings: Findings) -> Any:
     """
     found = findings.decoded(value, path, expected=True)
     if found is MISSING:
+        return MISSING
+    if isinstance(found, Mapping) and (found == _WAIT_EXAMPLE or found.get("type") == "object"):
+        # Small models repeat the schema of an argument that they do not need.
+        findings.repair("ignored_key", path, path)
         return MISSING
     if isinstance(found, Mapping) and not _ID_KEYS & set(map(folded, found)):
         pairs = list(found.items())
@@ -1622,6 +1670,9 @@ def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
         value = findings.decoded(inner, path)
     if isinstance(value, str):
         lines = checklist(value)
+        if lines is None and field.adds and _is_title(value):
+            findings.repair("bare_entry", path)
+            return [value]
         if lines is None:
             return findings.refuse("no_list", path, value)
         findings.repair("checklist", path)
@@ -1630,6 +1681,12 @@ def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
         return value
     findings.repair("bare_entry", path)
     return [value]
+
+
+def _is_title(text: str) -> bool:
+    """Return whether a text instead of a list is one line, and no broken list, object or word."""
+    bare = text.strip()
+    return bare.casefold() not in ABSENT and "\n" not in bare and not _ENCODED.match(bare)
 
 
 def entry_in(item: str | Line, field: Field, path: str, findings: Findings) -> Any:
@@ -1942,7 +1999,7 @@ def plain_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> d
 
 def careful_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> Intake:
     """Read any arguments, with repairs; for plain arguments the result is that of `plain_read`."""
-    parsed = parse(raw, limits)
+    parsed = parse(raw, limits, whole=True)
     if isinstance(parsed, Problem):
         # The problem from `parse` has the whole text; the model is shown 40 characters (`quoted`).
         return Intake({}, (), (attrs.evolve(parsed, seen=quoted(parsed.seen)),))

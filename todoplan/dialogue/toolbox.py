@@ -62,6 +62,7 @@ from todoplan.dialogue.intake import (
     InputLimits,
     Repair,
     loss_by_guess,
+    open_without_a_line,
     parts_of,
     quoted,
     read,
@@ -270,6 +271,8 @@ class Toolbox:
         # Law 17 is checked after the decision: only the change shows whether a task would be lost.
         if repairs and (loss := loss_by_guess(repairs, change)):
             return _refusal(plan, name, (loss,), repairs, self._example(plan, tool))
+        if tool.drops_by_id and (left_out := open_without_a_line(change)):
+            return _refusal(plan, name, (left_out,), repairs)
         text = whole_list_text(change) if tool.whole_list else change_text(change)
         if tool.with_claim and (vain := claims_in_vain(change)):
             text = f"{text}; {vain}"

@@ -161,6 +161,7 @@ class Tool:
 
     `whole_list`: it replaces the list, so two calls of it in one turn contradict each other and are
     refused. `adds_only`: it does not change existing tasks, except for edges to new ones.
+    `drops_by_id`: open tasks go by their ids alone, so a list that leaves some out is refused.
     `with_claim`: its values also contain the session's `ClaimTask`, under the key `CLAIM`.
     """
 
@@ -170,6 +171,7 @@ class Tool:
     read_only: bool = False
     whole_list: bool = False
     adds_only: bool = False
+    drops_by_id: bool = False
     with_claim: bool = False
 
 
@@ -646,7 +648,7 @@ _AFTER = Field(
 _FIELDS = (
     Field("write", "write", Kind.ITEMS, aliases=("plan", "tasks", "todos"), items=_LINES),
     Field("done", "done", Kind.IDS, numeric=True, aliases=("complete", "completed")),
-    Field("add", "add", Kind.ITEMS, aliases=("create",), items=(*_LINES, _PARENT)),
+    Field("add", "add", Kind.ITEMS, aliases=("create",), items=(*_LINES, _PARENT), adds=True),
     Field(
         "edit",
         "edit",
@@ -759,10 +761,11 @@ def _added(entry: Mapping[str, Any]) -> CreateTask:
     return CreateTask(entry["subject"], parent=within or entry.get("parent"))
 
 
-LEAN = ToolSet("lean", (Tool("plan", _FIELDS, _plan),), "plan", expression="LEAN")
+_LEAN_TOOL = Tool("plan", _FIELDS, _plan, drops_by_id=True)
+LEAN = ToolSet("lean", (_LEAN_TOOL,), "plan", expression="LEAN")
 """The tool `plan`: write, done, add, edit, drop, wait, fail. No arguments: it shows the plan."""
 
-_TEAM_TOOL = Tool("plan", _TEAM_FIELDS, _plan_of_team, with_claim=True)
+_TEAM_TOOL = Tool("plan", _TEAM_FIELDS, _plan_of_team, drops_by_id=True, with_claim=True)
 _TEAM = ToolSet("lean", (_TEAM_TOOL,), "plan", expression="lean(team=True)", team=True)
 
 

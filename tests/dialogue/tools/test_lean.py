@@ -90,12 +90,27 @@ def test_without_arguments_it_shows_the_plan(nothing):
 
 
 def test_writing_again_keeps_what_stays():
-    """A second write keeps ids and statuses, and names what it removed."""
+    """A second write keeps ids and statuses, and lets closed tasks go."""
     plan = say(say(Plan(), write=["a", "b"]).plan, done=[1]).plan
-    reply = say(plan, write=["a", "c"])
-    assert [task.id for task in reply.plan] == ["1", "3"]
-    assert statuses(reply.plan) == "coin"
-    assert "#2 deleted" in reply.text
+    reply = say(plan, write=["b", "c"])
+    assert [task.id for task in reply.plan] == ["2", "3"]
+    assert statuses(reply.plan) == "inpe"
+
+
+def test_writing_again_drops_no_open_task():
+    """A write that leaves open tasks out is refused with what would do: small models lost tasks so."""
+    plan = say(say(Plan(), write=["a", "b", "c"]).plan, done=[1]).plan
+    reply = say(plan, write=["d"])
+    assert reply.is_error
+    assert reply.plan is plan
+    assert "`write` leaves out open tasks (#2-#3)." in reply.text
+    assert "add and edit; what is not wanted, drop first" in reply.text
+
+
+def test_what_was_dropped_goes_with_the_next_write():
+    """Dropped tasks are closed, so that a list may leave them out."""
+    plan = say(say(Plan(), write=["a", "b", "c"]).plan, drop=[1, 2]).plan
+    assert [task.subject for task in say(plan, write=["c", "d"]).plan] == ["c", "d"]
 
 
 def test_faults_are_all_named_and_change_nothing():

@@ -450,7 +450,14 @@ _OF_LISTS = (
     of_spot("list_cut_off", "refused", "the JSON text of a list, cut off", _LISTS, _cut),
     _with_entry("entry_as_text", "repaired", "an entry as its JSON text", _entry_text),
     _with_entry("one_entry", "guessed", "one entry instead of a list", _one_entry),
-    of_spot("bare_text", "refused", "a text instead of a list of entries", _ENTRIES, _bare_text),
+    of_spot(
+        "bare_text",
+        "refused",
+        "a text instead of a list of entries",
+        _ENTRIES,
+        _bare_text,
+        here=lambda field: not field.adds,
+    ),
     of_spot(
         "list_of_titles",
         "taken",
