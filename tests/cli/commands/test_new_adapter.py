@@ -73,6 +73,40 @@ FILLED = {
     "resume": "self.storage.loads(saved)",
 }
 
+MORE = """
+import asyncio
+
+import pytest
+import toy_loop
+
+from todoplan import MemoryStore, TodoplanError
+from todoplan.core.commands import CreateTask
+from todoplan_toy import Planning, edit_plan, history_of, plan_of_state, undo_plan
+
+
+def change(planning, agent, *subjects):
+    for subject in subjects:
+        asyncio.run(edit_plan(planning, agent, CreateTask(subject), actor="ann"))
+    asyncio.run(undo_plan(planning, agent, actor="bob"))
+
+
+def test_an_edit_is_undone():
+    planning, agent = Planning(), toy_loop.Agent(None, toy_loop.Thread("a"))
+    change(planning, agent, "Sow", "Reap")
+    assert [task.subject for task in plan_of_state(agent)] == ["Sow"]
+    assert [entry.actor for entry in history_of(agent)] == ["ann", "ann", "bob"]
+
+
+def test_a_store_has_a_plan_for_each_conversation():
+    store = MemoryStore()
+    planning, agent = Planning(store=store), toy_loop.Agent(None, toy_loop.Thread("a"))
+    change(planning, agent, "Sow", "Reap")
+    assert [task.subject for task in store.load("a")] == ["Sow"]
+    with pytest.raises(TodoplanError, match="a store keeps the plan"):
+        plan_of_state(agent)
+"""
+"""What the suite does not ask of the generated adapter."""
+
 
 def ran(folder, *options):
     """Run the tests of a folder as its user would, and return what was printed."""
@@ -168,6 +202,7 @@ def test_its_tests_say_what_to_fill_in_and_then_pass(invoke, tmp_path):
     assert "todoplan_toy.py:" in ran(tmp_path, "-x")
 
     shutil.copy(toy_loop.__file__, tmp_path)
+    (tmp_path / "test_more.py").write_text(MORE)
     assert set().union(*(fill_in(tmp_path / name) for name in IMPORTS)) == {*FILLED}
     page = tmp_path / "todoplan_toy.md"
     page.write_text(page.read_text().replace("FILL IN", ""))
