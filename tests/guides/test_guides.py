@@ -21,6 +21,7 @@ FRAMEWORKS = {
     "langchain",
     "mcp",
     "openai-agents",
+    "other-frameworks",
     "pydantic-ai",
     "strands",
     "testing",

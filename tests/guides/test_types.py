@@ -30,6 +30,7 @@ def my_tool_message(call: Any) -> Any: ...
 """
 LEFT_TO_THE_READER = {
     "README": MY_TOOLS,
+    "other-frameworks": "# pyright: reportMissingImports=false, reportCallIssue=false\n",
     "own-loop": MY_TOOLS,
     "langchain": MODEL + FOLDER,
     "agentscope": FOLDER + "model: Any = None\n",
@@ -52,6 +53,7 @@ always ends with its reason, so that the variable of its loop is bound.
 """
 
 # Functions of a sketch may go without annotations, and its calls of Strands Agents are not checked.
+# CrewAI is not there: it wants an environment of its own. Its `Agent` and Agno's share a name.
 MYPY = """
 [mypy]
 strict = True
@@ -60,6 +62,10 @@ allow_incomplete_defs = True
 allow_untyped_calls = True
 [mypy-strands.*]
 follow_imports = skip
+[mypy-crewai.*]
+ignore_missing_imports = True
+[mypy-page_other_frameworks]
+disallow_subclassing_any = False
 [mypy-page_write_an_adapter]
 disallow_subclassing_any = False
 warn_return_any = False
