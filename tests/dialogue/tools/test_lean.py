@@ -98,7 +98,7 @@ def test_writing_again_keeps_what_stays():
 
 
 def test_writing_again_drops_no_open_task():
-    """A write that leaves open tasks out is refused with what would do: small models lost tasks so."""
+    """A write that leaves open tasks out is refused with what would do: models lost tasks so."""
     plan = say(say(Plan(), write=["a", "b", "c"]).plan, done=[1]).plan
     reply = say(plan, write=["d"])
     assert reply.is_error
