@@ -31,7 +31,7 @@ from todoplan.adapters.langgraph import (
     plan_update,
     seed_plan,
 )
-from todoplan.adapters.langgraph.state import base_of, look_update
+from todoplan.adapters.langgraph.plans import base_of, look_update
 from todoplan.core import commands
 from todoplan.core.events.base import Base, Note
 from todoplan.core.plan.model import Task

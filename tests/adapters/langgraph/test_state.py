@@ -18,8 +18,7 @@ from todoplan.adapters.langgraph import (
     plan_update,
     todos_of,
 )
-from todoplan.adapters.langgraph.state import messages_in
-from todoplan.adapters.langgraph.tools import answered_calls
+from todoplan.adapters.langgraph.plans import answered_calls, messages_in
 from todoplan.core import commands
 from todoplan.core.plan.model import Task
 from todoplan.dialogue.toolbox import Toolbox

@@ -23,7 +23,7 @@ from todoplan.adapters.langgraph import (
     plan_update,
     seed_plan,
 )
-from todoplan.adapters.langgraph.state import plan_of_todos, todos_of
+from todoplan.adapters.langgraph.plans import plan_of_todos, todos_of
 from todoplan.core import commands
 from todoplan.core.decide import decide, plan_problems
 from todoplan.core.plan.model import Task, Waiting

@@ -29,9 +29,10 @@ from todoplan.adapters.langgraph.middleware import (
     deerflow_like,
     langchain_like,
 )
-from todoplan.adapters.langgraph.state import (
+from todoplan.adapters.langgraph.plans import (
     PlanState,
     history_of,
+    make_tools,
     merge_plans,
     plan_of_state,
     plan_update,
@@ -46,7 +47,6 @@ from todoplan.adapters.langgraph.threads import (
     seed_plan,
     undo_plan,
 )
-from todoplan.adapters.langgraph.tools import make_tools
 from todoplan.lazy import listing
 
 __all__ = [

@@ -37,21 +37,19 @@ from langchain_core.messages import (
 from langgraph.channels import UntrackedValue
 from langgraph.types import Command, interrupt
 
-from todoplan.adapters.langgraph.state import (
+from todoplan.adapters.langgraph.plans import (
     MEMORY,
     RUN,
-    merge_agent_plans,
-    todos_of,
-)
-from todoplan.adapters.langgraph.threads import command_update
-from todoplan.adapters.langgraph.tools import (
     Steps,
     StoredPlans,
     at_once,
     awaited,
+    merge_agent_plans,
     plans_for,
+    todos_of,
     tools_of,
 )
+from todoplan.adapters.langgraph.threads import command_update
 from todoplan.core.commands import ApprovePlan
 from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
@@ -412,11 +410,16 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
     def _steps(self, state: Any, *, awaits: bool) -> Steps[dict[str, Any] | None]:
         session = yield from self._plans.session(state, awaits=awaits)
         plan, _ = yield session.unseen
-        answer = _asked(state, plan)
-        if answer is None:
+        # A plan that was not agreed to is asked about again once it has been changed.
+        if not plan.counts.open or plan.approved or state.get(_REFUSED) == plan.revision:
             return None
+        answer: Answer | str = ""
+        while isinstance(answer, str):
+            # LangGraph returns the answers in the order of the questions when the node runs again.
+            answer = read_answer(interrupt(request_of(plan, answer)), plan)
         if not answer.approved:
-            return _refusing(plan, answer)
+            kind = "plan_not_agreed" if answer.message else "plan_not_agreed_to"
+            return {_REFUSED: plan.revision, **_said(kind, message=answer.message)}
         command = ApprovePlan(answer.by)
         given: dict[str, Any] = {"actor": answer.by, "policy": _ANYTHING_GOES}
         update: dict[str, Any] = {}
@@ -425,26 +428,6 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
         else:
             _, update = command_update(state, command, **given)
         return {**update, **_said("plan_agreed")}
-
-
-def _asked(state: Any, plan: Plan) -> Answer | None:
-    """Return what a person says of a plan, `None` if there is nothing to ask."""
-    problem = ""
-    # A plan that was not agreed to is asked about again once it has been changed.
-    if not plan.counts.open or plan.approved or state.get(_REFUSED) == plan.revision:
-        return None
-    while True:
-        # LangGraph hands the answers back in the order of the questions when the node runs again.
-        answer = read_answer(interrupt(request_of(plan, problem)), plan)
-        if isinstance(answer, Answer):
-            return answer
-        problem = answer
-
-
-def _refusing(plan: Plan, answer: Answer) -> dict[str, Any]:
-    if not answer.message:
-        return {_REFUSED: plan.revision, **_said("plan_not_agreed_to")}
-    return {_REFUSED: plan.revision, **_said("plan_not_agreed", message=answer.message)}
 
 
 def _said(name: str, **values: object) -> dict[str, Any]:

@@ -27,8 +27,14 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 
-from todoplan.adapters.langgraph.state import (
+from todoplan.adapters.langgraph.plans import (
     PLAN,
+    AnyPlans,
+    PlanTool,
+    Steps,
+    StoredPlans,
+    at_once,
+    awaited,
     journal_in,
     messages_in,
     plan_in,
@@ -37,14 +43,6 @@ from todoplan.adapters.langgraph.state import (
     step_update,
     value_in,
     value_of,
-)
-from todoplan.adapters.langgraph.tools import (
-    AnyPlans,
-    PlanTool,
-    Steps,
-    StoredPlans,
-    at_once,
-    awaited,
 )
 from todoplan.codec.foreign.langchain import Step, head_of, plan_in_value
 from todoplan.core.commands import Command

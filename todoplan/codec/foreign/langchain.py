@@ -175,10 +175,6 @@ class Step:
     parent: str
     turn: str
 
-    def entry(self) -> dict[str, Any]:
-        """Return the step as a journal entry in plain data."""
-        return entry_to_data(Entry(self.plan.revision, self.events))
-
     def value(self, before: _Value | None) -> dict[str, Any]:
         """Return the step as an update of the value on which it was decided."""
         return {
@@ -186,7 +182,7 @@ class Step:
             "parent": self.parent,
             "turn": self.turn,
             "plan": write_document(self.plan, before["plan"] if before else None),
-            "entry": self.entry(),
+            "entry": entry_to_data(Entry(self.plan.revision, self.events)),
         }
 
 

@@ -1,0 +1,1118 @@
+"""
+The plan of a graph's thread, in its state or in a store: how it is kept, read and written, and the
+tools by which the model does so.
+
+One key, `todoplan`, holds plain JSON: the plan's document, which write was the last (`head`), the
+latest entries of its journal (`journal`, see `todoplan.codec.documents`), and what the session
+knows of the plan (`session`, law 15), unless it has listed all of it as it is. The tools write it,
+in the update that carries their answer; so do `edit_plan` and `seed_plan`, between runs. A second
+key, `todos`, is what interfaces of LangChain's planner read. It is published with each write; only
+where there is no plan yet it is the plan. Checkpointers save both keys, so a fork or an old
+checkpoint has the session of its own time.
+
+Calls of one turn all see the state before the turn and write at once: LangGraph has `merge_plans`
+make one plan of their writes. So what a call says of its session travels with its step, as a
+`note`, and the reducer advances the session: by the whole note if the step follows from what is
+there, otherwise only by what the call itself did.
+
+Where a store keeps the plan, the key holds {"stored": the plan's id, "session": the record}:
+nothing of the plan can be old here. The record is the thread's, since other threads, agents and
+programs may work on the same plan.
+
+An agent that runs inside another graph has a plan of its own. What it returns must not become its
+caller's plan: its values say that they come from within (`inner`), and the reducer passes them by.
+The key cannot be private instead: then nothing that `invoke` and `stream` return has the plan, and
+a list of texts would have to be taken for it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from inspect import iscoroutinefunction
+from typing import Annotated, Any, NotRequired, TypeVar, cast
+from uuid import uuid4
+from zlib import crc32
+
+import attrs
+from langchain_core.callbacks import BaseCallbackManager, CallbackManager
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.config import get_config
+from langgraph.graph import MessagesState
+from langgraph.prebuilt import ToolRuntime
+from langgraph.types import Command, StateSnapshot
+
+from todoplan.codec import entry_from_data, entry_to_data, to_langchain
+from todoplan.codec.documents import base_of_0_2, entry_line, read_recent, with_lines
+from todoplan.codec.foreign import langchain as branches
+from todoplan.codec.foreign.langchain import Step, head_of, plan_in_value, whole, write_document
+from todoplan.core.commands import WriteTodos
+from todoplan.core.decide import decide_with_change
+from todoplan.core.events.apply import Entry
+from todoplan.core.events.base import Base, Note
+from todoplan.core.events.merge import renumbered
+from todoplan.core.plan.model import Status, Task, Todo, in_utc, short_repr
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules import Policy
+from todoplan.dialogue.calls import Call, Clock, Reply, utc_now
+from todoplan.dialogue.guidance import Memory
+from todoplan.dialogue.intake import clean, read
+from todoplan.dialogue.toolbox import (
+    Toolbox,
+    answered_after,
+    answered_beside,
+    require,
+    require_actor,
+    require_clock,
+    start,
+    tell_called,
+    unseen_by_model,
+    whole_entry,
+)
+from todoplan.dialogue.tools import Definition, write_tool
+from todoplan.errors import PlanError
+from todoplan.planner import AnyStore, AsyncPlanner, Planner
+from todoplan.planner.parallel_calls import ParallelCalls
+from todoplan.planner.session import (
+    SIGHT,
+    AsyncSession,
+    Record,
+    Session,
+    note_from_data,
+    note_to_data,
+    record_from_data,
+    record_to_data,
+)
+from todoplan.planner.steps import done_at_once, done_awaited, store_of_plans
+from todoplan.planner.verifying import Verifier, Verify, Verifying, verifier_of
+
+PLAN = "todoplan"
+MEMORY = "todoplan_memory"
+RUN = "todoplan_run"
+TODOS = "todos"  # the key of LangChain's planner: deep-agents-ui and its like read it
+SESSION = "session"
+STORED = "stored"
+INNER = "inner"
+# Of updates alone:
+_LINE = "line"  # the journal's entry, as it is kept
+_NOTE = "note"  # of the model's own step: what its session knows by it
+_SEEN = "seen"  # of an answer that changed nothing: the version that it was upon
+_UPON = "upon"  # the value that a first step is upon, where it is a list that no plan was made of
+_ACTOR = "actor"  # of a whole plan
+_FENCES = "fences"
+_JOURNAL = "journal"
+# 0.2.0 kept these in place of a record; updates of a step that it left half done may have them too,
+# and `seen` in a step of the model's, beside its line.
+_OF_0_2 = {"base": None, "shown": None}
+_LOOKS = {_SEEN, "shown"}
+_FIELDS = write_tool(TODOS).fields
+# Of a record: its name is of no use beside a thread's, what guidance remembers has another key, and
+# the messages say which calls are answered.
+_KEPT = {"version", "revision", *SIGHT, "fences", "behind"}
+
+_Value = Mapping[str, Any]
+
+
+def run_config() -> RunnableConfig:
+    """Return the config of the run that this code is part of; empty outside of one."""
+    try:
+        return get_config()
+    except RuntimeError:
+        return {}
+
+
+def is_inner() -> bool:
+    """Say whether this code is part of a graph that runs inside another one."""
+    # "node:id" in a graph of its own, "node:id|node:id" in one that runs inside another.
+    return "|" in run_config().get("configurable", {}).get("checkpoint_ns", "")
+
+
+def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
+    """
+    Reduce two writes of the plan to one: for a key of your own, `Annotated[dict, merge_plans]`.
+
+    A step that follows from what is there is taken as it is. One decided upon another version, by a
+    branch of the same superstep, is applied to what is there now; its new tasks get new ids where
+    theirs are taken. A whole value, from a subgraph, is joined the same way, unless it replaces
+    what there is, or is that of an agent, whose plan is its own.
+    """
+    if STORED in current or STORED in update:
+        return _merged_stored(current, update)
+    # A step or a whole plan that was written here has its line; what a graph returns has none.
+    if not update or (update.get(INNER) and _LINE not in update):
+        return current
+    if _LINE not in update and not update.keys().isdisjoint(_LOOKS):
+        if _SEEN not in update:  # a reminder, which moves no base
+            return current
+        looked = {_NOTE: {"read": ""}, "parent": update[_SEEN], **update}
+        return _with(current, {**_OF_0_2, SESSION: _session_after(current, looked, current)})
+    merged = branches.merge_plans(current, update)
+    if merged is current:  # a graph within returns the plan that it was given
+        same = current.get(SESSION) in (None, update.get(SESSION))
+        return current if same else _with(current, {SESSION: update.get(SESSION)})
+    if _LINE in update:
+        session = _session_after(current, update, merged)
+        is_moved = _new_ids(update, merged) is not None
+        lines = [entry_line(_entry_in(update, merged)) if is_moved else update[_LINE]]
+    else:
+        session, lines = _joined_session(current, update, merged), update.get(_JOURNAL, ())
+    return _with(merged, {_JOURNAL: with_lines(current.get(_JOURNAL), lines), SESSION: session})
+
+
+def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Reduce as `merge_plans`, and keep in mind that a write came from an agent within a graph."""
+    merged = merge_plans(current, update)
+    within = merged is not current and (update.get(INNER) or current.get(INNER))
+    return {**merged, INNER: True} if within else merged
+
+
+def _with(value: _Value, kept: dict[str, Any]) -> dict[str, Any]:
+    return {key: each for key, each in {**value, **kept}.items() if each or key not in kept}
+
+
+def _entry_in(update: _Value, merged: _Value) -> Entry:
+    """Return the journal's entry of a step as it was carried out: tasks may have got other ids."""
+    entry = entry_from_data(json.loads(update[_LINE]))
+    ids = _new_ids(update, merged)
+    if ids is None:  # it followed from what was there, or no id was taken
+        return entry
+    events = tuple(renumbered(event, ids) for event in entry.events)
+    return attrs.evolve(entry, revision=plan_in_value(merged).revision, events=events)
+
+
+def _new_ids(update: _Value, merged: _Value) -> Mapping[str, str] | None:
+    ids: Mapping[str, str] | None = merged.get("moved", {}).get(update.get("turn"))
+    return ids
+
+
+def base_of(value: _Value | None) -> Base | None:
+    """
+    Return what the session knows of the plan in a value; `None` if it has listed all of it as it
+    is.
+
+    Raises:
+        CodecError: what stands there is damaged.
+    """
+    if not value:
+        return None
+    if (data := value.get(SESSION)) is None:
+        # 0.2.0 kept the whole plan as the model saw it last; all of that counts as listed.
+        old = value.get("base")
+        return None if old is None else base_of_0_2(old)
+    plan = plan_in_value(value)
+    record = _record(data, plan)
+    if record.behind is None:
+        return record.base(plan)
+    return attrs.evolve(record.base(record.behind.plan), actors=record.behind.actors)
+
+
+def session_data(base: Base | None, plan: Plan) -> dict[str, Any] | None:
+    """Return what a value keeps of the session beside a plan; `None` for nothing."""
+    if base is None:
+        return None
+    if base.is_alone and base.plan == plan:
+        return None
+    return _record_data(
+        attrs.evolve(Record("").after_turn(base, Memory(), 0, None), behind=base), plan
+    )
+
+
+def _record(data: Any, plan: Plan | None = None) -> Record:
+    return record_from_data({"id": uuid4().hex, **data} if isinstance(data, dict) else data, plan)
+
+
+def _record_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
+    data = record_to_data(record, plan)
+    return {key: each for key, each in data.items() if key in _KEPT}
+
+
+def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str, Any] | None:
+    """
+    Return what `merged` keeps of the session, once a step or a plan that was written here has made
+    it of the other two, or a call that changed nothing was answered.
+
+    Raises:
+        CodecError: what stands there is damaged.
+    """
+    if SESSION in update:  # a list is taken over as a plan
+        given: dict[str, Any] | None = update[SESSION]
+        return given
+    before = current or update.get(_UPON)
+    base, was, after = base_of(before), plan_in_value(before), plan_in_value(merged)
+    if update.get("replace"):
+        actor, base = update.get(_ACTOR), base or Base(was)
+        actors = dict(base.actors) | {task.id: actor for task in after if actor}
+        return session_data(attrs.evolve(base, actors=actors), after)
+    said = update.get(_NOTE)
+    if _NOTE not in update and _SEEN not in update:  # the application's
+        return session_data(unseen_by_model(base, was, _entry_in(update, merged)), after)
+    if base is None and said is None:
+        return None
+    # Another call of the turn may have read all that there was to know.
+    base = base or Base(was)
+    note = Note() if said is None else note_from_data(said, _new_ids(update, merged) or {})
+    if said is not None and update["parent"] == head_of(current):
+        return session_data(base.advanced(was, after, [note]), after)
+    # Decided beside a write by another branch, or refused by what a verifier has found: its own
+    # work is no news, that of others still is.
+    if _LINE in update:
+        base = base.with_own(_entry_in(update, merged).events)
+    if base.listed is not None:
+        lines = {task_id for task_id, _ in note.lines or ()}
+        base = attrs.evolve(base, listed=base.listed | lines | {*note.named})
+    return session_data(base, after)
+
+
+def _joined_session(current: _Value, update: _Value, merged: _Value) -> dict[str, Any] | None:
+    """Return what `merged` keeps of the session where a graph within returned a whole value."""
+    mine, theirs, plan = base_of(current), base_of(update), plan_in_value(merged)
+    # It goes on from what is here if it is taken as it is; what was seen within was seen.
+    if mine is None or merged["head"] == head_of(update):
+        return session_data(theirs, plan)
+    # Its ids stand, and new tasks of ours got others: a task is known by its text and its time.
+    there = {(task.subject, task.created_at): task.id for task in plan}
+    here = plan_in_value(current)
+    ids = {task.id: there.get((task.subject, task.created_at), task.id) for task in here}
+    listed, also_by = mine.listed, theirs.actors if theirs else {}
+    if listed is not None:
+        also = (theirs and theirs.listed) or ()
+        listed = frozenset({*(ids.get(task_id, task_id) for task_id in listed), *also})
+    words = {key: task for key, task in mine.mine.items() if ids.get(key, key) == key}
+    by = {ids.get(task_id, task_id): actor for task_id, actor in mine.actors.items()}
+    base = attrs.evolve(mine, listed=listed, mine=words, actors={**by, **also_by})
+    return session_data(base, plan)
+
+
+def refuse_stored(value: _Value | None) -> None:
+    """
+    Raise if a store keeps the plan.
+
+    Raises:
+        PlanError: it does; says where the plan is.
+    """
+    if value and STORED in value:
+        plan_id = value[STORED]
+        msg = (
+            f"a store keeps the plan of this thread: read and change it by Planner(store,"
+            f" {plan_id!r}), or by edit_plan(agent, config, command); an agent or tools that go on"
+            " with this thread need store="
+        )
+        raise PlanError(msg, plan_id=plan_id)
+
+
+def stored_update(plan_id: str, was: Record, record: Record) -> dict[str, Any]:
+    """
+    Return the update of a state whose plan is in a store: the record of the thread's session, if it
+    is not as it `was`.
+    """
+    data, held, now = _record_data(record), was.fences, record.fences
+    if data == _record_data(was):
+        return {}
+    # What an agent within a graph returns has no line, and is not its caller's.
+    update: dict[str, Any] = {STORED: plan_id, SESSION: data, _LINE: "", INNER: is_inner()}
+    # Only what has changed: calls beside each other all begin with the same state.
+    ended: dict[str, int | None] = {task_id: None for task_id in held if task_id not in now}
+    if changed := ended | {key: fence for key, fence in now.items() if held.get(key) != fence}:
+        update[_FENCES] = changed
+    return {PLAN: update}
+
+
+def stored_record(value: _Value | None, plan_id: str) -> Record:
+    """
+    Return the record of a thread's session with a plan in a store; a new one if there is none.
+
+    Raises:
+        CodecError: what stands there is damaged.
+    """
+    if value is None or value.get(STORED) != plan_id:
+        return Record()
+    if SESSION in value:
+        return _record(value[SESSION])
+    # 0.2.0 kept a revision: all that the plan held then counts as listed.
+    fences = {task_id: fence for task_id, fence in value.get(_FENCES, {}).items() if fence}
+    return _record({"version": 1, "revision": value.get(_SEEN), "fences": fences})
+
+
+def _merged_stored(current: _Value, update: _Value) -> _Value:
+    """
+    Reduce two writes to one, where a store keeps the plan: the record of the later revision counts.
+
+    Raises:
+        PlanError: a plan was written into the state of a thread whose plan is in a store.
+    """
+    if not update or (update.get(INNER) and _LINE not in update):
+        return current
+    if STORED not in update:
+        refuse_stored(current)
+    plan_id, old = update[STORED], stored_record(current, update[STORED])
+    new = stored_record(update, plan_id)
+    # Whole from the one that saw more: two records cannot be merged field by field. But each
+    # call's claims are its own.
+    later = new if (new.revision or 0) >= (old.revision or 0) else old
+    changed = update.get(_FENCES, {})
+    fences = {task_id: fence for task_id, fence in {**old.fences, **changed}.items() if fence}
+    return {STORED: plan_id, SESSION: _record_data(attrs.evolve(later, fences=fences))}
+
+
+class PlanState(MessagesState):
+    """State of a graph written by hand: `messages`, and the plan under `todoplan`."""
+
+    todoplan: Annotated[NotRequired[dict[str, Any]], merge_plans]
+
+
+def value_in(state: Any, key: str = PLAN) -> Any:
+    """
+    Return what stands under a key of a state, a mapping or an object with attributes, or `None`.
+    """
+    return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+
+
+def messages_in(state: Any) -> Sequence[BaseMessage]:
+    """Return the messages of a state: a mapping, an object with attributes, or the list itself."""
+    return state if isinstance(state, list) else value_in(state, "messages") or ()
+
+
+def value_of(state: Any) -> _Value:
+    """
+    Return the value of a state whose plan is there: the one written last, or while there is none,
+    what the list of todos comes to.
+
+    Raises:
+        CodecError: what stands there is no plan.
+        PlanError: a store keeps the plan.
+    """
+    value, todos = value_in(state), value_in(state, TODOS)
+    refuse_stored(value)
+    # A channel with a reducer begins as an empty dict: not None, and not absent.
+    if value or not isinstance(todos, list | tuple):
+        return value or {}
+    plan = plan_of_todos(todos)
+    if not plan.revision:
+        return {}
+    # Which lines this conversation wrote itself, by LangChain's own planner or another one, its
+    # messages say. What a program put there it has not listed.
+    said = [each for each in messages_in(state) if isinstance(each, AIMessage)]
+    lists = (call["args"].get(TODOS) for message in said for call in message.tool_calls)
+    written = {todo.content for each in lists if isinstance(each, list) for todo in _todos(each)}
+    listed = frozenset(task.id for task in plan if task.subject in written)
+    base = Base(plan, listed=None if len(listed) == len(plan) else listed)
+    session = session_data(base, plan)
+    return {"plan": write_document(plan), **({SESSION: session} if session else {})}
+
+
+def plan_in(state: Any) -> Plan:
+    """
+    Return the plan that a state holds: the one written last, or while there is none, the list.
+
+    Raises:
+        CodecError: what stands there is no plan.
+        PlanError: a store keeps the plan.
+    """
+    return plan_in_value(value_of(state))
+
+
+def plan_of_state(state: Any) -> Plan:
+    """
+    Return the plan of what `invoke`, `get_state` or `stream` (stream_mode="values") returned, or of
+    the state that a node is handed.
+
+    While there is no plan yet, the list under `todos` is it; later that is only published.
+
+    Raises:
+        CodecError: what stands there is no plan.
+        PlanError: this is no state, or that of a graph which keeps no plan; or a store keeps it.
+    """
+    return plan_in(_values(state))
+
+
+def history_of(state: Any) -> tuple[Entry, ...]:
+    """
+    Return what happened to the plan, oldest first: when, by whom (`actor`; `None`: no name)
+    and by which tool or command (`cause`). The state keeps the latest 50 entries, fewer if long.
+
+    Raises:
+        CodecError, PlanError: as of `plan_of_state`.
+    """
+    values = _values(state)
+    refuse_stored(value_in(values))
+    return journal_in(values)
+
+
+def journal_in(state: Any) -> tuple[Entry, ...]:
+    """Return the latest entries of the journal in a state."""
+    return read_recent((value_in(state) or {}).get(_JOURNAL))
+
+
+def _values(state: Any) -> Any:
+    values = state.values if isinstance(state, StateSnapshot) else state
+    # A thread that nothing was written to has no values; later the key is in every state of its
+    # graph, empty at first, since its channel has a reducer.
+    if isinstance(state, StateSnapshot) and not values:
+        return values
+    if value_in(values) is None and not isinstance(value_in(values, TODOS), list | tuple):
+        msg = (
+            f"{short_repr(state)} holds no plan: give what invoke returned, or"
+            " agent.get_state(config), of an agent with PlanMiddleware or a graph over PlanState;"
+            ' of stream, a chunk of stream_mode="values"'
+        )
+        raise PlanError(msg, seen=state)
+    return values
+
+
+def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
+    """
+    Return the state update that makes this the plan, whatever was there: for a node, a `Command`.
+
+    Steps that tools take beside it, in the same superstep, are applied to it and not lost.
+
+    Raises:
+        PlanError: this is no plan.
+    """
+    entry = whole_entry(require(plan, Plan), "plan_update", at=utc_now(), actor=actor)
+    # Its name is not of the plan: branches of one superstep hold the same plan.
+    made = {_LINE: entry_line(entry), INNER: is_inner(), _ACTOR: actor}
+    return {PLAN: {**whole(plan, uuid4().hex), **made}, TODOS: _listed(plan)}
+
+
+def step_update(
+    step: Step, before: _Value, entry: Entry, note: Note | None = None, *, by_model: bool = False
+) -> dict[str, Any]:
+    """
+    Return the update for a step upon the value `before`, with its entry of the journal; `note` is
+    what the session knows by an answer to the model.
+    """
+    value = step.value(before)
+    value |= {_LINE: entry_line(entry, value["entry"]["events"]), INNER: is_inner()}
+    if by_model:
+        value[_NOTE] = None if note is None else note_to_data(note)
+    if before and "head" not in before:
+        value[_UPON] = {**before}
+    return {PLAN: value, TODOS: _listed(value["plan"].order)}
+
+
+def look_update(parent: str, note: Note) -> dict[str, Any]:
+    """Return the update for an answer to the model that has changed nothing."""
+    return {PLAN: {_SEEN: parent, _NOTE: note_to_data(note)}}
+
+
+def todos_of(plan: Plan) -> list[dict[str, Any]]:
+    """
+    Return the plan as user interfaces read it: LangChain's `content` and `status`, cancelled tasks
+    left out. Beside these, where there is something to say: `activeForm`, `priority`, `failed` and
+    `waiting` as `to_langchain` has them; `owner`; and of tasks that an edge or a parent joins to
+    others their `id`, `blockedBy` and `parent`.
+
+    Raises:
+        CodecError: what a task waits for holds what JSON cannot.
+    """
+    return _listed(require(plan, Plan))
+
+
+def _listed(tasks: Iterable[Task]) -> list[dict[str, Any]]:
+    # An interface draws the keys that it knows: deep-agents-ui and whatever reads `useStream` know
+    # `content` and `status`. So a plan that uses nothing else is published as LangChain would.
+    shown = [task for task in tasks if task.status is not Status.CANCELLED]
+    todos = to_langchain(shown)
+    ids = {task.id for task in shown}
+    parents = {task.parent for task in shown}
+    for todo, task in zip(todos, shown, strict=True):
+        if task.owner is not None:
+            todo["owner"] = task.owner
+        if task.blocked_by or task.blocks or task.parent is not None or task.id in parents:
+            todo["id"] = task.id
+            # A cancelled blocker is not in the list, and blocks nobody.
+            if before := [blocker for blocker in task.blocked_by if blocker in ids]:
+                todo["blockedBy"] = before
+            if task.parent in ids:
+                todo["parent"] = task.parent
+    return todos
+
+
+def published(state: Any, plan: Plan) -> dict[str, Any]:
+    """Return the update that publishes a plan, if the list in the state is another one."""
+    # Another middleware may have written the list, or answered in a tool's place.
+    todos = todos_of(plan)
+    return {} if (state.get(TODOS) or []) == todos else {TODOS: todos}
+
+
+def plan_of_todos(todos: Sequence[Any]) -> Plan:
+    """
+    Return the plan that a list is which others wrote, judged by no rule.
+
+    An entry that cannot be read becomes a task whose text is the entry, as JSON; empty ones are
+    left out.
+    """
+    return decide_with_change(Plan(), WriteTodos(tuple(_todos(todos))), Policy(), None)[1].after
+
+
+def _todos(todos: Sequence[Any]) -> Iterator[Todo]:
+    for entry in todos:
+        # Ids in that list are its writer's own: ours come from the plan's counter (law 6).
+        own = isinstance(entry, dict) and "parent" in entry
+        alone = {key: entry[key] for key in entry if key != "parent"} if own else entry
+        intake = read({TODOS: [alone]}, _FIELDS)
+        if not intake.problems:
+            yield from (attrs.evolve(todo, id=None) for todo in intake.values[TODOS])
+        elif entry:
+            text = json.dumps(entry, default=str, skipkeys=True, ensure_ascii=False)
+            yield Todo(clean(text, TODOS)[0])
+
+
+# -------- plans --------
+# Where an agent's plan is: in the state of its graph, or in a store. This is decided once, where
+# the middleware or the tools are made; both kinds have the same methods.
+#
+# Everything here is written once, as steps: generators that yield the calls to be made and are sent
+# their results. LangGraph's synchronous methods make the calls, the others await them.
+#
+# All calls of a turn run at once, on the state before the turn. Law 13: each is answered as if the
+# calls before it had been carried out. In the state, each call carries those out again for itself.
+# Calls that are answered already, refused by a guard or a person, are left out: they never
+# happened. A store has one plan for all of them: they are carried out once, by one of them.
+
+T = TypeVar("T")
+Steps = Generator[Callable[[], Any], Any, T]
+Answer = tuple[Reply, dict[str, Any]]
+"""The reply to a call, and the update of the state."""
+logger = logging.getLogger("todoplan")
+
+
+class _OnePlan:
+    """A store from which a session reads the plan of a state; nothing is written there."""
+
+    never_waits = True
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def load(self, _: str) -> Plan:
+        """Return the plan."""
+        return self._plan
+
+    def entries(self, _: str) -> tuple[Entry, ...]:
+        """Return no entries: what others have changed stands in the session's record."""
+        return ()
+
+    append = load  # not called: a session's requests write nothing
+
+
+@attrs.frozen
+class Turn:
+    """
+    The call at `place` among the open planning `calls` of its turn, and the `state` that all of
+    them see. `thread` is the `configurable` of the run; `message` is the id of the model's message,
+    "" if it has none; `name` names the turn in its thread.
+    """
+
+    state: Any
+    calls: Sequence[Call]
+    place: int
+    thread: Mapping[str, Any]
+    message: str
+    name: str
+
+    @property
+    def own(self) -> Call:
+        """The call that is to be answered."""
+        return self.calls[self.place]
+
+
+@attrs.frozen
+class StatePlans:
+    """Plans in the states of their graphs. `actor` is whose calls are answered."""
+
+    toolbox: Toolbox
+    clock: Clock
+    actor: str | None = None
+    verifying: Verifying | None = None
+
+    @property
+    def is_awaited(self) -> bool:
+        """Say whether the asynchronous way through waits for anything."""
+        return self.verifying is not None
+
+    def session(self, state: Any, *, awaits: bool) -> Steps[Any]:
+        """Return the session of a request, which reads the plan of its state."""
+        yield from ()  # as steps: in a store it takes some
+        value = value_of(state)
+        plan, base = plan_in_value(value), base_of(value)
+        upon = Base(plan) if base is None else base
+        # The plan is this thread's alone, and so are its claims.
+        fences = {task.id: task.claim.fence for task in plan.active() if task.claim}
+        sight: dict[str, Any] = {name: getattr(upon, name) for name in SIGHT}
+        memory = Memory.of(value_in(state, MEMORY))
+        record = Record("", upon.plan.revision, fences=fences, memory=memory, behind=base, **sight)
+        store: Any = _OnePlan(plan)
+        given: dict[str, Any] = {"toolbox": self.toolbox, "clock": self.clock}
+        if awaits:
+            return AsyncSession(AsyncPlanner(store, PLAN, **given), record)
+        return Session(Planner(store, PLAN, **given), record)
+
+    def kept(self, state: Any, session: Any) -> Steps[dict[str, Any]]:  # noqa: ARG002 - as of a store
+        """Return the update after a request."""
+        yield from ()  # as above
+        if not value_in(state):
+            if not (listed := value_of(state)):
+                return {}
+            update = plan_update(plan_in_value(listed))
+            update[PLAN][SESSION] = listed.get(SESSION)
+            return update
+        update = published(state, plan_in_value(value_in(state)))
+        if update and state.get(TODOS) and not state.get(RUN):
+            # Interfaces and other planners write this list too, and a thread must not end for it.
+            # But who passes `todos` to invoke and is not heard should be able to learn why.
+            logger.warning(
+                "todos differ from the plan that this thread has, and are written over: change the"
+                " plan by edit_plan(agent, config, command), or set it by seed_plan(agent, config,"
+                " plan)"
+            )
+        return update
+
+    def answer(self, turn: Turn, *, awaits: bool) -> Steps[Answer]:
+        """Answer one call of a turn as if the calls before it had been answered."""
+        value = value_of(turn.state)
+        plan, base, began = plan_in_value(value), base_of(value), start(self.toolbox)
+
+        def attempt(box: Toolbox) -> tuple[tuple[Reply, ...], Any]:
+            upon: dict[str, Any] = {"at": (at := in_utc(self.clock())), "base": base}
+            return answered_beside(box, plan, turn.calls, turn.place, actor=self.actor, **upon), at
+
+        if self.verifying is None:
+            replies, at = attempt(self.toolbox)
+        else:
+            looking = self.verifying
+            if not awaits:
+                looking.verifier.refuse_awaited("ainvoke or astream")
+            # Of no use to a run that has no thread, nor a message with a name: another has both.
+            where = turn.thread.get("thread_id"), _room(turn.thread), turn.name
+            ids = [call.call_id for call in turn.calls]
+            with looking.of_turn(where if turn.name else object(), ids, turn.own.call_id) as shared:
+                look = looking.aanswer if awaits else looking.answer
+                replies, at = yield partial(look, attempt, shared)
+        tell_called(self.toolbox, replies[-1:], self.actor, began)
+        *earlier, reply = replies
+        # What this call follows from: the last call before it that did something, or the state.
+        parent = head_of(value)
+        for before, call in zip(earlier, turn.calls, strict=False):
+            if before.events:
+                parent = f"{before.plan.revision}:{_name(call)}"
+        # A refusal that records what a verifier has found tells nothing of what others did.
+        note = None if base is None or reply.is_error else reply.note
+        if not reply.events:
+            return reply, {} if note is None else look_update(parent, note)
+        name = _name(turn.own) if len(turn.calls) > 1 else turn.own.call_id
+        step = Step(reply.plan, reply.events, name, parent, turn.name)
+        entry = Entry(reply.plan.revision, reply.events, at, self.actor, reply.name)
+        return reply, step_update(step, value, entry, note, by_model=True)
+
+
+def _name(call: Call) -> str:
+    """
+    Name a call by what is carried out: one beside it that saw it otherwise does not follow from it.
+    """
+    # Not `hash`: it is salted for each process, and a turn may be resumed in another one.
+    return f"{crc32(repr((call.name, call.arguments)).encode()):x}:{call.call_id}"
+
+
+def _room(thread: Mapping[str, Any]) -> str:
+    # In a run it ends with the node: "node:id", or "graph:id|node:id".
+    namespace: str = thread.get("checkpoint_ns", "")
+    return namespace.rpartition("|")[0]
+
+
+@attrs.frozen
+class _Answered:
+    """What a group of calls came to, and the record of its session then."""
+
+    replies: tuple[Reply, ...]
+    plan: Plan
+    session: Any
+    record: Record
+
+
+@attrs.frozen
+class StoredPlans:
+    """
+    Plans in a store: that of a thread is the one under `plan_id`, or under the id of the thread. An
+    agent's plan is its own: within a graph of its own it has another id.
+
+    A plan that a thread has in its state when it is first run with a store, or a list under
+    `todos`, begins the plan in the store, once: if nothing was ever written there. One that was
+    cleared gives way to what is there.
+    """
+
+    store: AnyStore
+    plan_id: str | None
+    toolbox: Toolbox
+    clock: Clock
+    actor: str | None = None
+    verify: Verifier | None = None
+    is_agents: bool = False
+    _calls: ParallelCalls[_Answered] = attrs.field(factory=ParallelCalls)
+
+    is_awaited = True
+
+    def id_of(self, thread: Mapping[str, Any], namespace: str | None = None) -> str:
+        """
+        Return the id of the plan of a thread, by the `configurable` of a run or of a config;
+        `namespace` is that of the graph itself, if this is no run.
+
+        Raises:
+            PlanError: there is no thread.
+        """
+        if self.plan_id is not None:
+            return self.plan_id
+        if (name := thread.get("thread_id")) is None:
+            msg = (
+                "a store is given, and nothing says which of its plans this is: run the graph with"
+                ' a config {"configurable": {"thread_id": ...}}, or give plan_id='
+            )
+            raise PlanError(msg)
+        room = _room(thread) if namespace is None else namespace
+        # A graph by hand shares its caller's plan, as it does where the state keeps it.
+        return f"{name}|{room}" if room and self.is_agents else str(name)
+
+    def planner(self, plan_id: str, *, awaits: bool) -> Any:
+        """
+        Return a planner for a plan, an asynchronous one for who awaits.
+
+        Raises:
+            PlanError: the store is an asynchronous one, and nobody awaits.
+        """
+        given: dict[str, Any] = {"toolbox": self.toolbox, "clock": self.clock}
+        if awaits:
+            return AsyncPlanner(self.store, plan_id, verify=self.verify, **given)
+        if iscoroutinefunction(self.store.load):
+            msg = (
+                "this store is awaited: run the graph by ainvoke or astream, and change the plan"
+                " by aedit_plan"
+            )
+            raise PlanError(msg)
+        # A person's edits are not looked at: they need no verifier that could be awaited.
+        verify = None if self.verify is None or self.verify.is_awaited else self.verify
+        return Planner(cast("Any", self.store), plan_id, verify=verify, **given)
+
+    def opened(self, state: Any, plan_id: str, *, awaits: bool) -> Steps[tuple[Any, Record]]:
+        """
+        Return a planner for the plan of a thread, and the record of its session; what the state
+        held is handed over.
+
+        Raises:
+            PlanError: the state holds a plan, and the store another.
+        """
+        planner = self.planner(plan_id, awaits=awaits)
+        if STORED in (value_in(state) or {}):
+            return planner, stored_record(value_in(state), plan_id)
+        value = value_of(state)
+        plan, base = plan_in_value(value), base_of(value)
+        if plan == Plan():
+            return planner, Record()
+        known = Base(plan) if base is None else base
+        plans = (plan,) if known.plan == plan else (known.plan, plan)
+        if (yield partial(planner.begin, *plans)):
+            # The first that was handed over is the plan as the session knows it.
+            return planner, attrs.evolve(Record().after_turn(known, Memory(), 0, None), revision=1)
+        if not len(plan):  # it was cleared, and so given up
+            return planner, Record()
+        if not value_in(state) and is_inner():  # its caller's list, which stays where it is
+            logger.warning(
+                "todos of the graph around an agent are none of its plan, which a store has"
+            )
+            return planner, Record()
+        msg = (
+            f"this thread has a {'plan' if value_in(state) else 'list of todos'} in its state, and"
+            f" the store another under {plan_id!r}: give plan_id= of a plan that is new, or give"
+            " one up (a list by todos=[] in the input; a plan by ClearPlan() through an agent"
+            " without store=)"
+        )
+        raise PlanError(msg, plan_id=plan_id)
+
+    def _session(self, planner: Any, record: Record) -> Any:
+        kind: Any = Session if isinstance(planner, Planner) else AsyncSession
+        # In a team a thread is an actor, and its id a name.
+        thread = run_config().get("configurable", {}).get("thread_id")
+        own = str(thread) if self.toolbox.toolset.team else None
+        return kind(planner, record, actor=own if self.actor is None else self.actor)
+
+    def session(self, state: Any, *, awaits: bool) -> Steps[Any]:
+        """Return the session of a request."""
+        plan_id = self.id_of(run_config().get("configurable", {}))
+        planner, record = yield from self.opened(state, plan_id, awaits=awaits)
+        memory = Memory.of(value_in(state, MEMORY))
+        return self._session(planner, attrs.evolve(record, memory=memory))
+
+    def kept(self, state: Any, session: Any) -> Steps[dict[str, Any]]:
+        """Return the update after a request."""
+        plan_id = self.id_of(run_config().get("configurable", {}))
+        was = stored_record(value_in(state), plan_id)
+        plan, _ = yield session.unseen
+        return stored_update(plan_id, was, session.state) | published(state, plan)
+
+    def answer(self, turn: Turn, *, awaits: bool) -> Steps[Answer]:
+        """
+        Answer one call of a turn, by carrying out those that are started with it.
+
+        A call that is started again is not carried out again, by this process or, where the store
+        keeps keys, by another one.
+        """
+        names = [call.name for call in turn.calls]
+        clashing = self.toolbox.clashing(names)
+        if turn.place in clashing:
+            return answered_after(self.toolbox, Plan(), turn.own, names), {}
+        if self.verify is not None and not awaits:
+            self.verify.refuse_awaited("ainvoke or astream")
+        plan_id = self.id_of(turn.thread)
+        planner, record = yield from self.opened(turn.state, plan_id, awaits=awaits)
+        thread = str(turn.thread.get("thread_id", ""))
+
+        def carry_out(calls: Sequence[Call], earlier: Sequence[_Answered]) -> Steps[_Answered]:
+            session = earlier[-1].session if earlier else self._session(planner, record)
+            # A node that runs again, after a crash between our commit and LangGraph's checkpoint,
+            # finds the state as it was: the same message, and the same revision known.
+            response = (thread, turn.message, record.revision) if turn.message else None
+            if len(calls) == len(names) - len(clashing):
+                done = yield partial(session.answer, calls, response)
+                return _Answered(done.replies, done.plan, session, session.state)
+            replies = []
+            for call in calls:
+                reply = yield partial(session.answer_one, call, turn.calls, response)
+                replies.append(reply)
+            return _Answered(tuple(replies), replies[-1].plan, session, session.state)
+
+        ids = [call.call_id for at, call in enumerate(turn.calls) if at not in clashing]
+        room = run_config().get("max_concurrency")
+        if room is not None and room < len(turn.calls):
+            ids = [turn.own.call_id]  # where there is no room for all at once, none can wait
+        # A message without an id may have the same calls as one before: nothing is kept of it.
+        key = (plan_id, thread, turn.message) if turn.message else object()
+        group = self._calls.aanswer if awaits else self._calls.answer
+        drive: Any = awaited if awaits else at_once
+        reply, done = yield partial(
+            group, key, ids, turn.own, lambda *given: drive(carry_out(*given))
+        )
+        update = stored_update(plan_id, record, done.record)
+        if not all(one.is_error for one in done.replies) or update:
+            update[TODOS] = _listed(done.plan)
+        return reply, update
+
+
+AnyPlans = StatePlans | StoredPlans
+
+
+def plans_for(  # noqa: PLR0913, PLR0917 - what the tools were given
+    toolbox: Toolbox,
+    clock: Clock,
+    store: AnyStore | None,
+    plan_id: str | None,
+    verify: Verify | None,
+    actor: str | None,
+    *,
+    is_agents: bool = False,
+) -> AnyPlans:
+    """
+    Return where plans are kept: in a store, or without one in the state.
+
+    Raises:
+        PlanError: this is no store or no verifier; or there is no store, and an id is given.
+    """
+    kept = store_of_plans(store, plan_id)
+    if kept is None:
+        return StatePlans(toolbox, clock, actor, Verifying.of(toolbox, verify))
+    given = toolbox, clock, actor, verifier_of(verify), is_agents
+    return StoredPlans(kept, plan_id, *given)
+
+
+def at_once(steps: Steps[T]) -> T:
+    """Carry out steps, one by one, and return what they came to."""
+    with closing(steps):
+        return done_at_once(steps)
+
+
+async def awaited(steps: Steps[T]) -> T:
+    """Do the same, awaiting each of them."""
+    with closing(steps):
+        return await done_awaited(steps)
+
+
+# -------- tools --------
+# The planning tools for `ToolNode`, with or without `create_agent`, and how they answer a call.
+
+# A private key of HumanInTheLoopMiddleware: the calls that a person has edited, by id.
+_EDITS = "hitl_edited_tool_calls"
+
+
+class PlanTool(StructuredTool):
+    """A planning tool of an agent's `plans`. Where nobody listens it is called straight away."""
+
+    # A tool is a pydantic model, so this is a field; as `Any` it is neither checked nor copied.
+    plans: Any = None
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
+        """Answer a call; as every tool does if somebody listens."""
+        if self._unheard(input, config, kwargs):
+            return self._straight(input)
+        return super().invoke(input, config, **kwargs)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
+        """Answer a call; nothing is waited for, so that calls of one loop stay in order."""
+        if self._unheard(input, config, kwargs):
+            if self.coroutine is None:
+                return self._straight(input)
+            arguments, _ = self._to_args_and_kwargs(input["args"], input["id"])
+            return await self.coroutine(*arguments)
+        # LangChain hands a tool without a coroutine to a worker thread; heard calls take that road.
+        return await super().ainvoke(input, config, **kwargs)
+
+    # Telling nobody is most of a call: 77 us without, 242 with (`ToolNode`: 1.74 and 2.02 ms).
+    def _straight(self, call: Any) -> Any:
+        arguments, _ = self._to_args_and_kwargs(call["args"], call["id"])
+        return cast("Callable[..., Any]", self.func)(*arguments)
+
+    def _to_args_and_kwargs(
+        self, tool_input: str | dict[str, Any], tool_call_id: str | None
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """
+        Hand on the model's arguments as one, so that no name among them can be taken for ours.
+
+        Outside a graph there is no runtime, and the plan is empty: LangChain's own tests call
+        `write_todos.invoke(tool_call)` that way.
+        """
+        given = dict(tool_input) if isinstance(tool_input, dict) else {}
+        # Only an injected runtime is one: a model may send an argument of the same name.
+        runtime = given.get("runtime")
+        if isinstance(runtime, ToolRuntime):
+            del given["runtime"]
+        else:
+            runtime = None
+        return (runtime, given, tool_call_id or ""), {}
+
+    def _unheard(self, given: Any, config: RunnableConfig | None, kwargs: dict[str, Any]) -> bool:
+        injected = isinstance(given, Mapping) and "runtime" in given.get("args", ())
+        if not injected or kwargs:
+            return False
+        manager = (config or {}).get("callbacks")
+        if not isinstance(manager, BaseCallbackManager):
+            # It adds the tracers that the environment asks for (LangSmith), which the config lacks.
+            manager = CallbackManager.configure(manager)
+        return not (manager.handlers or self.callbacks or self.verbose)
+
+
+def make_tools(  # noqa: PLR0913 - settings of every adapter
+    toolbox: Toolbox | None = None,
+    *,
+    store: AnyStore | None = None,
+    clock: Clock = utc_now,
+    verify: Verify | None = None,
+    plan_id: str | None = None,
+    actor: str | None = None,
+    emit_events: bool = False,
+) -> list[BaseTool]:
+    """
+    Return the tools of a toolbox, for `bind_tools` and `ToolNode` over a state such as `PlanState`.
+
+    With a `store` the plan is kept there under `plan_id`, or else under the thread's id, and not in
+    the state. `verify` looks whether a task is done (see `Planner`), `actor` is this agent's name
+    in the history. `emit_events`: each accepted call is told on the stream mode "custom" as
+    {"todoplan": ...}, with the entry of the journal, the tool's name and the call's id. Calls of
+    one turn run at once and tell in any order; `revision` is the right one.
+
+    Raises:
+        PlanError: what was given is no toolbox, no store, no clock, no verifier or no name.
+    """
+    chosen = Toolbox() if toolbox is None else require(toolbox, Toolbox)
+    kept = store, plan_id, verify, require_actor(actor)
+    return tools_of(plans_for(chosen, require_clock(clock), *kept), emit_events=emit_events)
+
+
+def tools_of(plans: AnyPlans, *, emit_events: bool) -> list[BaseTool]:
+    """Return the planning tools of an agent."""
+    return [
+        _tool(plans, one, emit_events=emit_events) for one in plans.toolbox.toolset.definitions()
+    ]
+
+
+def _tool(plans: AnyPlans, definition: Definition, *, emit_events: bool) -> BaseTool:
+    def steps(
+        runtime: ToolRuntime | None, arguments: dict[str, Any], call_id: str, *, awaits: bool
+    ) -> Steps[Command[Any]]:
+        state: Any = runtime.state if runtime else {}
+        thread: Mapping[str, Any] = runtime.config.get("configurable", {}) if runtime else {}
+        own = Call(definition.name, arguments, (runtime.tool_call_id or "") if runtime else call_id)
+        turn = _turn(plans.toolbox, state, own, thread)
+        reply, update = yield from plans.answer(turn, awaits=awaits)
+        if emit_events and runtime and reply.events:
+            entry = entry_to_data(Entry(reply.revision, reply.events))
+            runtime.stream_writer({PLAN: {**entry, "tool": reply.name, "call_id": own.call_id}})
+        status = "error" if reply.is_error else "success"
+        message = ToolMessage(reply.text, name=reply.name, tool_call_id=own.call_id, status=status)
+        return _Fresh(update={**update, "messages": [message]})
+
+    # ToolNode finds by its annotation which parameter wants the runtime.
+    def answer(runtime: ToolRuntime, arguments: dict[str, Any], call_id: str) -> Command[Any]:
+        return at_once(steps(runtime, arguments, call_id, awaits=False))
+
+    async def aanswer(runtime: ToolRuntime, arguments: Any, call_id: str) -> Command[Any]:
+        return await awaited(steps(runtime, arguments, call_id, awaits=True))
+
+    return PlanTool.from_function(
+        answer,
+        # Else nothing is waited for, and calls of one loop stay in order.
+        aanswer if plans.is_awaited else None,
+        name=definition.name,
+        description=definition.description,
+        # LangChain does not validate a schema that is a dict: intake reads what was sent, and says
+        # what is wrong. It is cheaper, too: 143 us a call, 179 with a pydantic model (empty tool).
+        args_schema=definition.schema,
+        infer_schema=False,
+        plans=plans,
+    )
+
+
+class _Fresh(Command[Any]):
+    """
+    The command of one call, which nobody else holds: `ToolNode` copies each in depth, and need not.
+    """
+
+    def __deepcopy__(self, memo: object) -> _Fresh:
+        return self
+
+
+def answered_calls(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
+    """Return the model's last message, and which calls have their answer behind it, by id."""
+    answered: set[str] = set()
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            return message, answered
+        if isinstance(message, ToolMessage):
+            answered.add(message.tool_call_id)
+    return None, answered
+
+
+def _turn(toolbox: Toolbox, state: Any, own: Call, thread: Mapping[str, Any]) -> Turn:
+    """Return the turn that a call is part of, with its open planning calls."""
+    message, answered = answered_calls(messages_in(state))
+    if message is None:
+        return Turn(state, [own], 0, thread, "", own.call_id)
+    # Where a person has edited a call, the message still holds what the model sent.
+    edits = value_in(state, _EDITS) or {}
+    calls = []
+    for call in message.tool_calls:
+        action = edits.get(call["id"], call)
+        # Carried out again, a call that a guard or a person refused would come back to life.
+        if call["id"] not in answered and toolbox.toolset.find(action["name"]):
+            calls.append(Call(action["name"], action["args"], call["id"] or ""))
+    # What runs is what counts: a `wrap_tool_call` may have changed its arguments on the way. Where
+    # two calls have one id, the arguments tell which this is.
+    same = [place for place, call in enumerate(calls) if call.call_id == own.call_id]
+    place = same[0] if len(same) == 1 else next((at for at in same if calls[at] == own), -1)
+    if place < 0:  # the application made it up: it is answered upon the plan as it is
+        calls, place = [own], 0
+    calls[place] = own
+    # `add_messages` gives every message an id; a state with a list of its own need not.
+    name = message.id or " ".join(call["id"] or "" for call in message.tool_calls)
+    return Turn(state, calls, place, thread, message.id or "", name)
