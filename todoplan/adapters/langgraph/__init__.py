@@ -7,10 +7,9 @@ written by hand; `plan_of_state`, `history_of`, `seed_plan`, `edit_plan` and `un
 application reads, sets and changes the plan of a thread, `plan_update` and `command_update` how a
 node or a tool of its own does.
 
-Read `state` first: where the plan is, who writes it when, and what is kept of the session (law 15).
-Then `tools`: a plan in the state or in a store, and how its calls are answered; `threads`, by which
-the application changes the plan between runs, and in a store at any time; and `middleware`, which
-requests to the model go through, with the approval by a person and the presets.
+Read `plans` first: where the plan is, who writes it when, what is kept of the session (law 15), how
+calls are answered, and how the application changes the plan. Then `middleware`, which requests to
+the model go through, with the approval by a person and the presets.
 """
 
 from todoplan.errors import MissingExtraError
@@ -31,20 +30,18 @@ from todoplan.adapters.langgraph.middleware import (
 )
 from todoplan.adapters.langgraph.plans import (
     PlanState,
-    history_of,
-    make_tools,
-    merge_plans,
-    plan_of_state,
-    plan_update,
-    todos_of,
-)
-from todoplan.adapters.langgraph.threads import (
     aedit_plan,
     aseed_plan,
     aundo_plan,
     command_update,
     edit_plan,
+    history_of,
+    make_tools,
+    merge_plans,
+    plan_of_state,
+    plan_update,
     seed_plan,
+    todos_of,
     undo_plan,
 )
 from todoplan.lazy import listing

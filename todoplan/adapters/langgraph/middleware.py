@@ -12,7 +12,6 @@ is judged where it arrives: in `wrap_model_call`, by asking the model again with
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal, NotRequired, cast
@@ -44,12 +43,12 @@ from todoplan.adapters.langgraph.plans import (
     StoredPlans,
     at_once,
     awaited,
+    command_update,
     merge_agent_plans,
     plans_for,
     todos_of,
     tools_of,
 )
-from todoplan.adapters.langgraph.threads import command_update
 from todoplan.core.commands import ApprovePlan
 from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
@@ -64,7 +63,7 @@ from todoplan.dialogue.guidance import (
     text_of,
 )
 from todoplan.dialogue.replies import list_text
-from todoplan.dialogue.toolbox import Toolbox, guidance_of, require, require_actor, require_clock
+from todoplan.dialogue.toolbox import Toolbox, guidance_of, require
 from todoplan.dialogue.tools import WRITE_TODOS
 from todoplan.errors import MissingExtraError
 from todoplan.planner import AnyStore
@@ -75,7 +74,6 @@ from todoplan.texts import say
 # ContextEditingMiddleware skips what it has cleared already; the strategy tells ours from its own.
 _SPARED = {"cleared": True, "strategy": "todoplan"}
 _ROLES: dict[str, Any] = {"system": "system", "ai": "assistant", "tool": "tool"}
-logger = logging.getLogger("todoplan")
 
 _Request = ModelRequest[Any]
 _Response = ModelResponse[Any]
@@ -151,8 +149,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         wanted = Settings(unfinished=0) if settings is None else require(settings, Settings)
         self.guidance = guidance_of(chosen, wanted)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
-        kept = store, plan_id, verify, require_actor(actor)
-        self.plans = plans_for(chosen, require_clock(clock), *kept, is_agents=True)
+        self.plans = plans_for(chosen, clock, store, plan_id, verify, actor, is_agents=True)
         self.tools = tools_of(self.plans, emit_events=emit_events)
         for tool in self.tools:
             if tool.name == writer:
@@ -282,8 +279,7 @@ def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyM
     A `ContextEditingMiddleware` nearer to the model then leaves it alone: it can take away what
     this middleware has seen, and cannot be seen from here.
     """
-    for place in range(len(messages) - 1, -1, -1):
-        message = messages[place]
+    for place, message in reversed([*enumerate(messages)]):
         if not isinstance(message, ToolMessage) or message.name not in names:
             continue
         if neutral(message).results[0].ok:
