@@ -73,6 +73,8 @@ class Turn:
     @property
     def events(self) -> tuple[Event, ...]:
         """All events of the turn, in order."""
+        if len(self.replies) == 1:
+            return self.replies[0].events
         return tuple(event for reply in self.replies for event in reply.events)
 
     def shows_all_to(self, known: int | None) -> bool:

@@ -397,6 +397,8 @@ class Toolbox:
 
     def clashing(self, names: Sequence[str]) -> frozenset[int]:
         """Return the positions of the whole-list writes in a turn, if there is more than one."""
+        if len(names) == 1:
+            return frozenset()
         found = map(self.toolset.find, names)
         whole = [index for index, tool in enumerate(found) if tool is not None and tool.whole_list]
         return frozenset(whole) if len(whole) > 1 else frozenset()

@@ -41,11 +41,12 @@ from todoplan.codec.engine import (
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision, plan_of
 from todoplan.core.events.apply import Entry
-from todoplan.core.events.base import NOTHING_LISTED, Base, Note, differences
+from todoplan.core.events.base import NOTHING_LISTED, Base, Note, differences, quick_base
 from todoplan.core.events.types import Event
 from todoplan.core.plan.model import (
     EMPTY,
     Approval,
+    FrozenDict,
     Task,
     Todo,
     Waiting,
@@ -109,6 +110,7 @@ _PAIR = 2
 SIGHT = ("listed", "mine", "order", "told", "overflow")
 """The fields of `Base` that a record keeps."""
 _WIDEST = 1_000_000  # a range is spread out in memory
+_NEW_MEMORY = Memory().to_data()
 
 
 @attrs.frozen
@@ -171,8 +173,9 @@ class Record:
 
     def base(self, plan: Plan) -> Base:
         """Return the base of the session's next calls; `plan` is that of its `revision`."""
-        sight = {name: getattr(self, name) for name in SIGHT}
-        return Base(plan, **sight)
+        return quick_base(
+            plan, EMPTY, self.listed, self.mine, self.order, self.told, self.overflow, None
+        )
 
     def after_turn(
         self, known: Base | None, memory: Memory, turns: int, turn: OpenTurn | None
@@ -235,8 +238,8 @@ def record_to_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
     data |= _sight(record)
     if record.fences:
         data["fences"] = dict(record.fences)
-    if record.memory != Memory():
-        data["guidance"] = _memory_to_data(record.memory)
+    if memory := _memory_to_data(record.memory):
+        data["guidance"] = memory
     if record.answered:
         data["answered"] = record.answered
     if record.asked is not None:
@@ -284,8 +287,11 @@ def request_to_data(request: Request) -> dict[str, Any]:
 
 
 def _memory_to_data(memory: Memory) -> dict[str, int]:
-    plain = Memory().to_data()
-    return {name: value for name, value in memory.to_data().items() if value != plain[name]}
+    return {
+        name: value
+        for name, default in _NEW_MEMORY.items()
+        if (value := getattr(memory, name)) != default
+    }
 
 
 def base_to_data(base: Base) -> dict[str, Any]:
@@ -456,10 +462,11 @@ def _words(value: Any) -> tuple[str, dict[str, Any]]:
     return text(value[0]), read_object(value[1], _LINE, ("content",))
 
 
-def _mine(value: Any) -> dict[str, Task]:
+def _mine(value: Any) -> FrozenDict:
     if not isinstance(value, list) or len(value) > MOST_OWN:
         raise misfit(value, f"no array of {MOST_OWN} tasks at most")
-    return {task_id: _task(task_id, words) for task_id, words in read_each(value, _words)}
+    tasks = {task_id: _task(task_id, words) for task_id, words in read_each(value, _words)}
+    return FrozenDict(tasks)
 
 
 def _task(task_id: str, words: dict[str, Any]) -> Task:
@@ -885,7 +892,7 @@ class _Session(Generic[P]):
         of `answer`. All calls need ids.
         """
         if len(turn) <= 1:  # nothing to keep for the calls that follow
-            return (yield from self._answer([call], response)).replies[0]
+            return (yield from self._answer((call,), response)).replies[0]
         names = [one.name for one in turn]
         if call.name in {names[place] for place in self.toolbox.clashing(names)}:
             plan = yield from self.planner._plan()

@@ -24,7 +24,7 @@ import attrs
 from todoplan.core.commands import Command, RestorePlan
 from todoplan.core.decide import Accepted, Decision, Rejected, decide
 from todoplan.core.events.apply import Entry, replay
-from todoplan.core.events.base import NOTHING_LISTED, Base, Note, base_alone, changed_by
+from todoplan.core.events.base import NOTHING_LISTED, Base, Note, changed_by, quick_base
 from todoplan.core.events.types import Event, TaskCreated
 from todoplan.core.plan.model import EMPTY, in_utc, tuple_of
 from todoplan.core.plan.plan import Plan
@@ -747,7 +747,7 @@ class Transactions:
         at_revision = None if was_behind else turn.plan.revision - len(events)
         if decided and turn.shows_all_to(at_revision):
             if upon is None:
-                known = base_alone(turn.plan)
+                known = quick_base(turn.plan)
             else:
                 notes = [*(sight.notes if sight else ()), *(reply.note for reply in turn.replies)]
                 known = upon.advanced(before, turn.plan, notes)

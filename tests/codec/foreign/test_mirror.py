@@ -7,20 +7,12 @@ import pytest
 from todoplan.codec.foreign.agentscope import Mirror
 
 
-def written(record, item):
-    """Bring a record up to date, or make a new one."""
-    if record is None:
-        return SimpleNamespace(**item)
-    record.__dict__.update(item)
-    return record
-
-
 def left(count):
     """Return a mirror, and the records that it has just written."""
     made = []
-    mirror = Mirror()
+    mirror = Mirror(lambda item: SimpleNamespace(**item), "made_at")
     items = [{"id": str(n), "text": "t", "ends": [], "extra": {"k": [1]}} for n in range(count)]
-    mirror.write(made, items, written, whole=True)
+    mirror.write(made, items, whole=True)
     return mirror, made
 
 
@@ -59,10 +51,11 @@ def test_what_is_written_is_no_edit():
     """One record, one more, or all of them; records and list stay the same objects."""
     mirror, made = left(3)
     first, kept = made[0], made
-    mirror.write(made, [{"id": "0", "text": "x"}, {"id": "3", "text": "new"}], written, whole=False)
+    mirror.write(made, [{"id": "0", "text": "x", "made_at": 1}, {"id": "3", "text": "new"}])
     assert mirror.is_current(made)
     assert [record.text for record in made] == ["x", "t", "t", "new"]
-    mirror.write(made, [{"id": "3", "text": "y"}, {"id": "0", "text": "x"}], written, whole=True)
+    assert not hasattr(first, "made_at")
+    mirror.write(made, [{"id": "3", "text": "y"}, {"id": "0", "text": "x"}], whole=True)
     assert mirror.is_current(made)
     assert [record.id for record in made] == ["3", "0"]
     assert made is kept

@@ -71,8 +71,6 @@ _GUIDANCE_OF_0_2 = "todoplan_guidance"
 _EMPTY = {"version": RECORD_VERSION, "id": "", "revision": None}
 _HEAD = ("next_id", "revision", "approved")
 _NAMES = tuple(TheirTask.model_fields)
-# The host says when a task was made: that is read, and never written over.
-_WRITTEN = tuple(name for name in _NAMES if name != "created_at")
 logger = logging.getLogger("todoplan")
 
 
@@ -92,7 +90,8 @@ class Kept(dict[str, Any]):
 
     def __init__(self, saved: dict[str, Any]) -> None:
         super().__init__(saved)
-        self.plan, self.mirror = Plan(), Mirror()
+        # The host says when a task was made: that is read, and never written over.
+        self.plan, self.mirror = Plan(), Mirror(_made, "created_at")
         self.names: dict[str, str] = {}
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
@@ -107,7 +106,7 @@ class Kept(dict[str, Any]):
         """
         changed = plan if ids is None else map(plan.__getitem__, ids)
         items = list(map(task_to_agentscope, changed))
-        self.mirror.write(theirs, items, _written, whole=ids is None)
+        self.mirror.write(theirs, items, whole=ids is None)
         self.plan = plan
         self.pop(SEAL, None)  # of the tasks before: the end of the reply notes the next
 
@@ -137,16 +136,10 @@ class Kept(dict[str, Any]):
         return list(map(str, lines)) if isinstance(lines, list) else []
 
 
-def _written(their: TheirTask | None, data: dict[str, Any]) -> TheirTask:
-    if their is None:
-        known = {name: value for name, value in data.items() if value or name != "created_at"}
-        return TheirTask(**known)
-    fields = their.__dict__
-    for name in _WRITTEN:
-        # AgentScope's app tells a change by the dump: no write where nothing differs.
-        if fields[name] != data[name]:
-            setattr(their, name, data[name])
-    return their
+def _made(data: dict[str, Any]) -> TheirTask:
+    return TheirTask(
+        **{name: value for name, value in data.items() if value or name != "created_at"}
+    )
 
 
 def sum_of(theirs: Sequence[TheirTask]) -> str:
@@ -332,6 +325,10 @@ class Planning:
                 plan, and none is given here; or as of `TaskStore`.
             CodecError: as of `TaskStore`.
         """
+        kept = kept_in(state)
+        if kept.planning is self and kept.slot is not None:
+            kept.slot.state = state
+            return kept.session
         if plans := self._to_hand_over(state):
             begun = await AsyncPlanner(self.store, self._id_of(state)).begin(*plans)
             self._hand_over(state, begun=begun)

@@ -119,7 +119,7 @@ def _foreign(data: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
         "id": data["id"],
         "subject": data["subject"],
         "description": data.get("description", ""),
-        "state": _STAND_INS.get(status, status).value,
+        "state": _STAND_INS.get(status, status)._value_,  # `value` is a descriptor
         "owner": data.get("owner"),
         "blocks": data.get("blocks", []),
         "blocked_by": data.get("blocked_by", []),
@@ -288,9 +288,11 @@ class Mirror:
     A copy of the records as they were last written, to detect later changes.
 
     A record is an object with an `id` and with its fields, which are JSON values, in `__dict__`.
+    `make` returns a new record for an item. The fields `theirs` of a record are never changed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[dict[str, Any]], Any], *theirs: str) -> None:
+        self._make, self._theirs = make, theirs
         self._copies: list[dict[str, Any]] = []
         self._places: dict[str, int] = {}
 
@@ -303,39 +305,51 @@ class Mirror:
             return list(map(_fields_of, records)) == self._copies
         if len(records) != len(self._copies):
             return False
-        places = [self._places[each] for each in ids if each in self._places]
-        return all(records[place].__dict__ == self._copies[place] for place in places)
+        for task_id in ids:
+            place = self._places.get(task_id)
+            if place is not None and records[place].__dict__ != self._copies[place]:
+                return False
+        return True
 
     def write(
-        self,
-        records: list[Any],
-        items: Sequence[dict[str, Any]],
-        written: Callable[[Any, dict[str, Any]], Any],
-        *,
-        whole: bool,
+        self, records: list[Any], items: Sequence[dict[str, Any]], *, whole: bool = False
     ) -> None:
         """
         Update the records in place to match the items.
 
-        With `whole`, the items are all records; otherwise they are only the changed ones. `written`
-        updates a record, or creates a new one for an item.
+        With `whole`, the items are all records; otherwise they are only the changed ones, and these
+        records are current.
         """
         if whole:
             by_id = {record.id: record for record in records}
-            records[:] = [written(by_id.get(item["id"]), item) for item in items]
+            records[:] = [by_id.get(item["id"]) or self._make(item) for item in items]
             self._copies = [_copy(record.__dict__) for record in records]
             self._places = {record.id: place for place, record in enumerate(records)}
-            return
         for item in items:
             place = self._places.setdefault(item["id"], len(records))
-            record = written(records[place] if place < len(records) else None, item)
-            records[place : place + 1] = [record]
-            self._copies[place : place + 1] = [_copy(record.__dict__)]
+            if place == len(records):
+                records.append(self._make(item))
+                self._copies.append(_copy(records[place].__dict__))
+            copy = self._copies[place]
+            for name, value in item.items():
+                # AgentScope's app tells a change by the dump: no write where nothing differs.
+                if copy.get(name) != value and name not in self._theirs:
+                    setattr(records[place], name, value)
+                    copy[name] = _copy(value)
 
 
 def _copy(value: Any) -> Any:
     # Not `copy.deepcopy`, which takes three times as long because of types that JSON does not have.
     if isinstance(value, dict):
+        if not value:
+            return _NO_FIELDS
         # Most values are texts: no call for these.
         return {key: item if type(item) is str else _copy(item) for key, item in value.items()}
-    return list(map(_copy, value)) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return list(map(_copy, value)) if value else _NO_ITEMS
+    return value
+
+
+# Most lists and dicts are empty: to compare all of them with one takes less memory, and so time.
+_NO_ITEMS: list[Any] = []
+_NO_FIELDS: dict[str, Any] = {}

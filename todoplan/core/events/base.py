@@ -119,7 +119,7 @@ class Base:
         """
         notes = tuple(notes)
         if self._knows_as_before(before, after, notes):
-            return _base(after, EMPTY, self.listed, EMPTY, (), self.told, self.overflow, None)
+            return quick_base(after, EMPTY, self.listed, EMPTY, (), self.told, self.overflow, None)
         said = {task_id: line for note in notes for task_id, line in note.lines or ()}
         named = {task_id for note in notes for task_id in note.named}
         read = {note.read for note in notes if note.read is not None}
@@ -223,7 +223,7 @@ class Base:
         return now is not None and (was is None or now.revision > was.revision)
 
 
-base_alone = _base = fast_constructor(Base)
+quick_base = fast_constructor(Base)
 
 
 def _in_words(task: Task, line: Todo) -> Task:
