@@ -96,6 +96,9 @@ PROVISIONAL = {
     "todoplan.adapters.haystack": (
         "Planning attach edit_plan history_of make_tools plan_of_state seed_plan undo_plan"
     ),
+    "todoplan.adapters.llama_index": (
+        "Planning PlanningAgent edit_plan history_of make_tools plan_of_state seed_plan undo_plan"
+    ),
     "todoplan.adapters.langgraph": (
         "PlanApproval PlanMiddleware PlanState aedit_plan aseed_plan aundo_plan claude_like "
         "command_update deep_planning deerflow_like edit_plan history_of langchain_like make_tools "
@@ -159,6 +162,8 @@ def signatures():
             value = value_of(namespace, name)
             members = inspect.getmembers(value, callable) if inspect.isclass(value) else []
             inner = [(f"{name}.{key}", member) for key, member in members if key[0] != "_"]
+            if hasattr(value, "model_fields"):  # a framework's model: its fields and methods
+                value, inner = value.__init__, []
             for full_name, member in [(name, value), *inner]:
                 if inspect.isroutine(member) or inspect.isclass(member):
                     with suppress(ValueError):  # an exception of Python's own has no signature

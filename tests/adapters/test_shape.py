@@ -20,6 +20,7 @@ FRAMEWORKS = {
     "agent_framework": ("agent_framework", ["Planning"]),
     "strands": ("strands", ["Planning"]),
     "haystack": ("haystack", ["Planning"]),
+    "llama_index": ("llama_index", ["Planning"]),
 }
 NAMES = ["edit_plan", "history_of", "make_tools", "plan_of_state", "seed_plan", "undo_plan"]
 SETTINGS = ["toolbox", "settings", "store", "clock", "verify", "system_prompt"]
@@ -121,6 +122,7 @@ def test_a_verifier_is_asked_for_by_one_name(name):
         "strands",
         "agent_framework",
         "haystack",
+        "llama_index",
     }
     kinds = FRAMEWORKS[name][1] + (["make_tools"] if name not in of_planning else [])
     for kind in kinds:

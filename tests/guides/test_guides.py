@@ -19,6 +19,7 @@ FRAMEWORKS = {
     "google-adk",
     "haystack",
     "langchain",
+    "llama-index",
     "mcp",
     "openai-agents",
     "other-frameworks",
@@ -123,6 +124,7 @@ TEMPLATE = [
         "strands",
         "agent-framework",
         "haystack",
+        "llama-index",
         "mcp",
     ],
 )

@@ -69,6 +69,7 @@ READING_ORDER = (
             "strands",
             "agent-framework",
             "haystack",
+            "llama-index",
             "mcp",
             "coding-agents",
             "acp",

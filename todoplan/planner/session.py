@@ -11,6 +11,7 @@ awaits them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from datetime import datetime
 from threading import Lock
@@ -1130,6 +1131,24 @@ def opened_async(  # noqa: PLR0913 - same
         store, plan_id, toolbox=toolbox, clock=require_clock(clock), verify=verify
     )
     return AsyncSession(planner, record, settings=settings, actor=actor, slot=slot)
+
+
+def read_text(text: str) -> dict[str, Any]:
+    """
+    Return what a framework's state holds of a session as one JSON text, for `opened`.
+
+    Raises:
+        CodecError: it is damaged.
+    """
+    try:
+        kept = json.loads(text)
+    except (TypeError, ValueError) as error:
+        msg = f"the plan in the state of this session is damaged: {error}"
+        raise CodecError(msg, problem="damaged") from error
+    if not isinstance(kept, dict):
+        msg = f"the plan in the state of this session is damaged: it is no object but {text[:40]!r}"
+        raise CodecError(msg, problem="damaged")
+    return kept
 
 
 def _read(

@@ -55,9 +55,15 @@ from todoplan.dialogue.toolbox import (
     require_clock,
 )
 from todoplan.dialogue.tools import Definition
-from todoplan.errors import CodecError, PlanError
+from todoplan.errors import PlanError
 from todoplan.planner import AnyStore
-from todoplan.planner.session import AsyncSession, Request, opened_async, undo_in_slot
+from todoplan.planner.session import (
+    AsyncSession,
+    Request,
+    opened_async,
+    read_text,
+    undo_in_slot,
+)
 from todoplan.planner.verifying import Verify, verifier_of
 from todoplan.stores.slot import JOURNAL, SLOT
 
@@ -134,7 +140,7 @@ class Planning:
         text = context.state.get(KEY) or "{}"
         run = self._runs.pop(context.invocation_id, None)
         if run is None or run.text != text:
-            session = self.opened(_read(text), context.session.id)
+            session = self.opened(read_text(text), context.session.id)
             run = _Run(session, text, weakref.ref(context.session))
         run.is_over = False
         _keep_latest(self._runs, context.invocation_id, run)
@@ -201,18 +207,6 @@ def _keep_latest(kept: dict[Any, _Value], key: object, value: _Value) -> None:
     kept[key] = value
     if len(kept) > _MOST:
         del kept[next(iter(kept))]
-
-
-def _read(text: str) -> dict[str, Any]:
-    try:
-        kept = json.loads(text)
-    except (TypeError, ValueError) as error:
-        msg = f"the plan in the state of this session is damaged: {error}"
-        raise CodecError(msg, problem="damaged") from error
-    if not isinstance(kept, dict):
-        msg = f"the plan in the state of this session is damaged: it is no object but {text[:40]!r}"
-        raise CodecError(msg, problem="damaged")
-    return kept
 
 
 def _call(call: types.FunctionCall) -> Call:
@@ -434,7 +428,7 @@ def history_of(state: State) -> tuple[Entry, ...]:
 
 def _kept(state: State) -> dict[str, Any]:
     found = state.state if isinstance(state, Session) else state
-    return _read(found.get(KEY) or "{}")
+    return read_text(found.get(KEY) or "{}")
 
 
 async def seed_plan(
@@ -512,7 +506,7 @@ async def undo_plan(
 def _earlier(session: Session, journal: Sequence[Entry]) -> Iterator[Start]:
     for event in session.events:
         if text := event.actions.state_delta.get(KEY):
-            plan = plan_from_data(_read(text)[SLOT])
+            plan = plan_from_data(read_text(text)[SLOT])
             yield Start(plan, sum(entry.revision <= plan.revision for entry in journal))
 
 

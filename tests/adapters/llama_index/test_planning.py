@@ -1,0 +1,421 @@
+"""What only LlamaIndex has: its contexts, its scratchpad, its workflows of several agents."""
+
+import asyncio
+import json
+from types import SimpleNamespace
+
+import pytest
+from llama_index.core.agent.workflow import (
+    AgentInput,
+    AgentOutput,
+    AgentStream,
+    AgentWorkflow,
+    FunctionAgent,
+    ReActAgent,
+)
+from llama_index.core.llms import ChatMessage, MockLLM
+from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
+from support.conformance_llama_index import SCRIPT, WARNINGS, Scripted, seen
+
+from todoplan import LEAN, TASKS, Plan, Toolbox
+from todoplan.adapters.llama_index import (
+    Planning,
+    PlanningAgent,
+    edit_plan,
+    history_of,
+    make_tools,
+    plan_of_state,
+    seed_plan,
+    undo_plan,
+)
+from todoplan.adapters.llama_index.planning import KEY, _answer
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide import plan_of
+from todoplan.core.plan.model import Task
+from todoplan.dialogue import Call, Settings
+from todoplan.dialogue.guidance import is_refusal
+from todoplan.errors import CodecError, PlanError
+from todoplan.stores.memory import MemoryStore
+from todoplan.testing.adapters import ModelTurn, Script
+from todoplan.testing.adapters.host import says
+
+pytestmark = WARNINGS
+OFF = Settings(unfinished=0)
+
+
+def calls(*given, tool="plan", **arguments):
+    """A message with calls of the planning tool."""
+    found = given or (arguments,)
+    return ModelTurn(tuple(Call(tool, each, f"c{id(each)}") for each in found))
+
+
+def lean(settings=OFF, **more):
+    """A planning with the tool set `lean`."""
+    return Planning(Toolbox(LEAN), settings, **more)
+
+
+def agent_of(planning, **more):
+    """An agent with a planning."""
+    return PlanningAgent(planning=planning, llm=Scripted(), system_prompt="You work.", **more)
+
+
+def run(workflow, ctx, *turns, meanwhile=None, **more):
+    """Run a workflow with a script, and return its answer, the script and the memory."""
+
+    async def talk():
+        script = Script(*turns, meanwhile=meanwhile)
+        SCRIPT.set(script)
+        memory = ChatMemoryBuffer.from_defaults()
+        result = await workflow.run("go", ctx=ctx, memory=memory, **more)
+        return SimpleNamespace(said=str(result), requests=script.requests, memory=memory.get_all())
+
+    return asyncio.run(talk())
+
+
+def plan_in(ctx):
+    """The plan in a context."""
+    return asyncio.run(plan_of_state(ctx))
+
+
+def subjects(plan):
+    """The texts of the tasks."""
+    return [task.subject for task in plan]
+
+
+def restored(workflow, ctx):
+    """A context that was saved as JSON and read again."""
+    return Context.from_dict(workflow, json.loads(json.dumps(ctx.to_dict())))
+
+
+def test_the_plan_is_in_the_context():
+    """It is saved and restored with it; a new context has an empty plan."""
+    agent = agent_of(lean())
+    ctx = Context(agent)
+    assert (plan_in(ctx), asyncio.run(history_of(ctx))) == (Plan(), ())
+    run(agent, ctx, calls(write=["Dig", "Sow"]), says("ok"))
+    ctx = restored(agent, ctx)
+    run(agent, ctx, calls(done=[1]), says("ok"))
+    ctx = restored(agent, ctx)
+    assert [task.status.value for task in plan_in(ctx)] == ["completed", "in_progress"]
+    assert [entry.cause for entry in asyncio.run(history_of(ctx))] == ["plan", "plan"]
+
+
+def test_a_run_that_waits_is_saved_and_goes_on():
+    """The plan is as it was when the run began to wait."""
+
+    async def ask(ctx: Context) -> str:
+        asked = InputRequiredEvent(prefix="Dig?")
+        answer = await ctx.wait_for_event(HumanResponseEvent, waiter_event=asked)
+        return answer.response
+
+    agent = agent_of(lean(), tools=[ask])
+
+    async def wait():
+        SCRIPT.set(Script(calls(write=["Dig"]), calls({}, tool="ask")))
+        handler = agent.run("go", ctx=Context(agent))
+        async for event in handler.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                break
+        kept = json.dumps(handler.ctx.to_dict())
+        await handler.cancel_run()
+        return kept
+
+    async def go_on(kept):
+        script = Script(calls(done=[1]), says("Dug."))
+        SCRIPT.set(script)
+        ctx = Context.from_dict(agent, json.loads(kept))
+        await ctx.store.set("memory", ChatMemoryBuffer.from_defaults())
+        handler = agent.run(ctx=ctx)
+        handler.ctx.send_event(HumanResponseEvent(response="yes"))
+        await handler
+        return handler.ctx, script
+
+    ctx, script = asyncio.run(go_on(asyncio.run(wait())))
+    assert [task.status.value for task in plan_in(ctx)] == ["completed"]
+    assert "yes" in [message.text for message in script.requests[0]]
+
+
+def test_what_a_model_writes_is_no_class_for_the_framework():
+    """LlamaIndex would import and build the class that a dictionary in the context names."""
+    bomb = {"__is_pydantic": True, "qualified_name": "todoplan.nothing.Bomb", "value": {}}
+    agent = agent_of(Planning(Toolbox(TASKS), OFF))
+    ctx = Context(agent)
+    create = calls(subject="Dig", description="", metadata={"bomb": bomb}, tool="TaskCreate")
+    run(agent, ctx, create, says("ok"))
+    (task,) = plan_in(restored(agent, ctx))
+    assert task.metadata == {"bomb": bomb}
+
+
+@pytest.mark.parametrize("kept", ["{", "[]", '{"plan": 1}'])
+def test_a_damaged_plan_is_an_error(kept):
+    """And never an empty plan, neither for a reader nor for a run."""
+    agent = agent_of(lean())
+    ctx = Context(agent)
+    asyncio.run(ctx.store.set(KEY, kept))
+    with pytest.raises(CodecError):
+        plan_in(ctx)
+    with pytest.raises(CodecError):
+        run(agent, ctx, says("ok"))
+
+
+def test_a_store_keeps_the_plan():
+    """The context has the session's record alone."""
+    store = MemoryStore()
+    agent = agent_of(lean(store=store, plan_id="garden"))
+    ctx = Context(agent)
+    run(agent, ctx, calls(write=["Dig"]), calls(add=["Sow"]), says("ok"))
+    assert subjects(store.load("garden")) == ["Dig", "Sow"]
+    asyncio.run(undo_plan(agent.planning, ctx))
+    assert subjects(store.load("garden")) == ["Dig"]
+    with pytest.raises(PlanError, match="a store keeps the plan"):
+        plan_in(ctx)
+
+
+def test_undo_takes_back_change_after_change():
+    """As far as the journal in the context goes."""
+    agent = agent_of(lean())
+    ctx = Context(agent)
+    run(agent, ctx, calls(write=["Dig"]), calls(add=["Sow"]), says("ok"))
+    found = []
+    for _ in range(3):
+        decision = asyncio.run(undo_plan(agent.planning, ctx, actor="ann"))
+        found.append((type(decision).__name__, subjects(plan_in(ctx))))
+    assert found == [("Accepted", ["Dig"]), ("Accepted", []), ("Rejected", [])]
+
+
+def test_a_plan_may_be_edited_while_its_run_goes_on():
+    """By the context of the run; the model is told, and neither's work is lost."""
+
+    async def dig(ctx: Context) -> str:
+        await edit_plan(agent.planning, ctx, CreateTask("Tell Ann"), actor="ann")
+        return "dug"
+
+    agent = agent_of(lean(), tools=[dig])
+    ctx = Context(agent)
+    ran = run(
+        agent, ctx, calls(write=["Dig"]), calls({}, tool="dig"), calls(done=[1]), says("Dug.")
+    )
+    assert subjects(plan_in(ctx)) == ["Dig", "Tell Ann"]
+    assert "Tell Ann" in ran.requests[2][-1].text
+    asyncio.run(seed_plan(agent.planning, ctx, plan_of([Task("1", "Anew")])))
+    assert subjects(plan_in(ctx)) == ["Anew"]
+
+
+def test_a_reminder_is_the_last_message_of_one_request():
+    """Behind what the tools have answered in this run; it is not in the memory."""
+    agent = agent_of(lean())
+    ctx = Context(agent)
+    edit = {1: lambda: asyncio.run(edit_plan(agent.planning, ctx, CreateTask("Tell Ann")))}
+    turns = (calls(write=["Dig"]), calls({}, tool="nobody's"), says("ok"))
+    ran = run(agent, ctx, *turns, meanwhile=edit)
+    assert [message.role for message in ran.requests[2]] == [
+        *("system", "user", "tool", "tool", "user")
+    ]
+    assert "Tell Ann" in ran.requests[2][-1].text
+    assert [message.role.value for message in ran.memory] == [
+        *("user", "assistant", "tool", "assistant", "tool", "assistant")
+    ]
+    assert "Tell Ann" not in str(ran.memory)
+
+
+def test_an_early_answer_is_sent_back():
+    """Without a second copy of the user's message, and what was sent back is not kept."""
+    agent = agent_of(lean(Settings()))
+    script = (calls(write=["Dig"]), says("Early."), calls(done=[1]), says("Done."))
+    # Four answers; the one that was sent back is no iteration.
+    ran = run(agent, Context(agent), *script, max_iterations=4)
+    assert ran.said == "Done."
+    texts = [message.text for message in ran.requests[2]]
+    assert (texts[1], texts[-2], texts.count("go")) == ("go", "Early.", 1)
+    assert "while tasks of your plan are open" in texts[-1]
+    assert [one.text for message in ran.memory for one in seen(message)][-1] == "Done."
+    assert "Early." not in str(ran.memory)
+
+
+def test_the_events_of_a_run_are_streamed():
+    """As those of any agent: what is sent, what comes, and the answer."""
+    agent = agent_of(lean(Settings()))
+
+    async def kinds():
+        SCRIPT.set(Script(calls(write=["Dig"]), says("Early."), calls(done=[1]), says("Done.")))
+        events = [event async for event in agent.run("go", ctx=Context(agent)).stream_events()]
+        return [sum(isinstance(each, kind) for each in events) for kind in KINDS]
+
+    assert asyncio.run(kinds()) == [4, 4, 3]
+
+
+KINDS = (AgentInput, AgentStream, AgentOutput)
+
+
+def test_the_first_choice_of_a_tool_is_for_the_user_s_message():
+    """A reminder, which is a user's message too, does not force the tool again."""
+    chosen = []
+
+    class Choosing(Scripted):
+        def _prepare_chat_with_tools(self, tools, **more):
+            chosen.append(more.get("tool_choice"))
+            return super()._prepare_chat_with_tools(tools, **more)
+
+    agent = PlanningAgent(
+        planning=lean(Settings()), llm=Choosing(), initial_tool_choice="plan", streaming=False
+    )
+    run(agent, Context(agent), calls(write=["Dig"]), says("Early."), calls(done=[1]), says("Done."))
+    assert chosen == ["plan", None, None, None]
+
+
+def test_equal_ids_are_told_apart():
+    """Some providers give all calls of a message the tool's name as their id."""
+    store = MemoryStore()
+    agent = agent_of(lean(store=store, plan_id="garden"))
+    twice = ModelTurn(
+        (Call("plan", {"add": ["Dig"]}, "plan"), Call("plan", {"add": ["Dig"]}, "plan"))
+    )
+    run(agent, Context(agent), twice, says("ok"), twice, says("ok"))
+    assert subjects(store.load("garden")) == ["Dig", "Dig"]
+
+
+def test_calls_beside_the_blocks_of_a_message_are_answered():
+    """Some integrations leave them there; the arguments are those that LlamaIndex has read."""
+
+    class Beside(Scripted):
+        async def achat(self, messages, tools=(), **more):
+            answer = await super().achat(messages, tools, **more)
+            made = self.get_tool_calls_from_response(answer)
+            answer.message = ChatMessage(
+                answer.message.content, role="assistant", additional_kwargs={"tool_calls": made}
+            )
+            return answer
+
+    agent = PlanningAgent(planning=lean(), llm=Beside(), streaming=False)
+    ctx = Context(agent)
+    run(agent, ctx, calls({"write": ["Dig"]}, {"add": ["Sow"]}), says("ok"))
+    assert subjects(plan_in(ctx)) == ["Dig", "Sow"]
+
+
+def test_names_of_python_and_of_the_framework_are_arguments():
+    """`self` and `ctx` reach the tool set, which says that it has no such field."""
+    agent = agent_of(lean())
+    odd = calls({"self": 1, "write": ["Dig"]}, {"ctx": 1, "add": ["Sow"]})
+    ran = run(agent, Context(agent), odd, says("ok"))
+    told = [message.text for message in ran.requests[1] if message.role == "tool"]
+    assert [text.splitlines()[-1] for text in told] == ["note: ignored self", "note: ignored ctx"]
+
+
+def hands_over(to):
+    """A message that hands over to another agent."""
+    return calls({"to_agent": to, "reason": "It is yours."}, tool="handoff")
+
+
+@pytest.mark.parametrize("shares", [True, False])
+def test_agents_of_a_workflow_have_one_plan(shares):
+    """That of the context, with one planning or with several."""
+    digs, sows = lean(Settings()), lean(Settings())
+    agents = [
+        agent_of(digs, name="digger", description="It digs."),
+        agent_of(digs if shares else sows, name="sower", description="It sows."),
+    ]
+    workflow = AgentWorkflow(agents=agents, root_agent="digger")
+    ctx = Context(workflow)
+    turns = (
+        calls(write=["Dig", "Sow"]),
+        calls(done=[1]),
+        hands_over("sower"),
+        says("Early."),
+        calls(done=[2]),
+        says("Both are done."),
+    )
+    ran = run(workflow, ctx, *turns)
+    assert ran.said == "Both are done."
+    assert [task.status.value for task in plan_in(ctx)] == ["completed", "completed"]
+    assert "while tasks of your plan are open" in ran.requests[4][-1].text
+    ctx = restored(workflow, ctx)
+    run(workflow, ctx, calls(add=["Water"]), says("ok"), *[says("ok")] * 2)
+    assert subjects(plan_in(ctx)) == ["Dig", "Sow", "Water"]
+
+
+def test_the_tools_alone_have_no_guidance():
+    """Neither prompt nor reminder, in any agent of the framework."""
+    agent = FunctionAgent(tools=make_tools(lean(Settings())), llm=Scripted())
+    ctx = Context(agent)
+    ran = run(agent, ctx, calls(write=["Dig"]), says("Early."))
+    assert (ran.said, len(ran.requests)) == ("Early.", 2)
+    assert subjects(plan_in(ctx)) == ["Dig"]
+
+
+@pytest.mark.filterwarnings("ignore:is_running called from within a step")
+def test_an_agent_that_reads_tools_from_a_text_has_them_too():
+    """`ReActAgent` shows a model the schema, and reads calls from what it says."""
+    texts = iter(
+        [
+            'Thought: I plan.\nAction: plan\nAction Input: {"write": ["Dig"]}',
+            "Thought: Done.\nAnswer: ok",
+        ]
+    )
+    shown = []
+
+    class Saying(MockLLM):
+        async def achat(self, messages, **_):
+            shown.append(str(messages))
+            answer = await super().achat(messages)
+            answer.message = ChatMessage(role="assistant", content=next(texts))
+            return answer
+
+    agent = ReActAgent(tools=make_tools(lean()), llm=Saying(), streaming=False)
+    ctx = Context(agent)
+    run(agent, ctx)
+    assert subjects(plan_in(ctx)) == ["Dig"]
+    assert "indent subtasks" in shown[0]
+
+
+@pytest.mark.parametrize(
+    ("raw", "more"),
+    [
+        ({"choices": [{"finish_reason": "content_filter"}]}, {}),
+        ({"stop_reason": "refusal"}, {}),
+        ({"choices": []}, {"stop_reason": "refusal"}),
+        (None, {"stop_reason": "refusal"}),
+        ({"choices": [object()], "stop_reason": "refusal"}, {}),
+    ],
+)
+def test_why_an_answer_ended_is_read_where_providers_leave_it(raw, more):
+    """In the raw response, or beside the message."""
+    said = ChatMessage("No.", role="assistant", additional_kwargs=more)
+    assert is_refusal(_answer(AgentOutput(response=said, current_agent_name="a", raw=raw)))
+    plain = ChatMessage("No.", role="assistant")
+    assert not is_refusal(_answer(AgentOutput(response=plain, current_agent_name="a")))
+
+
+def test_the_prompt_may_be_left_out_or_be_another():
+    """It stands behind the agent's own."""
+    for given, found in ((None, LEAN.system_prompt()), ("", "You work."), ("Plan.", "Plan.")):
+        agent = agent_of(lean(system_prompt=given))
+        ran = run(agent, Context(agent), says("ok"))
+        assert ran.requests[0][0].text.endswith(found)
+        assert ran.requests[0][0].text.startswith("You work.")
+    assert PlanningAgent(llm=Scripted()).system_prompt == Planning().system_prompt
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda _: Planning(Plan()),
+        lambda _: Planning(settings="often"),
+        lambda _: Planning(store="plans.db"),
+        lambda _: Planning(store=MemoryStore()),
+        lambda _: PlanningAgent(planning="planning", llm=Scripted()),
+        lambda _: make_tools("planning"),
+        lambda _: asyncio.run(plan_of_state("ctx")),
+        lambda _: asyncio.run(history_of("ctx")),
+        lambda ctx: asyncio.run(edit_plan("planning", ctx, CreateTask("x"))),
+        lambda _: asyncio.run(edit_plan(lean(), "ctx", CreateTask("x"))),
+        lambda ctx: asyncio.run(edit_plan(lean(), ctx, CreateTask("x"), policy="lax")),
+        lambda ctx: asyncio.run(seed_plan(lean(), ctx, "plan")),
+        lambda _: asyncio.run(undo_plan(lean(), "ctx")),
+    ],
+)
+def test_arguments_of_the_wrong_type_are_refused(wrong):
+    """At once, and with what is wanted."""
+    ctx = Context(agent_of(lean()))
+    with pytest.raises(PlanError):
+        wrong(ctx)

@@ -1,0 +1,384 @@
+"""
+`Planning` and `PlanningAgent`: the tools, the reminders, and a model that is asked again.
+
+The plan and the session's record are one JSON text in the store of the workflow's `Context`, under
+a key of their own. A text, because LlamaIndex imports the class that a saved dictionary names: a
+model could write such a dictionary as metadata of a task.
+
+`FunctionAgent` keeps the messages of a run in a scratchpad and puts them behind its input. So each
+request gets a scratchpad of its own: the reminder is at its tail and is not saved. That an early
+answer is sent back is done here as well, since `AgentOutput.retry_messages` stand in front of the
+scratchpad and repeat the user's message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import attrs
+from llama_index.core.agent.workflow import AgentOutput, FunctionAgent
+from llama_index.core.agent.workflow.agent_context import AgentContext, SimpleAgentContext
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import BaseMemory
+from llama_index.core.tools import AsyncBaseTool, FunctionTool, ToolMetadata, ToolOutput
+from llama_index.core.workflow import Context
+
+from todoplan.codec import plan_from_data
+from todoplan.codec.documents import read_recent
+from todoplan.core.commands import Command
+from todoplan.core.decide import Decision
+from todoplan.core.events.apply import Entry
+from todoplan.core.plan.plan import Plan
+from todoplan.core.rules import Policy
+from todoplan.dialogue.calls import Call, Clock, Reply, utc_now
+from todoplan.dialogue.guidance import Message, Settings, ToolResult
+from todoplan.dialogue.replies import is_error_text
+from todoplan.dialogue.toolbox import Toolbox, require, require_clock
+from todoplan.dialogue.tools import Definition
+from todoplan.errors import PlanError
+from todoplan.planner import AnyStore
+from todoplan.planner.session import AsyncSession, opened_async, read_text, undo_in_slot
+from todoplan.planner.steps import Lane
+from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.stores.slot import JOURNAL, SLOT
+
+KEY = "todoplan"
+"""The key of the context's store."""
+
+_ROLES: dict[str, Any] = {name: name for name in ("system", "user", "assistant", "tool")}
+
+
+@attrs.define(eq=False)
+class _Run:
+    """
+    The session of one context's store, and the text that it was read from or written to.
+
+    `turn` are the calls of the model's last message. `waiting` are those that are not answered yet,
+    each with the arguments that LlamaIndex gives to its tool.
+    """
+
+    session: AsyncSession
+    text: str = "{}"
+    lane: Lane = attrs.Factory(lambda: Lane(1))
+    turn: list[Call] = attrs.Factory(list)
+    waiting: list[tuple[dict[str, Any], Call]] = attrs.Factory(list)
+
+    def note(self, output: AgentOutput) -> None:
+        """Note the calls of the model's last message."""
+        made, blocks = output.tool_calls, _blocks(output.response)
+        ids = [each.tool_id for each in made]  # some providers give several calls one id
+        sent: list[Any] = [each.tool_kwargs for each in made]
+        if len(blocks) == len(made):  # before LlamaIndex closes the brackets of what was cut off
+            sent = [block.tool_kwargs for block in blocks]
+        self.turn = [
+            Call(each.tool_name, sent[n], each.tool_id if ids.count(each.tool_id) == 1 else f"{n}")
+            for n, each in enumerate(made)
+        ]
+        self.waiting = [(each.tool_kwargs, self.turn[n]) for n, each in enumerate(made)]
+
+
+class Planning:
+    """
+    The plans of all contexts of an agent: `PlanningAgent(llm=llm, planning=Planning())`.
+
+    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
+    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
+    `system_prompt` is appended to the agent's own; it is the tool set's unless given, and "" for
+    none. With a `store` the plan is kept there under `plan_id`, and the context has the session's
+    record alone. Agents of one `AgentWorkflow` share the plan of the context.
+
+    Raises:
+        PlanError: an argument has the wrong type, or a store is given without a plan id.
+    """
+
+    def __init__(  # noqa: PLR0913 - the settings of every adapter
+        self,
+        toolbox: Toolbox | None = None,
+        settings: Settings = Settings(),  # noqa: B008 - a frozen value
+        *,
+        store: AnyStore | None = None,
+        clock: Clock = utc_now,
+        verify: Verify | None = None,
+        system_prompt: str | None = None,
+        plan_id: str | None = None,
+    ) -> None:
+        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
+        prompt = self.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
+        self.system_prompt, self.store, self.clock = prompt, store, require_clock(clock)
+        self._given: Any = {
+            "toolbox": self.toolbox,
+            "settings": require(settings, Settings),
+            "store": store,
+            "plan_id": plan_id,
+            "clock": clock,
+            "verify": verifier_of(verify),
+        }
+        self._runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
+        opened_async({}, **self._given)  # checks the store now, not at a call
+
+    @asynccontextmanager
+    async def run(self, store: Any) -> AsyncGenerator[_Run]:
+        """Lend the session of a context's store to one task at a time, and save it."""
+        run = self._runs.get(store)
+        if run is None:
+            run = self._runs[store] = _Run(opened_async({}, **self._given))
+        async with run.lane.within(asyncio.get_running_loop()):
+            text = await store.get(KEY, default="{}")
+            if text != run.text:  # a new process, or others have written there
+                run.session, run.text = opened_async(read_text(text), **self._given), text
+            try:
+                yield run
+            finally:
+                run.text = json.dumps(run.session.to_data())
+                if run.text != text:
+                    await store.set(KEY, run.text)
+
+    async def answer(self, ctx: Context, name: str, arguments: dict[str, Any]) -> Reply:
+        """Answer a call of the model."""
+        async with self.run(ctx.store) as run:
+            # LlamaIndex tells a tool no id. Calls that are equal may change places.
+            asked = [each for each in run.waiting if each[1].name == name]
+            equal = [each for each in asked if each[0] == arguments]
+            if not asked:  # the agent has the tools alone
+                return (await run.session.answer([Call(name, arguments)])).replies[0]
+            found = (equal or asked)[0]
+            run.waiting.remove(found)
+            return await run.session.answer_one(found[1], run.turn)
+
+
+@dataclass(frozen=True)
+class _Request(SimpleAgentContext):
+    """The context of one request to the model: its scratchpad is empty and goes with it."""
+
+    step: AgentContext = field(kw_only=True)
+
+    def write_event_to_stream(self, event: Any) -> None:
+        """Write an event to the stream of the step."""
+        self.step.write_event_to_stream(event)
+
+
+class PlanningAgent(FunctionAgent):
+    """
+    A `FunctionAgent` with the tools, the prompt and the guidance of a planning.
+
+    It takes the arguments of `FunctionAgent` by name. Agents of one `AgentWorkflow` are given the
+    same `planning`.
+
+    Raises:
+        PlanError: `planning` is none.
+    """
+
+    planning: Planning
+
+    def __init__(
+        self,
+        *,
+        planning: Planning | None = None,
+        tools: Sequence[Any] | None = None,
+        system_prompt: str | None = None,
+        **more: Any,
+    ) -> None:
+        planning = Planning() if planning is None else require(planning, Planning)
+        prompt = f"{system_prompt or ''}\n\n{planning.system_prompt}".strip()
+        super().__init__(
+            planning=planning,
+            tools=[*(tools or ()), *make_tools(planning)],
+            system_prompt=prompt,
+            **more,
+        )
+
+    async def take_step(
+        self,
+        ctx: AgentContext,
+        llm_input: list[ChatMessage],
+        tools: Sequence[AsyncBaseTool],
+        memory: BaseMemory,
+    ) -> AgentOutput:
+        """Guide one request to the model, and ask again after an early answer."""
+        scratchpad = await ctx.store.get(self.scratchpad_key, default=[])
+        messages = [*llm_input, *scratchpad]
+        is_new = not await ctx.store.get("num_iterations", default=0)
+        async with self.planning.run(ctx.store) as run:
+            request = await run.session.before_model(_conversation(messages), is_new=is_new)
+        while True:
+            # The first choice of a tool is for the user's message, not for a reminder.
+            agent = self if is_new else self.model_copy(update={"initial_tool_choice": None})
+            said = [ChatMessage(request.text)] if request.text else []
+            output = await super(PlanningAgent, agent).take_step(
+                _Request(step=ctx), [*messages, *said], tools, memory
+            )
+            async with self.planning.run(ctx.store) as run:
+                advice = await run.session.after_model(_answer(output), request=request)
+                run.note(output)
+            if advice.verdict != "again":
+                break
+            messages, is_new = [*messages, output.response], False
+            request = attrs.evolve(request, memory=advice.memory, text=advice.text)
+        await ctx.store.set(self.scratchpad_key, [*scratchpad, output.response])
+        return output
+
+
+def _answer(output: AgentOutput) -> Message:
+    """Return an answer of the model as guidance reads it."""
+    calls = tuple(each.tool_name for each in output.tool_calls)
+    # Why it ended is where the provider's integration leaves it: Anthropic's beside the message,
+    # OpenAI's in the raw response.
+    raw = output.raw if isinstance(output.raw, Mapping) else {}
+    told: dict[str, Any] = {**output.response.additional_kwargs}
+    for part in (raw, *(raw.get("choices") or ())[:1]):
+        told |= part if isinstance(part, Mapping) else {}
+    finish = told.get("finish_reason") or told.get("stop_reason") or ""
+    return Message("assistant", output.response.content or "", calls, finish=str(finish))
+
+
+def _conversation(messages: Sequence[ChatMessage]) -> list[Message]:
+    """Return the messages of a request as guidance reads them."""
+    names: dict[Any, str] = {}
+    read = []
+    for message in messages:
+        calls = _blocks(message)
+        names |= {call.tool_call_id: call.tool_name for call in calls}
+        role, text = _ROLES.get(message.role.value, "user"), message.content or ""
+        call_id = message.additional_kwargs.get("tool_call_id", "")
+        # A refusal has no mark in the message, so it is recognised by its text.
+        result = ToolResult(names.get(call_id, ""), not is_error_text(text), call_id)
+        results = (result,) if role == "tool" else ()
+        read.append(Message(role, text, tuple(call.tool_name for call in calls), results))
+    return read
+
+
+def _blocks(message: ChatMessage) -> list[ToolCallBlock]:
+    return [block for block in message.blocks if isinstance(block, ToolCallBlock)]
+
+
+class PlanTool(FunctionTool):
+    """A tool of the plan; `make_tools` makes it."""
+
+    def __init__(self, planning: Planning, definition: Definition) -> None:
+        class Arguments(BaseModel):
+            """LlamaIndex asks such a class for the schema."""
+
+            @classmethod
+            def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:
+                return {**definition.schema}
+
+        metadata = ToolMetadata(definition.description, definition.name, Arguments)
+        super().__init__(async_fn=self.acall, metadata=metadata)
+        self._planning = planning
+        # LlamaIndex gives its context to the argument of this name.
+        self.requires_context, self.ctx_param_name = True, "ctx"
+
+    async def acall(self, /, *_: Any, **arguments: Any) -> ToolOutput:
+        """Answer a call; a refusal is marked as an error."""
+        ctx, name = arguments.pop("ctx"), self.metadata.get_name()
+        reply = await self._planning.answer(ctx, name, arguments)
+        return ToolOutput(
+            name, reply.text, raw_input=arguments, raw_output=reply.text, is_error=reply.is_error
+        )
+
+
+def make_tools(planning: Planning) -> list[FunctionTool]:
+    """
+    Return the tools for any agent of LlamaIndex, without prompt and guidance.
+
+    Raises:
+        PlanError: the argument is not a `Planning`.
+    """
+    definitions = require(planning, Planning).toolbox.toolset.definitions()
+    return [PlanTool(planning, definition) for definition in definitions]
+
+
+async def plan_of_state(ctx: Context) -> Plan:
+    """
+    Return the plan in a context, or an empty plan if there is none.
+
+    Raises:
+        CodecError: the saved plan is damaged.
+        PlanError: a store keeps the plan, or the argument is not a context.
+    """
+    kept = await _kept(ctx)
+    if kept and SLOT not in kept:
+        msg = "a store keeps the plan of this context: read it there"
+        raise PlanError(msg)
+    return plan_from_data(kept[SLOT]) if kept else Plan()
+
+
+async def history_of(ctx: Context) -> tuple[Entry, ...]:
+    """
+    Return the journal in a context, at most the latest 50 entries.
+
+    Raises:
+        CodecError: as in `plan_of_state`.
+        PlanError: the argument is not a context.
+    """
+    return read_recent((await _kept(ctx)).get(JOURNAL))
+
+
+async def _kept(ctx: Context) -> dict[str, Any]:
+    return read_text(await _store(ctx).get(KEY, default="{}"))
+
+
+def _store(ctx: Context) -> Any:
+    return require(ctx, Context, "a Context of LlamaIndex, such as handler.ctx").store
+
+
+async def seed_plan(
+    planning: Planning, ctx: Context, plan: Plan, *, actor: str | None = None
+) -> None:
+    """
+    Replace the tasks of a context's plan by those of `plan`; ids that were used are not reused.
+
+    Raises:
+        PlanError: an argument has the wrong type.
+    """
+    async with require(planning, Planning).run(_store(ctx)) as run:
+        await run.session.seed(require(plan, Plan), actor=actor)
+
+
+async def edit_plan(
+    planning: Planning,
+    ctx: Context,
+    command: Command,
+    *,
+    actor: str | None = None,
+    policy: Policy | None = None,
+) -> Decision:
+    """
+    Apply a command to a context's plan, between two runs or during one, and return the decision.
+
+    The default policy is that of the toolbox. `actor` is the author of the change, for the journal.
+    The context of a run is `handler.ctx`.
+
+    Raises:
+        PlanError: an argument has the wrong type.
+    """
+    async with require(planning, Planning).run(_store(ctx)) as run:
+        chosen = None if policy is None else require(policy, Policy)
+        return await run.session.edit(command, actor=actor, policy=chosen)
+
+
+async def undo_plan(planning: Planning, ctx: Context, *, actor: str | None = None) -> Decision:
+    """
+    Undo the last change of a context's plan that is not undone yet, by any actor.
+
+    Repeated calls undo earlier changes. Without a store, the plan before a change has to follow
+    from the latest 50 entries.
+
+    Raises:
+        PlanError: an argument has the wrong type; or the journal does not say what was before the
+            change.
+    """
+    async with require(planning, Planning).run(_store(ctx)) as run:
+        session = run.session
+        if session.slot is None:
+            return await session.undo(actor=actor)
+        journal = await session.history()
+        return undo_in_slot(session.slot, journal, at=planning.clock(), actor=actor)
