@@ -6,7 +6,16 @@ from support.strategies import full_plans
 
 from todoplan import Plan, Planner, Rejected, Task, plan_of
 from todoplan.core import commands
-from todoplan.planner.steps import holding
+from todoplan.stores.base import beginning
+from todoplan.stores.memory import MemoryStore
+
+
+def holding(plan_id, plan):
+    """Return a store that holds one plan as it is, revision and all."""
+    store = MemoryStore()
+    if plan != Plan():
+        store.append(plan_id, 0, (beginning(plan, "held"),), plan)
+    return store
 
 
 @given(full_plans)

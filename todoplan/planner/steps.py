@@ -15,13 +15,11 @@ from threading import Thread
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from todoplan.core.events.apply import Entry
-from todoplan.core.events.base import Base
 from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
-from todoplan.stores.base import AnyStore, Store, beginning
+from todoplan.stores.base import AnyStore
 from todoplan.stores.locks import Hold as Locked
-from todoplan.stores.memory import MemoryStore
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -279,11 +277,6 @@ class Background:
 
 # -------- arguments --------
 # What a planner is made of: what does not fit is refused at once, not when it is first needed.
-# Where a framework holds the state, `holding` makes the store.
-
-
-HELD = "held"
-"""The cause of the entry that hands a plan over."""
 
 
 def checked_store(store: Any) -> AnyStore:
@@ -321,21 +314,6 @@ def store_of_plans(store: Any, plan_id: str | None) -> AnyStore | None:
         msg = f"plan_id={plan_id!r} names a plan in a store: give store= too, or leave it out"
         raise PlanError(msg, plan_id=plan_id)
     return None if store is None else checked_store(store)
-
-
-def holding(plan_id: str, plan: Plan, base: Base | None = None) -> Store:
-    """
-    Return a store in memory that holds one plan as it is, revision and all; where it has a `base`,
-    upon that one.
-
-    Its journal begins with the plan as it was handed over, which nobody can undo.
-    """
-    store = MemoryStore()
-    for held in (plan,) if base is None else (base.plan, plan):
-        if held != Plan():
-            known = store.load(plan_id).revision
-            store.append(plan_id, known, (beginning(held, HELD),), held)
-    return store
 
 
 def unfit(given: object, remedy: str) -> PlanError:

@@ -201,23 +201,25 @@ def _new_ids(update: _Value, merged: _Value) -> Mapping[str, str] | None:
 
 def base_of(value: _Value | None) -> Base | None:
     """
-    Return what the session knows of the plan in a value; `None` if it has listed all of it as it
-    is.
+    Return the merge base in a value; `None` if the session has listed all of the plan as it is.
 
     Raises:
-        CodecError: what stands there is damaged.
+        CodecError: the value is damaged.
     """
-    if not value:
+    if not value or (SESSION not in value and "base" not in value):
         return None
-    if (data := value.get(SESSION)) is None:
-        # 0.2.0 kept the whole plan as the model saw it last; all of that counts as listed.
-        old = value.get("base")
-        return None if old is None else base_of_0_2(old)
     plan = plan_in_value(value)
-    record = _record(data, plan)
-    if record.behind is None:
-        return record.base(plan)
-    return attrs.evolve(record.base(record.behind.plan), actors=record.behind.actors)
+    record = _record_in(value, plan)
+    behind = record.behind or Base(plan)
+    return attrs.evolve(record.base(behind.plan), actors=behind.actors)
+
+
+def _record_in(value: _Value, plan: Plan) -> Record:
+    if (data := value.get(SESSION)) is not None:
+        return _record(data, plan)
+    # 0.2.0 kept the whole plan as the model saw it last; all of that counts as listed.
+    base = None if (old := value.get("base")) is None else base_of_0_2(old)
+    return Record("", (plan if base is None else base.plan).revision, behind=base)
 
 
 def session_data(base: Base | None, plan: Plan) -> dict[str, Any] | None:
@@ -649,14 +651,11 @@ class StatePlans:
     def session(self, state: Any, *, awaits: bool) -> Steps[Any]:
         """Return the session of a request, which reads the plan of its state."""
         yield from ()  # as steps: in a store it takes some
-        value = value_of(state)
-        plan, base = plan_in_value(value), base_of(value)
-        upon = Base(plan) if base is None else base
+        plan = plan_in_value(value := value_of(state))
         # The plan is this thread's alone, and so are its claims.
         fences = {task.id: task.claim.fence for task in plan.active() if task.claim}
-        sight: dict[str, Any] = {name: getattr(upon, name) for name in SIGHT}
         memory = Memory.of(value_in(state, MEMORY))
-        record = Record("", upon.plan.revision, fences=fences, memory=memory, behind=base, **sight)
+        record = attrs.evolve(_record_in(value, plan), fences=fences, memory=memory)
         store: Any = _OnePlan(plan)
         given: dict[str, Any] = {"toolbox": self.toolbox, "clock": self.clock}
         if awaits:
@@ -737,12 +736,11 @@ def _room(thread: Mapping[str, Any]) -> str:
 
 @attrs.frozen
 class _Answered:
-    """What a group of calls came to, and the record of its session then."""
+    """The replies to a group of calls, the plan after them, and their session."""
 
     replies: tuple[Reply, ...]
     plan: Plan
     session: Any
-    record: Record
 
 
 @attrs.frozen
@@ -887,12 +885,12 @@ class StoredPlans:
             response = (thread, turn.message, record.revision) if turn.message else None
             if len(calls) == len(names) - len(clashing):
                 done = yield partial(session.answer, calls, response)
-                return _Answered(done.replies, done.plan, session, session.state)
+                return _Answered(done.replies, done.plan, session)
             replies = []
             for call in calls:
                 reply = yield partial(session.answer_one, call, turn.calls, response)
                 replies.append(reply)
-            return _Answered(tuple(replies), replies[-1].plan, session, session.state)
+            return _Answered(tuple(replies), replies[-1].plan, session)
 
         ids = [call.call_id for at, call in enumerate(turn.calls) if at not in clashing]
         room = run_config().get("max_concurrency")
@@ -905,7 +903,7 @@ class StoredPlans:
         reply, done = yield partial(
             group, key, ids, turn.own, lambda *given: drive(carry_out(*given))
         )
-        update = stored_update(plan_id, record, done.record)
+        update = stored_update(plan_id, record, done.session.state)
         if not all(one.is_error for one in done.replies) or update:
             update[TODOS] = _listed(done.plan)
         return reply, update
