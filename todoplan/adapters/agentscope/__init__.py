@@ -7,8 +7,8 @@ arguments of `Agent` for both tools and guidance. The plan is kept in the agent'
 AgentScope's own tasks: `plan_of_state` and `history_of` read it, `seed_plan`, `edit_plan` and
 `undo_plan` set and change it, and `repair` checks and corrects a list that was written by hand.
 
-Read `state` first: it has the storage of the plan and the session, and the functions with which
-applications read and edit them. Then read `attaching`: the tools and the middleware of an agent.
+`planning` has, in this order: the storage of the plan and the session, the tools, the middleware of
+an agent, and the functions with which applications read and edit the plan.
 """
 
 from todoplan.errors import MissingExtraError
@@ -18,7 +18,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "agentscope") from error
 
-from todoplan.adapters.agentscope.attaching import (
+from todoplan.adapters.agentscope.planning import (
     PlanMiddleware,
     PlanTool,
     TaskCreate,
@@ -26,11 +26,9 @@ from todoplan.adapters.agentscope.attaching import (
     TaskList,
     TaskUpdate,
     attach,
-    make_tools,
-)
-from todoplan.adapters.agentscope.state import (
     edit_plan,
     history_of,
+    make_tools,
     plan_of_state,
     repair,
     seed_plan,
