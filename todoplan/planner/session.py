@@ -52,7 +52,6 @@ from todoplan.core.plan.model import (
     Todo,
     Waiting,
     fast_constructor,
-    in_utc,
 )
 from todoplan.core.plan.plan import Plan, number_of
 from todoplan.core.rules import Policy
@@ -72,13 +71,9 @@ from todoplan.dialogue.toolbox import (
     answered_after,
     fences_after,
     guidance_of,
-    last_change,
-    plan_before,
     require,
     require_actor,
     require_clock,
-    starts,
-    undone,
 )
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner.planner import AsyncPlanner, Planner
@@ -126,6 +121,10 @@ class Request:
     revision: int
     text: str = attrs.field(default="", eq=False)
     kind: str = attrs.field(default="", eq=False)
+
+    def again(self, advice: Advice) -> Request:
+        """Return the request that follows if the answer to this one is sent back."""
+        return attrs.evolve(self, memory=advice.memory, text=advice.text)
 
 
 @attrs.frozen
@@ -946,6 +945,16 @@ class _Session(Generic[P]):
             fences = fences_after(self.state.fences, events)
             self.state = attrs.evolve(self.state, fences=fences)
 
+    def _undo(
+        self,
+        actor: str | None,
+        seen: int | None,
+        kept: tuple[Entry, ...],
+        earlier: Sequence[Start],
+    ) -> Steps[Decision]:
+        journal = kept or (() if self.slot is None else self.slot.history())
+        return self.planner._undo_last(actor, seen, None, journal, earlier)
+
     def _history(self) -> Steps[tuple[Entry, ...]]:
         if self.slot is not None:
             return self.slot.history()
@@ -988,9 +997,24 @@ class Session(_Session[Planner]):
         chosen = None if policy is None else require(policy, Policy)
         return self.planner.apply(command, actor=actor, policy=chosen, key=key)
 
-    def undo(self, *, actor: str | None = None, seen: int | None = None) -> Decision:
-        """Take the last accepted command back that still stands. See `Planner.undo`."""
-        return self.planner.undo(actor=actor, seen=seen)
+    def undo(
+        self,
+        *,
+        actor: str | None = None,
+        seen: int | None = None,
+        kept: tuple[Entry, ...] = (),
+        earlier: Sequence[Start] = (),
+    ) -> Decision:
+        """
+        Take the last accepted command back that still stands. See `Planner.undo`.
+
+        A slot has only the latest entries of its journal: `kept` are those that the framework has,
+        if it has more, and `earlier` are plans that it has.
+
+        Raises:
+            PlanError: without a store, if neither leads to the plan before the change.
+        """
+        return self.planner._run(self._undo(actor, seen, kept, earlier))
 
     def seed(self, plan: Plan, *, actor: str | None = None) -> Decision:
         """Make the tasks those of another plan. The session has listed none of them."""
@@ -1040,9 +1064,16 @@ class AsyncSession(_Session[AsyncPlanner]):
         chosen = None if policy is None else require(policy, Policy)
         return await self.planner.apply(command, actor=actor, policy=chosen, key=key)
 
-    async def undo(self, *, actor: str | None = None, seen: int | None = None) -> Decision:
+    async def undo(
+        self,
+        *,
+        actor: str | None = None,
+        seen: int | None = None,
+        kept: tuple[Entry, ...] = (),
+        earlier: Sequence[Start] = (),
+    ) -> Decision:
         """As `Session.undo`."""
-        return await self.planner.undo(actor=actor, seen=seen)
+        return await self.planner._await(self._undo(actor, seen, kept, earlier))
 
     async def seed(self, plan: Plan, *, actor: str | None = None) -> Decision:
         """As `Session.seed`."""
@@ -1051,32 +1082,6 @@ class AsyncSession(_Session[AsyncPlanner]):
     async def history(self) -> tuple[Entry, ...]:
         """As `Session.history`."""
         return await self.planner._await(self._history())
-
-
-def undo_in_slot(
-    slot: SlotStore,
-    journal: Sequence[Entry],
-    earlier: Iterable[Start] = (),
-    *,
-    at: datetime,
-    actor: str | None = None,
-) -> Decision:
-    """
-    Undo the last change in a slot, which has only the latest entries of the journal.
-
-    `journal` are the entries that the framework has, at least those of the slot. The plan before
-    the change is found from them, or from the `earlier` plans that the framework has.
-
-    Raises:
-        PlanError: none of them leads to the plan before the change.
-    """
-    plan, change = slot.load(slot.plan_id), last_change(journal)
-    known = (*starts(journal), *earlier)
-    before = None if change is None else plan_before(change, plan, journal, known)
-    decision, entry = undone(plan, change, before, at=in_utc(at), actor=actor)
-    if entry is not None:
-        slot.append(slot.plan_id, plan.revision, (entry,), decision.unwrap())
-    return decision
 
 
 def opened(  # noqa: PLR0913 - what a session is made of

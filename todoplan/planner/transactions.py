@@ -36,13 +36,16 @@ from todoplan.dialogue.replies import unseen_text
 from todoplan.dialogue.toolbox import (
     NO_FENCES,
     Fences,
+    Start,
     Toolbox,
     base_at,
     claimed_by_others,
     fences_after,
     is_refused_check,
     last_change,
+    plan_before,
     start,
+    starts,
     tell_called,
     tell_decided,
     undone,
@@ -822,9 +825,27 @@ class Transactions:
         live claim, but for those whose fencing tokens are given: `fences={"3": 1}`. Without them
         they are those that this planner's own calls got for the actor.
         """
+        return self._undo_last(actor, seen, fences)
+
+    def _undo_last(
+        self,
+        actor: str | None,
+        seen: int | None = None,
+        fences: Fences | None = None,
+        kept: Journal = (),
+        earlier: Sequence[Start] = (),
+    ) -> Steps[Decision]:
+        """
+        Undo the last change. `kept` is the journal if the store has only a part of it, as a slot:
+        the plan before the change is then replayed from it, or from one of the `earlier` plans.
+
+        Raises:
+            PlanError: neither of them leads to the plan before the change.
+        """
         own = self._actors.fences(actor) if fences is None else fences
 
-        def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
+        def attempt(plan: Plan, stored: Journal, at: datetime) -> Outcome:
+            journal = kept or stored
             # Law 15: "the last command" is another one by now, which its actor has never seen.
             if seen is not None and plan.revision != seen:
                 moved_on = Problem("moved_on", seen=str(seen), legal=str(plan.revision))
@@ -837,9 +858,12 @@ class Transactions:
                 if journal and is_beginning(journal[0]) and journal[0].cause == CUT:
                     problem = Problem("journal_cut", seen=str(journal[0].revision))
                 return Outcome(Rejected((problem,)), plan)
-            # Every later entry is an undo or was undone, or a heartbeat: replaying the ones before
-            # is enough.
-            before = plan_at(journal, journal.index(change))
+            if kept:
+                before = plan_before(change, plan, kept, (*starts(kept), *earlier))
+            else:
+                # Every later entry is an undo or was undone, or a heartbeat: replaying the ones
+                # before is enough.
+                before = plan_at(journal, journal.index(change))
             decision, entry = undone(plan, change, before, at=at, actor=actor, fences=own)
             if isinstance(decision, Rejected) or entry is None:
                 return Outcome(decision, plan)

@@ -11,7 +11,7 @@ A slot has these limits:
   changes.
 """
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from datetime import UTC
 from typing import Any
 
@@ -32,6 +32,24 @@ JOURNAL = "journal"
 
 LOADED = "held"
 """The cause of the snapshot entry of the plan as it was loaded."""
+
+
+def plan_in_slot(saved: Mapping[str, Any] | None, owner: str) -> Plan:
+    """
+    Return the plan of a mapping that an adapter saved, or an empty plan if there is none.
+
+    `owner` is what the plan belongs to, such as "agent", for the message.
+
+    Raises:
+        CodecError: the saved plan is damaged.
+        PlanError: a store keeps the plan.
+    """
+    if not saved:
+        return Plan()
+    if SLOT not in saved:
+        msg = f"a store keeps the plan of this {owner}: read it there"
+        raise PlanError(msg)
+    return plan_from_data(saved[SLOT])
 
 
 class SlotStore(MemoryStore):

@@ -394,6 +394,7 @@ def test_agents_that_are_tools_work_on_one_plan_in_a_store():
         planning,
         calls(write=["Dig", "Sow"]),
         calls(name="help", **asked),
+        calls(drop=[2]),
         calls(write=["Dig"]),
         says("ok"),
         tools=[AgentTool(helper, name="help", description="Helps.")],

@@ -32,7 +32,6 @@ from agent_framework import (
     SessionContext,
 )
 
-from todoplan.codec import plan_from_data
 from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
@@ -51,9 +50,9 @@ from todoplan.dialogue.toolbox import (
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore
-from todoplan.planner.session import AsyncSession, Request, opened_async, undo_in_slot
+from todoplan.planner.session import AsyncSession, Request, opened_async
 from todoplan.planner.verifying import Verify, verifier_of
-from todoplan.stores.slot import JOURNAL, SLOT
+from todoplan.stores.slot import JOURNAL, plan_in_slot
 
 KEY = "todoplan"
 """The key of the session's state, and the source id of the provider."""
@@ -230,7 +229,7 @@ class _Guided(ChatMiddleware):
             run.save()
         if advice.verdict != "again":
             return None
-        return attrs.evolve(request, memory=advice.memory, text=advice.text)
+        return request.again(advice)
 
 
 class _Answering(FunctionMiddleware):
@@ -335,11 +334,7 @@ def plan_of_state(session: AgentSession) -> Plan:
         CodecError: the saved plan is damaged.
         PlanError: a store keeps the plan, or the argument is not a session.
     """
-    kept = require(session, AgentSession).state.get(KEY)
-    if kept and SLOT not in kept:
-        msg = "a store keeps the plan of this session: read it there"
-        raise PlanError(msg)
-    return plan_from_data(kept[SLOT]) if kept else Plan()
+    return plan_in_slot(require(session, AgentSession).state.get(KEY), "session")
 
 
 def history_of(session: AgentSession) -> tuple[Entry, ...]:
@@ -363,7 +358,7 @@ async def seed_plan(
         PlanError: as of `edit_plan`.
     """
     opened = _idle(planning, session)
-    await opened.seed(require(plan, Plan), actor=actor)
+    await opened.seed(plan, actor=actor)
     _state(session).update(opened.to_data())
 
 
@@ -385,8 +380,7 @@ async def edit_plan(
             keeps the plan.
     """
     opened = _idle(planning, session)
-    chosen = None if policy is None else require(policy, Policy)
-    decision = await opened.edit(command, actor=actor, policy=chosen)
+    decision = await opened.edit(command, actor=actor, policy=policy)
     _state(session).update(opened.to_data())
     return decision
 
@@ -404,10 +398,7 @@ async def undo_plan(
         PlanError: as of `edit_plan`; or the journal does not say what was before the change.
     """
     opened = _idle(planning, session)
-    if opened.slot is None:
-        return await opened.undo(actor=actor)
-    journal = history_of(session)
-    decision = undo_in_slot(opened.slot, journal, at=planning.clock(), actor=actor)
+    decision = await opened.undo(actor=actor)
     _state(session).update(opened.to_data())
     return decision
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, TypeVar
 
@@ -57,15 +57,9 @@ from todoplan.dialogue.toolbox import (
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore
-from todoplan.planner.session import (
-    AsyncSession,
-    Request,
-    opened_async,
-    read_text,
-    undo_in_slot,
-)
+from todoplan.planner.session import AsyncSession, Request, opened_async, read_text
 from todoplan.planner.verifying import Verify, verifier_of
-from todoplan.stores.slot import JOURNAL, SLOT
+from todoplan.stores.slot import JOURNAL, SLOT, plan_in_slot
 
 KEY = "todoplan"
 """The key of the session's state."""
@@ -305,7 +299,7 @@ class GuidedModel(BaseLlm):
                 return
             if advice.keeps(answer):
                 first = last
-            request = attrs.evolve(request, memory=advice.memory, text=advice.text)
+            request = request.again(advice)
             said = [last.content] if last.content else []
             contents = [*llm_request.contents, *said, _said(advice.text)]
             llm_request = llm_request.model_copy(update={"contents": contents})
@@ -409,11 +403,7 @@ def plan_of_state(state: State) -> Plan:
         CodecError: the saved plan is damaged.
         PlanError: a store keeps the plan.
     """
-    kept = _kept(state)
-    if kept and SLOT not in kept:
-        msg = "a store keeps the plan of this session: read it there"
-        raise PlanError(msg)
-    return plan_from_data(kept[SLOT]) if kept else Plan()
+    return plan_in_slot(_kept(state), "session")
 
 
 def history_of(state: State) -> tuple[Entry, ...]:
@@ -447,7 +437,7 @@ async def seed_plan(
         Exception: as of `edit_plan`.
     """
     opened = _opened(planning, session)
-    await opened.seed(require(plan, Plan), actor=actor)
+    await opened.seed(plan, actor=actor)
     await _keep(opened, service, session)
 
 
@@ -473,8 +463,7 @@ async def edit_plan(  # noqa: PLR0913 - where the plan is, and what is done to i
             ADK that use a database do): get it again. With a store nothing is written to it.
     """
     opened = _opened(planning, session)
-    chosen = None if policy is None else require(policy, Policy)
-    decision = await opened.edit(command, actor=actor, policy=chosen)
+    decision = await opened.edit(command, actor=actor, policy=policy)
     await _keep(opened, service, session)
     return decision
 
@@ -493,21 +482,17 @@ async def undo_plan(
         Exception: as of `edit_plan`.
     """
     opened = _opened(planning, session)
-    if opened.slot is None:
-        return await opened.undo(actor=actor)
-    journal = history_of(session)
-    decision = undo_in_slot(
-        opened.slot, journal, _earlier(session, journal), at=planning.clock(), actor=actor
-    )
+    earlier = () if opened.slot is None else _earlier(session)
+    decision = await opened.undo(actor=actor, earlier=earlier)
     await _keep(opened, service, session)
     return decision
 
 
-def _earlier(session: Session, journal: Sequence[Entry]) -> Iterator[Start]:
-    for event in session.events:
-        if text := event.actions.state_delta.get(KEY):
-            plan = plan_from_data(read_text(text)[SLOT])
-            yield Start(plan, sum(entry.revision <= plan.revision for entry in journal))
+def _earlier(session: Session) -> list[Start]:
+    journal = history_of(session)
+    texts = [event.actions.state_delta.get(KEY) for event in session.events]
+    plans = [plan_from_data(read_text(text)[SLOT]) for text in texts if text]
+    return [Start(plan, sum(one.revision <= plan.revision for one in journal)) for plan in plans]
 
 
 def _opened(planning: Planning, session: Session) -> AsyncSession:

@@ -28,7 +28,6 @@ from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.hooks import FunctionHook
 from haystack.tools.tool import Tool
 
-from todoplan.codec import plan_from_data
 from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
@@ -41,10 +40,10 @@ from todoplan.dialogue.guidance import Conversation, Message, Settings, ToolResu
 from todoplan.dialogue.toolbox import Toolbox, require, require_clock
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore
-from todoplan.planner.session import SESSION, AsyncSession, opened, opened_async, undo_in_slot
+from todoplan.planner.session import SESSION, AsyncSession, opened, opened_async
 from todoplan.planner.steps import done_at_once, done_awaited
 from todoplan.planner.verifying import Verify, verifier_of
-from todoplan.stores.slot import JOURNAL, SLOT
+from todoplan.stores.slot import JOURNAL, plan_in_slot
 
 KEY = "todoplan"
 """The key of the agent's state, and of the mark in a message's metadata."""
@@ -207,7 +206,7 @@ class Planning:
             run.save(state)
         if advice.verdict != "again":
             return
-        run.request = attrs.evolve(request, memory=advice.memory, text=advice.text)
+        run.request = request.again(advice)
         if not advice.keeps(answer):
             messages[-1] = replace(messages[-1], _meta={**messages[-1].meta, KEY: "sent back"})
         PlanClosed(advice.text).on_exit(state, _reminder)
@@ -325,11 +324,7 @@ def plan_of_state(state: dict[str, Any]) -> Plan:
         CodecError: the saved plan is damaged.
         PlanError: a store keeps the plan, or the argument is not what a run returned.
     """
-    kept = _kept(state)
-    if kept and SLOT not in kept:
-        msg = "a store keeps the plan of this state: read it there"
-        raise PlanError(msg)
-    return plan_from_data(kept[SLOT]) if kept else Plan()
+    return plan_in_slot(_kept(state), "state")
 
 
 def history_of(state: dict[str, Any]) -> tuple[Entry, ...]:
@@ -358,7 +353,7 @@ async def seed_plan(
         PlanError: as of `edit_plan`.
     """
     session = require(planning, Planning).idle(state)
-    await session.seed(require(plan, Plan), actor=actor)
+    await session.seed(plan, actor=actor)
     state[KEY] = session.to_data()
 
 
@@ -382,8 +377,7 @@ async def edit_plan(
             no store keeps the plan.
     """
     session = require(planning, Planning).idle(state)
-    chosen = None if policy is None else require(policy, Policy)
-    decision = await session.edit(command, actor=actor, policy=chosen)
+    decision = await session.edit(command, actor=actor, policy=policy)
     state[KEY] = session.to_data()
     return decision
 
@@ -401,9 +395,6 @@ async def undo_plan(
         PlanError: as of `edit_plan`; or the journal does not say what was before the change.
     """
     session = require(planning, Planning).idle(state)
-    if session.slot is None:
-        return await session.undo(actor=actor)
-    journal = history_of(state)
-    decision = undo_in_slot(session.slot, journal, at=planning.clock(), actor=actor)
+    decision = await session.undo(actor=actor)
     state[KEY] = session.to_data()
     return decision

@@ -73,10 +73,8 @@ from todoplan.planner.session import (
     opened,
     opened_async,
     record_to_data,
-    undo_in_slot,
 )
 from todoplan.planner.verifying import Verify, verifier_of
-from todoplan.stores.slot import SlotStore
 
 KEY = "todoplan"
 PLAN = "plan"
@@ -661,15 +659,10 @@ def undo_plan(
         CodecError: the saved plan is damaged.
         PlanError: as `seed_plan`; or the messages do not have the plan before the change.
     """
-    own, messages, session = _editing(planning, state)
+    _, messages, session = _editing(planning, state)
     # The messages have more of the journal than a slot, which keeps only the latest entries.
-    decision = undo_in_slot(
-        cast("SlotStore", session.slot),
-        history_of(messages),
-        earlier_plans(messages),
-        at=own.clock(),
-        actor=actor,
-    )
+    kept, earlier = history_of(messages), tuple(earlier_plans(messages))
+    decision = session.undo(actor=actor, kept=kept, earlier=earlier)
     return decision, _after(decision, messages, session)
 
 

@@ -12,14 +12,12 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import attrs
 from strands import Agent
 from strands.hooks import AfterInvocationEvent, BeforeInvocationEvent
 from strands.middleware import InvokeModelContext, InvokeModelStage, ModelStopReason
 from strands.plugins import Plugin
 from strands.types.tools import AgentTool, ToolGenerator, ToolSpec, ToolUse
 
-from todoplan.codec import plan_from_data
 from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
@@ -37,9 +35,9 @@ from todoplan.dialogue.toolbox import (
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
 from todoplan.planner import AnyStore
-from todoplan.planner.session import AsyncSession, opened_async, undo_in_slot
+from todoplan.planner.session import AsyncSession, opened_async
 from todoplan.planner.verifying import Verify, verifier_of
-from todoplan.stores.slot import JOURNAL, SLOT
+from todoplan.stores.slot import JOURNAL, plan_in_slot
 
 KEY = "todoplan"
 """The key of the agent's state."""
@@ -142,7 +140,7 @@ class Planning(Plugin):
             if advice.verdict != "again":
                 yield event
                 return
-            request = attrs.evolve(request, memory=advice.memory, text=advice.text)
+            request = request.again(advice)
             context = context.replace(messages=[*context.messages, event.message])
 
 
@@ -237,11 +235,7 @@ def plan_of_state(agent: Agent) -> Plan:
         CodecError: the saved plan is damaged.
         PlanError: a store keeps the plan.
     """
-    kept = require(agent, Agent).state.get(KEY)
-    if kept and SLOT not in kept:
-        msg = "a store keeps the plan of this agent: read it there"
-        raise PlanError(msg)
-    return plan_from_data(kept[SLOT]) if kept else Plan()
+    return plan_in_slot(require(agent, Agent).state.get(KEY), "agent")
 
 
 def history_of(agent: Agent) -> tuple[Entry, ...]:
@@ -264,7 +258,7 @@ async def seed_plan(
         PlanError: as of `edit_plan`.
     """
     session = _idle(planning, agent)
-    await session.seed(require(plan, Plan), actor=actor)
+    await session.seed(plan, actor=actor)
     _keep(session, agent)
 
 
@@ -287,8 +281,7 @@ async def edit_plan(
             the plan.
     """
     session = _idle(planning, agent)
-    chosen = None if policy is None else require(policy, Policy)
-    decision = await session.edit(command, actor=actor, policy=chosen)
+    decision = await session.edit(command, actor=actor, policy=policy)
     _keep(session, agent)
     return decision
 
@@ -304,10 +297,7 @@ async def undo_plan(planning: Planning, agent: Agent, *, actor: str | None = Non
         PlanError: as of `edit_plan`; or the journal does not say what was before the change.
     """
     session = _idle(planning, agent)
-    if session.slot is None:
-        return await session.undo(actor=actor)
-    journal = history_of(agent)
-    decision = undo_in_slot(session.slot, journal, at=planning.clock(), actor=actor)
+    decision = await session.undo(actor=actor)
     _keep(session, agent)
     return decision
 
