@@ -4,8 +4,8 @@ A store of one plan in a framework's state. The slot is a mutable mapping that t
 A slot has these limits:
 
 - It keeps one plan only.
-- It does not keep the whole journal. The latest 50 entries are saved, so undo goes back only to the
-  plan as it was loaded.
+- It does not keep the whole journal: the latest 50 entries are saved. A `Session` undoes by them, a
+  planner only what was done since the plan was loaded.
 - Idempotency keys are kept in this process only.
 - Another process cannot write it, and a reader with an older copy of the mapping does not see
   changes.

@@ -797,10 +797,11 @@ async def undo_plan(planning: Planning, *, actor: str | None = None) -> Decision
     """
     Undo the last change of a session's plan that is not undone yet, by any actor.
 
-    Repeated calls undo earlier changes. Without a store, changes from before the plan was saved
-    cannot be undone.
+    Repeated calls undo earlier changes. Without a store, the plan before a change has to
+    follow from the latest 50 entries.
 
     Raises:
-        PlanError: `planning` is not a `Planning`.
+        PlanError: `planning` is not a `Planning`; or the journal does not say what was before the
+            change.
     """
     return await require(planning, Planning).session.undo(actor=actor)
