@@ -31,7 +31,6 @@ from llama_index.core.memory import BaseMemory
 from llama_index.core.tools import AsyncBaseTool, FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
 
-from todoplan.codec import plan_from_data
 from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
@@ -43,12 +42,11 @@ from todoplan.dialogue.guidance import Message, Settings, ToolResult
 from todoplan.dialogue.replies import is_error_text
 from todoplan.dialogue.toolbox import Toolbox, require, require_clock
 from todoplan.dialogue.tools import Definition
-from todoplan.errors import PlanError
 from todoplan.planner import AnyStore
-from todoplan.planner.session import AsyncSession, opened_async, read_text, undo_in_slot
+from todoplan.planner.session import AsyncSession, opened_async, read_text
 from todoplan.planner.steps import Lane
 from todoplan.planner.verifying import Verify, verifier_of
-from todoplan.stores.slot import JOURNAL, SLOT
+from todoplan.stores.slot import JOURNAL, plan_in_slot
 
 KEY = "todoplan"
 """The key of the context's store."""
@@ -304,11 +302,7 @@ async def plan_of_state(ctx: Context) -> Plan:
         CodecError: the saved plan is damaged.
         PlanError: a store keeps the plan, or the argument is not a context.
     """
-    kept = await _kept(ctx)
-    if kept and SLOT not in kept:
-        msg = "a store keeps the plan of this context: read it there"
-        raise PlanError(msg)
-    return plan_from_data(kept[SLOT]) if kept else Plan()
+    return plan_in_slot(await _kept(ctx), "context")
 
 
 async def history_of(ctx: Context) -> tuple[Entry, ...]:
@@ -340,7 +334,7 @@ async def seed_plan(
         PlanError: an argument has the wrong type.
     """
     async with require(planning, Planning).run(_store(ctx)) as run:
-        await run.session.seed(require(plan, Plan), actor=actor)
+        await run.session.seed(plan, actor=actor)
 
 
 async def edit_plan(
@@ -361,8 +355,7 @@ async def edit_plan(
         PlanError: an argument has the wrong type.
     """
     async with require(planning, Planning).run(_store(ctx)) as run:
-        chosen = None if policy is None else require(policy, Policy)
-        return await run.session.edit(command, actor=actor, policy=chosen)
+        return await run.session.edit(command, actor=actor, policy=policy)
 
 
 async def undo_plan(planning: Planning, ctx: Context, *, actor: str | None = None) -> Decision:
@@ -377,8 +370,4 @@ async def undo_plan(planning: Planning, ctx: Context, *, actor: str | None = Non
             change.
     """
     async with require(planning, Planning).run(_store(ctx)) as run:
-        session = run.session
-        if session.slot is None:
-            return await session.undo(actor=actor)
-        journal = await session.history()
-        return undo_in_slot(session.slot, journal, at=planning.clock(), actor=actor)
+        return await run.session.undo(actor=actor)
