@@ -385,6 +385,7 @@ def ag_ui():
         function = {"name": "write_todos", "arguments": arguments}
         calls.append({"id": f"c{number}", "type": "function", "function": function})
     yield {"type": "MESSAGES_SNAPSHOT", "messages": [{"role": "assistant", "toolCalls": calls}]}
+    yield {"type": "STATE_SNAPSHOT", "snapshot": {}}
     yield {"type": "RUN_FINISHED", "threadId": "t", "runId": "r"}
 
 

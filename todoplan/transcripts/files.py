@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import accumulate, count, islice
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Literal, Protocol, cast
+from typing import IO, Any, Literal, Protocol, cast
 
 import attrs
 
@@ -40,22 +40,25 @@ _CALL = re.compile(r"\btools\s*(?:\.\s*(\w+)|\[\s*[\"']([\w.:/-]+)[\"']\s*\])\s*
 # An unclosed comment extends to the end of the script. Otherwise each call in it would search for
 # the end of the comment again.
 _COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
-_SPACE = re.compile(rf"(?:\s|{_COMMENT})*", re.DOTALL)
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+# Possessive: what follows is never looked for inside a comment.
+_SPACE = rf"(?:\s|{_COMMENT})*+"
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`", re.DOTALL)
 # Parts whose brackets do not count. A backslash outside a string belongs to a regular expression.
 _CLOSED = re.compile(rf"{_STRING.pattern}|{_COMMENT}|\\.", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r\n|.)", re.DOTALL)
+_SPECIAL = re.compile(r"[\"\\$]")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
-_WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "undefined": None}
+_WORDS = {"true": "true", "false": "false", "null": "null", "undefined": "null"}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
-# Each level uses two stack frames, which stays far below Python's limit of 1,000.
+_TOKEN = re.compile(
+    rf"{_SPACE}(?:(?P<key>[A-Za-z_$][\w$]*+){_SPACE}:|(?P<string>{_STRING.pattern})"
+    rf"|(?P<mark>[\[\]{{}}:,])|(?P<number>{_NUMBER})|(?P<name>[A-Za-z_$][\w$]*+))",
+    re.DOTALL,
+)
+_AFTER = re.compile(rf"{_SPACE}[),]", re.DOTALL)
+# Far below Python's limit of 1,000.
 _DEEPEST = 50
-
-
-class _NotAValueError(ValueError):
-    pass
 
 
 def tool_calls(script: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
@@ -71,96 +74,50 @@ def tool_calls(script: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
         try:
             value, end = _argument(script, start)
             yield name, value
-        except _NotAValueError:
+        except NotJsonError:
             end = max(start, _balanced(script, start))
             yield name, script[start:end].strip()
 
 
 def _argument(script: str, at: int) -> tuple[dict[str, Any], int]:
-    value, end = _value(script, at, 0)
-    close = _skip(script, end)
-    if not isinstance(value, dict) or script[close : close + 1] not in {")", ","}:
-        raise _NotAValueError
-    return value, end
-
-
-def _skip(text: str, at: int) -> int:
-    space = _SPACE.match(text, at)
-    return space.end() if space else at
-
-
-def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
-    at = _skip(text, at)
-    if depth > _DEEPEST:
-        raise _NotAValueError
-    if text[at : at + 1] == "{":
-        return _object(text, at + 1, depth)
-    if text[at : at + 1] == "[":
-        return _array(text, at + 1, depth)
-    return _scalar(text, at)
-
-
-def _scalar(text: str, at: int) -> tuple[Any, int]:
-    if found := _STRING.match(text, at):
-        return _unquoted(found[0]), found.end()
-    if found := _NUMBER.match(text, at):
-        return _number(found[0]), found.end()
-    found = _NAME.match(text, at)
-    if found and found[0] in _WORDS:
-        return _WORDS[found[0]], found.end()
-    # The value of a variable or a call is unknown without running the script.
-    raise _NotAValueError
-
-
-def _number(literal: str) -> int | float:
-    # int() refuses more than 4,300 digits, but float() has no limit.
-    if re.fullmatch(r"[-+]?\d{1,300}", literal):
-        return int(literal)
-    return float(literal)
-
-
-def _object(text: str, at: int, depth: int) -> tuple[dict[str, Any], int]:
-    fields: dict[str, Any] = {}
-    while (at := _skip(text, at)) < len(text) and text[at] != "}":
-        key, at = _key(text, at)
-        at = _expect(text, at, ":")
-        fields[key], at = _value(text, at, depth + 1)
-        at = _separator(text, at, "}")
-    return fields, _expect(text, at, "}")
-
-
-def _array(text: str, at: int, depth: int) -> tuple[list[Any], int]:
-    items: list[Any] = []
-    while (at := _skip(text, at)) < len(text) and text[at] != "]":
-        item, at = _value(text, at, depth + 1)
-        items.append(item)
-        at = _separator(text, at, "]")
-    return items, _expect(text, at, "]")
-
-
-def _key(text: str, at: int) -> tuple[str, int]:
-    if found := _NAME.match(text, at):
-        return found[0], found.end()
-    if found := _STRING.match(text, at):
-        return _unquoted(found[0]), found.end()
-    raise _NotAValueError
-
-
-def _expect(text: str, at: int, mark: str) -> int:
-    at = _skip(text, at)
-    if text[at : at + 1] != mark:
-        raise _NotAValueError
-    return at + 1
-
-
-def _separator(text: str, at: int, closing: str) -> int:
-    at = _skip(text, at)
-    return at if text[at : at + 1] == closing else _expect(text, at, ",")
+    """Return the object literal at this place, read as JSON token by token, and its end."""
+    parts: list[str] = []
+    depth = 0
+    while not parts or depth:
+        found = _TOKEN.match(script, at)
+        if found is None or depth > _DEEPEST:
+            raise NotJsonError
+        at, kind = found.end(), found.lastgroup or ""
+        text = found[kind]
+        if kind == "key":
+            text = f'"{text}":'
+        elif kind == "string":
+            plain = text[1:-1]
+            is_json = plain.isprintable() and not _SPECIAL.search(plain)
+            text = f'"{plain}"' if is_json else json.dumps(_unquoted(text))
+        elif kind == "number":
+            # int() refuses more than 4,300 digits, but float() has no limit.
+            text = json.dumps((int if re.fullmatch(r"[-+]?\d{1,300}", text) else float)(text))
+        elif kind == "mark":
+            depth += 1 if text in "[{" else -1 if text in "]}" else 0
+            # The last item may have a comma after it.
+            if text in "]}" and parts[-1:] == [","] and parts[-2:-1] not in (["["], ["{"], [","]):
+                parts.pop()
+        elif text in _WORDS:
+            text = _WORDS[text]
+        else:
+            # The value of a variable or a call is unknown without running the script.
+            raise NotJsonError
+        parts.append(text)
+    value = parse_json(" ".join(parts))
+    if not isinstance(value, dict) or not _AFTER.match(script, at):
+        raise NotJsonError
+    return value, at
 
 
 def _unquoted(literal: str) -> str:
     if literal[0] == "`" and "${" in literal:
-        raise _NotAValueError
+        raise NotJsonError
     # JavaScript may escape a character beyond the BMP as a surrogate pair. UTF-16 joins the pair,
     # and a lone surrogate becomes U+FFFD.
     text = _ESCAPE.sub(_unescaped, literal[1:-1])
@@ -241,7 +198,9 @@ def parse_values(text: str) -> Iterator[Any]:
         NotJsonError: an invalid value was reached, after the valid values before it.
 
     """
-    text = _whole_pairs(text)
+    # The substitution calls a function for each escape, so it is done only if there is a surrogate.
+    if _SURROGATE.search(text):
+        text = _JSON_TEXT_ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
     start = _skip_space(text, 0)
     while start < len(text):
         value, end = _one(text, start)
@@ -268,13 +227,6 @@ def _one(text: str, start: int) -> tuple[Any, int]:
 def _skip_space(text: str, start: int) -> int:
     space = _JSON_TEXT_SPACE.match(text, start)
     return space.end() if space else start
-
-
-def _whole_pairs(text: str) -> str:
-    # The substitution calls a function for each escape, so it is done only if there is a surrogate.
-    if not _SURROGATE.search(text):
-        return text
-    return _JSON_TEXT_ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
 
 
 # -------- unpacking --------
@@ -348,19 +300,6 @@ class _ToItsCut(io.RawIOBase):
         return len(data)
 
 
-def _opener(start: bytes, path: Path) -> Callable[[Any], Any] | None:
-    """Return the function that unpacks a file that begins like this, or `None` for none."""
-    found = next((one for one in _PACKED if start.startswith(one)), None)
-    if found is None:
-        return None
-    module, name = _PACKED[found]
-    try:
-        return cast("Callable[[Any], Any]", getattr(importlib.import_module(module), name))
-    except ImportError as error:
-        msg = f"cannot read {path}: this Python has no {module}; unpack the file first"
-        raise ReadError(msg, file=str(path)) from error
-
-
 def is_recording_name(name: str) -> bool:
     """Return whether a file of this name may be a recording."""
     path = Path(name.lower())
@@ -382,7 +321,14 @@ def unpacked(file: Any, path: Path) -> Bytes:
     for _ in range(_MOST_LAYERS):
         # The bytes are peeked and not read, because the next reader needs them too.
         start = file.peek(4)[:4]
-        if opener := _opener(start, path):
+        packed = next((one for one in _PACKED if start.startswith(one)), None)
+        if packed:
+            module, name = _PACKED[packed]
+            try:
+                opener = getattr(importlib.import_module(module), name)
+            except ImportError as error:
+                msg = f"cannot read {path}: this Python has no {module}; unpack the file first"
+                raise ReadError(msg, file=str(path)) from error
             file = io.BufferedReader(_ToItsCut(opener(file)))
         elif start in _ZIP:
             file = _only_member(file, path)
@@ -430,16 +376,14 @@ def no_progress(_count: int) -> None:
     """Ignore the number of bytes read."""
 
 
+@attrs.define(eq=False)
 class ByteStream:
     """A binary file that reports how many bytes were read since its last report."""
 
-    __slots__ = ("_file", "_on_bytes", "_path", "_unreported")
-
-    def __init__(self, file: Bytes, path: Path, on_bytes: Callable[[int], None]) -> None:
-        self._file = file
-        self._path = path
-        self._on_bytes = on_bytes
-        self._unreported = 0
+    _file: Bytes
+    _path: Path
+    _on_bytes: Callable[[int], None]
+    _unreported: int = 0
 
     def readline(self, size: int) -> bytes:
         """Return the next line with its line end, or its first `size` bytes."""
@@ -497,17 +441,14 @@ class Source:
         except (OSError, ValueError) as error:
             raise unreadable(self.path, error) from error
         with file:
-            yield ByteStream(_unpacked(file, self.path), self.path, self.on_bytes)
-
-
-def _unpacked(file: BinaryIO, path: Path) -> Bytes:
-    try:
-        return unpacked(file, path)
-    except ReadError:
-        raise
-    # As in `_attempt`, any error is possible, because peeking unpacks the first bytes.
-    except Exception as error:
-        raise unreadable(path, error) from error
+            try:
+                stream = unpacked(file, self.path)
+            except ReadError:
+                raise
+            # As in `_attempt`, any error is possible, because peeking unpacks the first bytes.
+            except Exception as error:
+                raise unreadable(self.path, error) from error
+            yield ByteStream(stream, self.path, self.on_bytes)
 
 
 def unreadable(path: Path, error: Exception) -> ReadError:
@@ -557,25 +498,16 @@ def physical_lines(source: Source) -> Iterator[PhysicalLine | BadLine]:
         for number, raw in enumerate(pieces, 1):
             # One byte more than the limit is read, for the newline of a line that just fits.
             if len(raw) > source.limit and not raw.endswith(b"\n"):
-                _skip_rest(stream)
+                while (chunk := stream.readline(_CHUNK)) and not chunk.endswith(b"\n"):
+                    pass
                 reason = f"it is longer than {source.limit} bytes"
                 yield BadLine(number, reason, too_long=True)
-            elif line := _line(number, raw):
-                yield line
-
-
-def _line(number: int, raw: bytes) -> PhysicalLine | None:
-    # Editors on Windows write a byte order mark before the first line, and a carriage return at
-    # the end of each line.
-    body = raw.removeprefix(_BOM) if number == 1 else raw
-    body = body.rstrip(b"\r\n")
-    return PhysicalLine(number, body, raw.endswith(b"\n")) if body.strip() else None
-
-
-def _skip_rest(stream: ByteStream) -> None:
-    while chunk := stream.readline(_CHUNK):
-        if chunk.endswith(b"\n"):
-            return
+                continue
+            # Editors on Windows write a byte order mark before the first line, and a carriage
+            # return at the end of each line.
+            body = (raw.removeprefix(_BOM) if number == 1 else raw).rstrip(b"\r\n")
+            if body.strip():
+                yield PhysicalLine(number, body, raw.endswith(b"\n"))
 
 
 def line_records(
@@ -623,8 +555,11 @@ def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
     except NotJsonError as error:
         # If the agent is still writing, the file may end within a line. If that is the only line,
         # nothing shows that the file is a recording.
-        cut = _is_cut(line, text)
-        yield BadLine(line.number, _reason(error, cut=cut), unfinished=cut and line.number > 1)
+        cut = not line.ended and text.lstrip().startswith("{")
+        told = (
+            f"cut: the recording ends inside this line ({error})" if cut else f"not JSON: {error}"
+        )
+        yield BadLine(line.number, told, unfinished=cut and line.number > 1)
 
 
 def _event_data(raw: bytes) -> bytes | None:
@@ -633,16 +568,6 @@ def _event_data(raw: bytes) -> bytes | None:
         data = raw.removeprefix(b"data:")
         return None if data.strip() == b"[DONE]" else data
     return None if raw.startswith((b"event:", b"id:", b"retry:", b":")) else raw
-
-
-def _is_cut(line: PhysicalLine, text: str) -> bool:
-    return not line.ended and text.lstrip().startswith("{")
-
-
-def _reason(error: NotJsonError, *, cut: bool) -> str:
-    if not cut:
-        return f"not JSON: {error}"
-    return f"cut: the recording ends inside this line ({error})"
 
 
 def repair_utf8(raw: bytes) -> tuple[str, bool]:
@@ -686,6 +611,7 @@ _OPENING = b"[{"
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
+@attrs.define
 class Nesting:
     """
     Counts the nesting of brackets outside strings over the chunks of one document.
@@ -695,13 +621,10 @@ class Nesting:
     far.
     """
 
-    __slots__ = ("_carried", "_depth", "_in_string", "unfinished")
-
-    def __init__(self) -> None:
-        self._depth = 0
-        self._in_string = False
-        self._carried = b""
-        self.unfinished = 0
+    _depth: int = 0
+    _in_string: bool = False
+    _carried: bytes = b""
+    unfinished: int = 0
 
     def check(self, chunk: bytes) -> None:
         """
@@ -714,14 +637,12 @@ class Nesting:
         brackets = self._outside_strings(chunk).translate(None, _NOT_BRACKETS)
         opened = sum(brackets.count(mark) for mark in (b"[", b"{"))
         # The sum is an upper bound. Brackets are counted one by one only if it exceeds the limit.
-        if self._depth + opened > DEEPEST and self._deepest(brackets) > DEEPEST:
-            msg = f"nested more than {DEEPEST} levels deep"
-            raise ValueError(msg)
+        if self._depth + opened > DEEPEST:
+            steps = (1 if mark in _OPENING else -1 for mark in brackets)
+            if max(accumulate(steps, initial=self._depth)) > DEEPEST:
+                msg = f"nested more than {DEEPEST} levels deep"
+                raise ValueError(msg)
         self._depth += 2 * opened - len(brackets)
-
-    def _deepest(self, brackets: bytes) -> int:
-        steps = (1 if mark in _OPENING else -1 for mark in brackets)
-        return max(accumulate(steps, initial=self._depth))
 
     def _outside_strings(self, chunk: bytes) -> bytes:
         text = self._carried + chunk
@@ -848,7 +769,11 @@ def document_records(source: Source) -> Iterator[Record | BadLine]:
             # Floats are used because ijson's decimals cannot be written as JSON again.
             items = ijson.items(clean, source.prefix, use_float=True, multiple_values=True)
             for number, value in zip(count(1), items, strict=False):
-                yield from _objects(number, value)
+                for one in value if isinstance(value, list) else [value]:
+                    if isinstance(one, dict):
+                        yield Record(number, one)
+                    else:
+                        yield BadLine(number, "a message that is not an object")
         except ijson.JSONError as error:
             yield BadLine(number + 1, _document_reason(error))
         except ValueError as error:
@@ -874,14 +799,6 @@ def sibling_list(source: Source, key: str) -> list[Any]:
             return list(ijson.items(Utf8Stream(stream), prefix, use_float=True))
         except (ijson.JSONError, ValueError):
             return []
-
-
-def _objects(number: int, value: Any) -> Iterator[Record | BadLine]:
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, dict):
-            yield Record(number, one)
-        else:
-            yield BadLine(number, "a message that is not an object")
 
 
 def _document_reason(error: Exception) -> str:

@@ -12,21 +12,8 @@ import attrs
 from todoplan.errors import ReadError
 from todoplan.transcripts.calls import Item
 from todoplan.transcripts.files import Probe, Source, no_progress, probes
-from todoplan.transcripts.readers import (
-    claude_code,
-    codex,
-    coding_agents,
-    copilot,
-    entire,
-    gemini,
-    message_lists,
-    opencode,
-    openhands,
-    own,
-    vscode,
-)
+from todoplan.transcripts.readers import coding_agents, frameworks, messages, own
 from todoplan.transcripts.readers.base import DialectReader
-from todoplan.transcripts.readers.frameworks import adk, ag_ui, openai_agents, otlp, pydantic_ai
 
 # Readers are tried from the top, so the readers of more specific formats come first. Nearly any
 # list of objects with a role is recognised as a chat.
@@ -35,27 +22,27 @@ DIALECTS: Mapping[str, DialectReader] = {
     for reader in (
         own.READER,  # has its format name in the first bytes
         coding_agents.SPECSTORY,
-        codex.READER,
-        copilot.READER,
-        entire.READER,
-        openhands.READER,
-        vscode.READER,
-        adk.READER,
-        pydantic_ai.READER,
-        ag_ui.READER,
-        openai_agents.READER,
-        otlp.READER,
-        claude_code.READER,
-        opencode.READER,
-        gemini.READER,
+        coding_agents.CODEX,
+        coding_agents.COPILOT,
+        coding_agents.ENTIRE,
+        coding_agents.OPENHANDS,
+        coding_agents.VSCODE,
+        frameworks.ADK,
+        frameworks.PYDANTIC_AI,
+        frameworks.AG_UI,
+        frameworks.OPENAI_AGENTS,
+        frameworks.OTLP,
+        coding_agents.CLAUDE_CODE,
+        coding_agents.OPENCODE,
+        coding_agents.GEMINI,
         coding_agents.ATIF,
         coding_agents.ANTIGRAVITY,
         coding_agents.KIRO,
         coding_agents.CLINE,
         coding_agents.CURSOR,
-        message_lists.LANGCHAIN,
-        message_lists.ANTHROPIC,
-        message_lists.CHAT,
+        messages.LANGCHAIN,
+        messages.ANTHROPIC,
+        messages.CHAT,
     )
 }
 """The readers by dialect name."""

@@ -15,10 +15,10 @@ import ast
 import json
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 import attrs
 
@@ -130,10 +130,17 @@ def rule_findings(
     # A list that is reduced to its open tasks is one finding, however many tasks were removed.
     removed: list[str] = []
     for problem in problems:
-        if (problem.code, problem.seen) == _REMOVED:
-            removed += problem.task_ids
-        else:
-            yield _rule_finding(problem, severity, line, lane, before)
+        code, ids = problem.code, problem.task_ids
+        if (code, problem.seen) == _REMOVED:
+            removed += ids
+            continue
+        # The problem's own message tells a model what to send instead, which does not help the
+        # reader of a recording.
+        template = wording("findings", f"rule.{code}", "")
+        values = {"ids": ids_text(ids), "seen": problem.seen, "legal": problem.legal}
+        values["first"] = _first(ids, before)
+        text = fill(template, values) if template and not problem.note else sentence(problem)
+        yield Finding(code, severity, line, lane, ids, text)
     if removed:
         first = _first(removed, before)
         text = say("findings", "rule.completed_removed", ids=ids_text(removed), first=first)
@@ -143,18 +150,6 @@ def rule_findings(
 def _first(task_ids: Sequence[str], before: Plan) -> str:
     task = before.get(task_ids[0]) if task_ids else None
     return one_line(task.subject, _CLIP) if task else ""
-
-
-def _rule_finding(
-    problem: Problem, severity: Severity, line: int, lane: str, before: Plan
-) -> Finding:
-    # The problem's own message tells a model what to send instead, which does not help the reader
-    # of a recording.
-    template = wording("findings", f"rule.{problem.code}", "")
-    values = {"ids": ids_text(problem.task_ids), "seen": problem.seen, "legal": problem.legal}
-    values["first"] = _first(problem.task_ids, before)
-    text = fill(template, values) if template and not problem.note else sentence(problem)
-    return Finding(problem.code, severity, line, lane, problem.task_ids, text)
 
 
 def recording_finding(code: str, line: int, lane: str, *task_ids: str, **values: object) -> Finding:
@@ -491,8 +486,17 @@ class ShownTask:
 def shown_tasks(result: CallResult) -> tuple[ShownTask, ...]:
     """Return the tasks that the answer of TaskList or TaskGet shows."""
     data = result.data or {}
-    if structured := tuple(_structured(data["tasks"] if shows_all(result) else [data.get("task")])):
-        return structured
+    structured = []
+    for one in data["tasks"] if shows_all(result) else [data.get("task")]:
+        fields: Mapping[str, Any] = one if isinstance(one, Mapping) else {}
+        task_id, subject = fields.get("id"), fields.get("subject")
+        status = _STATUSES.get(str(fields.get("status")))
+        # str.isdigit() also accepts "²", and int() refuses thousands of digits.
+        usable = isinstance(task_id, str) and re.fullmatch(r"[0-9]{1,15}", task_id)
+        if usable and status and isinstance(subject, str):
+            structured.append(ShownTask(str(task_id), status, subject, exact=True))
+    if structured:
+        return tuple(structured)
     # In text answers, the subject may be followed by an owner in parentheses, which cannot be told
     # from a subject that ends in parentheses.
     found = _LINE.findall(result.text)
@@ -501,17 +505,6 @@ def shown_tasks(result: CallResult) -> tuple[ShownTask, ...]:
         for task_id, status, subject in found
         if status in _STATUSES
     )
-
-
-def _structured(listed: list[Any]) -> Iterator[ShownTask]:
-    for one in listed:
-        fields: Mapping[str, Any] = one if isinstance(one, Mapping) else {}
-        task_id, subject = fields.get("id"), fields.get("subject")
-        status = _STATUSES.get(str(fields.get("status")))
-        # str.isdigit() also accepts "²", and int() refuses thousands of digits.
-        usable = isinstance(task_id, str) and re.fullmatch(r"[0-9]{1,15}", task_id)
-        if usable and status and isinstance(subject, str):
-            yield ShownTask(str(task_id), status, subject, exact=True)
 
 
 def shows_all(result: CallResult) -> bool:
@@ -542,12 +535,6 @@ def shown_list(result: CallResult | None) -> WriteTodos | None:
     return _as_write(_in_words(result.text) if rows is None else rows)
 
 
-def replaced_list(result: CallResult | None) -> WriteTodos | None:
-    """Return the list that a write replaced, as Claude Code's answer shows it."""
-    data = (result.data if result else None) or {}
-    return _as_write(data.get("oldTodos"))
-
-
 def _in_words(text: str) -> Any:
     if text.startswith("["):  # OpenCode answers with the list as JSON
         try:
@@ -575,22 +562,6 @@ def _as_write(rows: Any) -> WriteTodos | None:
     intake = read({"todos": rows}, tool.fields, LIMITS)
     request = None if intake.problems else tool.request(intake.values)
     return request if isinstance(request, WriteTodos) else None
-
-
-def status_before(call: PlanningCall) -> ShownTask | None:
-    """
-    Return the updated task with the status that it had before the update.
-
-    If the answer to an update of the status names no changed fields, the task already had the new
-    status.
-    """
-    data = (call.result.data if call.result else None) or {}
-    change, task_id = data.get("statusChange"), data.get("taskId")
-    before = change.get("from") if isinstance(change, Mapping) else None
-    if data.get("updatedFields") == [] and isinstance(call.arguments, Mapping):
-        before = call.arguments.get("status")
-    status = _STATUSES.get(str(before))
-    return ShownTask(task_id, status) if status and isinstance(task_id, str) else None
 
 
 def is_new_list(result: CallResult | None, plan: Plan) -> bool:
@@ -678,11 +649,6 @@ class Lane:
         self.longest = max(self.longest, len(self.plan))
         self.largest = max(self.largest, self.longest)
 
-    def end_plan(self) -> None:
-        """Record the size of the current plan, because another plan begins in this lane."""
-        self.sizes.append(self.longest)
-        self.longest = 0
-
     @property
     def plans(self) -> tuple[int, ...]:
         """The largest length of each plan of the lane, in order."""
@@ -690,6 +656,10 @@ class Lane:
 
 
 _ELSEWHERE = "(made elsewhere)"
+_EDGES = ("add_blocks", "add_blocked_by", "remove_blocks", "remove_blocked_by")
+_NAMED_AT_CREATION = ("blocks", "blocked_by", "parent")
+_NAMED_IN_UPDATE = ("task_id", "parent", *_EDGES)
+_Naming = TypeVar("_Naming", CreateTask, UpdateTask)
 
 
 @attrs.define
@@ -708,19 +678,24 @@ class Translation:
 
     def of(self, command: Command) -> Command:
         """Return the command with the ids of our plan."""
+        # The named tasks come first, because missing ones are created and get numbers.
         match command:
             case CreateTask():
-                # The named tasks come first, because missing ones are created and get numbers.
-                item, recorded = self._new(command), created_id(self.call.result)
+                item, recorded = (
+                    self._in_our_ids(command, *_NAMED_AT_CREATION),
+                    created_id(self.call.result),
+                )
                 self.claim_ids((recorded,) if recorded else ())
                 return item
             case CreateTasks(items):
-                new = CreateTasks(tuple(map(self._new, items)))
+                new = CreateTasks(
+                    tuple(self._in_our_ids(one, *_NAMED_AT_CREATION) for one in items)
+                )
                 if not self._coming:  # for a batch, the ids are claimed all together
                     self.claim_ids(created_ids(self.call.result, len(items)))
                 return new
             case UpdateTask():
-                return self._update(command)
+                return self._in_our_ids(command, *_NAMED_IN_UPDATE)
             case DeleteTask(task_id):
                 return DeleteTask(self._id(task_id))
             case Batch(commands):
@@ -728,40 +703,35 @@ class Translation:
             case _:
                 return command
 
-    def _new(self, item: CreateTask) -> CreateTask:
-        return attrs.evolve(
-            item,
-            blocks=self._ids(item.blocks),
-            blocked_by=self._ids(item.blocked_by),
-            parent=None if item.parent is None else self._id(item.parent),
-        )
-
-    def _update(self, command: UpdateTask) -> UpdateTask:
-        parent = command.parent
-        return attrs.evolve(
-            command,
-            task_id=self._id(command.task_id),
-            parent=self._id(parent) if isinstance(parent, str) else parent,
-            add_blocks=self._ids(command.add_blocks),
-            add_blocked_by=self._ids(command.add_blocked_by),
-            remove_blocks=self._ids(command.remove_blocks),
-            remove_blocked_by=self._ids(command.remove_blocked_by),
-        )
+    def _in_our_ids(self, command: _Naming, *fields: str) -> _Naming:
+        """Return the command with our ids in these fields, translated in this order."""
+        ours: dict[str, Any] = {}
+        for field in fields:
+            value = getattr(command, field)
+            if isinstance(value, str):
+                ours[field] = self._id(value)
+            elif isinstance(value, tuple):
+                ours[field] = tuple(map(self._id, value))
+        return attrs.evolve(command, **ours)
 
     def _batch(self, commands: Sequence[Command]) -> Batch:
         """Return several commands as one batch, in which later ones may name new tasks."""
-        most, start = sum(map(_most_new, commands)), self.lane.plan.next_id
+        most = sum(
+            len(one.todos if isinstance(one, WriteTodos) else one.items)
+            for one in commands
+            if isinstance(one, WriteTodos | CreateTasks)
+        )
+        start = self.lane.plan.next_id
         guessed = tuple(map(str, range(start, start + most)))
         # For a call without an answer, the ids are most likely the next numbers of our plan.
         created = created_ids(self.call.result, most) or guessed
         # Missing tasks are created first, before numbers are claimed for the new ones.
-        self._ids([one for each in commands for one in _named(each) if one not in created])
+        for one in (task_id for each in commands for task_id in _named(each)):
+            if one not in created:
+                self._id(one)
         self.claim_ids(created)
         self._coming = frozenset(created)
         return Batch(tuple(map(self.of, commands)))
-
-    def _ids(self, recorded: Sequence[str]) -> tuple[str, ...]:
-        return tuple(map(self._id, recorded))
 
     def _id(self, recorded: str) -> str:
         """Return our id for a recorded one, creating the task if it is missing."""
@@ -804,16 +774,6 @@ class Translation:
         )
 
 
-def _most_new(command: Command) -> int:
-    match command:
-        case WriteTodos(todos):
-            return len(todos)
-        case CreateTasks(items):
-            return len(items)
-        case _:
-            return 0
-
-
 def _named(command: Command) -> Iterator[str]:
     # Only the tool set `lean` makes batches, and its commands name tasks only in these places.
     if isinstance(command, UpdateTask):
@@ -825,68 +785,10 @@ def _named(command: Command) -> Iterator[str]:
         yield from (item.parent for item in command.items if item.parent and item.parent[0] != "#")
 
 
-# -------- describing --------
-# Findings about legal calls, which break no rule but show how carefully the plan was kept.
-
-
 SILENCE = timedelta(minutes=30)
 """The time without a planning call after which a task in progress is reported."""
 
 _SEVERAL = 2
-Note = Callable[..., None]
-
-
-def describe(
-    lane: Lane, call: PlanningCall, change: Change, followed: Collection[str], note: Note
-) -> None:
-    """
-    Report updates without effect, tasks created as completed, and delayed completions.
-
-    `followed` are the tasks that this call has shown to be changed by others: an update of these
-    came too late, and is reported as that.
-    """
-    command, events = change.command, change.events
-    if isinstance(command, UpdateTask) and not events and command.task_id not in followed:
-        note("no_effect", command.task_id, tasks=ids_text((command.task_id,)))
-    made = [event.task for event in events if isinstance(event, TaskCreated)]
-    born = [task.id for task in made if task.status is Status.COMPLETED]
-    if born and len(born) == len(made) == len(change.after):
-        note("written_after", *born, tasks=ids_text(born))
-    # A completed task that is reworded beyond recognition seems removed and created again, but it
-    # was planned.
-    elif born and not any(isinstance(event, TaskDeleted) for event in events):
-        note("born_completed", *born, tasks=ids_text(born))
-    if isinstance(command, UpdateTask) and call.turn:
-        _note_completions(lane, call, change)
-
-
-def _note_completions(lane: Lane, call: PlanningCall, change: Change) -> None:
-    # Claude Code writes each call of a message on its own line. The turn identifies the message.
-    # Its completions are reported together, once the next turn begins.
-    turn = call.turn
-    latest, ids, _ = lane.completed_in
-    done = tuple(
-        event.task_id
-        for event in change.events
-        if isinstance(event, StatusChanged) and event.new is Status.COMPLETED
-    )
-    ids = ids if latest == turn else ()
-    lane.completed_in = (turn, (*ids, *done), call.line)
-
-
-def describe_silence(lane: Lane, call: PlanningCall, note: Note) -> None:
-    """
-    Report a task that was in progress for long without a planning call.
-
-    A message of the person resets `last_at`, because the agent may have waited for them, perhaps
-    over night.
-    """
-    last, lane.last_at = lane.last_at, call.at
-    if last is None or call.at is None or call.at - last < SILENCE:
-        return
-    if active := [task.id for task in lane.plan.active()]:
-        minutes = int((call.at - last).total_seconds() // 60)
-        note("long_silence", *active, tasks=ids_text(active), minutes=minutes)
 
 
 # -------- following --------
@@ -942,14 +844,21 @@ class Follower:
 
     def before_update(self) -> None:
         """Follow the previous status of an updated task, which Claude Code's answers have."""
-        start, plan = len(self.events), self.lane.plan
-        if before := status_before(self.call):
-            self._task(before)
-        self._tell(self.events[start:], plan)
+        start, sent = len(self.events), self.call.arguments
+        data = (self.call.result.data if self.call.result else None) or {}
+        change, task_id = data.get("statusChange"), data.get("taskId")
+        before = change.get("from") if isinstance(change, Mapping) else None
+        # If the answer names no changed fields, the task already had the new status.
+        if data.get("updatedFields") == [] and isinstance(sent, Mapping):
+            before = sent.get("status")
+        if (status := _STATUSES.get(str(before))) and isinstance(task_id, str):
+            self._task(ShownTask(task_id, status))
+        self._tell(self.events[start:])
 
     def before_write(self) -> None:
         """Follow the list that a write replaced, which Claude Code's answers have."""
-        if old := replaced_list(self.call.result):
+        data = (self.call.result.data if self.call.result else None) or {}
+        if old := _as_write(data.get("oldTodos")):
             self.whole(old)
 
     def whole(self, shown: WriteTodos) -> None:
@@ -959,7 +868,7 @@ class Follower:
         rows = tuple(Todo(todo.content, todo.status) for todo in shown.todos)
         command = meaning(plan, WriteTodos(rows)).command
         self.carry_out(attrs.evolve(command, todos=tuple(map(self._in_our_words, command.todos))))
-        self._tell(self.events[start:], plan)
+        self._tell(self.events[start:], None if open_tasks(plan) else plan)
 
     def _in_our_words(self, todo: Todo) -> Todo:
         task = self.lane.plan.get(todo.id or "")
@@ -976,7 +885,8 @@ class Follower:
             self.note("plan_replaced", *ids, open=len(left), total=len(plan), first=first)
         else:
             self.note("new_plan", total=len(plan))
-        self.lane.end_plan()
+        self.lane.sizes.append(self.lane.longest)
+        self.lane.longest = 0
         self.carry_out(ClearPlan())
 
     def carry_out(self, command: Command) -> None:
@@ -1005,13 +915,13 @@ class Follower:
         if status is not UNSET or subject is not UNSET:
             self.carry_out(UpdateTask(task.id, status=status, subject=subject))
 
-    def _tell(self, events: Iterable[Event], before: Plan) -> None:
+    def _tell(self, events: Iterable[Event], clearable: Plan | None = None) -> None:
         groups: dict[str, dict[str, None]] = {}
         for event in events:
             for verb, task_id in _change(event):
                 groups.setdefault(verb, {})[task_id] = None
-        # Programs clear a finished list by themselves: nobody has removed anything.
-        if all(before[task_id].status in CLOSED for task_id in groups.get("removed", ())):
+        # Programs clear finished tasks of some lists by themselves: nobody has removed anything.
+        if clearable and all(clearable[one].status in CLOSED for one in groups.get("removed", ())):
             groups.pop("removed", None)
         if groups:
             ids = dict.fromkeys(task_id for group in groups.values() for task_id in group)
@@ -1099,7 +1009,7 @@ class CallReplay:
         result = self.call.result
         self.events += self.lane.shown_between
         self.lane.shown_between.clear()
-        describe_silence(self.lane, self.call, self._follower.note)
+        self._describe_silence()
         if result is not None and result.is_error:
             code = "cancelled_call" if _CANCELLED.search(result.text) else "refused_call"
             self._follower.note(code, answer=one_line(result.text, _CLIP), detail=result.text)
@@ -1175,8 +1085,10 @@ class CallReplay:
         return self._step(step.outcome)
 
     def _step(self, outcome: Outcome) -> Step:
-        call = self.call
+        call, sent = self.call, self.call.arguments
         answer = call.result.text if call.result else ""
+        if not isinstance(sent, str):
+            sent = json.dumps(sent, ensure_ascii=False, separators=(",", ":"))
         return Step(
             call.line,
             call.lane,
@@ -1187,7 +1099,7 @@ class CallReplay:
             self.lane.plan,
             tuple(self.events),
             tuple(self.findings),
-            _length(call.arguments) + len(answer),
+            len(sent) + len(answer),
             self.before,
         )
 
@@ -1202,8 +1114,12 @@ class CallReplay:
             self.lane.take(before, ())
             return self._step("impossible")
         events = decision.events
-        if isinstance(command, WriteTodos) and all(map(_only_names_activity, events)):
-            events = ()  # a list that differs in active forms alone does nothing
+        # A list that differs in active forms alone does nothing.
+        if isinstance(command, WriteTodos) and all(
+            isinstance(event, TaskEdited) and {*event.changes} == {"active_form"}
+            for event in events
+        ):
+            events = ()
         change = Change(before, decision.plan, command, events, self.policy.limits)
         errors, warnings = judge(self.policy, change)
         self.lane.note_starts(decision.events, self.call.actor)
@@ -1211,10 +1127,53 @@ class CallReplay:
         self._judge(self._fair(warnings, decision.plan), Severity.WARN, before)
         self.lane.take(decision.plan, decision.events)
         self.events += decision.events
-        elsewhere = [one for one in self.findings if one.code == "changed_elsewhere"]
-        followed = {task_id for one in elsewhere for task_id in one.task_ids}
-        describe(self.lane, self.call, change, followed, self._follower.note)
+        self._describe(change)
         return self._step("applied")
+
+    # Findings about legal calls, which break no rule but show how carefully the plan was kept.
+
+    def _describe(self, change: Change) -> None:
+        """Report updates without effect, tasks created as completed, and delayed completions."""
+        command, events, note = change.command, change.events, self._follower.note
+        elsewhere = [one for one in self.findings if one.code == "changed_elsewhere"]
+        # An update of a task that others have changed came too late, and is reported as that.
+        followed = {task_id for one in elsewhere for task_id in one.task_ids}
+        if isinstance(command, UpdateTask) and not events and command.task_id not in followed:
+            note("no_effect", command.task_id, tasks=ids_text((command.task_id,)))
+        made = [event.task for event in events if isinstance(event, TaskCreated)]
+        born = [task.id for task in made if task.status is Status.COMPLETED]
+        if born and len(born) == len(made) == len(change.after):
+            note("written_after", *born, tasks=ids_text(born))
+        # A completed task that is reworded beyond recognition seems removed and created again, but
+        # it was planned.
+        elif born and not any(isinstance(event, TaskDeleted) for event in events):
+            note("born_completed", *born, tasks=ids_text(born))
+        if isinstance(command, UpdateTask) and self.call.turn:
+            # Claude Code writes each call of a message on its own line. The turn identifies the
+            # message. Its completions are reported together, once the next turn begins.
+            latest, ids, _ = self.lane.completed_in
+            done = tuple(
+                event.task_id
+                for event in events
+                if isinstance(event, StatusChanged) and event.new is Status.COMPLETED
+            )
+            ids = ids if latest == self.call.turn else ()
+            self.lane.completed_in = (self.call.turn, (*ids, *done), self.call.line)
+
+    def _describe_silence(self) -> None:
+        """
+        Report a task that was in progress for long without a planning call.
+
+        A message of the person resets `last_at`, because the agent may have waited for them,
+        perhaps over night.
+        """
+        last, at = self.lane.last_at, self.call.at
+        self.lane.last_at = at
+        if last is None or at is None or at - last < SILENCE:
+            return
+        if active := [task.id for task in self.lane.plan.active()]:
+            minutes = int((at - last).total_seconds() // 60)
+            self._follower.note("long_silence", *active, tasks=ids_text(active), minutes=minutes)
 
     def _fair(self, problems: Iterable[Problem], after: Plan) -> Iterator[Problem]:
         """Yield the problems without those that the recording's form or its agents explain."""
@@ -1239,16 +1198,6 @@ class CallReplay:
     def _judge(self, problems: Iterable[Problem], severity: Severity, before: Plan) -> None:
         line, lane = self.call.line, self.lane.name
         self.findings.extend(rule_findings(problems, severity, line, lane, before))
-
-
-def _only_names_activity(event: Event) -> bool:
-    return isinstance(event, TaskEdited) and {*event.changes} == {"active_form"}
-
-
-def _length(arguments: Mapping[str, Any] | str) -> int:
-    if isinstance(arguments, str):
-        return len(arguments)
-    return len(json.dumps(arguments, ensure_ascii=False, separators=(",", ":")))
 
 
 def _is_model_mistake(repair: Repair) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from support.recorded import TODOS, bad_lines, calls, compactions, lines_file
 
 from todoplan.transcripts.calls import CallResult, PersonSpoke, ShownPlan
-from todoplan.transcripts.readers.claude_code import Sidechains
+from todoplan.transcripts.readers.coding_agents import Sidechains
 from todoplan.transcripts.reading import read
 
 AT = "2026-01-28T19:31:07.534Z"
@@ -191,7 +191,7 @@ def test_chains_are_followed_with_little_memory(count):
     for number in range(count):
         parent = f"u{number - 1}" if number else None
         fields = {"isSidechain": True, "uuid": f"u{number}", "parentUuid": parent}
-        lane = sidechains.speaker(fields).lane
+        lane = sidechains.lane(fields)
     assert lane == "sidechain-u0"
     assert len(sidechains._lanes) <= 4096
 

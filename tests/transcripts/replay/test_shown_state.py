@@ -200,6 +200,14 @@ def test_finished_tasks_that_a_program_clears_were_removed_by_nobody():
     assert codes[2] == [("changed_elsewhere", ("1",))]
 
 
+def test_a_finished_item_that_an_open_list_lost_was_removed():
+    """Programs clear a whole list that is finished, and no single items of a list."""
+    rows = [{"content": "Sow", "status": "completed"}, {"content": "Reap", "status": "pending"}]
+    first = call("TodoWrite", {"todos": rows})
+    _, codes = played(first, call("TodoWrite", {"todos": rows}, oldTodos=rows[1:], newTodos=rows))
+    assert codes[1][0] == ("changed_elsewhere", ("1",))
+
+
 def test_a_finished_list_that_another_one_replaced_was_removed_by_nobody():
     """The other one was written where the recording has a gap; of an open list, both are told."""
     eat = [{"content": "Eat", "status": "in_progress"}]

@@ -240,6 +240,32 @@ class DialectReader:
         return filter_answered(joiner.join(filter_calls(self.signals(source, joiner))))
 
 
+Fields = Mapping[str, Any]
+
+
+def by_record(is_ours: Callable[[Fields], bool]) -> Callable[[Probe], bool]:
+    """Return whether a record of the probe is of a dialect, as a function."""
+    return lambda probe: any(map(is_ours, probe.records))
+
+
+def record_reader(
+    name: str,
+    is_ours: Callable[[Fields], bool],
+    begin: Callable[[], Callable[[Record], Iterable[Signal]]],
+    wanted: Callable[[bytes, Joiner], bool] = lambda _raw, _joiner: True,
+) -> DialectReader:
+    """
+    Return a reader that needs one record at a time, in a file of lines or in a document.
+
+    `begin` returns, for one reading, the function of a record that yields its signals.
+    """
+
+    def signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
+        return each(records(source, lambda raw: wanted(raw, joiner)), begin())
+
+    return DialectReader(name, by_record(is_ours), signals)
+
+
 def ids_under(field: bytes) -> Callable[[bytes], list[bytes]]:
     """Return a fast function that finds the texts under this key in unparsed JSON."""
     # `wanted` calls it for nearly every line, so that most lines need no parsing.
@@ -350,24 +376,46 @@ def is_refusal(text: str) -> bool:
 
 def arguments_of(value: Any) -> Mapping[str, Any] | str:
     """Return a call's arguments: an object, or a text that is not valid JSON."""
-    if isinstance(value, str):
+    if isinstance(value, str) and value.strip():
         # Chat completions and Codex send arguments as a text of JSON.
-        return _parsed(value)
-    if value is None:
+        try:
+            parsed = parse_json(value)
+        except NotJsonError:
+            return value
+        return parsed if isinstance(parsed, dict) and not _too_deep(parsed) else value
+    if value is None or isinstance(value, str):
         return {}  # some recorders leave out arguments that are empty
     if isinstance(value, dict) and not _too_deep(value):
         return value
     return _dumped(value)
 
 
-def _parsed(text: str) -> Mapping[str, Any] | str:
-    if not text.strip():
-        return {}
-    try:
-        value = parse_json(text)
-    except NotJsonError:
-        return text
-    return value if isinstance(value, dict) and not _too_deep(value) else text
+def call_of(
+    record: Record, tool: Any, arguments: Any, at: Any = None, **known: Any
+) -> PlanningCall:
+    """
+    Return a call made of recorded values, each of which may be missing or of another type.
+
+    `known` has other fields of the call. Without a turn, the call is the only one of its message.
+    """
+    return PlanningCall(
+        tool=string(tool),
+        arguments=arguments_of(arguments),
+        line=record.line,
+        at=at if isinstance(at, datetime) else parse_time(at),
+        **{"turn": turn_of(record.line), **known},
+    )
+
+
+def awaiting(call: PlanningCall) -> Seen:
+    """Return the signal of a call that waits for its answer and counts once, both by its id."""
+    return Seen(call, call.call_id, call.call_id)
+
+
+def result_of(value: Any, *, failed: bool = False, data: Any = None) -> CallResult:
+    """Return an answer; its text alone may tell that the call failed."""
+    text = content_text(value)
+    return CallResult(text, failed or tells_error(text), data_of(data))
 
 
 def data_of(value: Any) -> Mapping[str, Any] | None:
@@ -383,16 +431,15 @@ def _too_deep(value: Any) -> bool:
     # Without recursion, because this check protects recursive code.
     level = [value]
     for _ in range(_DEEPEST):
-        level = [inner for outer in level for inner in _children(outer)]
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
         if not level:
             return False
     return True
-
-
-def _children(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -408,27 +455,18 @@ def parse_time(value: Any) -> datetime | None:
     """
     try:
         if isinstance(value, str):
-            return _from_text(value)
+            # Times in OpenHands' Markdown logs end with the letters UTC.
+            moment = datetime.fromisoformat(value.strip().removesuffix(" UTC"))
+            # OpenHands writes local time without a zone.
+            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-            return _from_number(float(value))
+            number = float(value)
+            while math.isfinite(number) and abs(number) >= _LATEST_SECONDS:
+                number /= 1000
+            return _EPOCH + timedelta(seconds=number)
     except (ValueError, OverflowError):
         return None
     return None
-
-
-def _from_text(text: str) -> datetime:
-    # Times in OpenHands' Markdown logs end with the letters UTC.
-    moment = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
-    # OpenHands writes local time without a zone.
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
-def _from_number(number: float) -> datetime | None:
-    if not math.isfinite(number):
-        return None
-    while abs(number) >= _LATEST_SECONDS:
-        number /= 1000
-    return _EPOCH + timedelta(seconds=number)
 
 
 # -------- conversation --------
@@ -632,39 +670,28 @@ def conversation(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
         if message.uses:
             yield from _answers(asked)
             asked = [_Asked(use, use.call_id or f" {next(numbers)}") for use in message.uses]
-            yield from _calls(record, message, asked)
+            turn, at = turn_of(record.line, message.turn), message.at
+            for one in asked:
+                use, call_id = one.use, one.use.call_id
+                call = PlanningCall(
+                    use.tool, use.arguments, record.line, turn=turn, call_id=call_id, at=at
+                )
+                yield Seen(call, one.key)
         for reply in message.replies:
             yield from _heard(asked, reply)
     yield from _answers(asked)
 
 
-def _calls(record: Record, message: Message, asked: list[_Asked]) -> Iterator[Seen]:
-    for one in asked:
-        call = PlanningCall(
-            tool=one.use.tool,
-            arguments=one.use.arguments,
-            line=record.line,
-            turn=turn_of(record.line, message.turn),
-            call_id=one.use.call_id,
-            at=message.at,
-        )
-        yield Seen(call, one.key)
-
-
 def _heard(asked: list[_Asked], reply: Reply) -> Iterator[Answered]:
     for one in asked:
-        if one.reply is None and _belongs(one.use, reply):
+        ids = {reply.call_id, one.use.call_id}
+        belongs = len(ids) == 1 if any(ids) else reply.tool in {"", one.use.tool}
+        if one.reply is None and belongs:
             one.reply = reply
             return
     # To a call of an earlier message.
     if reply.call_id:
         yield Answered(reply.call_id, reply.result)
-
-
-def _belongs(use: Use, reply: Reply) -> bool:
-    if reply.call_id or use.call_id:
-        return reply.call_id == use.call_id
-    return reply.tool in {"", use.tool}
 
 
 def _answers(asked: list[_Asked]) -> Iterator[Answered]:
@@ -685,10 +712,7 @@ def _split_merged(asked: list[_Asked]) -> None:
         if silent and one.reply and len(one.reply.texts) == len(silent) + 1:
             group = [one, *(other for other in asked[place:] if other.reply is None)]
             if len(group) == len(one.reply.texts):
-                _distribute(group, one.reply)
+                for each_one, text in zip(group, one.reply.texts, strict=True):
+                    result = CallResult(text, is_refusal(text))
+                    each_one.reply = attrs.evolve(one.reply, result=result)
                 return
-
-
-def _distribute(group: list[_Asked], reply: Reply) -> None:
-    for one, text in zip(group, reply.texts, strict=True):
-        one.reply = attrs.evolve(reply, result=CallResult(text, is_refusal(text)))

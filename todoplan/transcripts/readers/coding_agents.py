@@ -1,14 +1,18 @@
 """
-Sessions of coding agents: Cursor, Cline, Kiro, Antigravity, SpecStory, and ATIF trajectories.
+Sessions of coding agents, a section for each product.
 
-Most of them are chat messages in another form: a function converts a record to messages, which
-`conversation` reads. Kiro names tasks by number, and Antigravity edits a Markdown file; the reader
-follows both, and yields writes of the whole list.
+Some are read record by record, by a function that yields what happened. Others are chat messages
+in another form: a function converts a record to messages, which `conversation` reads.
 """
 
 import html
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sqlite3
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from itertools import chain, count
 from typing import Any
 
 import attrs
@@ -18,42 +22,56 @@ from todoplan.transcripts.calls import (
     MAIN_LANE,
     BadLine,
     CallResult,
+    Compaction,
     OtherCall,
     PersonSpoke,
     PlanningCall,
     ShownPlan,
+    canonical_tool,
     is_planning_tool,
+    mentions_tool,
 )
 from todoplan.transcripts.files import (
+    Block,
     NotJsonError,
     Probe,
     Record,
     Source,
+    blocks,
     no_progress,
     parse_json,
     text_lines,
+    tool_calls,
 )
 from todoplan.transcripts.readers.base import (
     Answered,
     DialectReader,
+    Fields,
     Joiner,
     Seen,
     Signal,
     arguments_of,
+    awaiting,
+    by_record,
+    call_of,
     content_text,
     conversation,
     data_of,
     each,
+    id_of,
+    ids_under,
+    is_refusal,
     mapping,
     mappings,
     parse_time,
+    record_reader,
     records,
+    result_of,
     string,
     turn_of,
     writers_lane,
 )
 
-Fields = Mapping[str, Any]
 _DONE = CallResult("")  # for calls whose answers are not recorded
 
 
@@ -70,9 +88,825 @@ def _chat(source: Source, messages_of: Callable[[Fields], Sequence[Fields]]) -> 
     return conversation(found())
 
 
-def _any(is_ours: Callable[[Fields], bool]) -> Callable[[Probe], bool]:
-    return lambda probe: any(map(is_ours, probe.records))
+def _tool_call(call_id: Any, name: Any, arguments: Any) -> Fields:
+    return {"id": call_id, "name": name, "args": arguments}
 
+
+def _tool_result(call_id: Any, content: Any, *, failed: bool = False) -> Fields:
+    told = {"type": "tool_result", "tool_use_id": call_id, "content": content}
+    return {**told, "is_error": failed}
+
+
+# -------- claude_code --------
+# Claude Code session logs, and the lines that its SDK streams: one content block per line.
+#
+# A message is spread over several lines with one `message.id`, so parallel calls are lines of one
+# turn. Subagents write to the same file: on `isSidechain` lines (1.x) or inside `progress` lines
+# (2.1). A todo list belongs to its writer; Task tools act on one table for the session.
+
+_REMEMBERED = 4096
+_UNKNOWN = "sidechain"
+
+
+class Sidechains:
+    """
+    Assigns lines of subagents to lanes, by following them from child to parent.
+
+    Only the latest few thousand lines are kept. A subagent is identified by its id, by the call
+    that started it, or by its first line.
+    """
+
+    def __init__(self) -> None:
+        self._lanes: OrderedDict[str, str] = OrderedDict()
+
+    def lane(self, fields: Fields) -> str:
+        """Return the lane of the agent that wrote this line."""
+        if fields.get("type") == "progress":
+            return _agent(mapping(fields.get("data")).get("agentId")) or _UNKNOWN
+        if fields.get("isSidechain") is True:
+            return _agent(fields.get("agentId")) or self._root(fields)
+        return _agent(fields.get("parent_tool_use_id")) or MAIN_LANE
+
+    def _root(self, fields: Fields) -> str:
+        own, parent = id_of(fields.get("uuid")), id_of(fields.get("parentUuid"))
+        lane = self._lanes.get(parent, _UNKNOWN)
+        # In 1.x a subagent has no id. It is named by the first line of its chain, which has no
+        # parent.
+        if own and not parent:
+            lane = f"{_UNKNOWN}-{own[:8]}"
+        self._lanes[own] = lane
+        if len(self._lanes) > _REMEMBERED:
+            self._lanes.popitem(last=False)
+        return lane
+
+
+def _agent(value: Any) -> str:
+    name = id_of(value)
+    return f"agent-{name}" if name else ""
+
+
+_uses_answered = ids_under(b"tool_use_id")
+# Claude Code writes no blank after a colon, but a copy by json.dumps has one.
+_SPOKEN = (b'"role":"user"', b'"role": "user"')
+_ASIDE = (b'"isSidechain":true', b'"isSidechain": true')
+# Messages that the program writes in the person's name: hooks, slash commands, command output.
+_NOT_SAID = (
+    "<command-",
+    "<local-command",
+    "<bash-std",
+    "Caveat:",
+    "<system-reminder>",
+    "[Request interrupted",
+    "Stop hook feedback:",
+    "<task-notification>",
+)
+_NOT_OF_A_PERSON = ("isMeta", "isCompactSummary", "isSidechain", "isSynthetic")
+
+
+def _is_claude_code(record: Fields) -> bool:
+    kind = string(record.get("type"))
+    if "parts" in mapping(record.get("message")):
+        return False  # Qwen Code has the same envelope around Gemini's messages
+    if kind in {"assistant", "user"}:
+        return "message" in record
+    if kind == "summary":  # may be the first line, about another session
+        return "leafUuid" in record
+    return "sessionId" in record and "uuid" in record and bool(kind)
+
+
+def _is_claude_code_wanted(raw: bytes, joiner: Joiner) -> bool:
+    # Most bytes of a session are file contents. A recording of 100 MB is read in seconds because
+    # only relevant lines are parsed. Sidechain lines are relevant for the parents of subagents.
+    return (
+        mentions_tool(raw)
+        or b"compact_boundary" in raw
+        or b"task_reminder" in raw
+        # Answers of tools have the role user too.
+        or (b'"tool_result"' not in raw and any(mark in raw for mark in _SPOKEN))
+        or any(mark in raw for mark in _ASIDE)
+        or joiner.awaits(_uses_answered(raw))
+        or (joiner.wants_other_tools and b'"tool_use"' in raw)
+    )
+
+
+def _claude_code_line(record: Record, sidechains: Sidechains) -> Iterator[Signal]:
+    fields = record.value
+    lane, at = sidechains.lane(fields), fields.get("timestamp")
+    # A resumed session holds copies of lines, with the same uuid.
+    once = id_of(fields.get("uuid"))
+    attachment = mapping(fields.get("attachment"))
+    if fields.get("subtype") == "compact_boundary":
+        yield Seen(Compaction(record.line, lane, parse_time(at)), once=once)
+    elif attachment.get("type") == "task_reminder":
+        # The attachment lists the table as the program sees it: in one recording a task was
+        # completed without a recorded call. An empty list means that the tools were not used yet.
+        if tasks := attachment.get("content"):
+            shown = CallResult("", data=data_of({"tasks": tasks}))
+            yield ShownPlan(record.line, shown, at=parse_time(at))
+    elif _is_said(fields):
+        yield Seen(PersonSpoke(record.line, lane, parse_time(at)), once=once)
+    elif fields.get("type") == "progress":  # 2.1: a subagent's message, two levels deeper
+        inner = mapping(mapping(fields.get("data")).get("message"))
+        line = Record(record.line, {**inner, "timestamp": inner.get("timestamp") or at})
+        yield from _claude_code_message(line, lane, lane)
+    else:
+        actor = id_of(fields.get("agentName")) if lane == MAIN_LANE else lane
+        yield from _claude_code_message(record, lane, actor or MAIN_LANE)
+
+
+def _is_said(fields: Fields) -> bool:
+    marked = any(fields.get(key) is True for key in _NOT_OF_A_PERSON)
+    if fields.get("type") != "user" or marked or fields.get("parent_tool_use_id"):
+        return False
+    content = mapping(fields.get("message")).get("content")
+    if any(block.get("type") == "tool_result" for block in mappings(content)):
+        return False
+    text = content_text(content).lstrip()
+    return bool(text) and not text.startswith(_NOT_SAID)
+
+
+def _claude_code_message(record: Record, lane: str, actor: str) -> Iterator[Signal]:
+    fields, message = record.value, mapping(record.value.get("message"))
+    blocks = mappings(message.get("content"))
+    results = sum(block.get("type") == "tool_result" for block in blocks)
+    for number, block in enumerate(blocks):
+        if block.get("type") == "tool_use":
+            name, call_id = string(block.get("name")), id_of(block.get("id"))
+            call = call_of(
+                record,
+                name,
+                block.get("input"),
+                fields.get("timestamp"),
+                lane=writers_lane(name, lane),
+                actor=actor,
+                turn=turn_of(record.line, message.get("id"), fields.get("requestId")),
+                call_id=call_id,
+            )
+            # Without an id, copies are detected by the line and the position of the block in it.
+            line_id = id_of(fields.get("uuid"))
+            yield Seen(call, call_id, call_id or (line_id and f"{line_id}#{number}"))
+        elif block.get("type") == "tool_result":
+            text = content_text(block.get("content"))
+            # `toolUseResult` belongs to the line and not to the block. If the line has several
+            # answers, it cannot be assigned to one.
+            beside = fields.get("toolUseResult", fields.get("tool_use_result"))
+            data = data_of(beside) if results == 1 else None
+            # Some refusals have only a text and no flag; "Task not found" has `success: false`.
+            refused = block.get("is_error") is True or is_refusal(text)
+            refused = refused or mapping(data).get("success") is False
+            yield Answered(id_of(block.get("tool_use_id")), CallResult(text, refused, data))
+
+
+CLAUDE_CODE = record_reader(
+    "claude-code",
+    _is_claude_code,
+    lambda: partial(_claude_code_line, sidechains=Sidechains()),
+    _is_claude_code_wanted,
+)
+
+# -------- codex --------
+# Codex rollouts: `update_plan` as a function call, or within the script of an `exec` call.
+
+_ENVELOPES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
+# In old rollouts, these have no envelope.
+_BARE = {"function_call", "function_call_output", "custom_tool_call"}
+_calls_answered = ids_under(b"call_id")
+_CALLING = re.compile(rb'"(?:function|custom_tool)_call"')
+# Codex has no flag for refusals. Any other answer of `update_plan` is a refusal.
+_TERSE, _TERSE_DONE = "update_plan", "Plan updated"
+# It has no flag for failed scripts either. A successful script answers "Script completed".
+_FAILED_SCRIPT = ("Script failed", "Script error", "Script terminated")
+
+
+def _is_codex(record: Fields) -> bool:
+    kind = string(record.get("type"))
+    return (kind in _ENVELOPES and "payload" in record) or (kind in _BARE and "call_id" in record)
+
+
+def _is_codex_wanted(raw: bytes, joiner: Joiner) -> bool:
+    return (
+        mentions_tool(raw)
+        or b'"compacted"' in raw
+        or b'"user_message"' in raw
+        or (b"_output" in raw and joiner.awaits(_calls_answered(raw)))
+        or (joiner.wants_other_tools and _CALLING.search(raw) is not None)
+    )
+
+
+@attrs.define
+class _Rollout:
+    """The ids of the `update_plan` calls, whose only successful answer is `_TERSE_DONE`."""
+
+    terse: set[str] = attrs.Factory(set)
+
+    def of_line(self, record: Record) -> Iterator[Signal]:
+        fields, at = record.value, record.value.get("timestamp")
+        payload = mapping(fields["payload"]) if "payload" in fields else fields
+        call_id, output = id_of(payload.get("call_id")), payload.get("output")
+        if fields.get("type") == "compacted":
+            yield Compaction(record.line, at=parse_time(at))
+        match payload.get("type"):
+            case "user_message":  # a `message` of role user also carries the environment's text
+                yield PersonSpoke(record.line, at=parse_time(at))
+            case "function_call":
+                call = call_of(record, payload.get("name"), payload.get("arguments"), at)
+                self.terse |= {call_id} if canonical_tool(call.tool) == _TERSE else set()
+                yield _in_script(call, call_id, 0)
+            case "custom_tool_call":  # code mode (0.14x): tools are called from a script
+                script = string(payload.get("input"))
+                for number, (name, arguments) in enumerate(tool_calls(script)):
+                    turn, sent = turn_of(record.line), parse_time(at)
+                    call = PlanningCall(name, arguments, record.line, turn=turn, at=sent)
+                    yield _in_script(call, call_id, number)
+            case "function_call_output":
+                # Older versions wrap the text in JSON once more.
+                wrapped = mapping(arguments_of(output) if isinstance(output, str) else output)
+                text = content_text(wrapped.get("output", wrapped.get("content", output)))
+                unsaid = call_id in self.terse and bool(text) and not text.startswith(_TERSE_DONE)
+                refused = unsaid or wrapped.get("success") is False
+                yield Answered(call_id, CallResult(text, refused))
+            case "custom_tool_call_output":
+                text = content_text(output)
+                yield Answered(call_id, CallResult(text, text.startswith(_FAILED_SCRIPT)))
+
+
+def _in_script(call: PlanningCall, call_id: str, number: int) -> Seen:
+    # The calls of one script share its id, so the number distinguishes them.
+    call = attrs.evolve(call, call_id=call_id)
+    return Seen(call, call_id, call_id and f"{call_id}#{number}")
+
+
+CODEX = record_reader("codex", _is_codex, lambda: _Rollout().of_line, _is_codex_wanted)
+
+# -------- copilot --------
+# Copilot CLI. It has no planning tool: its plan is a table of a SQL database that the model fills.
+#
+# The statements are executed here on a database in memory if their answers show success. The
+# content of the table afterwards is treated as a write of the whole list. A recording is not
+# trusted: only reading and writing tables is allowed, for a limited number of steps.
+
+# An interrupted session leaves calls without an answer.
+_MOST_WAITING = 256
+# Self-joins may run nearly for ever. SQLite calls the progress handler every 1,000 steps.
+_MOST_STEPS = 1_000_000
+# zeroblob() and replace() make huge values in short queries.
+_MOST_BYTES = 1_000_000
+# A query of 20,000 characters made 600 MB of such values. This limit is 16 MB in pages of 4 kB.
+_MOST_PAGES = 4096
+# Splitting a query full of semicolons into statements takes time quadratic in its length.
+_LONGEST_QUERY = 20_000
+# Neither ATTACH nor PRAGMA, which reach files and the schema, nor CREATE and DROP, nor recursion.
+_ALLOWED = {
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_INSERT,
+    sqlite3.SQLITE_UPDATE,
+    sqlite3.SQLITE_DELETE,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_TRANSACTION,
+}
+_TABLES = """
+CREATE TABLE todos (id TEXT PRIMARY KEY, title TEXT, description TEXT,
+                    status TEXT DEFAULT 'pending', created_at TEXT, updated_at TEXT);
+CREATE TABLE todo_deps (todo_id TEXT, depends_on TEXT, PRIMARY KEY (todo_id, depends_on));
+"""
+
+
+def _is_copilot(record: Fields) -> bool:
+    return record.get("type") in ("assistant.message", "session.start") and "data" in record
+
+
+def _database() -> sqlite3.Connection:
+    # Autocommit, or Python would open its own transactions around those of the model.
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    # Done before the authorizer is set, which forbids creating tables.
+    database.executescript(_TABLES)
+    database.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
+    # SQL can make text that is not UTF-8: CAST(x'ff' AS TEXT).
+    database.text_factory = lambda raw: raw.decode(errors="replace")
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+    database.set_authorizer(
+        lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
+    )
+    return database
+
+
+@attrs.define
+class _CopilotSession:
+    """The database, and the calls that have no answer yet."""
+
+    database: sqlite3.Connection
+    waiting: dict[str, PlanningCall] = attrs.Factory(dict)
+
+    def of_record(self, record: Record) -> Iterator[Signal]:
+        fields, data = record.value, mapping(record.value.get("data"))
+        at = parse_time(fields.get("timestamp"))
+        match fields.get("type"):
+            case "user.message":
+                yield PersonSpoke(record.line, at=at)
+            # `hook.start` lines repeat the same calls.
+            case "assistant.message":
+                for request in mappings(data.get("toolRequests")):
+                    yield from self._asked(record, data, request, at)
+            case "tool.execution_complete":
+                yield from self._answered(data)
+
+    def _asked(self, record: Record, data: Fields, request: Fields, at: Any) -> Iterator[Signal]:
+        name, call_id = string(request.get("name")), id_of(request.get("toolCallId"))
+        query = mapping(arguments_of(request.get("arguments"))).get("query")
+        # The tool works on any table. Only queries that name this table are about the plan.
+        if name != "sql" or not isinstance(query, str) or "todos" not in query:
+            yield OtherCall(name, record.line)
+        elif len(self.waiting) < _MOST_WAITING:
+            turn = turn_of(record.line, data.get("messageId"))
+            self.waiting[call_id] = PlanningCall(
+                name, query, record.line, turn=turn, call_id=call_id, at=at
+            )
+
+    def _answered(self, data: Fields) -> Iterator[PlanningCall]:
+        call = self.waiting.pop(id_of(data.get("toolCallId")), None)
+        if call is None:
+            return
+        text = content_text(mapping(data.get("result")).get("content"))
+        refused = data.get("success") is False
+        before = self._rows()
+        if not refused:
+            self._run(str(call.arguments))
+        after = self._rows()
+        # A query without changes is a read. Its text output is not needed.
+        is_read = not refused and after == before
+        yield attrs.evolve(
+            call,
+            tool="todo_read" if is_read else "todo_write",
+            arguments={} if is_read else {"todos": after},
+            result=CallResult(text, refused),
+        )
+
+    def _run(self, query: str) -> None:
+        if len(query) > _LONGEST_QUERY:
+            return
+        steps = iter(range(_MOST_STEPS // 1000))
+        self.database.set_progress_handler(lambda: next(steps, None) is None, 1000)
+        try:
+            # Statements are executed one by one as far as possible: the columns may differ.
+            for statement in _statements(query):
+                self.database.execute(statement).fetchmany(1)
+        except (sqlite3.Error, ValueError):
+            return
+
+    def _rows(self) -> list[dict[str, str]]:
+        # The limit of steps for recorded queries must not stop our own query.
+        self.database.set_progress_handler(None, 0)
+        found = self.database.execute("SELECT id, title, status FROM todos ORDER BY rowid")
+        return [
+            {"id": str(one), "content": str(title or one), "status": str(status)}
+            for one, title, status in found
+        ]
+
+
+def _statements(query: str) -> Iterator[str]:
+    start = 0
+    for end, mark in enumerate(query, 1):
+        if mark == ";" and sqlite3.complete_statement(query[start:end]):
+            yield query[start:end]
+            start = end
+    yield query[start:]
+
+
+def _copilot_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    with closing(_database()) as database:
+        yield from each(records(source), _CopilotSession(database).of_record)
+
+
+COPILOT = DialectReader("copilot", by_record(_is_copilot), _copilot_signals)
+
+# -------- entire --------
+# Entire's compact transcripts: one message per line, and each call contains its result.
+
+
+def _is_entire(record: Fields) -> bool:
+    return "v" in record and "agent" in record and "ts" in record
+
+
+def _is_entire_wanted(raw: bytes, joiner: Joiner) -> bool:
+    return mentions_tool(raw) or (joiner.wants_other_tools and b'"tool_use"' in raw)
+
+
+def _entire_line(record: Record) -> Iterator[Signal]:
+    turn, at = turn_of(record.line, record.value.get("id")), record.value.get("ts")
+    for block in mappings(record.value.get("content")):
+        if block.get("type") == "tool_use":
+            call_id, told = id_of(block.get("id")), block.get("result")
+            call = call_of(
+                record, block.get("name"), block.get("input"), at, turn=turn, call_id=call_id
+            )
+            if isinstance(told, dict):  # some calls have none
+                text = content_text(told.get("output"))
+                refused = told.get("status") == "error" or is_refusal(text)
+                call = attrs.evolve(call, result=CallResult(text, refused))
+            # No key is needed, because the call already has its result.
+            yield Seen(call, once=call_id)
+
+
+ENTIRE = record_reader("entire", _is_entire, lambda: _entire_line, _is_entire_wanted)
+
+# -------- opencode --------
+# OpenCode session exports. A part of a message has the call and its result; ids may repeat.
+
+
+def _is_opencode(record: Fields) -> bool:
+    return isinstance(record.get("info"), dict) and isinstance(record.get("parts"), list)
+
+
+def _opencode_message(record: Record) -> Iterator[Signal]:
+    info = mapping(record.value.get("info"))
+    created = parse_time(mapping(info.get("time")).get("created"))
+    if info.get("role") == "user":
+        yield PersonSpoke(record.line, at=created)
+    for part in mappings(record.value.get("parts")):
+        state = mapping(part.get("state"))
+        at = parse_time(mapping(state.get("time")).get("start")) or created
+        if part.get("type") == "compaction":
+            yield Compaction(record.line, at=at)
+        elif part.get("type") == "tool":
+            # Its `todos` is the list after the call, which takes precedence in a replay.
+            data, result = data_of(state.get("metadata")), None
+            match state.get("status"):
+                case "error":
+                    result = CallResult(content_text(state.get("error")), is_error=True, data=data)
+                case "completed":
+                    result = CallResult(content_text(state.get("output")), data=data)
+            yield call_of(
+                record,
+                part.get("tool"),
+                state.get("input"),
+                at,
+                turn=turn_of(record.line, info.get("id")),
+                # Not used as a key, because Entire masks all call ids in its copies with one text.
+                call_id=id_of(part.get("callID")),
+                result=result,
+            )
+
+
+OPENCODE = record_reader("opencode", _is_opencode, lambda: _opencode_message)
+
+# -------- vscode --------
+# Copilot in VS Code, as "Export Chat" writes it: a list of requests with their responses.
+#
+# A request may have a call twice. `toolCallRounds` has the calls as the model sent them, with their
+# results. The parts of the response have the calls as the window shows them, and some calls are
+# only there.
+
+_DENIED = 0
+_INVOKED = {"toolInvocation", "toolInvocationSerialized"}
+
+
+def _is_vscode(record: Fields) -> bool:
+    return "requestId" in record and isinstance(record.get("response"), list)
+
+
+def _vscode_request(record: Record) -> Iterator[Signal]:
+    if "message" in record.value:
+        yield PersonSpoke(record.line, at=parse_time(record.value.get("timestamp")))
+    sent = list(_vscode_sent(record))
+    # Older exports have no rounds, and some calls are not in any round.
+    if not any(canonical_tool(one.tool) for one in sent):
+        shown = list(_vscode_shown(record))
+        sent = shown if not sent or any(canonical_tool(one.tool) for one in shown) else sent
+    for call in sent:
+        yield Seen(call, once=call.call_id)
+
+
+def _vscode_sent(record: Record) -> Iterator[PlanningCall]:
+    metadata = mapping(mapping(record.value.get("result")).get("metadata"))
+    results = mapping(metadata.get("toolCallResults"))
+    asked = parse_time(record.value.get("timestamp"))
+    for number, one in enumerate(mappings(metadata.get("toolCallRounds"))):
+        for call in mappings(one.get("toolCalls")):
+            call_id = id_of(call.get("id"))
+            told = results.get(call_id)
+            yield call_of(
+                record,
+                _own_name(call.get("name")),
+                call.get("arguments"),
+                parse_time(one.get("timestamp")) or asked,
+                turn=turn_of(record.line, one.get("id"), f"#{record.line}.{number}"),
+                call_id=call_id,
+                result=None if told is None else result_of(mapping(told).get("content")),
+            )
+
+
+def _vscode_shown(record: Record) -> Iterator[PlanningCall]:
+    for number, part in enumerate(mappings(record.value.get("response"))):
+        if part.get("kind") in _INVOKED:
+            shown = mapping(part.get("toolSpecificData"))
+            listed = {"todoList": shown.get("todoList")} if "todoList" in shown else {}
+            # The person may have declined the call. Then it was not carried out.
+            answer = part.get("isConfirmed")
+            refused = answer is False or mapping(answer).get("type") == _DENIED
+            yield call_of(
+                record,
+                _own_name(part.get("toolId")),
+                listed or shown.get("rawInput"),
+                record.value.get("timestamp"),
+                turn=f"#{record.line}.{number}",
+                call_id=id_of(part.get("toolCallId")),
+                result=CallResult("", refused),
+            )
+
+
+def _own_name(value: Any) -> str:
+    """Return a tool's own name if it is a planning tool of an MCP server: `mcp_<server>_<tool>`."""
+    tool = string(value)
+    return (canonical_tool(tool) if tool.startswith("mcp_") else None) or tool
+
+
+VSCODE = record_reader("vscode", _is_vscode, lambda: _vscode_request)
+
+# -------- openhands --------
+# OpenHands: events in lines or in a list, and Markdown logs with a heading per call and result.
+
+_STEP = re.compile(r"^### \[\d+\] [A-Z]", re.MULTILINE)
+_HEADING = re.compile(
+    r"### \[\d+\] TOOL (?P<what>CALL|RESULT)\s+\W\s+(?P<tool>\S+)"
+    r"(?P<error>\s+\[ERROR\])?(?:\s+\W\s+(?P<at>.*))?"
+)
+
+
+def _is_openhands(probe: Probe) -> bool:
+    return _STEP.search(probe.text) is not None or any(
+        string(record.get("kind")).endswith("Event") and "source" in record
+        for record in probe.records
+    )
+
+
+def _openhands_signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
+    def wanted(raw: bytes) -> bool:
+        if b'"MessageEvent"' in raw or mentions_tool(raw):
+            return True
+        return joiner.wants_other_tools and b'"ActionEvent"' in raw
+
+    if source.form == "text":
+        return _openhands_log(source)
+    return each(records(source, wanted), _openhands_event)
+
+
+def _openhands_log(source: Source) -> Iterator[Signal]:
+    """Yield the log's calls; a result goes to the oldest planning call that has none."""
+
+    def is_wanted(label: str) -> bool:
+        heading = _HEADING.match(label)
+        # Calls of other tools are named if there is no plan. Their results are never used.
+        return heading is not None and (
+            heading["what"] == "CALL" or is_planning_tool(heading["tool"])
+        )
+
+    # Headings have no ids, so the nth result of a planning tool belongs to its nth call.
+    sent = answered = 0
+    labels = blocks(source, lambda line: line if line.startswith("### [") else None, is_wanted)
+    for block in labels:
+        if isinstance(block, BadLine):
+            yield block
+            continue
+        heading = _HEADING.match(block.label)
+        if heading and not is_planning_tool(heading["tool"]):
+            yield OtherCall(heading["tool"], block.line)
+        elif heading and heading["what"] == "CALL":
+            sent += 1
+            record = Record(block.line, {})
+            yield Seen(call_of(record, heading["tool"], block.text, heading["at"]), f" {sent}")
+        elif heading and answered < sent:
+            answered += 1
+            data = data_of(arguments_of(block.text)) if block.text.strip() else None
+            error = bool(heading["error"])
+            result = CallResult(block.text, error or block.text.startswith("ERROR:"))
+            if data is not None:
+                error = error or data.get("is_error") is True
+                result = CallResult(content_text(data.get("content")), error, data)
+            yield Answered(f" {answered}", result)
+
+
+def _openhands_event(record: Record) -> Iterator[Signal]:
+    fields, at = record.value, record.value.get("timestamp")
+    key = id_of(fields.get("tool_call_id"))
+    match fields.get("kind"):
+        case "MessageEvent" if fields.get("source") == "user":
+            yield PersonSpoke(record.line, at=parse_time(at))
+        case "ActionEvent":
+            # What the model sent; what OpenHands made of it, only where the former is missing.
+            sent = mapping(fields.get("tool_call")).get("arguments", fields.get("action"))
+            turn = turn_of(record.line, fields.get("llm_response_id"))
+            tool = fields.get("tool_name")
+            yield awaiting(call_of(record, tool, sent, at, turn=turn, call_id=key))
+        case "ObservationEvent":
+            observation = mapping(fields.get("observation"))
+            refused = observation.get("is_error") is True
+            text = content_text(observation.get("content"))
+            yield Answered(key, CallResult(text, refused, data_of(observation)))
+        # The answer to a refused call is an event of another kind, without an observation.
+        case _ if "error" in fields:
+            yield Answered(key, CallResult(content_text(fields["error"]), is_error=True))
+
+
+OPENHANDS = DialectReader("openhands", _is_openhands, _openhands_signals)
+
+# -------- gemini --------
+# Gemini CLI: session files, lists of API contents, and the Markdown of `/chat share`. Unity's
+# assistant has the same tool, and two export formats in Markdown.
+#
+# In Gemini's API, ids are optional: responses are matched to calls by id if there is one, else by
+# name in order.
+
+# Ids are `<tool>-<epoch ms>-<hex>`. In `/chat share`, they are the only source of times.
+_STAMP = re.compile(r"[-_](\d{13})[-_]")
+_MOST_PAIRED = 64
+
+
+class _Pairs:
+    """Matches responses to calls. It keeps the latest few calls without a response."""
+
+    def __init__(self) -> None:
+        self._open: deque[tuple[str, str]] = deque(maxlen=_MOST_PAIRED)
+        self._numbers = count(1)
+
+    def sent(self, call: Fields, line: int, turn: str, at: Any = None) -> Iterator[Signal]:
+        """Yield the signal of a call `{name, args, id?}`. Its id may contain the time."""
+        name = string(call.get("name"))
+        if not is_planning_tool(name):
+            yield OtherCall(name, line)
+            return
+        call_id = id_of(call.get("id"))
+        # Our own keys begin with a blank. `answered` matches only these by name.
+        key = call_id or f" {next(self._numbers)}"
+        self._open.append((key, name))
+        stamp = _STAMP.search(call_id)
+        at = at or (parse_time(int(stamp[1])) if stamp else None)
+        record = Record(line, {})
+        yield Seen(call_of(record, name, call.get("args"), at, turn=turn, call_id=call_id), key)
+
+    def answered(self, response: Fields) -> Iterator[Answered]:
+        """
+        Yield a response `{name, response, id?}` for the call with its id, or the oldest by name.
+        """
+        keys = [key for key, _ in self._open]
+        call_id = id_of(response.get("id"))
+        names = [key for key, name in self._open if name == response.get("name") and key[0] == " "]
+        key = call_id if call_id in keys else next(iter(names), "")
+        if key:
+            self._open = deque((one for one in self._open if one[0] != key), _MOST_PAIRED)
+            yield Answered(key, _response_result(response.get("response")))
+
+
+def _response_result(response: Any) -> CallResult:
+    """Return the result in a response object `{output}` or `{error}`."""
+    fields = mapping(response)
+    error = fields.get("error")
+    text = content_text(fields.get("output") if error is None else error)
+    data = data_of(fields.get("data"))
+    return CallResult(text or content_text(response), error is not None, data)
+
+
+# Gemini CLI labels a fenced block as command or response. Unity's older format has a fold for each
+# call, with arguments and result, or an error, each under a line in bold. The newer one has a line
+# in bold that names the tool, and only its arguments.
+_COMMAND, _RESPONSE, _OTHER = "**Tool Command**", "**Tool Response**", ""
+# A whole word, possessive, without parentheses inside. Otherwise the time is quadratic in the
+# length of a line.
+_SUMMARY = re.compile(r"<summary>.*?(?<![\w.])(?P<tool>[\w.]++)\s*+\([^()]*+\)\s*</summary>")
+_TURN = re.compile(r"^\W{0,8}## \W{0,8}(?:USER|MODEL|User|Assistant)\b")
+_BOLD = re.compile(r"^\*\*(?P<words>[^*]+)\*\*\s*$")
+_TOOL_CALL = re.compile(r"^\*\*Tool call: (?P<tool>[\w.]+)\*\*\s*$")
+# Unity's editor speaks these languages, and so do the words in bold.
+_FAILED = frozenset({"Error", "エラー", "오류", "에러", "错误", "錯誤", "Erreur", "Fehler"})
+_SHARED = re.compile(
+    r"^\W{0,8}## (?:USER|MODEL)\W*$"
+    r"|\*\*Tool (?:Command|Response)\*\*:|^<summary>.*\w\.WriteTodos\b|^\*\*Tool call: Unity\.",
+    re.MULTILINE,
+)
+
+
+@attrs.define
+class _SharedChat:
+    """Where the reading is: the turn of Gemini CLI, and the call of Unity that blocks belong to."""
+
+    pairs: _Pairs = attrs.field(factory=_Pairs)
+    turn: int = 0
+    tool: str = _OTHER
+    key: str = ""
+    number: int = 0
+    has_result: bool = True
+    failed: bool = False
+
+    def signals(self, source: Source) -> Iterator[Signal]:
+        """Yield the log's calls, a response each where there is one."""
+        for block in blocks(source, self._label, lambda label: label != _OTHER):
+            if isinstance(block, BadLine):
+                yield block
+            elif block.label in {_COMMAND, _RESPONSE}:
+                yield from self._shared(block)
+            else:
+                yield from self._unity(block)
+
+    def _label(self, line: str) -> str | None:
+        if _TURN.match(line):
+            self.turn += 1
+        elif found := _SUMMARY.match(line) or _TOOL_CALL.match(line):
+            self.number += 1
+            self.key, self.tool, self.failed = "", found["tool"], False
+            self.has_result = found.re is _SUMMARY
+            if not self.has_result:
+                return self.tool
+        elif "</details>" in line:
+            self.tool = _OTHER
+        for label in (_COMMAND, _RESPONSE):
+            if label in line:
+                return label
+        bold = _BOLD.match(line)
+        if not bold:
+            return None
+        # In the newer format, bold lines are the model's thoughts, and the text after them is not
+        # an answer.
+        if not self.has_result:
+            return _OTHER
+        self.failed = bold["words"].strip() in _FAILED
+        return self.tool
+
+    def _shared(self, block: Block) -> Iterator[Signal]:
+        try:
+            fields = mapping(parse_json(block.text))
+        except NotJsonError as error:
+            yield BadLine(block.line, f"a tool's block that is not JSON: {error}")
+            return
+        if block.label == _COMMAND:
+            yield from self.pairs.sent(fields, block.line, f"turn-{self.turn}")
+        else:
+            yield from self.pairs.answered(fields)
+
+    def _unity(self, block: Block) -> Iterator[Signal]:
+        if self.key:
+            refused = self.failed or block.text.startswith(("Error", "Invalid"))
+            yield Answered(self.key, CallResult(block.text, refused))
+            return
+        # A section has everything that the model did until the person's next message, in sequence.
+        # So its calls were not sent together.
+        record, turn = Record(block.line, {}), f"call-{self.number}"
+        self.key = f" u{self.number}" if self.has_result else ""
+        yield Seen(call_of(record, block.label, block.text, turn=turn), self.key)
+
+
+def _gemini_message(record: Fields) -> Fields:
+    """
+    Return a line of Qwen Code as the message in it: `{type, timestamp, message: {role, parts}}`.
+    """
+    message = mapping(record.get("message"))
+    return {"timestamp": record.get("timestamp"), **message} if "parts" in message else record
+
+
+def _is_gemini(probe: Probe) -> bool:
+    return _SHARED.search(probe.text) is not None or any(
+        record.get("type") == "gemini"
+        or record.get("role") == "model"
+        or ("projectHash" in record and "sessionId" in record)
+        for record in map(_gemini_message, probe.records)
+    )
+
+
+def _gemini_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    if source.form == "text":
+        return _SharedChat().signals(source)
+    return each(records(source), partial(_gemini_record, pairs=_Pairs()))
+
+
+def _gemini_record(record: Record, pairs: _Pairs) -> Iterator[Signal]:
+    fields = _gemini_message(record.value)
+    parts, at = mappings(fields.get("parts")), parse_time(fields.get("timestamp"))
+    # In the API, the response of a tool has the role user too, but only a person writes text.
+    if fields.get("type") == "user" or (
+        fields.get("role") == "user" and any("text" in part for part in parts)
+    ):
+        yield PersonSpoke(record.line, at=at)
+    for call in mappings(fields.get("toolCalls")):
+        call_id = id_of(call.get("id"))
+        told = [mapping(one.get("functionResponse")) for one in mappings(call.get("result"))]
+        planning = call_of(
+            record,
+            call.get("name"),
+            call.get("args"),
+            parse_time(call.get("timestamp")) or at,
+            turn=turn_of(record.line, fields.get("id")),
+            call_id=call_id,
+            result=_response_result(told[0].get("response")) if told else None,
+        )
+        # The call already has its result, so no key is needed.
+        yield Seen(planning, once=call_id)
+    for part in parts:  # in the spelling of JSON or of Python
+        if sent := mapping(part.get("functionCall", part.get("function_call"))):
+            yield from pairs.sent(sent, record.line, turn_of(record.line), at)
+        if response := mapping(part.get("functionResponse", part.get("function_response"))):
+            yield from pairs.answered(response)
+
+
+GEMINI = DialectReader("gemini", _is_gemini, _gemini_signals)
 
 # -------- cursor --------
 # Cursor's agent transcripts: Anthropic's messages without ids and times, mostly without answers.
@@ -90,7 +924,7 @@ def _cursor_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
             yield signal
 
 
-CURSOR = DialectReader("cursor", _any(_is_cursor), _cursor_signals)
+CURSOR = DialectReader("cursor", by_record(_is_cursor), _cursor_signals)
 
 # -------- cline --------
 # `ui_messages.json` of Cline, and of Roo, which shows its list as a tool's question.
@@ -121,9 +955,7 @@ def _cline_message(record: Record) -> Iterator[Signal]:
         yield PlanningCall(tool, arguments, record.line, turn=turn, at=at, result=_DONE)
 
 
-CLINE = DialectReader(
-    "cline", _any(_is_cline), lambda source, _: each(records(source), _cline_message)
-)
+CLINE = record_reader("cline", _is_cline, lambda: _cline_message)
 
 # -------- atif --------
 # Trajectories of Harbor and Terminal-Bench (ATIF 1.0 to 1.7): a step has calls and their results.
@@ -150,32 +982,16 @@ class _Trajectory:
         # A continued trajectory begins with copies of earlier steps.
         if step.get("is_copied_context") is True:
             return []
-        source = string(step.get("source"))
-        results = [
-            {
-                "type": "tool_result",
-                "tool_use_id": one.get("source_call_id"),
-                "content": one.get("content"),
-            }
-            for one in mappings(mapping(step.get("observation")).get("results"))
-        ]
+        results = mappings(mapping(step.get("observation")).get("results"))
+        text = {"type": "text", "text": content_text(step.get("message"))}
+        told = [_tool_result(one.get("source_call_id"), one.get("content")) for one in results]
         calls = [
-            {
-                "id": one.get("tool_call_id"),
-                "name": one.get("function_name"),
-                "args": one.get("arguments"),
-            }
+            _tool_call(one.get("tool_call_id"), one.get("function_name"), one.get("arguments"))
             for one in mappings(step.get("tool_calls"))
         ]
-        text = {"type": "text", "text": content_text(step.get("message"))}
-        return [
-            {
-                "role": "system" if aside else _SOURCES.get(source),
-                "timestamp": step.get("timestamp"),
-                "tool_calls": calls,
-                "content": [text, *results],
-            }
-        ]
+        role = "system" if aside else _SOURCES.get(string(step.get("source")))
+        message = {"role": role, "content": [text, *told], "tool_calls": calls}
+        return [{**message, "timestamp": step.get("timestamp")}]
 
     def signals(self, source: Source) -> Iterator[Signal]:
         for signal in _chat(source, self.messages):
@@ -201,14 +1017,13 @@ def _atif_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
         yield from (one for one in found if not isinstance(one, BadLine))
 
 
-ATIF = DialectReader("atif", _any(_is_atif), _atif_signals)
+ATIF = DialectReader("atif", by_record(_is_atif), _atif_signals)
 
 # -------- kiro --------
 # Kiro CLI (formerly Amazon Q): its sessions in lines, and the history that `/chat save` writes.
 
 _EVENTS = {"Prompt", "AssistantMessage", "ToolResults"}
 _ANSWERS = {"Response", "ToolUse"}
-_MOST_WAITING = 256  # an interrupted session leaves calls without an answer
 
 
 def _is_kiro(record: Fields) -> bool:
@@ -218,43 +1033,41 @@ def _is_kiro(record: Fields) -> bool:
 
 
 def _kiro_messages(record: Fields) -> Sequence[Fields]:
-    data = mapping(record.get("data"))
-    blocks = mappings(data.get("content"))
-    uses = [mapping(one.get("data")) for one in blocks if one.get("kind") == "toolUse"]
-    results = [mapping(one.get("data")) for one in blocks if one.get("kind") == "toolResult"]
-    is_prompt, message_id = record.get("kind") == "Prompt", data.get("message_id")
-    at = mapping(data.get("meta")).get("timestamp")
-    if "assistant" in record:
-        user = mapping(record.get("user"))
-        content, answer = mapping(user.get("content")), mapping(record["assistant"])
-        told = mapping(content.get("ToolUseResults")).get("tool_use_results")
-        uses = list(mappings(mapping(answer.get("ToolUse")).get("tool_uses")))
-        results, is_prompt, at = list(mappings(told)), "Prompt" in content, user.get("timestamp")
-        message_id = mapping(answer.get("ToolUse")).get("message_id")
+    if "assistant" in record:  # of a history: an answer, after the results of the one before
+        user, answer = mapping(record.get("user")), mapping(record["assistant"])
+        content, sent = mapping(user.get("content")), mapping(answer.get("ToolUse"))
+        uses = mappings(sent.get("tool_uses"))
+        told = mappings(mapping(content.get("ToolUseResults")).get("tool_use_results"))
+        is_prompt, at = "Prompt" in content, user.get("timestamp")
+    else:
+        sent = mapping(record.get("data"))
+        blocks = mappings(sent.get("content"))
+        uses, told = (
+            tuple(mapping(one.get("data")) for one in blocks if one.get("kind") == kind)
+            for kind in ("toolUse", "toolResult")
+        )
+        is_prompt, at = record.get("kind") == "Prompt", mapping(sent.get("meta")).get("timestamp")
     calls = [
-        {
-            "id": one.get("toolUseId", one.get("id")),
-            "name": one.get("name"),
-            "args": one.get("input", one.get("args")),
-        }
+        _tool_call(
+            one.get("toolUseId", one.get("id")), one.get("name"), one.get("input", one.get("args"))
+        )
         for one in uses
     ]
-    answers = [
-        {
-            "type": "tool_result",
-            "tool_use_id": one.get("toolUseId", one.get("tool_use_id")),
+    results = [
+        _tool_result(
+            one.get("toolUseId", one.get("tool_use_id")),
             # A block of a result is `{"kind", "data"}`, or has the kind as its key.
-            "content": [
+            [
                 part.get("data", next(iter(part.values()), None))
                 for part in mappings(one.get("content"))
             ],
-            "is_error": string(one.get("status")).lower() == "error",
-        }
-        for one in results
+            failed=string(one.get("status")).lower() == "error",
+        )
+        for one in told
     ]
-    said = [{"role": "user", "content": "", "timestamp": at}] if is_prompt else []
-    message = {"id": message_id, "role": "assistant", "content": answers, "tool_calls": calls}
-    return [*said, {**message, "timestamp": at}]
+    prompt = [{"role": "user", "content": "", "timestamp": at}] if is_prompt else []
+    message = {"id": sent.get("message_id"), "role": "assistant", "timestamp": at}
+    return [*prompt, {**message, "content": results, "tool_calls": calls}]
 
 
 @attrs.frozen
@@ -338,7 +1151,7 @@ def _kiro_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     yield from (listed.write(call, None) for call in waiting.values())
 
 
-KIRO = DialectReader("kiro", _any(_is_kiro), _kiro_signals)
+KIRO = DialectReader("kiro", by_record(_is_kiro), _kiro_signals)
 
 # -------- antigravity --------
 # Antigravity's transcripts: one step per line. The plan is a checklist in the file `task.md`.
@@ -399,11 +1212,7 @@ class _TaskFile:
         return True
 
 
-ANTIGRAVITY = DialectReader(
-    "antigravity",
-    _any(_is_antigravity),
-    lambda source, _: each(records(source), _TaskFile().step),
-)
+ANTIGRAVITY = record_reader("antigravity", _is_antigravity, lambda: _TaskFile().step)
 
 # -------- specstory --------
 # SpecStory's Markdown of sessions of Cursor, Claude Code and others. A list is shown as checklist.
@@ -415,6 +1224,7 @@ _NAMED = re.compile(
 _SPEAKER = re.compile(r"_\*\*(User|Agent|Assistant)\b(.*)\*\*_")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?Z")
 _ENDS = ("</details>", "</tool-use>", "---")
+_END = (0, _ENDS[-1])
 _FENCE = re.compile(r"`{3,}")
 _PRIORITY = re.compile(r"(\] )(?:\U0001f525|\U0001f321|\u2744)\ufe0f? ")
 
@@ -425,16 +1235,15 @@ def _is_specstory(probe: Probe) -> bool:
 
 def _specstory_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     tool, begun, rows, fence, at = "", 0, list[str](), "", None
-    for found in text_lines(source):
+    for found in chain(text_lines(source), [_END]):
         if isinstance(found, BadLine):
             yield found
             continue
         number, line = found
-        if fence:
-            fence = "" if line.rstrip() == fence else fence
-            continue
-        if mark := _FENCE.match(line):
-            fence = mark[0]
+        mark = _FENCE.match(line)
+        if (fence or mark) and found is not _END:
+            closes = line.rstrip() == fence
+            fence = "" if closes else fence or (mark[0] if mark else "")
             continue
         speaker, named = _SPEAKER.fullmatch(line.rstrip()), _NAMED.match(line)
         if rows and (speaker or named or line.startswith(_ENDS)):
@@ -455,9 +1264,6 @@ def _specstory_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
         elif CHECK.fullmatch(line) and is_planning_tool(tool):
             # Claude Code's items have a priority, as a sign before the text.
             rows.append(_PRIORITY.sub(r"\1", html.unescape(line)))
-    if rows:
-        arguments = {"todos": "\n".join(rows)}
-        yield PlanningCall(tool, arguments, begun, turn=f"#{begun}", at=at, result=_DONE)
 
 
 SPECSTORY = DialectReader("specstory", _is_specstory, _specstory_signals)
