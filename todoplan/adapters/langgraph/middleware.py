@@ -1,13 +1,14 @@
 """
 `PlanMiddleware` for `create_agent`: LangChain's `TodoListMiddleware`, and more on request.
 
-The plan is read before each request to the model. What guidance remembers is saved in the state; a
-run's mark is not, so that caps begin anew with each run. Reminders and answers that are sent back
-are in one request only: they are neither in the state nor in a checkpoint (what was streamed has
-been seen, though), and a reminder changes nothing of what the session knows.
+The plan is read before each request to the model. The memory of guidance is saved in the state; the
+mark of a run is not, so that caps begin anew with each run. Reminders and answers that were sent
+back are in one request only: they are neither in the state nor in a checkpoint, but they may have
+been streamed. A reminder does not change what the session knows.
 
-LangChain marks no run's end, and its `after_agent` jumps fight other middleware, so a final answer
-is judged where it arrives: in `wrap_model_call`, by asking the model again within the same step.
+LangChain does not mark the end of a run, and jumps from `after_agent` conflict with other
+middleware. So a final answer is judged in `wrap_model_call`, and the model is asked again within
+the same step.
 """
 
 from __future__ import annotations
@@ -80,49 +81,50 @@ _Response = ModelResponse[Any]
 
 
 def later(_: Any, update: Any) -> Any:
-    """Reduce two writes to the later one."""
+    """Merge two writes: return the later one."""
     return update
 
 
 class PlanAgentState(AgentState[Any]):
     """
-    What the middleware adds to the agent's state: the plan, the list that others read, and what
-    guidance remembers of the thread. Caps belong to a run, and `todoplan_run` marks its requests.
+    The keys that the middleware adds to the agent's state: the plan, the list for user interfaces,
+    the memory of guidance, and `todoplan_run`, which is set after the first request of a run.
     """
 
-    # The reducer must come last: LangGraph does not look for it elsewhere, and says nothing.
-    # Not in the input, since deepagents hands a subagent its caller's state, plan and all.
+    # The reducer must be last: LangGraph silently ignores it elsewhere. Not in the input, since
+    # deepagents passes the caller's state to a subagent, including the plan.
     todoplan: Annotated[NotRequired[dict[str, Any]], OmitFromInput, merge_agent_plans]
-    # LangChain's own has no reducer, and two branches that write in one step end its run
-    # (InvalidUpdateError). Nor is this left out of the input: a list from outside is taken over.
+    # LangChain's own key has no reducer, so two branches that write it in one step are an error
+    # (InvalidUpdateError). It is in the input: a list from outside becomes the first plan.
     todos: Annotated[NotRequired[list[dict[str, Any]] | None], later]
-    # In the thread, not in the process: DeerFlow's counters there have a default key, by which one
-    # user's reminders use up another's. Private keys never cross deepagents' `task`.
+    # In the thread, not in the process: DeerFlow's counters in the process have a default key, so
+    # that one user's reminders use up another's. deepagents' `task` passes no private keys on.
     todoplan_memory: Annotated[NotRequired[dict[str, int]], PrivateStateAttr]
-    # Never saved, and so absent when a run begins: no hook is needed to know a new run.
+    # Not saved, and so absent when a run begins.
     todoplan_run: Annotated[NotRequired[bool], UntrackedValue, PrivateStateAttr]
 
 
 class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     """
-    Planning for an agent; holds no state of its own and may serve any number of agents and threads.
+    Planning for an agent. It has no state of its own, and may serve any number of agents and
+    threads.
 
-    `toolbox` is the tools and their policy, LangChain's `write_todos` under `DEFAULT` unless given;
-    `settings` are those of guidance, `Settings(unfinished=0)` unless given: a final answer stands,
-    as with LangChain's own; `clock` gives the aware time of every change; `verify` looks whether a
-    task is done before a call completes it (see `Planner`).
+    `toolbox` has the tools and their policy, by default LangChain's `write_todos` under `DEFAULT`.
+    `settings` are those of guidance, by default `Settings(unfinished=0)`: a final answer is
+    accepted, as by LangChain's own middleware. `clock` returns the aware time of a change, and
+    `verify` checks whether a task is done (see `Planner`).
 
-    With a `store` the plan is kept there under `plan_id`, or else under the thread's id, and not in
-    the state, and others may change it at any time. `actor` is this agent's name in the history:
-    give each agent its own where several share a plan.
+    With a `store` the plan is kept there under `plan_id`, by default the thread's id, and not in
+    the state; others may change it at any time. `actor` is this agent's name in the history: if
+    several agents share a plan, give each its own.
 
-    As LangChain's own, it takes a `system_prompt`, which is appended to the agent's ("" for none),
-    and a `tool_description` for the tool that writes. `emit_events` is that of `make_tools`;
-    `reminder_names` names a kind's messages, so that interfaces can hide them.
+    As in LangChain's own, `system_prompt` is appended to the agent's ("" for none), and
+    `tool_description` is that of the tool that writes. `emit_events` is as in `make_tools`;
+    `reminder_names` maps a kind of reminder to the name of its messages, by which user interfaces
+    can hide them.
 
     Raises:
-        PlanError: what was given is no toolbox, no settings, no store, no clock, no verifier or no
-            name.
+        PlanError: an argument is no toolbox, settings, store, clock, verifier or name.
     """
 
     state_schema = PlanAgentState
@@ -145,7 +147,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         super().__init__()
         chosen = Toolbox(WRITE_TODOS) if toolbox is None else require(toolbox, Toolbox)
         toolset, writer = chosen.toolset, chosen.toolset.shown(chosen.toolset.writer)
-        # A drop-in: an answer that was let stand before must not be sent back for a new import.
+        # A drop-in replacement: an answer that was accepted before is not sent back.
         wanted = Settings(unfinished=0) if settings is None else require(settings, Settings)
         self.guidance = guidance_of(chosen, wanted)
         self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
@@ -159,9 +161,9 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
     @property
     def name(self) -> str:
-        """The name by which stacks know the planner: theirs is replaced in place, never doubled."""
-        # LangChain and deepagents compare middleware by name; two tools of one name would pass.
-        # On deepagents up to 0.6, which always brings its own, this name raises instead.
+        """LangChain's name for its planner, which is replaced instead of added a second time."""
+        # LangChain and deepagents compare middleware by name, not by the names of their tools.
+        # deepagents up to 0.6 always adds its own, and raises because of this name.
         return "TodoListMiddleware"
 
     def wrap_model_call(
@@ -181,27 +183,26 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     def _steps(
         self, request: _Request, handler: Callable[[_Request], Any], *, awaits: bool
     ) -> Steps[ExtendedModelResponse[Any]]:
-        # LangChain wants this hook sync and async, each by itself: these steps decide for both.
         state: Any = request.state
         session = yield from self.plans.session(state, awaits=awaits)
         if session.state.memory.revision < 0:
             plan, base = yield session.unseen
-            # A list that another planner left it has seen; else what stands there is all new.
+            # It has seen a list of another planner; any other plan is new to it as a whole.
             if not len(base.plan):
                 session.state = attrs.evolve(session.state, revision=None)
             elif base.has_news(plan):
                 memory = attrs.evolve(session.state.memory, revision=base.plan.revision)
                 session.state = attrs.evolve(session.state, memory=memory)
-        # A middleware may have taken the planning tools out of this request.
+        # Another middleware may have removed the planning tools from this request.
         names = self.guidance.toolset.tool_names
         has_tools = any(_name(tool) in names for tool in request.tools)
         given = {"guidance": self.guidance, "silent": not has_tools}
         messages, is_new = Conversation(request.messages, neutral), not state.get(RUN)
         reminder = yield partial(session.before_model, messages, is_new=is_new, **given)
-        # `asked` never holds a reminder, so that each request shows one at most: the latest.
+        # `asked` never has a reminder, so each request has one at most.
         asked, stands = self._prompted(request) if has_tools else request, list[AnyMessage]()
         response: _Response = yield partial(handler, self._reminded(asked, reminder))
-        # A structured answer is its own check; sent back, it would be asked for twice.
+        # A structured answer is not sent back: LangChain would not read a second one.
         given["structured"] = request.response_format is not None
         while True:
             answer = cast("AnyMessage", response.result[-1])
@@ -223,13 +224,13 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
     def _prompted(self, request: _Request) -> _Request:
         """
-        Return the request with the planning prompt behind the agent's, the same in every request.
+        Return the request with the planning prompt after the agent's.
         """
         names = self.guidance.toolset.tool_names
         request = request.override(messages=protected(request.messages, names))
         if not self.system_prompt:
             return request
-        # Behind the agent's own and never changed, so that the provider's cache keeps the prefix.
+        # At the end and always the same, so that the provider's cached prefix stays valid.
         old = request.system_message
         text = f"\n\n{self.system_prompt}" if old else self.system_prompt
         blocks: list[Any] = [*(old.content_blocks if old else ()), {"type": "text", "text": text}]
@@ -243,7 +244,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
 
 def _name(tool: Any) -> Any:
-    # Providers' own tools are dicts, flat or as OpenAI's chat API nests them.
+    # Tools of a provider are dicts, flat or nested as in OpenAI's chat API.
     if isinstance(tool, Mapping):
         return tool.get("name") or tool.get("function", {}).get("name")
     return tool.name
@@ -276,8 +277,8 @@ def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyM
     """
     Return the messages of a request with the latest good planning result marked as already edited.
 
-    A `ContextEditingMiddleware` nearer to the model then leaves it alone: it can take away what
-    this middleware has seen, and cannot be seen from here.
+    A `ContextEditingMiddleware` nearer to the model then keeps it. Without the mark it could remove
+    the result after this middleware has seen it.
     """
     for place, message in reversed([*enumerate(messages)]):
         if not isinstance(message, ToolMessage) or message.name not in names:
@@ -302,14 +303,14 @@ def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyM
 
 _LEGAL = '{"approved": True, "by": "ann"}, or {"approved": False, "message": "what to change"}'
 _REFUSED = "todoplan_refused"
-# It is the person's to agree: no rule for a model's commands has a say in it.
+# A person's approval is not subject to the rules for a model's commands.
 _ANYTHING_GOES = Policy()
 
 
 @attrs.frozen
 class Answer:
     """
-    What a person said of a plan: agreed or not, by what name, in what words, and of which revision.
+    A person's answer: whether they agree, their name, their words, and the revision they mean.
     """
 
     approved: bool
@@ -320,8 +321,8 @@ class Answer:
 
 def request_of(plan: Plan, problem: str = "") -> dict[str, Any]:
     """
-    Return what the interrupt shows, as plain JSON values. `problem` is what was wrong in the answer
-    before.
+    Return the value of the interrupt, as plain JSON values. `problem` is what was wrong in the
+    previous answer.
     """
     shown = {
         "kind": "plan_approval",
@@ -337,7 +338,7 @@ def read_answer(given: object, plan: Plan) -> Answer | str:
     """
     Return the answer, or what is wrong in it.
 
-    `True` and `False` are answers too. Who names the `revision` that was shown agrees to no other.
+    `True` and `False` are answers too. An answer with a `revision` agrees to that revision only.
     """
     if isinstance(given, bool):
         return Answer(given)
@@ -358,7 +359,7 @@ def read_answer(given: object, plan: Plan) -> Answer | str:
 
 
 class ApprovalState(PlanAgentState):
-    """The state of an agent, and the revision of the plan that the person last did not agree to."""
+    """The state of an agent, and the last revision of the plan that was not agreed to."""
 
     todoplan_refused: Annotated[NotRequired[int], PrivateStateAttr]
 
@@ -367,8 +368,8 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
     """
     Stops before a request to the model while the plan has open tasks that nobody has agreed to.
 
-    It goes beside the planner, in an agent with a checkpointer; the rule `approval_required` sees
-    to it that nothing is started before.
+    The agent needs a checkpointer and the planner. The rule `approval_required` forbids starting a
+    task before.
 
         box = Toolbox(WRITE_TODOS, DEFAULT.but(approval_required="error"))
         planning = PlanMiddleware(box)
@@ -377,8 +378,8 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
         edit_plan(agent, config, CreateTask("Ask Bo first"), actor="ann")
         agent.invoke(Command(resume={"approved": True, "by": "ann"}), config)
 
-    An answer that does not agree, `{"approved": False, "message": "leave out the tests"}`, is told
-    to the model, which changes the plan; then the run stops again.
+    An answer that does not agree, `{"approved": False, "message": "leave out the tests"}`, is
+    passed to the model, which changes the plan; then the run stops again.
 
     Raises:
         PlanError: this is no `PlanMiddleware`.
@@ -395,7 +396,7 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
 
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:  # noqa: ARG002 - LangChain's signature
         """
-        Stop until a person has answered, if the plan is to be agreed to; then say what was said.
+        Stop until a person has answered, if approval is needed; then add the answer as a message.
         """
         return at_once(self._steps(state, awaits=False))
 
@@ -406,7 +407,7 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
     def _steps(self, state: Any, *, awaits: bool) -> Steps[dict[str, Any] | None]:
         session = yield from self._plans.session(state, awaits=awaits)
         plan, _ = yield session.unseen
-        # A plan that was not agreed to is asked about again once it has been changed.
+        # After an answer that does not agree, the person is asked again once the plan has changed.
         if not plan.counts.open or plan.approved or state.get(_REFUSED) == plan.revision:
             return None
         answer: Answer | str = ""
@@ -427,7 +428,7 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
 
 
 def _said(name: str, **values: object) -> dict[str, Any]:
-    # A message that is kept: it is what the person has said, and the model may look back at it.
+    # This message stays in the conversation, since a person has said it.
     return {"messages": [HumanMessage(say("replies", name, **values))]}
 
 

@@ -2,27 +2,26 @@
 The plan of a graph's thread, in its state or in a store: how it is kept, read and written, the
 tools by which the model changes it, and the functions by which an application does.
 
-One key, `todoplan`, holds plain JSON: the plan's document, which write was the last (`head`), the
-latest entries of its journal (`journal`, see `todoplan.codec.documents`), and what the session
-knows of the plan (`session`, law 15), unless it has listed all of it as it is. The tools write it,
-in the update that carries their answer; so do `edit_plan` and `seed_plan`, between runs. A second
-key, `todos`, is what interfaces of LangChain's planner read. It is published with each write; only
-where there is no plan yet it is the plan. Checkpointers save both keys, so a fork or an old
-checkpoint has the session of its own time.
+The key `todoplan` of the state has plain JSON: the plan's document, the id of the last write
+(`head`), the latest entries of its journal (`journal`, see `todoplan.codec.documents`), and what
+the session knows of the plan (`session`, law 15), unless it has listed all of it as it is. The
+tools write it in the update that has their reply; `edit_plan` and `seed_plan` write it between
+runs. The key `todos` is what user interfaces for LangChain's planner read. It is written with each
+change; it is read only while there is no plan yet. Checkpointers save both keys, so a fork or an
+old checkpoint has the session of its own time.
 
-Calls of one turn all see the state before the turn and write at once: LangGraph has `merge_plans`
-make one plan of their writes. So what a call says of its session travels with its step, as a
-`note`, and the reducer advances the session: by the whole note if the step follows from what is
-there, otherwise only by what the call itself did.
+The calls of one turn all see the state before the turn, and LangGraph merges their writes by
+`merge_plans`. So each write has a `note` of what the call shows about its session, and the reducer
+updates the session: by the whole note if the write follows the current value, otherwise only by
+what the call itself did.
 
-Where a store keeps the plan, the key holds {"stored": the plan's id, "session": the record}:
-nothing of the plan can be old here. The record is the thread's, since other threads, agents and
-programs may work on the same plan.
+If a store keeps the plan, the key has {"stored": the plan's id, "session": the record} and no copy
+of the plan. The record is the thread's, since other threads, agents and programs may work on the
+same plan.
 
-An agent that runs inside another graph has a plan of its own. What it returns must not become its
-caller's plan: its values say that they come from within (`inner`), and the reducer passes them by.
-The key cannot be private instead: then nothing that `invoke` and `stream` return has the plan, and
-a list of texts would have to be taken for it.
+An agent that runs inside another graph has a plan of its own, which must not become its caller's:
+its values are marked (`inner`), and the caller's reducer ignores them. A private key would not do:
+what `invoke` and `stream` return would then lack the plan.
 """
 
 from __future__ import annotations
@@ -107,21 +106,21 @@ TODOS = "todos"  # the key of LangChain's planner: deep-agents-ui and its like r
 SESSION = "session"
 STORED = "stored"
 INNER = "inner"
-# Of updates alone:
-_LINE = "line"  # the journal's entry, as it is kept
-_NOTE = "note"  # of the model's own step: what its session knows by it
-_SEEN = "seen"  # of an answer that changed nothing: the version that it was upon
-_UPON = "upon"  # the value that a first step is upon, where it is a list that no plan was made of
+# Keys of updates only:
+_LINE = "line"  # the journal entry as it is saved
+_NOTE = "note"  # of a call of the model: what it shows about the session
+_SEEN = "seen"  # of a call that changed nothing: the id of the write that it saw
+_UPON = "upon"  # of a first step: the value that was made of a list under `todos`
 _ACTOR = "actor"  # of a whole plan
 _FENCES = "fences"
 _JOURNAL = "journal"
-# 0.2.0 kept these in place of a record; updates of a step that it left half done may have them too,
-# and `seen` in a step of the model's, beside its line.
+# 0.2.0 saved these instead of a record. Updates of a step that it left unfinished may have them
+# too, and `seen` beside the line of a model's step.
 _OF_0_2 = {"base": None, "shown": None}
 _LOOKS = {_SEEN, "shown"}
 _FIELDS = write_tool(TODOS).fields
-# Of a record: its name is of no use beside a thread's, what guidance remembers has another key, and
-# the messages say which calls are answered.
+# The fields of a record that are saved. A thread has an id of its own, the memory of guidance has
+# its own key, and the messages tell which calls are answered.
 _KEPT = {"version", "revision", *SIGHT, "fences", "behind"}
 
 _Value = Mapping[str, Any]
@@ -136,19 +135,19 @@ def run_config() -> RunnableConfig:
 
 
 def is_inner() -> bool:
-    """Say whether this code is part of a graph that runs inside another one."""
+    """Return whether this code is part of a graph that runs inside another one."""
     # "node:id" in a graph of its own, "node:id|node:id" in one that runs inside another.
     return "|" in run_config().get("configurable", {}).get("checkpoint_ns", "")
 
 
 def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
     """
-    Reduce two writes of the plan to one: for a key of your own, `Annotated[dict, merge_plans]`.
+    Merge two writes of the plan. For a key of your own: `Annotated[dict, merge_plans]`.
 
-    A step that follows from what is there is taken as it is. One decided upon another version, by a
-    branch of the same superstep, is applied to what is there now; its new tasks get new ids where
-    theirs are taken. A whole value, from a subgraph, is joined the same way, unless it replaces
-    what there is, or is that of an agent, whose plan is its own.
+    A step that follows the current value is taken as it is. A step that a branch of the same
+    superstep decided upon another version is applied to the current plan; its new tasks get new ids
+    if theirs are taken. A whole value from a subgraph is merged in the same way, unless it replaces
+    the plan, or comes from an agent, which has a plan of its own.
     """
     if STORED in current or STORED in update:
         return _merged_stored(current, update)
@@ -156,7 +155,7 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     if not update or (update.get(INNER) and _LINE not in update):
         return current
     if _LINE not in update and not update.keys().isdisjoint(_LOOKS):
-        if _SEEN not in update:  # a reminder, which moves no base
+        if _SEEN not in update:  # a reminder, which does not change the session
             return current
         looked = {_NOTE: {"read": ""}, "parent": update[_SEEN], **update}
         return _with(current, {**_OF_0_2, SESSION: _session_after(current, looked, current)})
@@ -174,7 +173,7 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
 
 
 def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Reduce as `merge_plans`, and keep in mind that a write came from an agent within a graph."""
+    """Merge as `merge_plans` does, and keep the mark of an agent inside another graph."""
     merged = merge_plans(current, update)
     within = merged is not current and (update.get(INNER) or current.get(INNER))
     return {**merged, INNER: True} if within else merged
@@ -185,10 +184,10 @@ def _with(value: _Value, kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def _entry_in(update: _Value, merged: _Value) -> Entry:
-    """Return the journal's entry of a step as it was carried out: tasks may have got other ids."""
+    """Return the journal entry of a step as it was merged: its tasks may have new ids."""
     entry = entry_from_data(json.loads(update[_LINE]))
     ids = _new_ids(update, merged)
-    if ids is None:  # it followed from what was there, or no id was taken
+    if ids is None:  # it followed the current value
         return entry
     events = tuple(renumbered(event, ids) for event in entry.events)
     return attrs.evolve(entry, revision=plan_in_value(merged).revision, events=events)
@@ -223,7 +222,7 @@ def _record_in(value: _Value, plan: Plan) -> Record:
 
 
 def session_data(base: Base | None, plan: Plan) -> dict[str, Any] | None:
-    """Return what a value keeps of the session beside a plan; `None` for nothing."""
+    """Return what is saved of the session beside a plan; `None` for nothing."""
     if base is None:
         return None
     if base.is_alone and base.plan == plan:
@@ -244,11 +243,11 @@ def _record_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
 
 def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str, Any] | None:
     """
-    Return what `merged` keeps of the session, once a step or a plan that was written here has made
-    it of the other two, or a call that changed nothing was answered.
+    Return what is saved of the session after a write: a step, a whole plan, or a call that changed
+    nothing. `merged` is the merge of the other two values.
 
     Raises:
-        CodecError: what stands there is damaged.
+        CodecError: a value is damaged.
     """
     if SESSION in update:  # a list is taken over as a plan
         given: dict[str, Any] | None = update[SESSION]
@@ -264,13 +263,13 @@ def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str,
         return session_data(unseen_by_model(base, was, _entry_in(update, merged)), after)
     if base is None and said is None:
         return None
-    # Another call of the turn may have read all that there was to know.
+    # Without a base, another call of the turn has read the whole plan.
     base = base or Base(was)
     note = Note() if said is None else note_from_data(said, _new_ids(update, merged) or {})
     if said is not None and update["parent"] == head_of(current):
         return session_data(base.advanced(was, after, [note]), after)
-    # Decided beside a write by another branch, or refused by what a verifier has found: its own
-    # work is no news, that of others still is.
+    # Decided beside a write of another branch, or refused because of a verifier's finding: its own
+    # changes are no news to it, those of others still are.
     if _LINE in update:
         base = base.with_own(_entry_in(update, merged).events)
     if base.listed is not None:
@@ -280,12 +279,13 @@ def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str,
 
 
 def _joined_session(current: _Value, update: _Value, merged: _Value) -> dict[str, Any] | None:
-    """Return what `merged` keeps of the session where a graph within returned a whole value."""
+    """Return what is saved of the session after a subgraph returned a whole value."""
     mine, theirs, plan = base_of(current), base_of(update), plan_in_value(merged)
-    # It goes on from what is here if it is taken as it is; what was seen within was seen.
+    # A value that was taken as it is has its own session: what was seen in the subgraph was seen.
     if mine is None or merged["head"] == head_of(update):
         return session_data(theirs, plan)
-    # Its ids stand, and new tasks of ours got others: a task is known by its text and its time.
+    # The subgraph's ids stay, and new tasks of this graph got others: a task is found again by its
+    # text and its time.
     there = {(task.subject, task.created_at): task.id for task in plan}
     here = plan_in_value(current)
     ids = {task.id: there.get((task.subject, task.created_at), task.id) for task in here}
@@ -318,15 +318,15 @@ def refuse_stored(value: _Value | None) -> None:
 
 def stored_update(plan_id: str, was: Record, record: Record) -> dict[str, Any]:
     """
-    Return the update of a state whose plan is in a store: the record of the thread's session, if it
-    is not as it `was`.
+    Return the update for a state whose plan is in a store: the record of the thread's session, if
+    it differs from what it `was`.
     """
     data, held, now = _record_data(record), was.fences, record.fences
     if data == _record_data(was):
         return {}
-    # What an agent within a graph returns has no line, and is not its caller's.
+    # What a subgraph returns has no line, so its caller's reducer ignores it.
     update: dict[str, Any] = {STORED: plan_id, SESSION: data, _LINE: "", INNER: is_inner()}
-    # Only what has changed: calls beside each other all begin with the same state.
+    # Only the changes: parallel calls all begin with the same state.
     ended: dict[str, int | None] = {task_id: None for task_id in held if task_id not in now}
     if changed := ended | {key: fence for key, fence in now.items() if held.get(key) != fence}:
         update[_FENCES] = changed
@@ -344,14 +344,14 @@ def stored_record(value: _Value | None, plan_id: str) -> Record:
         return Record()
     if SESSION in value:
         return _record(value[SESSION])
-    # 0.2.0 kept a revision: all that the plan held then counts as listed.
+    # 0.2.0 saved a revision: all tasks of that time count as listed.
     fences = {task_id: fence for task_id, fence in value.get(_FENCES, {}).items() if fence}
     return _record({"version": 1, "revision": value.get(_SEEN), "fences": fences})
 
 
 def _merged_stored(current: _Value, update: _Value) -> _Value:
     """
-    Reduce two writes to one, where a store keeps the plan: the record of the later revision counts.
+    Merge two writes if a store keeps the plan: the record of the later revision counts.
 
     Raises:
         PlanError: a plan was written into the state of a thread whose plan is in a store.
@@ -362,8 +362,8 @@ def _merged_stored(current: _Value, update: _Value) -> _Value:
         refuse_stored(current)
     plan_id, old = update[STORED], stored_record(current, update[STORED])
     new = stored_record(update, plan_id)
-    # Whole from the one that saw more: two records cannot be merged field by field. But each
-    # call's claims are its own.
+    # Two records cannot be merged field by field, so the one that saw more counts. Claims can: each
+    # call changes its own.
     later = new if (new.revision or 0) >= (old.revision or 0) else old
     changed = update.get(_FENCES, {})
     fences = {task_id: fence for task_id, fence in {**old.fences, **changed}.items() if fence}
@@ -378,7 +378,7 @@ class PlanState(MessagesState):
 
 def value_in(state: Any, key: str = PLAN) -> Any:
     """
-    Return what stands under a key of a state, a mapping or an object with attributes, or `None`.
+    Return the value of a key in a state, a mapping or an object with attributes, or `None`.
     """
     return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
 
@@ -390,11 +390,11 @@ def messages_in(state: Any) -> Sequence[BaseMessage]:
 
 def value_of(state: Any) -> _Value:
     """
-    Return the value of a state whose plan is there: the one written last, or while there is none,
-    what the list of todos comes to.
+    Return the value of a state that keeps the plan; before the first write, the value made of the
+    list under `todos`.
 
     Raises:
-        CodecError: what stands there is no plan.
+        CodecError: the state has something else in place of a plan.
         PlanError: a store keeps the plan.
     """
     value, todos = value_in(state), value_in(state, TODOS)
@@ -405,8 +405,8 @@ def value_of(state: Any) -> _Value:
     plan = plan_of_todos(todos)
     if not plan.revision:
         return {}
-    # Which lines this conversation wrote itself, by LangChain's own planner or another one, its
-    # messages say. What a program put there it has not listed.
+    # The messages tell which lines this conversation wrote itself, with LangChain's own planner or
+    # another one. It has not listed those of a program.
     said = [each for each in messages_in(state) if isinstance(each, AIMessage)]
     lists = (call["args"].get(TODOS) for message in said for call in message.tool_calls)
     written = {todo.content for each in lists if isinstance(each, list) for todo in _todos(each)}
@@ -418,10 +418,10 @@ def value_of(state: Any) -> _Value:
 
 def plan_in(state: Any) -> Plan:
     """
-    Return the plan that a state holds: the one written last, or while there is none, the list.
+    Return the plan of a state; before the first write, that of the list under `todos`.
 
     Raises:
-        CodecError: what stands there is no plan.
+        CodecError: the state has something else in place of a plan.
         PlanError: a store keeps the plan.
     """
     return plan_in_value(value_of(state))
@@ -432,10 +432,10 @@ def plan_of_state(state: Any) -> Plan:
     Return the plan of what `invoke`, `get_state` or `stream` (stream_mode="values") returned, or of
     the state that a node is handed.
 
-    While there is no plan yet, the list under `todos` is it; later that is only published.
+    Before the first write the plan is that of the list under `todos`; later the list is not read.
 
     Raises:
-        CodecError: what stands there is no plan.
+        CodecError: the state has something else in place of a plan.
         PlanError: this is no state, or that of a graph which keeps no plan; or a store keeps it.
     """
     return plan_in(_values(state))
@@ -461,8 +461,8 @@ def journal_in(state: Any) -> tuple[Entry, ...]:
 
 def _values(state: Any) -> Any:
     values = state.values if isinstance(state, StateSnapshot) else state
-    # A thread that nothing was written to has no values; later the key is in every state of its
-    # graph, empty at first, since its channel has a reducer.
+    # A new thread has no values. Later the key is in every state of its graph, at first empty,
+    # since its channel has a reducer.
     if isinstance(state, StateSnapshot) and not values:
         return values
     if value_in(values) is None and not isinstance(value_in(values, TODOS), list | tuple):
@@ -485,7 +485,7 @@ def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
         PlanError: this is no plan.
     """
     entry = whole_entry(require(plan, Plan), "plan_update", at=utc_now(), actor=actor)
-    # Its name is not of the plan: branches of one superstep hold the same plan.
+    # The name is not derived from the plan: branches of one superstep have the same plan.
     made = {_LINE: entry_line(entry), INNER: is_inner(), _ACTOR: actor}
     return {PLAN: {**whole(plan, uuid4().hex), **made}, TODOS: _listed(plan)}
 
@@ -494,8 +494,8 @@ def step_update(
     step: Step, before: _Value, entry: Entry, note: Note | None = None, *, by_model: bool = False
 ) -> dict[str, Any]:
     """
-    Return the update for a step upon the value `before`, with its entry of the journal; `note` is
-    what the session knows by an answer to the model.
+    Return the update for a step upon the value `before`, with its journal entry. `note` is what a
+    call of the model shows about the session.
     """
     value = step.value(before)
     value |= {_LINE: entry_line(entry, value["entry"]["events"]), INNER: is_inner()}
@@ -507,19 +507,19 @@ def step_update(
 
 
 def look_update(parent: str, note: Note) -> dict[str, Any]:
-    """Return the update for an answer to the model that has changed nothing."""
+    """Return the update for a call of the model that changed nothing."""
     return {PLAN: {_SEEN: parent, _NOTE: note_to_data(note)}}
 
 
 def todos_of(plan: Plan) -> list[dict[str, Any]]:
     """
-    Return the plan as user interfaces read it: LangChain's `content` and `status`, cancelled tasks
-    left out. Beside these, where there is something to say: `activeForm`, `priority`, `failed` and
-    `waiting` as `to_langchain` has them; `owner`; and of tasks that an edge or a parent joins to
-    others their `id`, `blockedBy` and `parent`.
+    Return the plan as user interfaces read it: LangChain's `content` and `status`, without
+    cancelled tasks. If set, there are also `activeForm`, `priority`, `failed` and `waiting` (see
+    `to_langchain`) and `owner`; tasks with edges, a parent or subtasks have `id`, `blockedBy` and
+    `parent`.
 
     Raises:
-        CodecError: what a task waits for holds what JSON cannot.
+        CodecError: a `waiting` value cannot be represented in JSON.
     """
     return _listed(require(plan, Plan))
 
@@ -553,9 +553,9 @@ def published(state: Any, plan: Plan) -> dict[str, Any]:
 
 def plan_of_todos(todos: Sequence[Any]) -> Plan:
     """
-    Return the plan that a list is which others wrote, judged by no rule.
+    Return the plan of a list that another program wrote, without checking rules.
 
-    An entry that cannot be read becomes a task whose text is the entry, as JSON; empty ones are
+    An entry that cannot be read becomes a task whose text is the entry in JSON; empty entries are
     left out.
     """
     return decide_with_change(Plan(), WriteTodos(tuple(_todos(todos))), Policy(), None)[1].after
@@ -563,7 +563,7 @@ def plan_of_todos(todos: Sequence[Any]) -> Plan:
 
 def _todos(todos: Sequence[Any]) -> Iterator[Todo]:
     for entry in todos:
-        # Ids in that list are its writer's own: ours come from the plan's counter (law 6).
+        # The ids in that list are not used: those of a plan come from its counter (law 6).
         own = isinstance(entry, dict) and "parent" in entry
         alone = {key: entry[key] for key in entry if key != "parent"} if own else entry
         intake = read({TODOS: [alone]}, _FIELDS)
@@ -607,7 +607,7 @@ class _OnePlan:
         return self._plan
 
     def entries(self, _: str) -> tuple[Entry, ...]:
-        """Return no entries: what others have changed stands in the session's record."""
+        """Return no entries: the session's record has what others have changed."""
         return ()
 
     append = load  # not called: a session's requests write nothing
@@ -645,12 +645,12 @@ class StatePlans:
 
     @property
     def is_awaited(self) -> bool:
-        """Say whether the asynchronous way through waits for anything."""
+        """Whether a call awaits anything."""
         return self.verifying is not None
 
     def session(self, state: Any, *, awaits: bool) -> Steps[Any]:
         """Return the session of a request, which reads the plan of its state."""
-        yield from ()  # as steps: in a store it takes some
+        yield from ()  # a generator, as in `StoredPlans`
         plan = plan_in_value(value := value_of(state))
         # The plan is this thread's alone, and so are its claims.
         fences = {task.id: task.claim.fence for task in plan.active() if task.claim}
@@ -664,7 +664,7 @@ class StatePlans:
 
     def kept(self, state: Any, session: Any) -> Steps[dict[str, Any]]:  # noqa: ARG002 - as of a store
         """Return the update after a request."""
-        yield from ()  # as above
+        yield from ()  # same
         if not value_in(state):
             if not (listed := value_of(state)):
                 return {}
@@ -673,8 +673,8 @@ class StatePlans:
             return update
         update = published(state, plan_in_value(value_in(state)))
         if update and state.get(TODOS) and not state.get(RUN):
-            # Interfaces and other planners write this list too, and a thread must not end for it.
-            # But who passes `todos` to invoke and is not heard should be able to learn why.
+            # User interfaces and other planners write this list too, so this is no error. But
+            # whoever passes `todos` to invoke should be able to learn why they have no effect.
             logger.warning(
                 "todos differ from the plan that this thread has, and are written over: change the"
                 " plan by edit_plan(agent, config, command), or set it by seed_plan(agent, config,"
@@ -697,7 +697,7 @@ class StatePlans:
             looking = self.verifying
             if not awaits:
                 looking.verifier.refuse_awaited("ainvoke or astream")
-            # Of no use to a run that has no thread, nor a message with a name: another has both.
+            # Without a thread and a name for the turn, another run may have the same key.
             where = turn.thread.get("thread_id"), _room(turn.thread), turn.name
             ids = [call.call_id for call in turn.calls]
             with looking.of_turn(where if turn.name else object(), ids, turn.own.call_id) as shared:
@@ -705,12 +705,12 @@ class StatePlans:
                 replies, at = yield partial(look, attempt, shared)
         tell_called(self.toolbox, replies[-1:], self.actor, began)
         *earlier, reply = replies
-        # What this call follows from: the last call before it that did something, or the state.
+        # The write that this call follows: that of the last call before it that changed the plan.
         parent = head_of(value)
         for before, call in zip(earlier, turn.calls, strict=False):
             if before.events:
                 parent = f"{before.plan.revision}:{_name(call)}"
-        # A refusal that records what a verifier has found tells nothing of what others did.
+        # A refusal that records a verifier's finding reports no changes by others.
         note = None if base is None or reply.is_error else reply.note
         if not reply.events:
             return reply, {} if note is None else look_update(parent, note)
@@ -722,14 +722,15 @@ class StatePlans:
 
 def _name(call: Call) -> str:
     """
-    Name a call by what is carried out: one beside it that saw it otherwise does not follow from it.
+    Return a name for a call that depends on its arguments: a parallel call that saw this call with
+    other arguments does not follow it.
     """
     # Not `hash`: it is salted for each process, and a turn may be resumed in another one.
     return f"{crc32(repr((call.name, call.arguments)).encode()):x}:{call.call_id}"
 
 
 def _room(thread: Mapping[str, Any]) -> str:
-    # In a run it ends with the node: "node:id", or "graph:id|node:id".
+    # In a run the namespace ends with the node: "node:id", or "graph:id|node:id".
     namespace: str = thread.get("checkpoint_ns", "")
     return namespace.rpartition("|")[0]
 
@@ -746,12 +747,12 @@ class _Answered:
 @attrs.frozen
 class StoredPlans:
     """
-    Plans in a store: that of a thread is the one under `plan_id`, or under the id of the thread. An
-    agent's plan is its own: within a graph of its own it has another id.
+    Plans in a store. A thread's plan has the id `plan_id`, or that of the thread; an agent inside
+    another graph has a plan of its own, with an id of its own.
 
-    A plan that a thread has in its state when it is first run with a store, or a list under
-    `todos`, begins the plan in the store, once: if nothing was ever written there. One that was
-    cleared gives way to what is there.
+    If a thread has a plan in its state, or a list under `todos`, when it first runs with a store,
+    the plan in the store begins with it, unless the store has a plan already. A plan in the state
+    without tasks is then ignored.
     """
 
     store: AnyStore
@@ -767,8 +768,8 @@ class StoredPlans:
 
     def id_of(self, thread: Mapping[str, Any], namespace: str | None = None) -> str:
         """
-        Return the id of the plan of a thread, by the `configurable` of a run or of a config;
-        `namespace` is that of the graph itself, if this is no run.
+        Return the id of a thread's plan from the `configurable` of a run or of a config.
+        `namespace` is that of the graph, if this is not a run.
 
         Raises:
             PlanError: there is no thread.
@@ -782,15 +783,15 @@ class StoredPlans:
             )
             raise PlanError(msg)
         room = _room(thread) if namespace is None else namespace
-        # A graph by hand shares its caller's plan, as it does where the state keeps it.
+        # A graph written by hand shares its caller's plan, as it does without a store.
         return f"{name}|{room}" if room and self.is_agents else str(name)
 
     def planner(self, plan_id: str, *, awaits: bool) -> Any:
         """
-        Return a planner for a plan, an asynchronous one for who awaits.
+        Return a planner for a plan; with `awaits`, an asynchronous one.
 
         Raises:
-            PlanError: the store is an asynchronous one, and nobody awaits.
+            PlanError: the store is asynchronous, and the caller is not.
         """
         given: dict[str, Any] = {"toolbox": self.toolbox, "clock": self.clock}
         if awaits:
@@ -801,17 +802,17 @@ class StoredPlans:
                 " by aedit_plan"
             )
             raise PlanError(msg)
-        # A person's edits are not looked at: they need no verifier that could be awaited.
+        # Edits by a person are not verified, so a verifier that has to be awaited is left out.
         verify = None if self.verify is None or self.verify.is_awaited else self.verify
         return Planner(cast("Any", self.store), plan_id, verify=verify, **given)
 
     def opened(self, state: Any, plan_id: str, *, awaits: bool) -> Steps[tuple[Any, Record]]:
         """
-        Return a planner for the plan of a thread, and the record of its session; what the state
-        held is handed over.
+        Return a planner for the plan of a thread, and the record of its session. A plan in the
+        state is handed over to the store.
 
         Raises:
-            PlanError: the state holds a plan, and the store another.
+            PlanError: the state has a plan, and the store another one.
         """
         planner = self.planner(plan_id, awaits=awaits)
         if STORED in (value_in(state) or {}):
@@ -823,11 +824,11 @@ class StoredPlans:
         known = Base(plan) if base is None else base
         plans = (plan,) if known.plan == plan else (known.plan, plan)
         if (yield partial(planner.begin, *plans)):
-            # The first that was handed over is the plan as the session knows it.
+            # The first plan that was handed over is the one that the session knows.
             return planner, attrs.evolve(Record().after_turn(known, Memory(), 0, None), revision=1)
-        if not len(plan):  # it was cleared, and so given up
+        if not len(plan):  # it was cleared, so nothing is lost
             return planner, Record()
-        if not value_in(state) and is_inner():  # its caller's list, which stays where it is
+        if not value_in(state) and is_inner():  # the list of its caller, which keeps it
             logger.warning(
                 "todos of the graph around an agent are none of its plan, which a store has"
             )
@@ -842,7 +843,7 @@ class StoredPlans:
 
     def _session(self, planner: Any, record: Record) -> Any:
         kind: Any = Session if isinstance(planner, Planner) else AsyncSession
-        # In a team a thread is an actor, and its id a name.
+        # In a team each thread is an actor, named by its id.
         thread = run_config().get("configurable", {}).get("thread_id")
         own = str(thread) if self.toolbox.toolset.team else None
         return kind(planner, record, actor=own if self.actor is None else self.actor)
@@ -863,10 +864,10 @@ class StoredPlans:
 
     def answer(self, turn: Turn, *, awaits: bool) -> Steps[Answer]:
         """
-        Answer one call of a turn, by carrying out those that are started with it.
+        Answer one call of a turn; the calls that start together are carried out together.
 
-        A call that is started again is not carried out again, by this process or, where the store
-        keeps keys, by another one.
+        A call that is started again is not carried out again in this process, nor in another one
+        if the store keeps keys.
         """
         names = [call.name for call in turn.calls]
         clashing = self.toolbox.clashing(names)
@@ -880,8 +881,8 @@ class StoredPlans:
 
         def carry_out(calls: Sequence[Call], earlier: Sequence[_Answered]) -> Steps[_Answered]:
             session = earlier[-1].session if earlier else self._session(planner, record)
-            # A node that runs again, after a crash between our commit and LangGraph's checkpoint,
-            # finds the state as it was: the same message, and the same revision known.
+            # After a crash between the commit and LangGraph's checkpoint the node runs again, with
+            # the same message and the same known revision.
             response = (thread, turn.message, record.revision) if turn.message else None
             if len(calls) == len(names) - len(clashing):
                 done = yield partial(session.answer, calls, response)
@@ -895,8 +896,8 @@ class StoredPlans:
         ids = [call.call_id for at, call in enumerate(turn.calls) if at not in clashing]
         room = run_config().get("max_concurrency")
         if room is not None and room < len(turn.calls):
-            ids = [turn.own.call_id]  # where there is no room for all at once, none can wait
-        # A message without an id may have the same calls as one before: nothing is kept of it.
+            ids = [turn.own.call_id]  # the calls cannot all run at once, so none may wait
+        # A message without an id may have the same calls as an earlier one: its calls are new.
         key = (plan_id, thread, turn.message) if turn.message else object()
         group = self._calls.aanswer if awaits else self._calls.answer
         drive: Any = awaited if awaits else at_once
@@ -923,11 +924,11 @@ def plans_for(  # noqa: PLR0913, PLR0917 - what the tools were given
     is_agents: bool = False,
 ) -> AnyPlans:
     """
-    Return where plans are kept: in a store, or without one in the state.
+    Return where plans are kept: in a store if one is given, otherwise in the state.
 
     Raises:
-        PlanError: this is no clock, no name, no store or no verifier; or there is no store, and an
-            id is given.
+        PlanError: an argument is no clock, name, store or verifier; or a plan id is given without a
+            store.
     """
     clock, actor = require_clock(clock), require_actor(actor)
     kept = store_of_plans(store, plan_id)
@@ -938,13 +939,13 @@ def plans_for(  # noqa: PLR0913, PLR0917 - what the tools were given
 
 
 def at_once(steps: Steps[T]) -> T:
-    """Carry out steps, one by one, and return what they came to."""
+    """Make the calls of steps, one by one, and return the result of the steps."""
     with closing(steps):
         return done_at_once(steps)
 
 
 async def awaited(steps: Steps[T]) -> T:
-    """Do the same, awaiting each of them."""
+    """As `at_once`, but await each call."""
     with closing(steps):
         return await done_awaited(steps)
 
@@ -957,28 +958,29 @@ _EDITS = "hitl_edited_tool_calls"
 
 
 class PlanTool(StructuredTool):
-    """A planning tool of an agent's `plans`. Where nobody listens it is called straight away."""
+    """A planning tool of an agent's `plans`. Without callbacks its function is called directly."""
 
     # A tool is a pydantic model, so this is a field; as `Any` it is neither checked nor copied.
     plans: Any = None
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        """Answer a call; as every tool does if somebody listens."""
+        """Answer a call, directly or with callbacks."""
         if self._unheard(input, config, kwargs):
             return self._straight(input)
         return super().invoke(input, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        """Answer a call; nothing is waited for, so that calls of one loop stay in order."""
+        """As `invoke`. A tool without a coroutine awaits nothing, so calls stay in order."""
         if self._unheard(input, config, kwargs):
             if self.coroutine is None:
                 return self._straight(input)
             arguments, _ = self._to_args_and_kwargs(input["args"], input["id"])
             return await self.coroutine(*arguments)
-        # LangChain hands a tool without a coroutine to a worker thread; heard calls take that road.
+        # With callbacks, LangChain runs a tool without a coroutine in a worker thread.
         return await super().ainvoke(input, config, **kwargs)
 
-    # Telling nobody is most of a call: 77 us without, 242 with (`ToolNode`: 1.74 and 2.02 ms).
+    # The callback machinery is most of a call even without callbacks: 242 us with it, 77 without
+    # (in `ToolNode`: 2.02 and 1.74 ms).
     def _straight(self, call: Any) -> Any:
         arguments, _ = self._to_args_and_kwargs(call["args"], call["id"])
         return cast("Callable[..., Any]", self.func)(*arguments)
@@ -987,13 +989,13 @@ class PlanTool(StructuredTool):
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """
-        Hand on the model's arguments as one, so that no name among them can be taken for ours.
+        Pass the model's arguments as one, so that none of them is taken for an argument of ours.
 
         Outside a graph there is no runtime, and the plan is empty: LangChain's own tests call
         `write_todos.invoke(tool_call)` that way.
         """
         given = dict(tool_input) if isinstance(tool_input, dict) else {}
-        # Only an injected runtime is one: a model may send an argument of the same name.
+        # A model may send an argument of the same name, which is no runtime.
         runtime = given.get("runtime")
         if isinstance(runtime, ToolRuntime):
             del given["runtime"]
@@ -1007,7 +1009,7 @@ class PlanTool(StructuredTool):
             return False
         manager = (config or {}).get("callbacks")
         if not isinstance(manager, BaseCallbackManager):
-            # It adds the tracers that the environment asks for (LangSmith), which the config lacks.
+            # This adds the tracers of the environment (LangSmith), which the config lacks.
             manager = CallbackManager.configure(manager)
         return not (manager.handlers or self.callbacks or self.verbose)
 
@@ -1062,7 +1064,7 @@ def _tool(plans: AnyPlans, definition: Definition, *, emit_events: bool) -> Base
         message = ToolMessage(reply.text, name=reply.name, tool_call_id=own.call_id, status=status)
         return _Fresh(update={**update, "messages": [message]})
 
-    # ToolNode finds by its annotation which parameter wants the runtime.
+    # ToolNode finds the parameter for the runtime by its annotation.
     def answer(runtime: ToolRuntime, arguments: dict[str, Any], call_id: str) -> GraphCommand[Any]:
         return at_once(steps(runtime, arguments, call_id, awaits=False))
 
@@ -1071,7 +1073,7 @@ def _tool(plans: AnyPlans, definition: Definition, *, emit_events: bool) -> Base
 
     return PlanTool.from_function(
         answer,
-        # Else nothing is waited for, and calls of one loop stay in order.
+        # Without a coroutine nothing is awaited, and the calls of a turn stay in order.
         aanswer if plans.is_awaited else None,
         name=definition.name,
         description=definition.description,
@@ -1085,7 +1087,7 @@ def _tool(plans: AnyPlans, definition: Definition, *, emit_events: bool) -> Base
 
 class _Fresh(GraphCommand[Any]):
     """
-    The command of one call, which nobody else holds: `ToolNode` copies each in depth, and need not.
+    A command that nobody else refers to, so `ToolNode` need not make a deep copy.
     """
 
     def __deepcopy__(self, memo: object) -> _Fresh:
@@ -1093,7 +1095,7 @@ class _Fresh(GraphCommand[Any]):
 
 
 def answered_calls(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
-    """Return the model's last message, and which calls have their answer behind it, by id."""
+    """Return the model's last message, and the ids of the calls that were answered after it."""
     answered: set[str] = set()
     for message in reversed(messages):
         if isinstance(message, AIMessage):
@@ -1108,22 +1110,22 @@ def _turn(toolbox: Toolbox, state: Any, own: Call, thread: Mapping[str, Any]) ->
     message, answered = answered_calls(messages_in(state))
     if message is None:
         return Turn(state, [own], 0, thread, "", own.call_id)
-    # Where a person has edited a call, the message still holds what the model sent.
+    # If a person has edited a call, the message still has what the model sent.
     edits = value_in(state, _EDITS) or {}
     calls = []
     for call in message.tool_calls:
         action = edits.get(call["id"], call)
-        # Carried out again, a call that a guard or a person refused would come back to life.
+        # An answered call may have been refused by a guard or a person: it must not be carried out.
         if call["id"] not in answered and toolbox.toolset.find(action["name"]):
             calls.append(Call(action["name"], action["args"], call["id"] or ""))
-    # What runs is what counts: a `wrap_tool_call` may have changed its arguments on the way. Where
-    # two calls have one id, the arguments tell which this is.
+    # A `wrap_tool_call` may have changed the arguments: those of the call itself count. If two
+    # calls have the same id, the arguments tell which one this is.
     same = [place for place, call in enumerate(calls) if call.call_id == own.call_id]
     place = same[0] if len(same) == 1 else next((at for at in same if calls[at] == own), -1)
-    if place < 0:  # the application made it up: it is answered upon the plan as it is
+    if place < 0:  # a call of the application, which is in no message
         calls, place = [own], 0
     calls[place] = own
-    # `add_messages` gives every message an id; a state with a list of its own need not.
+    # `add_messages` gives every message an id; a state without that reducer may not.
     name = message.id or " ".join(call["id"] or "" for call in message.tool_calls)
     return Turn(state, calls, place, thread, message.id or "", name)
 
@@ -1181,12 +1183,12 @@ def _seed_plan(  # noqa: PLR0913 - as `edit_plan`
     stopped: bool = False,
 ) -> Steps[RunnableConfig]:
     """
-    Make this the plan of the config's thread, also of a new one; without a store the graph needs a
-    checkpointer. No conversation has listed its tasks: a list that leaves them out keeps them.
+    Replace the plan of the config's thread, which may be new; without a store the graph needs a
+    checkpointer. No conversation has listed the tasks: a list that leaves them out keeps them.
 
-    `actor` is who does it, for the journal. `as_node` names the node that the change counts as.
-    Unless given, that is the last that ran, or the start; in an agent where none did, it is
-    "model": LangGraph drops what an input must not hold. `stopped` is that of `edit_plan`.
+    `actor` is the author, for the journal. `as_node` is the node that the change is attributed to:
+    by default the last one that ran, or the start; in an agent in which none ran it is "model",
+    since LangGraph drops what is not allowed in an input. `stopped` is as in `edit_plan`.
 
     Raises:
         PlanError: as of `edit_plan`.
@@ -1212,17 +1214,17 @@ def _edit_plan(  # noqa: PLR0913 - each a keyword, two of them LangGraph's own
     stopped: bool = False,
 ) -> Steps[Decision]:
     """
-    Carry out a command on the plan of a thread, or say why not; `ClearPlan()` clears it.
+    Apply a command to the plan of a thread, and return the decision; `ClearPlan()` clears the plan.
 
-    It is judged by the policy of the graph's own tools unless another is given. `actor` is who does
-    it, for the journal. Give the config of the thread, not that of an old checkpoint, unless a fork
-    from there is meant. `as_node` is that of `seed_plan`.
+    The default policy is that of the graph's own tools. `actor` is the author, for the journal.
+    Pass the config of the thread; with that of an old checkpoint, a fork begins there. `as_node` is
+    as in `seed_plan`.
 
-    Where a store keeps the plan, it is done at once, at any time. Else not while a run goes on:
-    inside one, let a tool or a node return what `command_update` says. A
-    thread that was left between two steps, by a process that died or a `stream` that was not read
-    to its end, looks as if a run went on: `stopped=True` says that none does. A run that saves
-    nothing before its end (durability="exit") cannot be seen at all.
+    If a store keeps the plan, this is possible at any time. Otherwise it is not possible during a
+    run: inside one, let a tool or a node return the update of `command_update`. A thread that was
+    left between two steps, by a process that died or a `stream` that was not read to its end, looks
+    like one with a run: `stopped=True` says that there is none. A run that saves nothing before its
+    end (durability="exit") cannot be detected.
 
     Raises:
         PlanError: a run goes on; the graph keeps no plan or has no checkpointer; the thread stands
@@ -1254,14 +1256,14 @@ def _undo_plan(  # noqa: PLR0913 - as `edit_plan`
     stopped: bool = False,
 ) -> Steps[Decision]:
     """
-    Take the last change of a thread's plan back that still stands, whoever made it; again, the one
-    before it.
+    Undo the last change of a thread's plan that is not undone yet, by any actor. Repeated calls
+    undo earlier changes.
 
-    What was before it is found in the journal and in the thread's earlier checkpoints. When it is
-    possible, and what the other arguments mean, is as of `edit_plan`.
+    The plan before the change is found from the journal and the thread's earlier checkpoints.
+    `edit_plan` says when this is possible, and what the other arguments mean.
 
     Raises:
-        PlanError: as of `edit_plan`; or neither says what was before the change.
+        PlanError: as of `edit_plan`; or the plan before the change is not found.
     """
     thread = _Thread(graph, config, as_node, stopped, prefix)
     decision: Decision
@@ -1271,8 +1273,8 @@ def _undo_plan(  # noqa: PLR0913 - as `edit_plan`
     values, node = yield from thread.values()
     plan, journal = plan_in(values), journal_in(values)
     change, known = last_change(journal), starts(journal)
-    # The state has the latest part of the journal, and the thread's checkpoints have earlier plans:
-    # between them they say what was before the last change, as a rule.
+    # The state has the latest entries of the journal, and the thread's checkpoints have earlier
+    # plans. Together they lead, as a rule, to the plan before the change.
     history: Any = thread.do("get_state_history", config)()
     following: Any = anext if prefix else next
     before = None
@@ -1280,7 +1282,7 @@ def _undo_plan(  # noqa: PLR0913 - as `edit_plan`
         earlier = yield partial(following, history, None)
         then = journal_in(earlier.values) if earlier else ()
         if not then or then[-1] not in journal:
-            break  # what happened between it and the journal has been dropped
+            break  # the entries between it and the journal are lost
         known = (Start(plan_in_value(value_in(earlier.values)), journal.index(then[-1]) + 1),)
     decision, entry = undone(plan, change, before, at=utc_now(), actor=actor)
     if update := _update(values, decision, entry):
@@ -1297,12 +1299,12 @@ def command_update(
     state: Any, command: Command, *, actor: str | None = None, policy: Policy = DEFAULT
 ) -> tuple[Decision, dict[str, Any]]:
     """
-    Return what a command comes to in a state, and the update for a node or a tool of your own.
+    Return the decision on a command in a state, and the update for a node or a tool of your own.
 
     The update is empty if the command was refused or changed nothing.
 
     Raises:
-        CodecError: what stands in the state is no plan.
+        CodecError: the state has something else in place of a plan.
         PlanError: what was given is no state, no command or no policy.
     """
     if state is None or isinstance(state, str | int):
@@ -1331,7 +1333,7 @@ class _Thread:
     prefix: str
 
     def do(self, name: str, *given: Any) -> Callable[[], Any]:
-        """Return the step that a method of the graph is."""
+        """Return the step that calls a method of the graph."""
         return partial(getattr(self.graph, self.prefix + name), *given)
 
     def writing(self, update: dict[str, Any], node: str | None) -> Callable[[], Any]:
@@ -1363,7 +1365,7 @@ class _Thread:
             return None
         thread = require(self.config, dict, _CONFIG).get("configurable", {})
         plan_id = plans.id_of(thread, thread.get("checkpoint_ns", ""))
-        # What a thread has in its state from before is the plan's beginning, and comes first.
+        # A plan in the state from before is handed over to the store first.
         saved = (yield self.do("get_state", self.config)) if self.graph.checkpointer else None
         values = saved.values if saved else {}
         planner, _ = yield from plans.opened(values, plan_id, awaits=bool(self.prefix))
@@ -1371,8 +1373,8 @@ class _Thread:
 
     def values(self) -> Steps[tuple[Any, str | None]]:
         """
-        Return the state of the thread, and the node that an edit is to count as, `None` for
-        LangGraph's own choice.
+        Return the state of the thread, and the node that an edit is attributed to; `None` stands
+        for LangGraph's choice.
 
         Raises:
             PlanError: as of `edit_plan`.
@@ -1380,8 +1382,7 @@ class _Thread:
         graph = self.graph
         thread = require(self.config, dict, _CONFIG).get("configurable", {})
         if PLAN not in graph.channels:
-            # LangGraph drops keys that its state has not: the edit would be accepted and not be
-            # there.
+            # LangGraph drops keys that are not in its state: an accepted edit would be lost.
             msg = (
                 f"the state of this graph has no {PLAN!r}, so that no plan would be kept: give"
                 " create_agent a PlanMiddleware, or write the graph over PlanState"
