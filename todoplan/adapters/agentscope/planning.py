@@ -199,21 +199,19 @@ class TaskStore:
 
     def __init__(self, state: AgentState, kept: Kept) -> None:
         self.state, self._kept, self._lock = state, kept, Lock()
-        self._earlier = read_recent(kept.get(JOURNAL))
+        self._journal = [*read_recent(kept.get(JOURNAL))]
         saved = kept.get("revision"), kept.get("next_id")
         theirs = state.tasks_context.tasks
         is_edited = kept[SEAL] != sum_of(theirs) if SEAL in kept else saved[0] is None
         plan = left = self._read()
-        self.loaded, self._entries = _as_left(self._earlier, *saved)
+        self.loaded, self._begun, self._first = _as_left(self._journal, *saved)
         if self.loaded is not None:
             left = self.loaded
-            told = len(self._entries) - (self._entries[0].cause == LOADED)
-            self._earlier = self._earlier[: len(self._earlier) - told]
         elif plan != Plan():
             # The journal does not say how the list was left. Of an edit since then is known only
             # that there was one, so it counts as a revision that nobody has seen.
             left = attrs.evolve(plan, revision=plan.revision + is_edited)
-            self.loaded, self._entries = None if is_edited else plan, [beginning(left, LOADED)]
+            self.loaded, self._begun = None if is_edited else plan, (beginning(left, LOADED),)
         kept.plan = left
         self._settle(plan)
 
@@ -224,12 +222,12 @@ class TaskStore:
         return self._kept.plan
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:  # noqa: ARG002 - same
-        """Return the entries since the list was loaded, the loaded plan first."""
-        return tuple(self._entries)
+        """Return the entries that lead to the plan, the one that they begin with first."""
+        return (*self._begun, *self._journal[self._first :])
 
     def history(self) -> tuple[Entry, ...]:
         """Return the latest entries, oldest first, including the loaded ones."""
-        return (*self._earlier, *(entry for entry in self._entries if entry.cause != LOADED))
+        return tuple(self._journal)
 
     def append(
         self,
@@ -288,7 +286,7 @@ class TaskStore:
     def _note(self, entries: Sequence[Entry], written: list[dict[str, Any]]) -> None:
         """Keep entries, which are also given as data, and what the tasks have no field for."""
         kept = self._kept
-        self._entries += entries
+        self._journal += entries
         kept[JOURNAL] = with_lines(kept.get(JOURNAL), map(to_text, written))
         kept.latest = written[-1] if written else None
         kept |= {"next_id": kept.plan.next_id, "revision": kept.plan.revision}
@@ -300,22 +298,23 @@ class TaskStore:
 
 def _as_left(
     journal: Sequence[Entry], revision: object, next_id: object
-) -> tuple[Plan | None, list[Entry]]:
+) -> tuple[Plan | None, tuple[Entry, ...], int]:
     """
-    Return the plan that a saved list was left as, and its journal from where that is known to
-    begin; `None` if the journal does not lead to what was saved.
+    Return the plan that a saved list was left as, the entry to begin with if it is not in the
+    journal, and the place in the journal from where entries lead to the plan; `None` if the journal
+    does not lead to what was saved.
     """
     for start in starts(journal):
-        entries = list(journal[start.entries :])
-        if start.entries:
-            then = attrs.evolve(start.plan, revision=journal[start.entries - 1].revision)
-            entries = [beginning(then, LOADED), *entries]
+        begun: tuple[Entry, ...] = ()
+        if first := start.entries:
+            then = attrs.evolve(start.plan, revision=journal[first - 1].revision)
+            begun = (beginning(then, LOADED),)
         # In 0.2 what others did to the list itself was no entry: its revision is missing.
         with suppress(CodecError):
-            left = follow(Plan(), entries)
+            left = follow(Plan(), (*begun, *journal[first:]))
             if (left.revision, left.next_id) == (revision, next_id):
-                return left, entries
-    return None, []
+                return left, begun, first
+    return None, (), len(journal)
 
 
 def names_in(tasks: Iterable[Task] | Iterable[TheirTask]) -> dict[str, str]:
@@ -388,14 +387,14 @@ class Planning:
         Raises:
             PlanError, CodecError: as of `session`.
         """
-        kept, where = kept_in(state), (self.store, self._id_of(state))
-        if self.store is not None and kept.get(STORED) != where[1]:
-            state.middle_context[KEY] = kept = Kept({STORED: where[1]})
+        kept, store, plan_id = kept_in(state), cast("Any", self.store), self._id_of(state)
+        if store is not None and kept.get(STORED) != plan_id:
+            state.middle_context[KEY] = kept = Kept({STORED: plan_id})
         seen_in_0_2 = kept.get("seen", kept.get("revision"))
-        if self.store is None:
+        if store is None:
             refuse_stored(state)
-            kept.slot = kept.slot or TaskStore(state, kept)
-            kept.slot.state, where = state, (kept.slot, SLOT)
+            kept.slot = store = kept.slot or TaskStore(state, kept)
+            kept.slot.state, plan_id = state, SLOT
         elif kept.planning is None:
             kept.names = names_in(state.tasks_context.tasks)
         if kept.planning is self:
@@ -410,7 +409,7 @@ class Planning:
         else:
             record = _new_record(state, kept.plan)
         given: dict[str, Any] = {"clock": self.clock, "verify": self.verify}
-        planner = AsyncPlanner(cast("Any", where[0]), where[1], toolbox=self.toolbox, **given)
+        planner = AsyncPlanner(store, plan_id, toolbox=self.toolbox, **given)
         # In a team a session has a name of its own, and keeps the fencing tokens of its claims.
         actor = state.session_id if self.actor is None and self.toolbox.toolset.team else self.actor
         given = {"settings": self.settings, "actor": actor, "slot": kept.slot}
@@ -682,12 +681,11 @@ def make_tools(  # noqa: PLR0913 - one keyword for each of its settings
 
 class _DropIn(PlanTool):
     def __init__(self, middlewares: _Wrappers = None, *, policy: Policy = AGENTSCOPE) -> None:
-        toolset = PLAIN.toolbox.toolset
-        planning = PLAIN
+        planning, toolset = PLAIN, PLAIN.toolbox.toolset
         if policy is not AGENTSCOPE:
             planning = Planning(Toolbox(toolset, require(policy, Policy)), Settings())
-        found = {each.name: each for each in toolset.definitions()}
-        super().__init__(planning, found[type(self).name], middlewares)
+        found = next(each for each in toolset.definitions() if each.name == self.name)
+        super().__init__(planning, found, middlewares)
 
 
 class TaskCreate(_DropIn):
@@ -876,6 +874,7 @@ def last_answer(context: Sequence[Msg]) -> Message:
 
 
 def _cut(block: Block, config: InjectionConfig) -> tuple[Block, ...]:
+    """Return a block without AgentScope's own lines about tasks; nothing if it has no others."""
     if not isinstance(block, HintBlock) or block.source != config.injection_source:
         return (block,)
     if not isinstance(block.hint, str) or not _TASKS.search(block.hint):
