@@ -15,6 +15,7 @@ _HOSTS = {
     "agentscope": "benchmarks.peers.agentscope_turns",
     "pydantic_ai_todo": "benchmarks.peers.pydantic_turns",
     "agents": "benchmarks.peers.openai_turns",
+    "llama_index": "benchmarks.peers.llama_turns",
 }
 _SIZES = (20, 100)
 

@@ -57,14 +57,14 @@ _ROLES: dict[str, Any] = {name: name for name in ("system", "user", "assistant",
 @attrs.define(eq=False)
 class _Run:
     """
-    The session of one context's store, and the text that it was read from or written to.
+    The session of one context's store, and the text that it was read from or last written to.
 
     `turn` are the calls of the model's last message. `waiting` are those that are not answered yet,
     each with the arguments that LlamaIndex gives to its tool.
     """
 
-    session: AsyncSession
-    text: str = "{}"
+    session: AsyncSession = attrs.field(init=False)
+    text: str | None = None
     lane: Lane = attrs.Factory(lambda: Lane(1))
     turn: list[Call] = attrs.Factory(list)
     waiting: list[tuple[dict[str, Any], Call]] = attrs.Factory(list)
@@ -123,11 +123,9 @@ class Planning:
         opened_async({}, **self._given)  # checks the store now, not at a call
 
     @asynccontextmanager
-    async def run(self, store: Any) -> AsyncGenerator[_Run]:
+    async def run(self, store: Any, *, saves: bool = True) -> AsyncGenerator[_Run]:
         """Lend the session of a context's store to one task at a time, and save it."""
-        run = self._runs.get(store)
-        if run is None:
-            run = self._runs[store] = _Run(opened_async({}, **self._given))
+        run = self._runs.setdefault(store, _Run())
         async with run.lane.within(asyncio.get_running_loop()):
             text = await store.get(KEY, default="{}")
             if text != run.text:  # a new process, or others have written there
@@ -135,8 +133,8 @@ class Planning:
             try:
                 yield run
             finally:
-                run.text = json.dumps(run.session.to_data())
-                if run.text != text:
+                if saves:
+                    run.text = json.dumps(run.session.to_data())
                     await store.set(KEY, run.text)
 
     async def answer(self, ctx: Context, name: str, arguments: dict[str, Any]) -> Reply:
@@ -204,7 +202,7 @@ class PlanningAgent(FunctionAgent):
         scratchpad = await ctx.store.get(self.scratchpad_key, default=[])
         messages = [*llm_input, *scratchpad]
         is_new = not await ctx.store.get("num_iterations", default=0)
-        async with self.planning.run(ctx.store) as run:
+        async with self.planning.run(ctx.store, saves=False) as run:
             request = await run.session.before_model(_conversation(messages), is_new=is_new)
         while True:
             # The first choice of a tool is for the user's message, not for a reminder.
