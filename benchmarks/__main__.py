@@ -15,7 +15,16 @@ from benchmarks.machine import described
 from benchmarks.plots.main import drawn
 from benchmarks.reports.page import page
 
-SUITES = ("tokens", "recordings", "guidance", "adapters", "footprint", "operations", "life")
+SUITES = (
+    "tokens",
+    "recordings",
+    "guidance",
+    "adapters",
+    "stored",
+    "footprint",
+    "operations",
+    "life",
+)
 HERE = Path(__file__).parent
 
 

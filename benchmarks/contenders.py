@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.floors import ChunkedFloor, Floor
 from benchmarks.ours import Ours
 
-__all__ = ["contenders", "peers"]
+__all__ = ["contenders", "installed", "peers"]
 
 _PEERS = (
     ("agentscope", "benchmarks.peers.agentscope", "AgentScope"),
@@ -17,10 +17,18 @@ _PEERS = (
 )
 
 
+def installed(module: str) -> bool:
+    """Return whether a module can be imported; one within a package that is missing cannot."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 def peers() -> tuple[Any, ...]:
     """Return the classes of the peers that are installed."""
     return tuple(
-        getattr(import_module(module), name) for needs, module, name in _PEERS if find_spec(needs)
+        getattr(import_module(module), name) for needs, module, name in _PEERS if installed(needs)
     )
 
 

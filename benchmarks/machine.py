@@ -21,6 +21,11 @@ _PACKAGES = (
     "pydantic-ai-todo",
     "pydantic-ai-harness",
     "openai-agents",
+    "agent-framework-core",
+    "claude-agent-sdk",
+    "google-adk",
+    "llama-index-core",
+    "strands-agents",
     "bpe-openai",
 )
 

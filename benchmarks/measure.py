@@ -8,7 +8,7 @@ machine.
 
 import asyncio
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import repeat
 from time import process_time_ns as clock
 from typing import Any
@@ -106,15 +106,15 @@ def once(call: Call, runner: asyncio.Runner) -> tuple[int, Any]:
     """Make one call; return its nanoseconds and its result."""
     given = (call.fresh(),) if call.fresh else ()
     if call.awaited:
-        return runner.run(_awaited_once(call))
+        return runner.run(_awaited_once(call, *given))
     begin = clock()
     result = call.run(*given)
     return clock() - begin, result
 
 
-async def _awaited_once(call: Call) -> tuple[int, Any]:
+async def _awaited_once(call: Call, *given: Any) -> tuple[int, Any]:
     begin = clock()
-    result = await call.run()
+    result = await call.run(*given)
     return clock() - begin, result
 
 
@@ -135,7 +135,8 @@ def _count(call: Call, runner: asyncio.Runner, effort: Effort) -> int:
 def _block(call: Call, runner: asyncio.Runner, count: int) -> int:
     gc.collect()
     if call.awaited:
-        taken = runner.run(_awaited(call.run, count))
+        inputs = [(call.fresh(),) for _ in range(count)] if call.fresh else repeat((), count)
+        taken = runner.run(_awaited(call.run, inputs))
     elif call.fresh:
         taken = _each(call.run, [call.fresh() for _ in range(count)])
     else:
@@ -158,8 +159,8 @@ def _each(run: Callable[[Any], Any], inputs: list[Any]) -> int:
     return clock() - begin
 
 
-async def _awaited(run: Callable[[], Any], count: int) -> int:
+async def _awaited(run: Callable[..., Any], inputs: Iterable[tuple[Any, ...]]) -> int:
     begin = clock()
-    for _ in repeat(None, count):
-        await run()
+    for given in inputs:
+        await run(*given)
     return clock() - begin

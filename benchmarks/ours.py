@@ -1,6 +1,7 @@
 """todoplan as an adapter calls it: `Toolbox.call` with JSON text, and the codec."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
@@ -15,9 +16,23 @@ from todoplan.core.rules import Limits
 from todoplan.dialogue.calls import Reply
 from todoplan.dialogue.intake import InputLimits
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import TODOS, ToolSet, tasks
+from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, tasks
 
-__all__ = ["Ours", "box", "plan_like", "plan_with_edges"]
+__all__ = [
+    "NOTHING",
+    "Ours",
+    "Sent",
+    "box",
+    "life_of",
+    "nothing_sent",
+    "plan_like",
+    "plan_with_edges",
+    "planned",
+]
+
+Sent = tuple[str, dict[str, Any]]
+"""A call: the name of the tool, and the arguments."""
+NOTHING = "a tool that does nothing"
 
 _ROOMY = attrs.evolve(DEFAULT, limits=Limits(10**7, 10**7, edges=10**7, history=10**9))
 _WIDE = InputLimits(chars=2**30, items=10**7)
@@ -52,6 +67,30 @@ def plan_with_edges(size: int, shape: str, *, begin: int = 1) -> Plan:
         )
         for number in range(1, size + 1)
     )
+
+
+def planned(size: int) -> dict[str, tuple[ToolSet, Sent, Sent]]:
+    """Return tool sets, each with a call that reads the plan, and one that completes a task."""
+    number = int(active_id(size))
+    moved = {"taskId": str(number), "status": "completed"}
+    return {
+        "todoplan TaskUpdate": (tasks(), ("TaskList", {}), ("TaskUpdate", moved)),
+        "todoplan lean": (LEAN, ("plan", {}), ("plan", {"done": [number]})),
+    }
+
+
+def life_of(size: int, key: str = "taskId") -> Iterator[Sent]:
+    """Yield the calls of a life: all tasks created by one call, each completed by its own."""
+    subjects = [{"subject": title(number)} for number in range(1, size + 1)]
+    yield "TaskCreate", {"tasks": subjects}
+    for number in range(1, size + 1):
+        yield "TaskUpdate", {key: str(number), "status": "completed"}
+
+
+def nothing_sent(size: int) -> tuple[Sent, Sent]:
+    """Return two calls of a tool that answers with its argument: as long as a plan, and short."""
+    listing = "\n".join(f"#{number} [{status}] {text}" for number, text, status in entries(size))
+    return ("nothing", {"step": listing}), ("nothing", {"step": "1"})
 
 
 class Ours:

@@ -15,6 +15,7 @@ _SECTIONS: dict[str, tuple[tuple[str, Callable[[Any], str]], ...]] = {
     "life": (("life", speed.life),),
     "guidance": (("guidance", speed.guidance),),
     "adapters": (("adapters", speed.adapters),),
+    "stored": (("stored", speed.stored),),
     "footprint": (("footprint", speed.footprint),),
     "tokens": (
         ("fixed", prices.fixed),

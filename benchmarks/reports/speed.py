@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
+from benchmarks.figures import growth
 from benchmarks.reports.tables import cell, count, figures, ratio, table, took
 from benchmarks.suites.operations import OPERATIONS
 
-__all__ = ["adapters", "footprint", "guidance", "life", "operations", "overview"]
+__all__ = ["adapters", "footprint", "guidance", "life", "operations", "overview", "stored"]
 
 Rows = list[dict[str, Any]]
 _VIEW = (
@@ -83,20 +84,41 @@ def _by_size(found: Rows, names: dict[str, str], letter: str = "n") -> str:
 
 
 def adapters(found: Rows) -> str:
-    """Return the table of calls within frameworks."""
-    head = ("way", "tool", "n=20", "n=100")
+    """Return the table of calls within frameworks, each beside a tool that does nothing."""
+    head = (
+        "way",
+        "tool",
+        *(f"n={size}{more}" for size in (20, 100) for more in ("", ", of nothing")),
+    )
     lines = []
     for way, rows in groupby(sorted(found, key=_way), key=_way):
         kept = list(rows)
         for place, who in enumerate(dict.fromkeys(row["contender"] for row in kept)):
-            by_size = {row["n"]: cell(row) for row in kept if row["contender"] == who}
-            first = f"**{way}**" if not place else ""
-            lines.append((first, who, by_size.get(20, ""), by_size.get(100, "")))
+            line = [f"**{way}**" if not place else "", who]
+            for row in (row for row in kept if row["contender"] == who):
+                line += [cell(row), ratio(row["of_nothing"]) if "of_nothing" in row else ""]
+            lines.append(line)
     return table(head, lines)
 
 
 def _way(row: dict[str, Any]) -> str:
     return str(row["operation"])
+
+
+def stored(found: Rows) -> str:
+    """Return the table of what a plan has added to what a framework stores."""
+    sizes = sorted({row["n"] for row in found})
+    head = ("", "tool", *(f"n={size:,}: last / all" for size in sizes), "exp.")
+    lines = []
+    for where, rows in groupby(found, key=lambda row: row["where"]):
+        kept = list(rows)
+        for place, who in enumerate(dict.fromkeys(row["contender"] for row in kept)):
+            own = [row for row in kept if row["contender"] == who]
+            line = [f"**{where}**" if not place else "", who]
+            line += [f"{row['last'] / 1e3:,.1f} / {row['kept'] / 1e3:,.1f} kB" for row in own]
+            power = growth({row["n"]: row["kept"] for row in own})
+            lines.append([*line, f"{power:.1f}"])
+    return table(head, lines)
 
 
 def footprint(found: Rows) -> str:

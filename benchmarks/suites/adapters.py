@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
+from benchmarks.contenders import installed
 from benchmarks.figures import rows
 from benchmarks.measure import Effort, measure
+from benchmarks.ours import NOTHING
 
 __all__ = ["run"]
 
@@ -16,6 +17,10 @@ _HOSTS = {
     "pydantic_ai_todo": "benchmarks.peers.pydantic_turns",
     "agents": "benchmarks.peers.openai_turns",
     "llama_index": "benchmarks.peers.llama_turns",
+    "agent_framework": "benchmarks.peers.agent_framework_turns",
+    "claude_agent_sdk": "benchmarks.peers.claude_turns",
+    "google.adk": "benchmarks.peers.adk_turns",
+    "strands": "benchmarks.peers.strands_turns",
 }
 _SIZES = (20, 100)
 
@@ -27,10 +32,14 @@ def run(
     effort = Effort(rounds=7 if quick else 15, budget=3_000_000_000)
     found: list[dict[str, Any]] = []
     for needs, module in _HOSTS.items():
-        if find_spec(needs) and (not only or needs in only):
+        if installed(needs) and (not only or needs in only):
             for size in _SIZES:
                 for way, calls in import_module(module).turns(size).items():
-                    new = rows(way, size, measure(calls, effort), next(iter(calls)))
+                    taken = measure(calls, effort)
+                    new = rows(way, size, taken, next(iter(calls)))
+                    bare = rows(way, size, taken, NOTHING)
+                    for row, beside in zip(new, bare, strict=True):
+                        row["of_nothing"] = beside["ratio"]
                     found += new
                     say("\n".join(map(_told, new)))
     return found
@@ -38,4 +47,4 @@ def run(
 
 def _told(row: dict[str, Any]) -> str:
     head = f"{row['operation']:20} n={row['n']:<4} {row['contender']:26}"
-    return f"{head}{row['us']:10,.1f} us {row['ratio']:6.2f}x"
+    return f"{head}{row['us']:10,.1f} us {row['ratio']:6.2f}x {row['of_nothing']:6.2f}x"

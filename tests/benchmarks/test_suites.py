@@ -1,13 +1,12 @@
 """The suites run at small sizes, and each of their cases does what it is named for."""
 
 from importlib import import_module
-from importlib.util import find_spec
 
 import pytest
 from support.shared import needs_recordings
 
 from benchmarks.measure import Effort, once
-from benchmarks.suites import footprint, guidance, life, operations, recordings, tokens
+from benchmarks.suites import footprint, guidance, life, operations, recordings, stored, tokens
 
 pytestmark = pytest.mark.slow
 
@@ -17,6 +16,10 @@ HOSTS = {
     "pydantic_ai_todo": "pydantic_turns",
     "agents": "openai_turns",
     "llama_index": "llama_turns",
+    "agent_framework": "agent_framework_turns",
+    "claude_agent_sdk": "claude_turns",
+    "google.adk": "adk_turns",
+    "strands": "strands_turns",
 }
 
 
@@ -44,8 +47,7 @@ def test_decisions_are_as_named(runner):
 @pytest.mark.parametrize("host", HOSTS)
 def test_turns_within_frameworks_succeed(host, runner):
     """Each tool answers, twice in a row, without an error."""
-    if not find_spec(host):
-        pytest.skip(f"{host} is not installed")
+    pytest.importorskip(host)
     for calls in import_module(f"benchmarks.peers.{HOSTS[host]}").turns(5).values():
         for name, call in calls.items():
             assert call.holds(once(call, runner)[1]), name
@@ -81,6 +83,16 @@ def test_lives_and_decisions_give_rows(monkeypatch):
     monkeypatch.setattr(guidance, "_SIZES", (10,))
     names = ("floor, every message looked at", "todoplan, final answer judged")
     assert [row["contender"] for row in guidance.run(quick=True, say=quiet, only=names)] == [*names]
+
+
+def test_what_is_stored_over_a_life_is_weighed(monkeypatch):
+    """The last plan and all that are kept; of a plan in a store, checkpoints have a reference."""
+    monkeypatch.setattr(stored, "_SIZES", (3, 6))
+    found = stored.run(quick=True, say=quiet)
+    assert len({row["where"] for row in found}) == 4
+    assert all(0 < row["last"] <= row["kept"] for row in found)
+    kept = {row["contender"]: row["last"] for row in found if row["n"] == 6}
+    assert kept["todoplan TaskUpdate, plan in a store"] < 100
 
 
 def test_footprints_are_of_fresh_processes():
