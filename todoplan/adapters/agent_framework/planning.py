@@ -101,6 +101,7 @@ class Planning(ContextProvider):
         # middleware of the last run.
         self._runs: WeakValueDictionary[str, SessionContext] = WeakValueDictionary()
         self._opened({}, KEY)  # checks the store now, not at a call
+        self._tools = make_tools(self)  # for all runs: making them takes longer than a call
 
     def _opened(self, state: Mapping[str, Any], session_id: str) -> AsyncSession:
         plan_id = (self.plan_id or session_id) if self.store is not None else None
@@ -133,7 +134,7 @@ class Planning(ContextProvider):
         """Add the tools, the prompt and the guidance. The framework calls this."""
         run = _Run(self._opened(state, session.session_id), state)
         self._runs[session.session_id] = context
-        context.extend_tools(KEY, make_tools(self))
+        context.extend_tools(KEY, self._tools)
         if self.system_prompt:
             context.extend_instructions(KEY, self.system_prompt)
         context.extend_middleware(KEY, [_Guided(run), _Answering(run, self.toolbox)])
