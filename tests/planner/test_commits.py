@@ -284,21 +284,14 @@ class Watched(SqliteStore):
 
     def hold(self, plan_id):
         hold, store = super().hold(plan_id), self
-        begin = hold.begin
+        read = hold.entries_since
 
-        def begun():
-            held = begin()
-            read = held.entries_since
+        def counted(revision):
+            found = read(revision)
+            store.most = max(store.most, len(found))
+            return found
 
-            def counted(revision):
-                found = read(revision)
-                store.most = max(store.most, len(found))
-                return found
-
-            held.entries_since = counted
-            return held
-
-        hold.begin = begun
+        hold.entries_since = counted
         return hold
 
 

@@ -19,7 +19,7 @@ from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
 from todoplan.stores.base import AnyStore
-from todoplan.stores.locks import Hold as Locked
+from todoplan.stores.base import Hold as Locked
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -4,10 +4,11 @@ The `Store` protocol. Every store keeps a journal, and an append states the revi
 A `Store` has three methods. A database can offer more: see `hold`.
 """
 
-from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeGuard
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol, Self, TypeGuard, TypeVar
 
 import attrs
 
@@ -19,6 +20,8 @@ from todoplan.core.events.apply import Entry, replay
 from todoplan.core.events.types import Event, PlanRestored
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError, StoreError
+
+T = TypeVar("T")
 
 
 def checked_id(plan_id: object) -> str:
@@ -521,6 +524,136 @@ def gone_back(plan_id: str, known: int, revision: int) -> StoreError:
         f"revision {known} of it was seen. {_PUT_BACK}"
     )
     return StoreError(msg, plan_id=plan_id, problem="rolled_back", revision=revision)
+
+
+# -------- locked plans --------
+# What the locked plans of our own stores have in common.
+
+
+class Hold(Held):
+    """
+    Base class of locked plans. A locked plan is its own context manager, which locks it.
+
+    `begin` takes the lock. `keep` is called at the end if nothing was raised. `release` releases
+    the lock, and may be called twice.
+    """
+
+    # A plain attribute is enough for the protocol's read-only property.
+    revision: int = 0  # pyright: ignore[reportIncompatibleMethodOverride]
+    _is_over = True
+
+    def __init__(self, plan_id: str) -> None:
+        self._plan_id = plan_id
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Lock the plan."""
+
+    @abstractmethod
+    def keep(self) -> None:
+        """Save what was appended."""
+
+    @abstractmethod
+    def release(self) -> None:
+        """Release everything that was taken. What was not saved is discarded."""
+
+    def __enter__(self) -> Self:
+        self._is_over = False
+        try:
+            self.begin()
+            return self  # noqa: TRY300 - an interrupt may still come before it
+        except BaseException:
+            self.let_go()
+            raise
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        try:
+            if error is None:
+                self.keep()
+        finally:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """
+        Release, for callers that must be sure: an interrupt may have come before `__exit__` began.
+        """
+        if self._is_over:
+            return
+        try:
+            self.release()
+        finally:
+            self.release()
+        self._is_over = True
+
+    def __del__(self) -> None:
+        self.let_go()
+
+    def done(self, act: Callable[[Self], T]) -> T:
+        """Lock, call a function with the locked plan, and return the function's result."""
+        try:
+            with self:
+                return act(self)
+        finally:
+            self.let_go()
+
+    def _check(self) -> None:
+        if self._is_over:
+            raise not_held(self._plan_id)
+
+
+class LocalHold(Hold):
+    """A locked plan of a store whose users all share one machine."""
+
+    def now(self) -> datetime:
+        """Return the time of this machine's clock, in UTC."""
+        return datetime.now(UTC)
+
+    def entries_since(self, revision: int) -> tuple[Entry, ...]:
+        """
+        Return the entries after a revision.
+
+        Raises:
+            StoreError: the plan has not reached that revision ("rolled_back").
+        """
+        self._check()
+        if revision > self.revision:
+            raise gone_back(self._plan_id, revision, self.revision)
+        return self._after(revision)
+
+    def append(
+        self,
+        expected: int,
+        entries: Sequence[Entry],
+        plan: Plan,
+        *,
+        key: Key | None = None,
+        answer: str = "",
+    ) -> tuple[Entry, ...]:
+        """
+        Add entries, or return the entries of the earlier append with the same key.
+
+        Raises:
+            StoreError: the plan is at another revision ("overtaken"), the key was used with another
+                payload ("key_reused"), or an entry is too large.
+            CodecError: an entry contains a value that the store cannot save.
+        """
+        self._check()
+        if key is not None and (found := self.receipt(key)):
+            return found.entries
+        if expected != self.revision:
+            raise overtaken(self._plan_id, expected, self.revision)
+        # Iterate before anything is written: if that raises, nothing was.
+        added = tuple(entries)
+        self._add(added, plan, key, answer)
+        return added
+
+    @abstractmethod
+    def _after(self, revision: int) -> tuple[Entry, ...]: ...
+
+    @abstractmethod
+    def _add(
+        self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str
+    ) -> None: ...
 
 
 # -------- rows --------

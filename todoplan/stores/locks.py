@@ -22,7 +22,6 @@ import os
 import re
 import stat
 import time
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -32,8 +31,7 @@ from queue import Empty, SimpleQueue
 from random import uniform
 from secrets import token_hex
 from threading import Event, Lock, Thread, get_ident
-from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from todoplan.errors import StoreError
 
@@ -42,9 +40,6 @@ try:
 except ImportError:  # not a POSIX system
     fcntl = None  # type: ignore[assignment]
 
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 PRIVATE = 0o600
 # Without O_NONBLOCK, opening a named pipe would wait for its other end.
@@ -232,74 +227,6 @@ def busy(path: Path, patience: float) -> StoreError:
         "written; try again, end the process that holds it, or give the store more patience="
     )
     return StoreError(msg, file=str(path), problem="busy")
-
-
-class Hold(ABC, Generic[T]):
-    """
-    Base class of context managers that lock something.
-
-    `begin` takes the lock. `keep` is called at the end if nothing was raised. `release` releases
-    the lock, and may be called twice.
-    """
-
-    _held: T | None = None
-    _is_over = True
-
-    @abstractmethod
-    def begin(self) -> T:
-        """Take the lock and return the locked object."""
-
-    @abstractmethod
-    def keep(self, held: T) -> None:
-        """Save the changes."""
-
-    @abstractmethod
-    def release(self, held: T | None) -> None:
-        """Release everything that was taken."""
-
-    def __enter__(self) -> T:
-        self._is_over = False
-        try:
-            self._held = self.begin()
-            return self._held  # noqa: TRY300 - an interrupt may still come before it
-        except BaseException:
-            self.let_go()
-            raise
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if error is None and self._held is not None:
-                self.keep(self._held)
-        finally:
-            self.let_go()
-
-    def let_go(self) -> None:
-        """
-        Release, for callers that must be sure: an interrupt may have come before `__exit__` began.
-        """
-        if self._is_over:
-            return
-        try:
-            self.release(self._held)
-        finally:
-            self.release(self._held)
-        self._is_over = True
-
-    def __del__(self) -> None:
-        self.let_go()
-
-    def done(self, act: Callable[[T], R]) -> R:
-        """Lock, call a function with the locked object, and return the function's result."""
-        try:
-            with self as held:
-                return act(held)
-        finally:
-            self.let_go()
 
 
 class LockQueue:

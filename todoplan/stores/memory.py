@@ -1,13 +1,12 @@
 """A store in the memory of this process."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from threading import Condition
 
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.stores.base import Key, Receipt, checked_receipt, gone_back, not_held, overtaken
-from todoplan.stores.locks import Hold, Turn
+from todoplan.stores.base import Key, LocalHold, Receipt, checked_receipt, gone_back
+from todoplan.stores.locks import Turn
 
 _NOTHING = (Plan(), 0)
 _PATIENCE = 10.0  # seconds; only a thread that waits for something else locks for longer
@@ -55,7 +54,7 @@ class MemoryStore:
         return self.tail(plan_id, revision)
 
     def tail(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
-        """Return the same of a held plan, for `MemoryHeld`."""
+        """Return the same of a held plan, for `MemoryHold`."""
         plan, length = self._plans.get(plan_id, _NOTHING)
         if revision > plan.revision:
             raise gone_back(plan_id, revision, plan.revision)
@@ -99,17 +98,15 @@ class MemoryStore:
         """
         return MemoryHold(self, self._turn, plan_id)
 
-    def held(self, plan_id: str) -> "MemoryHeld":
-        """Return a `MemoryHeld` for `MemoryHold`."""
-        kept = self._plans.get(plan_id, _NOTHING)
-        return MemoryHeld(self, plan_id, kept, self._receipts.get(plan_id, {}))
+    def kept(self, plan_id: str) -> tuple[Plan, int, _Signed]:
+        """Return a plan, the length of its journal, and its receipts, for `MemoryHold`."""
+        return (*self._plans.get(plan_id, _NOTHING), self._receipts.get(plan_id, {}))
 
-    def keep(self, plan_id: str, held: "MemoryHeld") -> None:
-        """Save the appended entries of a locked plan, for `MemoryHold`."""
-        if held.added or held.signed:
-            # The entries last: only they make the receipts valid.
-            self._receipts.setdefault(plan_id, {}).update(held.signed)
-            self._add(plan_id, held.added, held.plan)
+    def keep(self, plan_id: str, entries: Sequence[Entry], plan: Plan, signed: _Signed) -> None:
+        """Save what was appended to a locked plan, for `MemoryHold`."""
+        # The entries last: only they make the receipts valid.
+        self._receipts.setdefault(plan_id, {}).update(signed)
+        self._add(plan_id, entries, plan)
 
     def has_kept(self, plan_id: str, receipt: Receipt, length: int) -> bool:
         """
@@ -131,69 +128,30 @@ class MemoryStore:
             self._changed.notify_all()
 
 
-class MemoryHold(Hold["MemoryHeld"]):
-    """A context manager that locks a plan in memory, and with it all other plans of the store."""
+class MemoryHold(LocalHold):
+    """A plan that is locked in memory, and with it all other plans of the store."""
 
     def __init__(self, store: MemoryStore, turn: Turn, plan_id: str) -> None:
-        self._store, self._turn, self._plan_id = store, turn, plan_id
+        super().__init__(plan_id)
+        self._store, self._turn = store, turn
         self._taken: list[bool] = []
+        self._added: tuple[Entry, ...] = ()
+        self._signed: _Signed = {}
 
-    def begin(self) -> "MemoryHeld":
-        """Lock the store and return the locked plan."""
+    def begin(self) -> None:
+        """Lock the store."""
         self._turn.take(self._taken, _PATIENCE)
-        return self._store.held(self._plan_id)
+        self._plan, self._length, self._receipts = self._store.kept(self._plan_id)
+        self._before = self.revision = self._plan.revision
 
-    def keep(self, held: "MemoryHeld") -> None:
-        """Keep what was appended to the locked plan."""
-        self._store.keep(self._plan_id, held)
+    def keep(self) -> None:
+        """Save what was appended."""
+        if self._added or self._signed:
+            self._store.keep(self._plan_id, self._added, self._plan, self._signed)
 
-    def release(self, held: "MemoryHeld | None") -> None:
+    def release(self) -> None:
         """Release the lock."""
-        if held is not None:
-            held.is_over = True
         self._turn.give_back(self._taken)
-
-
-class MemoryHeld:
-    """
-    A locked plan: see `todoplan.stores.base.Held`. Appended entries are saved when it is released.
-    """
-
-    def __init__(
-        self, store: MemoryStore, plan_id: str, kept: tuple[Plan, int], receipts: _Signed
-    ) -> None:
-        self._store = store
-        self._plan_id = plan_id
-        self._receipts = receipts
-        self.plan, self._length = kept
-        self._kept = self.plan.revision
-        self.added: tuple[Entry, ...] = ()
-        self.signed: _Signed = {}
-        self.is_over = False
-
-    @property
-    def revision(self) -> int:
-        """The plan's revision, including appends made here."""
-        return self.plan.revision
-
-    def now(self) -> datetime:
-        """Return the time of this machine's clock."""
-        return datetime.now(UTC)
-
-    def entries_since(self, revision: int) -> tuple[Entry, ...]:
-        """
-        Return the entries after a revision.
-
-        Raises:
-            StoreError: the plan has not reached that revision ("rolled_back").
-        """
-        self._check()
-        if revision > self.revision:
-            raise gone_back(self._plan_id, revision, self.revision)
-        if not self.added:
-            return self._store.tail(self._plan_id, revision)
-        before = self._store.tail(self._plan_id, min(revision, self._kept))
-        return before + tuple(entry for entry in self.added if entry.revision > revision)
 
     def receipt(self, key: Key) -> Receipt | None:
         """
@@ -203,42 +161,20 @@ class MemoryHeld:
             StoreError: the key was used with another payload ("key_reused").
         """
         self._check()
-        found = self.signed.get(key.name) or self._receipts.get(key.name)
+        found = self._signed.get(key.name) or self._receipts.get(key.name)
         if found is None:
             return None
         payload, receipt, length = found
-        if key.name not in self.signed and not self._store.has_kept(self._plan_id, receipt, length):
-            return None
-        return checked_receipt(self._plan_id, key, payload, receipt)
+        is_kept = key.name in self._signed or self._store.has_kept(self._plan_id, receipt, length)
+        return checked_receipt(self._plan_id, key, payload, receipt) if is_kept else None
 
-    def append(
-        self,
-        expected: int,
-        entries: Sequence[Entry],
-        plan: Plan,
-        *,
-        key: Key | None = None,
-        answer: str = "",
-    ) -> tuple[Entry, ...]:
-        """
-        Add entries, or return the entries of the earlier append with the same key.
+    def _after(self, revision: int) -> tuple[Entry, ...]:
+        before = self._store.tail(self._plan_id, min(revision, self._before))
+        return before + tuple(entry for entry in self._added if entry.revision > revision)
 
-        Raises:
-            StoreError: the plan is at another revision ("overtaken"), or the key was used with
-                another payload ("key_reused").
-        """
-        self._check()
-        if key is not None and (found := self.receipt(key)):
-            return found.entries
-        if expected != self.revision:
-            raise overtaken(self._plan_id, expected, self.revision)
-        added = tuple(entries)
-        self.added, self.plan = self.added + added, plan
+    def _add(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
+        self._added += entries
+        self._plan, self.revision = plan, plan.revision
         if key is not None:
-            length = self._length + len(self.added)
-            self.signed[key.name] = key.payload, Receipt(added, answer), length
-        return added
-
-    def _check(self) -> None:
-        if self.is_over:
-            raise not_held(self._plan_id)
+            length = self._length + len(self._added)
+            self._signed[key.name] = key.payload, Receipt(entries, answer), length

@@ -1,12 +1,9 @@
 """
 Plans in a SQLite database, which threads and processes of one machine share.
 
-Read `store` first: the methods of `SqliteStore`. `held` has the operations on a locked plan,
-`connections` the sharing and closing of connections, `opening` the creation and identification of
-the database file, `schema` the tables, and `weather` the translation of errors of SQLite and the
-disk.
-
-The names above are sections of this module.
+Read `SqliteStore` at the end first. Above it stand, each in a section of its own: the locked plan,
+the sharing and closing of connections, the creation and identification of the database file, the
+tables, and the translation of errors of SQLite and the disk.
 """
 
 import ctypes
@@ -18,11 +15,10 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import repeat
 from pathlib import Path
 from threading import get_ident
-from types import TracebackType
 from typing import Self, TypeVar
 from weakref import finalize
 
@@ -34,6 +30,7 @@ from todoplan.lazy import listing
 from todoplan.stores.base import (
     ALL,
     Key,
+    LocalHold,
     Receipt,
     checked_receipt,
     cut_off,
@@ -42,8 +39,6 @@ from todoplan.stores.base import (
     gone_back,
     is_snapshot_due,
     line_of_entry,
-    not_held,
-    overtaken,
     plan_of_snapshot,
     snapshot_of_plan,
     stored_name,
@@ -52,7 +47,6 @@ from todoplan.stores.base import (
 )
 from todoplan.stores.locks import (
     PRIVATE,
-    Hold,
     LockQueue,
     Turn,
     busy,
@@ -70,7 +64,7 @@ __all__ = ["SqliteStore"]
 __dir__ = listing(__all__)
 
 
-# -------- weather --------
+# -------- errors --------
 # Errors of SQLite and the operating system, turned into a StoreError that says what to do.
 #
 # When one of these errors is raised, nothing of the append was saved: a transaction is atomic, and
@@ -450,7 +444,7 @@ def again(job: Callable[[], T], end: float) -> T:
 # - Writing and closing take our own lock on `<file>.lock` in addition to SQLite's lock. SQLite's
 #   lock has no fair queue: because of its growing pauses, one of 32 processes waited 3.6 seconds.
 #   And up to SQLite 3.51.2, two connections that write and checkpoint at the same moment may
-#   damage the database (`weather.WAL_RESET_BUG`). A newer SQLite takes our lock too, because
+#   damage the database (`WAL_RESET_BUG`). A newer SQLite takes our lock too, because
 #   another process may use an older one. For programs that do not take our lock (the sqlite3
 #   shell), SQLite's lock still works.
 # - Only SQLite opens the database file: closing any other descriptor of it would release all locks
@@ -621,91 +615,6 @@ class Connections:
             self._begin_anew()
 
 
-class Writing(Hold[T]):
-    """
-    A write transaction, which is committed at the end. Nobody else can write meanwhile.
-
-    After any exception the transaction is rolled back and the locks are released.
-    """
-
-    def __init__(self, connections: Connections) -> None:
-        self._connections = connections
-        self._turn: list[bool] = []
-        self._lock: list[int] = []
-        self._taken: list[Connection] = []
-        self._process = 0
-        self._is_sound = False
-
-    def begun(self) -> Connection:
-        """
-        Begin the transaction.
-
-        Raises:
-            StoreError: somebody else has written for too long, or this thread already has a
-                transaction; or the database cannot be written, or its file was deleted or replaced.
-        """
-        mine = self._connections
-        mine.after_fork()
-        self._process, end = mine.process, time.monotonic() + mine.patience
-        # The objects of this process: a forked child has other ones.
-        self._turns, self._idle = mine.turn, mine.idle
-        self._turns.take(self._turn, mine.patience)
-        with in_words(mine.path):
-            mine.lock(self._lock, end)
-            _holders[mine.path] = get_ident()
-            mine.on_disk()
-            mine.take(self._taken, end, create=True)
-            connection = self._taken[0]
-            again(lambda: connection.execute("BEGIN IMMEDIATE"), end)
-        return connection
-
-    def commit(self) -> None:
-        """
-        Commit the transaction.
-
-        Raises:
-            StoreError: this process was forked from the one that began the transaction, and cannot
-                commit.
-        """
-        if self._process != os.getpid():
-            raise refusal(
-                self._connections.path,
-                "forked",
-                "this process was forked while a plan was held, which its parent goes on holding",
-                "fork before or after, and hold the plan again in the child",
-            )
-        with in_words(self._connections.path):
-            self._taken[0].execute("COMMIT")
-        self._is_sound = True
-
-    def release(self, held: T | None) -> None:  # noqa: ARG002 - as of all stores
-        """Release the connection and the locks. What is not committed is rolled back."""
-        if not self._process:
-            return
-        is_ours = self._process == os.getpid()
-        try:
-            if not is_ours:
-                _leave_open(*self._taken)
-                self._taken.clear()
-            elif self._is_sound and len(self._idle) < _MOST_IDLE:
-                self._idle.extend(map(list.pop, repeat(self._taken, len(self._taken))))
-            elif self._taken:
-                connection = self._taken[0]
-                # Not used again: a cursor that is still referenced by a traceback would keep the
-                # connection at an older state of the database, on which it cannot write.
-                with suppress(sqlite3.Error):
-                    # A full or failing disk has already rolled it back.
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                connection.close()  # under our lock
-                self._taken.clear()
-        finally:
-            if self._lock and is_ours:
-                _holders.pop(self._connections.path, None)
-            unlocked(self._lock, self._process)
-            self._turns.give_back(self._turn)
-
-
 def _close(path: Path, process: int, idle: _Idle) -> None:
     """Close connections under our lock, or leave them open until the process ends."""
     # The last connection to close copies the log into the file, like a checkpoint.
@@ -748,8 +657,8 @@ def _leave_open(*given: Connection) -> None:
     _left_open.extend(given)
 
 
-# -------- held --------
-# The operations on a locked plan, all within one SQLite transaction.
+# -------- the locked plan --------
+# All operations on a locked plan are within one SQLite transaction.
 
 
 TO_THE_END = 2**63 - 1
@@ -793,33 +702,98 @@ def entries_between(
     return tuple(entry_of_line(plan_id, *row) for row in rows)
 
 
-class SqliteHeld:
-    """A locked plan: see `todoplan.stores.base.Held`."""
+class SqliteHold(LocalHold):
+    """
+    A plan that is locked by a write transaction, and with it the whole file.
 
-    def __init__(self, connection: Connection, path: Path, plan_id: str, name: str) -> None:
-        self._connection: Connection | None = connection
-        self._path = path
-        self._plan_id = plan_id
-        self._name = name
-        self._is_broken = False
-        with in_words(path):
+    After any exception the transaction is rolled back and the locks are released.
+    """
+
+    def __init__(self, connections: Connections, plan_id: str) -> None:
+        super().__init__(plan_id)
+        self._name = stored_name(plan_id)
+        self._connections, self._path = connections, connections.path
+        self._turn: list[bool] = []
+        self._lock: list[int] = []
+        self._taken: list[Connection] = []
+        self._process = 0
+        self._is_sound = self._is_broken = False
+
+    def begin(self) -> None:
+        """
+        Begin the transaction.
+
+        Raises:
+            StoreError: somebody else has written for too long, or this thread already has a
+                transaction; or the database cannot be written, or its file was deleted or replaced.
+        """
+        mine = self._connections
+        mine.after_fork()
+        # The objects of this process: a forked child has other ones.
+        self._turns, self._idle = mine.turn, mine.idle
+        self._process, end = mine.process, time.monotonic() + mine.patience
+        self._turns.take(self._turn, mine.patience)
+        with in_words(mine.path):
+            mine.lock(self._lock, end)
+            _holders[mine.path] = get_ident()
+            mine.on_disk()
+            mine.take(self._taken, end, create=True)
+            connection = self._taken[0]
+            again(lambda: connection.execute("BEGIN IMMEDIATE"), end)
             row: tuple[int, int, int] | None = connection.execute(_PLAN, (self._name,)).fetchone()
         self.revision, self._since, self._size = row or (0, 0, 0)
 
-    def now(self) -> datetime:
-        """Return the time of this machine's clock. All users of the file share the machine."""
-        return datetime.now(UTC)
-
-    def entries_since(self, revision: int) -> tuple[Entry, ...]:
+    def keep(self) -> None:
         """
-        Return the entries after a revision.
+        Commit what was appended.
 
         Raises:
-            StoreError: the plan has not reached that revision ("rolled_back").
+            StoreError: an append failed halfway, and its error was caught inside the `with`; or
+                this process was forked from the one that began the transaction, and cannot commit.
         """
-        if revision > self.revision:
-            raise gone_back(self._plan_id, revision, self.revision)
-        return self._between(revision)
+        if self._is_broken:
+            msg = (
+                f"an append to the plan {self._plan_id!r} has failed, and what it raised was "
+                "caught: nothing of what was appended is kept; let it through"
+            )
+            raise StoreError(msg, plan_id=self._plan_id, problem="broken")
+        if self._process != os.getpid():
+            raise refusal(
+                self._path,
+                "forked",
+                "this process was forked while a plan was held, which its parent goes on holding",
+                "fork before or after, and hold the plan again in the child",
+            )
+        with in_words(self._path):
+            self._taken[0].execute("COMMIT")
+        self._is_sound = True
+
+    def release(self) -> None:
+        """Release the connection and the locks. What is not committed is rolled back."""
+        if not self._process:
+            return
+        is_ours = self._process == os.getpid()
+        try:
+            if not is_ours:
+                _leave_open(*self._taken)
+                self._taken.clear()
+            elif self._is_sound and len(self._idle) < _MOST_IDLE:
+                self._idle.extend(map(list.pop, repeat(self._taken, len(self._taken))))
+            elif self._taken:
+                connection = self._taken[0]
+                # Not used again: a cursor that is still referenced by a traceback would keep the
+                # connection at an older state of the database, on which it cannot write.
+                with suppress(sqlite3.Error):
+                    # A full or failing disk has already rolled it back.
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                connection.close()  # under our lock
+                self._taken.clear()
+        finally:
+            if self._lock and is_ours:
+                _holders.pop(self._path, None)
+            unlocked(self._lock, self._process)
+            self._turns.give_back(self._turn)
 
     def receipt(self, key: Key) -> Receipt | None:
         """
@@ -830,50 +804,13 @@ class SqliteHeld:
         """
         given = (self._name, stored_name(key.name))
         with in_words(self._path):
-            row = self._open().execute(_RECEIPT, given).fetchone()
+            row = self._connection().execute(_RECEIPT, given).fetchone()
         if row is None:
             return None
         payload, before, after, answer = row
         # Check the key first: entries of a different request are not read.
         found = checked_receipt(self._plan_id, key, payload, Receipt((), answer))
         return Receipt(self._between(before, after), found.answer)
-
-    def append(
-        self,
-        expected: int,
-        entries: Sequence[Entry],
-        plan: Plan,
-        *,
-        key: Key | None = None,
-        answer: str = "",
-    ) -> tuple[Entry, ...]:
-        """
-        Add entries, or return the entries of the earlier append with the same key.
-
-        Raises:
-            StoreError: the plan is at another revision ("overtaken"), the key was used with another
-                payload ("key_reused"), or an entry is too large.
-            CodecError: an entry contains a value that JSON cannot represent.
-        """
-        if key is not None and (found := self.receipt(key)):
-            return found.entries
-        if expected != self.revision:
-            raise overtaken(self._plan_id, expected, self.revision)
-        # Iterate and encode before the first statement: if either raises, nothing was written.
-        added = tuple(entries)
-        lines = [line_of_entry(self._plan_id, entry) for entry in added]
-        with self._at_once() as connection:
-            for entry, line in zip(added, lines, strict=True):
-                connection.execute(_APPEND, (self._name, entry.revision, VERSION, line))
-                self._since += len(line.encode())
-            if is_snapshot_due(self._since, self._size):
-                self._keep(connection, plan)
-            connection.execute(_MOVE, (self._name, plan.revision, self._since, self._size))
-            if key is not None:
-                signed = (key.payload, expected, plan.revision, answer)
-                connection.execute(_SIGN, (self._name, stored_name(key.name), *signed))
-            self.revision = plan.revision
-        return added
 
     def compact(self, keep: int | timedelta) -> int:
         """
@@ -895,20 +832,23 @@ class SqliteHeld:
             connection.execute(_MOVE, (self._name, self.revision, self._since, self._size))
         return removed
 
-    def over(self) -> None:
-        """
-        Release the plan.
+    def _after(self, revision: int) -> tuple[Entry, ...]:
+        return self._between(revision)
 
-        Raises:
-            StoreError: an append failed halfway, and its error was caught inside the `with`.
-        """
-        self._connection = None
-        if self._is_broken:
-            msg = (
-                f"an append to the plan {self._plan_id!r} has failed, and what it raised was "
-                "caught: nothing of what was appended is kept; let it through"
-            )
-            raise StoreError(msg, plan_id=self._plan_id, problem="broken")
+    def _add(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
+        # Encode before the first statement: if that raises, nothing was written.
+        lines = [line_of_entry(self._plan_id, entry) for entry in entries]
+        with self._at_once() as connection:
+            for entry, line in zip(entries, lines, strict=True):
+                connection.execute(_APPEND, (self._name, entry.revision, VERSION, line))
+                self._since += len(line.encode())
+            if is_snapshot_due(self._since, self._size):
+                self._keep(connection, plan)
+            connection.execute(_MOVE, (self._name, plan.revision, self._since, self._size))
+            if key is not None:
+                signed = (key.payload, self.revision, plan.revision, answer)
+                connection.execute(_SIGN, (self._name, stored_name(key.name), *signed))
+            self.revision = plan.revision
 
     def _keep(self, connection: Connection, plan: Plan) -> None:
         """Save the plan's snapshot, from which it is loaded."""
@@ -918,21 +858,20 @@ class SqliteHeld:
 
     def _between(self, after: int, until: int = TO_THE_END) -> tuple[Entry, ...]:
         with in_words(self._path):
-            return entries_between(self._open(), self._plan_id, after, until)
+            return entries_between(self._connection(), self._plan_id, after, until)
 
     @contextmanager
     def _at_once(self) -> Iterator[Connection]:
         """Yield the connection for statements that are saved together or not at all."""
         with in_words(self._path):
-            connection = self._open()
+            connection = self._connection()
             self._is_broken = True
             yield connection
             self._is_broken = False
 
-    def _open(self) -> Connection:
-        if self._connection is None:
-            raise not_held(self._plan_id)
-        return self._connection
+    def _connection(self) -> Connection:
+        self._check()
+        return self._taken[0]
 
 
 # -------- store --------
@@ -1036,7 +975,7 @@ class SqliteStore:
                 JSON cannot represent.
         """
 
-        def append(held: SqliteHeld) -> bool:
+        def append(held: SqliteHold) -> bool:
             is_there = held.revision == expected
             if is_there:
                 held.append(expected, entries, plan)
@@ -1044,7 +983,7 @@ class SqliteStore:
 
         return self.hold(plan_id).done(append)
 
-    def hold(self, plan_id: str) -> "SqliteHold":
+    def hold(self, plan_id: str) -> SqliteHold:
         """
         Lock a plan for the duration of a `with` block, whose end commits the appended entries.
 
@@ -1055,7 +994,7 @@ class SqliteStore:
                 already holds it ("nested"), or the database cannot be written; `data["problem"]`
                 says why.
         """
-        return SqliteHold(self._connections, plan_id, stored_name(plan_id))
+        return SqliteHold(self._connections, plan_id)
 
     def compact(self, plan_id: str, *, keep: int | timedelta) -> int:
         """
@@ -1079,27 +1018,5 @@ class SqliteStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class SqliteHold(Writing[SqliteHeld]):
-    """A context manager that locks a plan, and with it the whole file."""
-
-    def __init__(self, connections: Connections, plan_id: str, name: str) -> None:
-        super().__init__(connections)
-        self._path, self._plan_id, self._name = connections.path, plan_id, name
-
-    def begin(self) -> SqliteHeld:
-        """Lock the plan."""
-        return SqliteHeld(self.begun(), self._path, self._plan_id, self._name)
-
-    def keep(self, held: SqliteHeld) -> None:
-        """Commit the appended entries."""
-        held.over()
-        self.commit()

@@ -13,7 +13,7 @@ from todoplan.core import commands
 from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import tasks
-from todoplan.stores.memory import MemoryHeld
+from todoplan.stores.memory import MemoryHold
 
 QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
 
@@ -56,7 +56,7 @@ def test_the_same_calls_of_another_response_are_other_ones():
 def test_the_clock_is_the_stores(monkeypatch):
     """Law 19: leases run by one clock for all; one that was given is meant."""
     times = [datetime(2026, 1, number, tzinfo=UTC) for number in (1, 2)]
-    monkeypatch.setattr(MemoryHeld, "now", lambda _: times[0])
+    monkeypatch.setattr(MemoryHold, "now", lambda _: times[0])
     store = CutMemory()
     store.is_cut = False
     go(store, asked("a"), "ok")

@@ -24,7 +24,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from todoplan.core.commands import (
@@ -319,12 +318,7 @@ class Claimed(HeldClaim):
         while not self._stop.wait(self.lease / BEATS) and self.renew():
             pass
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._stop.set()
         if self._beating is not None:
             self._beating.join()
@@ -364,12 +358,7 @@ class AsyncClaimed(HeldClaim):
             await asyncio.sleep(self.lease / BEATS)
             holds = await self.renew()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
         # If this were cancelled halfway, the task would stay claimed without a heartbeat.
         await self.planner._background.to_its_end(self._end(error))
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from threading import Event
-from types import TracebackType
 from typing import Any, LiteralString, Self, TypeVar
 
 import psycopg
@@ -19,7 +18,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.stores.base import (
     ALL,
-    Held,
+    Hold,
     Key,
     Receipt,
     checked_id,
@@ -37,7 +36,7 @@ from todoplan.stores.base import (
     stored_name,
     text_of_name,
 )
-from todoplan.stores.locks import Hold, Turn
+from todoplan.stores.locks import Turn
 from todoplan.stores.postgres.connections import (
     CHANNEL,
     FORMAT,
@@ -252,7 +251,7 @@ def begin(patience: float) -> bytes:
 # A locked plan, and the stores.
 
 
-class PostgresHeld:
+class PostgresHold(Hold):
     """
     A plan that nobody else can change until the `with` ends: see `todoplan.stores.base.Held`.
 
@@ -261,15 +260,14 @@ class PostgresHeld:
     """
 
     def __init__(self, store: "_Postgres", plan_id: str) -> None:
-        self._plan_id, self._name = checked_id(plan_id), name_in_row(plan_id)
-        self._store = store
+        super().__init__(checked_id(plan_id))
+        self._store, self._name = store, name_in_row(plan_id)
         self._turn, self._turns = store.turns.of(plan_id), list[bool]()
         self._lent = Lent(store.connections)
         # The plan's row. `_since` and `_size` are the bytes of entries since the last snapshot, and
         # of that snapshot.
-        self.revision = self._before = self._since = self._size = 0
-        self._has_written = False
-        self._is_over = True
+        self._before = self._since = self._size = 0
+        self._has_written = self._is_locked = False
         self._key: Key | None = None
         self._clock: tuple[datetime, float] | None = None  # the server's time, and ours
 
@@ -385,7 +383,22 @@ class PostgresHeld:
 
         return self._carry_out(steps)
 
-    # What the stores do, as steps.
+    def begin(self) -> None:
+        """Lock the plan."""
+        called(self.lock())
+
+    def keep(self) -> None:
+        """Commit the appended entries."""
+        called(self.commit())
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if isinstance(error, Exception):
+                called(self.roll_back())
+        finally:
+            super().__exit__(kind, error, trace)
+
+    # What both stores do, as steps.
 
     def lock(self) -> Steps[None]:
         """Lock the plan."""
@@ -393,7 +406,7 @@ class PostgresHeld:
         yield self._turn.take(self._turns, store.patience)
         doing = f"hold the plan {self._plan_id!r}"
         yield from store.connections.lend(self._lent, self._locked, doing)
-        self._before, self._is_over = self.revision, False
+        self._before, self._is_locked = self.revision, True
 
     def commit(self) -> Steps[None]:
         """
@@ -418,7 +431,7 @@ class PostgresHeld:
         try:
             yield db.execute("commit" if self._has_written else "rollback")
         except psycopg.Error as error:
-            self._is_over = True
+            self._is_locked = False
             self._lent.drop()
             self._lent.give_back()
             if not self._has_written:
@@ -428,7 +441,7 @@ class PostgresHeld:
                 raise failure(error, self._store.address, doing) from error
             if not (yield from self._was_committed(error)):
                 raise self._lost() from error
-        self._is_over = True
+        self._is_locked = False
 
     def roll_back(self) -> Steps[None]:
         """
@@ -442,7 +455,7 @@ class PostgresHeld:
 
     def release(self) -> None:
         """Release the connection and the lock. What is not committed is rolled back."""
-        self._is_over = True
+        self._is_locked = False
         try:
             self._lent.give_back()
         finally:
@@ -454,7 +467,7 @@ class PostgresHeld:
         Whether the plan is still locked, and by this process, not by the parent that it was forked
         from.
         """
-        return not self._is_over and self._lent.is_here
+        return self._is_locked and self._lent.is_here
 
     def _check(self) -> None:
         if not self._is_here:
@@ -544,38 +557,6 @@ class PostgresHeld:
         return self._key is not None and (yield from self._receipt(db, self._key)) is not None
 
 
-class PostgresHold(Hold[Held]):
-    """A context manager that locks a plan's row."""
-
-    def __init__(self, held: PostgresHeld) -> None:
-        self._mine = held
-
-    def begin(self) -> Held:
-        """Lock the plan."""
-        called(self._mine.lock())
-        return self._mine
-
-    def keep(self, held: Held) -> None:  # noqa: ARG002 - as of all stores
-        """Commit the appended entries."""
-        called(self._mine.commit())
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if isinstance(error, Exception):
-                called(self._mine.roll_back())
-        finally:
-            super().__exit__(kind, error, trace)
-
-    def release(self, held: Held | None) -> None:  # noqa: ARG002 - as of all stores
-        """Release the connection and the lock. What is not committed is rolled back."""
-        self._mine.release()
-
-
 class _Postgres:
     """What both stores are made of."""
 
@@ -639,12 +620,7 @@ class PostgresStore(_Postgres):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def load(self, plan_id: str) -> Plan:
@@ -712,7 +688,7 @@ class PostgresStore(_Postgres):
             TodoplanError: the same errors as `hold`.
         """
 
-        def append(held: Held) -> bool:
+        def append(held: Hold) -> bool:
             is_there = held.revision == expected
             if is_there:
                 held.append(expected, entries, plan)
@@ -733,11 +709,10 @@ class PostgresStore(_Postgres):
             PlanError: `keep` is neither a number of entries nor an age.
             TodoplanError: the same errors as `hold`.
         """
-        held = PostgresHeld(self, plan_id)
-        removed: int = PostgresHold(held).done(lambda _: held.compact(keep))
+        removed: int = PostgresHold(self, plan_id).done(lambda held: held.compact(keep))
         return removed
 
-    def hold(self, plan_id: str) -> Hold[Held]:
+    def hold(self, plan_id: str) -> Hold:
         """
         Wait until the plan is free, and lock it for the duration of a `with` block.
 
@@ -746,7 +721,7 @@ class PostgresStore(_Postgres):
                 ("busy") or this thread already holds it ("nested"), and if the connection was lost:
                 nothing was appended ("lost"), or it is unknown whether something was ("unknown").
         """
-        return PostgresHold(PostgresHeld(self, plan_id))
+        return PostgresHold(self, plan_id)
 
     def _read(self, act: Callable[[Connection], Steps[T]], doing: str) -> T:
         lent = Lent(self.connections)
@@ -777,12 +752,7 @@ class AsyncPostgresStore(_Postgres):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def load(self, plan_id: str) -> Plan:
@@ -874,14 +844,14 @@ class AsyncPostgresStore(_Postgres):
         return removed
 
     @asynccontextmanager
-    async def hold(self, plan_id: str) -> AsyncIterator[PostgresHeld]:
+    async def hold(self, plan_id: str) -> AsyncIterator[PostgresHold]:
         """
         Wait until the plan is free, and lock it for the duration of an `async with` block.
 
         Raises:
             StoreError: the same errors as `PostgresStore.hold`.
         """
-        held = PostgresHeld(self, plan_id)
+        held = PostgresHold(self, plan_id)
         try:
             await awaited(held.lock())
             yield held
