@@ -531,14 +531,14 @@ def deep_planning(
     for spec in map(dict, named):
         if "runnable" not in spec and "graph_id" not in spec:
             # deepagents gives no middleware of the main agent to those that are declared.
-            named_make = make if actor is None else partial(make, actor=spec["name"])
-            spec["middleware"] = _planned(spec.get("middleware", ()), named_make)
+            name = None if actor is None else spec["name"]
+            spec["middleware"] = _planned(spec.get("middleware", ()), make, name)
         chosen.append(spec)
-    main_make = make if actor is None else partial(make, actor=actor)
-    return {"middleware": _planned(middleware, main_make), "subagents": chosen}
+    return {"middleware": _planned(middleware, make, actor), "subagents": chosen}
 
 
-def _planned(given: Sequence[Any], make: Callable[[], PlanMiddleware]) -> list[Any]:
-    # Two of one name end in "Please remove duplicate middleware instances", LangChain's own words.
-    has_one = any(isinstance(each, PlanMiddleware) for each in given)
-    return [*given] if has_one else [*given, make()]
+def _planned(given: Sequence[Any], make: Maker, actor: str | None) -> list[Any]:
+    # LangChain refuses two of one name: "Please remove duplicate middleware instances".
+    if any(isinstance(each, PlanMiddleware) for each in given):
+        return [*given]
+    return [*given, make() if actor is None else make(actor=actor)]
