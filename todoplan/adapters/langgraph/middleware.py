@@ -227,14 +227,14 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         Return the request with the planning prompt after the agent's.
         """
         names = self.guidance.toolset.tool_names
-        request = request.override(messages=protected(request.messages, names))
-        if not self.system_prompt:
-            return request
-        # At the end and always the same, so that the provider's cached prefix stays valid.
-        old = request.system_message
-        text = f"\n\n{self.system_prompt}" if old else self.system_prompt
-        blocks: list[Any] = [*(old.content_blocks if old else ()), {"type": "text", "text": text}]
-        return request.override(system_message=SystemMessage(content=blocks))
+        changes: Any = {"messages": protected(request.messages, names)}
+        if self.system_prompt:
+            # At the end and always the same, so that the provider's cached prefix stays valid.
+            old = request.system_message
+            text = f"\n\n{self.system_prompt}" if old else self.system_prompt
+            blocks = [*(old.content_blocks if old else ()), {"type": "text", "text": text}]
+            changes["system_message"] = SystemMessage(content=blocks)
+        return request.override(**changes)
 
     def _reminded(self, request: _Request, reminder: Request) -> _Request:
         if not reminder.text:
