@@ -85,7 +85,7 @@ from todoplan.planner.transactions import (
     caught_up,
     plan_of_revision,
 )
-from todoplan.planner.verifying import Verify
+from todoplan.planner.verifying import Verify, verifier_of
 from todoplan.stores.base import ALL, AnyStore
 from todoplan.stores.slot import SLOT, SlotStore
 
@@ -1187,3 +1187,55 @@ def _read(
         if owns and plan is not None and plan.revision:
             record = attrs.evolve(record, revision=plan.revision)
     return (slot, SLOT, record, slot) if given is None else (given, plan_id, record, None)  # type: ignore[return-value]  # a slot is one
+
+
+class BasePlanning:
+    """
+    What the `Planning` of an adapter is given, checked, and the sessions that it opens with it.
+
+    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
+    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
+    `system_prompt` is the instruction that the model reads with the tools; the tool set's unless
+    given, and "" for none. With a `store` the plan is kept there under `plan_id`, or under the id
+    of the framework's session if it has one.
+
+    Raises:
+        PlanError: an argument has the wrong type, or a plan id is given without a store.
+    """
+
+    def __init__(  # noqa: PLR0913 - the settings of every adapter
+        self,
+        toolbox: Toolbox | None = None,
+        settings: Settings = _PLAIN,
+        *,
+        store: AnyStore | None = None,
+        clock: Clock = utc_now,
+        verify: Verify | None = None,
+        system_prompt: str | None = None,
+        plan_id: str | None = None,
+    ) -> None:
+        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
+        self.settings = require(settings, Settings)
+        prompt = self.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
+        self.system_prompt, self.clock = prompt, require_clock(clock)
+        self.store, self.plan_id = store_of_plans(store, plan_id), plan_id
+        self._verify = verifier_of(verify)
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Do what an adapter needs besides, at the end of `__init__`."""
+
+    def given(self, session_id: str | None = None) -> dict[str, Any]:
+        """Return the arguments of `opened`; `session_id` is the id of the framework's session."""
+        return {
+            "toolbox": self.toolbox,
+            "settings": self.settings,
+            "store": self.store,
+            "plan_id": None if self.store is None else self.plan_id or session_id,
+            "clock": self.clock,
+            "verify": self._verify,
+        }
+
+    def opened(self, kept: Mapping[str, Any], session_id: str | None = None) -> AsyncSession:
+        """Return the session that was saved in a mapping, or a new one."""
+        return opened_async({**kept}, **self.given(session_id))

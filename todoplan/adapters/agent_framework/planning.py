@@ -39,19 +39,16 @@ from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.dialogue import guidance as neutral
-from todoplan.dialogue.calls import Call, Clock, utc_now
-from todoplan.dialogue.guidance import Settings, ToolResult
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import ToolResult
 from todoplan.dialogue.replies import is_error_text
 from todoplan.dialogue.toolbox import (
     Toolbox,
     require,
-    require_clock,
 )
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
-from todoplan.planner import AnyStore
-from todoplan.planner.session import AsyncSession, Request, opened_async
-from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.planner.session import AsyncSession, BasePlanning, Request
 from todoplan.stores.slot import JOURNAL, plan_in_slot
 
 KEY = "todoplan"
@@ -60,7 +57,7 @@ KEY = "todoplan"
 _ROLES = frozenset({"system", "user", "assistant", "tool"})
 
 
-class Planning(ContextProvider):
+class Planning(BasePlanning, ContextProvider):
     """
     The plans of all sessions of an agent: `Agent(client, context_providers=[Planning()])`.
 
@@ -74,38 +71,13 @@ class Planning(ContextProvider):
         PlanError: an argument has the wrong type.
     """
 
-    def __init__(  # noqa: PLR0913 - the settings of every adapter
-        self,
-        toolbox: Toolbox | None = None,
-        settings: Settings = Settings(),  # noqa: B008 - a frozen value
-        *,
-        store: AnyStore | None = None,
-        clock: Clock = utc_now,
-        verify: Verify | None = None,
-        system_prompt: str | None = None,
-        plan_id: str | None = None,
-    ) -> None:
-        super().__init__(KEY)
-        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-        prompt = self.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
-        self.system_prompt, self.store, self.clock = prompt, store, require_clock(clock)
-        self.plan_id = plan_id
-        self._given: Any = {
-            "toolbox": self.toolbox,
-            "settings": require(settings, Settings),
-            "store": store,
-            "clock": clock,
-            "verify": verifier_of(verify),
-        }
+    def prepare(self) -> None:
+        """Begin without a run."""
+        ContextProvider.__init__(self, KEY)
         # Held by the run alone, so that one that failed is over as well: the framework keeps the
         # middleware of the last run.
         self._runs: WeakValueDictionary[str, SessionContext] = WeakValueDictionary()
-        self._opened({}, KEY)  # checks the store now, not at a call
         self._tools = make_tools(self)  # for all runs: making them takes longer than a call
-
-    def _opened(self, state: Mapping[str, Any], session_id: str) -> AsyncSession:
-        plan_id = (self.plan_id or session_id) if self.store is not None else None
-        return opened_async({**state}, plan_id=plan_id, **self._given)
 
     def idle(self, session: AgentSession) -> AsyncSession:
         """
@@ -121,7 +93,7 @@ class Planning(ContextProvider):
                 " run, or keep the plan in a store, Planning(store=...), and edit it there"
             )
             raise PlanError(msg)
-        return self._opened(_state(session), session.session_id)
+        return self.opened(_state(session), session.session_id)
 
     async def before_run(
         self,
@@ -132,7 +104,7 @@ class Planning(ContextProvider):
         state: dict[str, Any],
     ) -> None:
         """Add the tools, the prompt and the guidance. The framework calls this."""
-        run = _Run(self._opened(state, session.session_id), state)
+        run = _Run(self.opened(state, session.session_id), state)
         self._runs[session.session_id] = context
         context.extend_tools(KEY, self._tools)
         if self.system_prompt:
@@ -154,7 +126,7 @@ class Planning(ContextProvider):
         """Answer a call that stands by itself: there is no run of this planning."""
         if session is None:
             return "There is no session, and so no plan: run the agent with session=."
-        opened = self._opened(_state(session), session.session_id)
+        opened = self.opened(_state(session), session.session_id)
         turn = await opened.answer([call])
         _state(session).update(opened.to_data())
         return turn.replies[0].text

@@ -38,27 +38,22 @@ from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
-from todoplan.dialogue.calls import Call, Clock, utc_now
+from todoplan.dialogue.calls import Call
 from todoplan.dialogue.guidance import (
     Conversation,
     Message,
-    Settings,
     ToolResult,
     is_final_answer,
     is_refusal,
 )
 from todoplan.dialogue.toolbox import (
     Start,
-    Toolbox,
     guidance_of,
     require,
-    require_clock,
 )
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
-from todoplan.planner import AnyStore
-from todoplan.planner.session import AsyncSession, Request, opened_async, read_text
-from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.planner.session import AsyncSession, BasePlanning, Request, read_text
 from todoplan.stores.slot import JOURNAL, SLOT, plan_in_slot
 
 KEY = "todoplan"
@@ -82,7 +77,7 @@ class _Run:
     is_over: bool = False
 
 
-class Planning:
+class Planning(BasePlanning):
     """
     The plans of all sessions of an agent, for `attach`.
 
@@ -96,38 +91,11 @@ class Planning:
         PlanError: an argument has the wrong type.
     """
 
-    def __init__(  # noqa: PLR0913 - the settings of every adapter
-        self,
-        toolbox: Toolbox | None = None,
-        settings: Settings = Settings(),  # noqa: B008 - a frozen value
-        *,
-        store: AnyStore | None = None,
-        clock: Clock = utc_now,
-        verify: Verify | None = None,
-        system_prompt: str | None = None,
-        plan_id: str | None = None,
-    ) -> None:
-        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-        self.settings = require(settings, Settings)
-        self.guidance = guidance_of(self.toolbox, settings)
-        self.store, self.plan_id = store, plan_id
-        prompt = self.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
-        self.system_prompt, self.clock = prompt, require_clock(clock)
-        self._given: Any = {
-            "toolbox": self.toolbox,
-            "settings": settings,
-            "store": store,
-            "clock": clock,
-            "verify": verifier_of(verify),
-        }
+    def prepare(self) -> None:
+        """Begin without a run."""
+        self.guidance = guidance_of(self.toolbox, self.settings)
         self._runs: dict[str, _Run] = {}
         self._asked: dict[int, tuple[LlmRequest, AsyncSession, Request]] = {}
-        self.opened({}, "plan")  # checks the store now, not at a call
-
-    def opened(self, kept: dict[str, Any], session_id: str) -> AsyncSession:
-        """Return the session that was saved in a mapping, or a new one."""
-        plan_id = (self.plan_id or session_id) if self.store is not None else None
-        return opened_async(kept, plan_id=plan_id, **self._given)
 
     def _run(self, context: CallbackContext | ToolContext) -> _Run:
         """Return the session of this invocation, read anew if others have written the state."""

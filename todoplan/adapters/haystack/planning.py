@@ -34,15 +34,13 @@ from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
-from todoplan.dialogue.calls import Call, Clock, Reply, utc_now
+from todoplan.dialogue.calls import Call, Reply
 from todoplan.dialogue.closing import PlanClosed
-from todoplan.dialogue.guidance import Conversation, Message, Settings, ToolResult
-from todoplan.dialogue.toolbox import Toolbox, require, require_clock
+from todoplan.dialogue.guidance import Conversation, Message, ToolResult
+from todoplan.dialogue.toolbox import require
 from todoplan.errors import PlanError
-from todoplan.planner import AnyStore
-from todoplan.planner.session import SESSION, AsyncSession, opened, opened_async
+from todoplan.planner.session import SESSION, AsyncSession, BasePlanning, opened, opened_async
 from todoplan.planner.steps import done_at_once, done_awaited
-from todoplan.planner.verifying import Verify, verifier_of
 from todoplan.stores.slot import JOURNAL, plan_in_slot
 
 KEY = "todoplan"
@@ -75,7 +73,7 @@ class _Run:
         state.set(KEY, self.kept)
 
 
-class Planning:
+class Planning(BasePlanning):
     """
     The plans of an agent's conversations, for `attach`.
 
@@ -92,32 +90,12 @@ class Planning:
         PlanError: an argument has the wrong type, or a store is given without a plan id.
     """
 
-    def __init__(  # noqa: PLR0913 - the settings of every adapter
-        self,
-        toolbox: Toolbox | None = None,
-        settings: Settings = Settings(),  # noqa: B008 - a frozen value
-        *,
-        store: AnyStore | None = None,
-        clock: Clock = utc_now,
-        verify: Verify | None = None,
-        system_prompt: str | None = None,
-        plan_id: str | None = None,
-    ) -> None:
-        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-        prompt = self.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
-        self.system_prompt, self.store, self.clock = prompt, store, require_clock(clock)
+    def prepare(self) -> None:
+        """Begin without a run."""
         self.state_schema: dict[str, Any] = {KEY: {"type": dict}}
-        self._given: Any = {
-            "toolbox": self.toolbox,
-            "settings": require(settings, Settings),
-            "store": store,
-            "plan_id": plan_id,
-            "clock": clock,
-            "verify": verifier_of(verify),
-        }
         self._runs: WeakKeyDictionary[State, _Run] = WeakKeyDictionary()
         self._busy: WeakValueDictionary[object, _Run] = WeakValueDictionary()
-        self.idle({})  # checks the store now, not at a call
+        self.opened({})  # a store without a plan id is refused now, not at a call
 
     def idle(self, state: dict[str, Any]) -> AsyncSession:
         """
@@ -136,7 +114,7 @@ class Planning:
                 " edit it there"
             )
             raise PlanError(msg)
-        return opened_async({**kept}, **self._given)
+        return self.opened(kept)
 
     def _run(self, state: State, opening: Callable[..., Any]) -> _Run:
         """Return the run that has a state, and its session: a new one if others have written it."""
@@ -146,7 +124,7 @@ class Planning:
             given = {} if kept is None else kept
             run = self._runs[state] = self._busy[id(given)] = _Run(given)
         if run.session is None or run.kept is not kept:
-            run.session, run.kept = opening({**(kept or {})}, **self._given), kept
+            run.session, run.kept = opening({**(kept or {})}, **self.given()), kept
             self._busy[run.session.state.id] = run
         return run
 

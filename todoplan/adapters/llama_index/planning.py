@@ -37,15 +37,13 @@ from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
-from todoplan.dialogue.calls import Call, Clock, Reply, utc_now
-from todoplan.dialogue.guidance import Message, Settings, ToolResult
+from todoplan.dialogue.calls import Call, Reply
+from todoplan.dialogue.guidance import Message, ToolResult
 from todoplan.dialogue.replies import is_error_text
-from todoplan.dialogue.toolbox import Toolbox, require, require_clock
+from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
-from todoplan.planner import AnyStore
-from todoplan.planner.session import AsyncSession, opened_async, read_text
+from todoplan.planner.session import AsyncSession, BasePlanning, read_text
 from todoplan.planner.steps import Lane
-from todoplan.planner.verifying import Verify, verifier_of
 from todoplan.stores.slot import JOURNAL, plan_in_slot
 
 KEY = "todoplan"
@@ -83,7 +81,7 @@ class _Run:
         self.waiting = [(each.tool_kwargs, self.turn[n]) for n, each in enumerate(made)]
 
 
-class Planning:
+class Planning(BasePlanning):
     """
     The plans of all contexts of an agent: `PlanningAgent(llm=llm, planning=Planning())`.
 
@@ -97,30 +95,10 @@ class Planning:
         PlanError: an argument has the wrong type, or a store is given without a plan id.
     """
 
-    def __init__(  # noqa: PLR0913 - the settings of every adapter
-        self,
-        toolbox: Toolbox | None = None,
-        settings: Settings = Settings(),  # noqa: B008 - a frozen value
-        *,
-        store: AnyStore | None = None,
-        clock: Clock = utc_now,
-        verify: Verify | None = None,
-        system_prompt: str | None = None,
-        plan_id: str | None = None,
-    ) -> None:
-        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-        prompt = self.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
-        self.system_prompt, self.store, self.clock = prompt, store, require_clock(clock)
-        self._given: Any = {
-            "toolbox": self.toolbox,
-            "settings": require(settings, Settings),
-            "store": store,
-            "plan_id": plan_id,
-            "clock": clock,
-            "verify": verifier_of(verify),
-        }
+    def prepare(self) -> None:
+        """Begin without a run."""
         self._runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
-        opened_async({}, **self._given)  # checks the store now, not at a call
+        self.opened({})  # a store without a plan id is refused now, not at a call
 
     @asynccontextmanager
     async def run(self, store: Any, *, saves: bool = True) -> AsyncGenerator[_Run]:
@@ -129,7 +107,7 @@ class Planning:
         async with run.lane.within(asyncio.get_running_loop()):
             text = await store.get(KEY, default="{}")
             if text != run.text:  # a new process, or others have written there
-                run.session, run.text = opened_async(read_text(text), **self._given), text
+                run.session, run.text = self.opened(read_text(text)), text
             try:
                 yield run
             finally:

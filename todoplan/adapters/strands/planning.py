@@ -25,25 +25,21 @@ from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.dialogue import text_of
-from todoplan.dialogue.calls import Call, Clock, utc_now
-from todoplan.dialogue.guidance import Message, Settings, ToolResult
+from todoplan.dialogue.calls import Call
+from todoplan.dialogue.guidance import Message, ToolResult
 from todoplan.dialogue.toolbox import (
-    Toolbox,
     require,
-    require_clock,
 )
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
-from todoplan.planner import AnyStore
-from todoplan.planner.session import AsyncSession, opened_async
-from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.planner.session import AsyncSession, BasePlanning
 from todoplan.stores.slot import JOURNAL, plan_in_slot
 
 KEY = "todoplan"
 """The key of the agent's state."""
 
 
-class Planning(Plugin):
+class Planning(BasePlanning, Plugin):
     """
     The plan of one agent: `Agent(model, plugins=[Planning()])`.
 
@@ -57,31 +53,11 @@ class Planning(Plugin):
         PlanError: an argument has the wrong type, or a store is given without a plan id.
     """
 
-    def __init__(  # noqa: PLR0913 - the settings of every adapter
-        self,
-        toolbox: Toolbox | None = None,
-        settings: Settings = Settings(),  # noqa: B008 - a frozen value
-        *,
-        store: AnyStore | None = None,
-        clock: Clock = utc_now,
-        verify: Verify | None = None,
-        system_prompt: str | None = None,
-        plan_id: str | None = None,
-    ) -> None:
-        super().__init__()
-        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-        prompt = self.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
-        self.system_prompt, self.store, self.clock = prompt, store, require_clock(clock)
-        self._given: Any = {
-            "toolbox": self.toolbox,
-            "settings": require(settings, Settings),
-            "store": store,
-            "plan_id": plan_id,
-            "clock": clock,
-            "verify": verifier_of(verify),
-        }
+    def prepare(self) -> None:
+        """Begin without a run."""
+        Plugin.__init__(self)
         self._runs: WeakKeyDictionary[Agent, AsyncSession] = WeakKeyDictionary()
-        opened_async({}, **self._given)  # checks the store now, not at a call
+        self.opened({})  # a store without a plan id is refused now, not at a call
 
     @property
     def name(self) -> str:
@@ -100,19 +76,18 @@ class Planning(Plugin):
 
     def session(self, agent: Agent) -> AsyncSession:
         """Return the session of an agent's run, or a new one from the agent's state."""
-        found = self._runs.get(agent)
-        return found or self.opened(agent)
+        return self._runs.get(agent) or self.saved(agent)
 
-    def opened(self, agent: Agent) -> AsyncSession:
+    def saved(self, agent: Agent) -> AsyncSession:
         """Return the session that was saved in an agent's state, or a new one."""
-        return opened_async(agent.state.get(KEY) or {}, **self._given)
+        return self.opened(agent.state.get(KEY) or {})
 
     def works_on(self, agent: Agent) -> bool:
         """Return whether a run of the agent, or of another one with its saved session, goes on."""
         return _place(agent) in map(_place, self._runs)
 
     def _begin(self, event: BeforeInvocationEvent) -> None:
-        self._runs[event.agent] = self.opened(event.agent)
+        self._runs[event.agent] = self.saved(event.agent)
 
     def _end(self, event: AfterInvocationEvent) -> None:
         self._runs.pop(event.agent, None)
@@ -311,7 +286,7 @@ def _idle(planning: Planning, agent: Agent) -> AsyncSession:
             " run, or keep it in a store, Planning(store=..., plan_id=...), and edit it there"
         )
         raise PlanError(msg)
-    return planning.opened(agent)
+    return planning.saved(agent)
 
 
 def _place(agent: Agent) -> object:
