@@ -203,25 +203,21 @@ def parse_values(text: str) -> Iterator[Any]:
         text = _JSON_TEXT_ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
     start = _skip_space(text, 0)
     while start < len(text):
-        value, end = _one(text, start)
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        # The limit is Python's: about 1,000 levels on 3.11, while 3.14 parses 100,000.
+        except RecursionError as error:
+            msg = "nested too deeply"
+            raise NotJsonError(msg) from error
+        except json.JSONDecodeError as error:
+            msg = f"{error.msg} at character {error.pos + 1}"
+            raise NotJsonError(msg) from error
+        # Python refuses integers of more than 4,300 digits.
+        except ValueError as error:
+            msg = str(error).partition("\n")[0]
+            raise NotJsonError(msg) from error
         yield value
         start = _skip_space(text, end)
-
-
-def _one(text: str, start: int) -> tuple[Any, int]:
-    try:
-        return _DECODER.raw_decode(text, start)
-    # The limit is Python's: about 1,000 levels on 3.11, while 3.14 parses 100,000.
-    except RecursionError as error:
-        msg = "nested too deeply"
-        raise NotJsonError(msg) from error
-    except json.JSONDecodeError as error:
-        msg = f"{error.msg} at character {error.pos + 1}"
-        raise NotJsonError(msg) from error
-    # Python refuses integers of more than 4,300 digits.
-    except ValueError as error:
-        msg = str(error).partition("\n")[0]
-        raise NotJsonError(msg) from error
 
 
 def _skip_space(text: str, start: int) -> int:
@@ -482,11 +478,6 @@ class Record:
     value: Mapping[str, Any]
 
 
-def every_line(_raw: bytes) -> bool:
-    """Return true for every line, so that none is skipped."""
-    return True
-
-
 def physical_lines(source: Source) -> Iterator[PhysicalLine | BadLine]:
     """
     Yield the lines that are not blank.
@@ -511,7 +502,7 @@ def physical_lines(source: Source) -> Iterator[PhysicalLine | BadLine]:
 
 
 def line_records(
-    source: Source, wanted: Callable[[bytes], bool] = every_line
+    source: Source, wanted: Callable[[bytes], bool] = lambda _raw: True
 ) -> Iterator[Record | BadLine]:
     """
     Yield the JSON objects of a file with one or more objects per line.
@@ -537,8 +528,13 @@ def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
 
     In a stream of server-sent events, the prefix `data:` is removed and other fields are skipped.
     """
-    raw = _event_data(line.raw)
-    if raw is None:
+    raw = line.raw
+    # A saved stream of server-sent events. Comments keep the connection open, [DONE] ends it.
+    if raw.startswith(b"data:"):
+        raw = raw.removeprefix(b"data:")
+        if raw.strip() == b"[DONE]":
+            return
+    elif raw.startswith((b"event:", b"id:", b"retry:", b":")):
         return
     text, valid = repair_utf8(raw)
     if not valid:
@@ -560,14 +556,6 @@ def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
             f"cut: the recording ends inside this line ({error})" if cut else f"not JSON: {error}"
         )
         yield BadLine(line.number, told, unfinished=cut and line.number > 1)
-
-
-def _event_data(raw: bytes) -> bytes | None:
-    # A saved stream of server-sent events. Comments keep the connection open, and [DONE] ends it.
-    if raw.startswith(b"data:"):
-        data = raw.removeprefix(b"data:")
-        return None if data.strip() == b"[DONE]" else data
-    return None if raw.startswith((b"event:", b"id:", b"retry:", b":")) else raw
 
 
 def repair_utf8(raw: bytes) -> tuple[str, bool]:
@@ -914,20 +902,19 @@ def probes(source: Source) -> Iterator[Probe]:
 
     """
     head = _head(source)
-    for kind in _kinds(source, head.lstrip()[:1]):
-        if probe := kind(source, head):
-            yield attrs.evolve(probe, head=head)
-
-
-def _kinds(source: Source, start: str) -> tuple[_Look, ...]:
+    start = head.lstrip()[:1]
     # The likeliest form comes first, because a document must be read completely to find that it
     # has no list of messages.
-    if start == "[":
-        return (_document,)
-    # Neither bracket: a log in Markdown, or lines of which the first is damaged.
-    if start != "{":
-        return (_text, _lines)
-    return (_lines, _document) if _has_objects_in_lines(source) else (_document, _lines)
+    kinds: tuple[_Look, ...] = (_document,)
+    if start == "{":
+        in_lines = _has_objects_in_lines(source)
+        kinds = (_lines, _document) if in_lines else (_document, _lines)
+    elif start != "[":
+        # A log in Markdown, or lines of which the first is damaged.
+        kinds = (_text, _lines)
+    for kind in kinds:
+        if probe := kind(source, head):
+            yield attrs.evolve(probe, head=head)
 
 
 def _head(source: Source) -> str:

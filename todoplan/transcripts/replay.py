@@ -740,7 +740,7 @@ class Translation:
         task_id = self.lane.shown.get(recorded, recorded)
         if task_id in self.lane.plan or recorded in self._coming:
             return task_id
-        self._note("made_elsewhere", recorded, task=recorded)
+        self.note("made_elsewhere", recorded, task=recorded)
         self.claim_ids((recorded,))
         task_id = self.lane.shown[recorded] = str(self.lane.plan.next_id)
         created = TaskCreated(Task(task_id, _ELSEWHERE, created_at=self.call.at))
@@ -765,13 +765,13 @@ class Translation:
         # uses no id twice (law 6).
         for number, task_id in enumerate(recorded, plan.next_id):
             if task_id in plan or task_id in self.lane.shown:
-                self._note("reused_id", task_id, task=task_id, shown=str(number))
+                self.note("reused_id", task_id, task=task_id, shown=str(number))
             self.lane.shown[task_id] = str(number)
 
-    def _note(self, code: str, *task_ids: str, **values: object) -> None:
-        self.findings.append(
-            recording_finding(code, self.call.line, self.lane.name, *task_ids, **values)
-        )
+    def note(self, code: str, *task_ids: str, **values: object) -> None:
+        """Add a finding about the recording."""
+        line, lane = self.call.line, self.lane.name
+        self.findings.append(recording_finding(code, line, lane, *task_ids, **values))
 
 
 def _named(command: Command) -> Iterator[str]:
@@ -809,15 +809,10 @@ _MOVES = {
 
 
 @attrs.define
-class Follower:
+class Follower(Translation):
     """
     Brings a lane's plan to the state shown by a call. `events` and `findings` report the changes.
     """
-
-    lane: Lane
-    call: PlanningCall
-    findings: list[Finding]
-    events: list[Event]
 
     def read(self, result: CallResult) -> None:
         """Follow the result of a reading call: the whole list, or some of its tasks."""
@@ -896,17 +891,12 @@ class Follower:
             self.lane.take(decision.plan, decision.events)
             self.events += decision.events
 
-    def note(self, code: str, *task_ids: str, **values: object) -> None:
-        """Add a finding about the recording."""
-        line, lane = self.call.line, self.lane.name
-        self.findings.append(recording_finding(code, line, lane, *task_ids, **values))
-
     def _task(self, shown: ShownTask) -> None:
         task = self.lane.plan.get(self.lane.shown.get(shown.id, shown.id))
         if task is None:
             # An update shows no subject, so its translation creates the task.
             if shown.subject:
-                Translation(self.lane, self.call, self.findings, self.events).claim_ids((shown.id,))
+                self.claim_ids((shown.id,))
                 self.carry_out(CreateTask(shown.subject, status=shown.status))
             return
         status = UNSET if task.status is shown.status else shown.status
@@ -1046,8 +1036,7 @@ class CallReplay:
             merges = bool(intake.values.get("merge"))
             return self._written(request, ids, merges=merges)
         self._follower.before_update()
-        translation = Translation(self.lane, self.call, self.findings, self.events)
-        return self._decided(translation.of(request))
+        return self._decided(self._follower.of(request))
 
     @property
     def _follower(self) -> Follower:

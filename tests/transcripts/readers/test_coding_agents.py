@@ -111,6 +111,22 @@ def test_the_lists_of_subagents_are_plans_of_their_own(tmp_path):
     assert len(bad_lines(path)) == 1
 
 
+@pytest.mark.parametrize("is_beside_step", [True, False])
+def test_the_exact_answer_of_claude_code_is_read(tmp_path, is_beside_step):
+    """Harbor keeps it beside the result or its step: the text, the flag and what is structured."""
+    raw = {"type": "tool_result", "content": "Task #4 created successfully: Sow"}
+    data = {"task": {"id": "4", "subject": "Sow"}}
+    exact = {"is_error": True, "raw_tool_result": raw, "tool_use_result": data}
+    extra = {"tool_result_metadata": exact}
+    result = {"source_call_id": "c1", "content": f"{raw['content']}\n\n[metadata] x"}
+    step = _step(1, ("c1", "TaskCreate", {"subject": "Sow"}))
+    result |= {} if is_beside_step else {"extra": extra}
+    step |= {"observation": {"results": [result]}, "extra": extra if is_beside_step else {}}
+    (call,) = calls(document_file(tmp_path, {"steps": [step]}))
+    assert (call.result.text, call.result.is_error) == (raw["content"], True)
+    assert call.result.data == data
+
+
 # -------- kiro --------
 
 
@@ -239,5 +255,15 @@ def test_other_tools_and_fences_of_specstory_are_no_lists(tmp_path):
     path = text_file(tmp_path, f"{HEAD}{tool}````md\n```\nTool use: **todos**\n- [ ] no\n````\n")
     assert detect(path) == "specstory"
     assert list(read(path)) == [OtherCall("read_file", 3)]
+    tool = '<tool-use data-tool-name="TaskUpdate"><details>\n```text\nUpdated task #1 status\n```\n'
+    path = text_file(tmp_path, f"{HEAD}{tool}</details></tool-use>\n")
+    assert list(read(path)) == [OtherCall("TaskUpdate", 3)]
     path.write_bytes(f"{HEAD}Tool use: **todos**\n{checks('.~x')}\n".encode() + b"\xff\n")
     assert [len(calls(path)), len(bad_lines(path))] == [1, 1]
+
+
+def test_a_fence_of_specstory_ends_with_its_tool(tmp_path):
+    """Old versions put a text with fences of three signs between fences of three signs."""
+    tool = '<tool-use data-tool-name="Read"><details>\n```text\n```py\n```\n```\nx\n```\n'
+    text = f"{HEAD}{tool}</details></tool-use>\n\nTool use: **todos**\n{checks('.~x')}\n"
+    assert len(calls(text_file(tmp_path, text))) == 1

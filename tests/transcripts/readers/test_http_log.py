@@ -89,3 +89,9 @@ def test_bodies_may_be_text(tmp_path):
     exchange["request"]["body"] = json.dumps(exchange["request"]["body"])
     exchange["response"] = {"body": "<html>"}
     assert len(calls(lines_file(tmp_path, exchange))) == 1
+
+
+def test_a_call_without_an_id_is_passed_over(tmp_path):
+    """It cannot be told from the same call in an earlier request."""
+    assert calls(lines_file(tmp_path, _exchange([_use("t1"), _use(None)]))) != []
+    assert calls(lines_file(tmp_path, _exchange([_use(None)]))) == []

@@ -40,7 +40,6 @@ from todoplan.transcripts.files import (
     Record,
     Source,
     document_records,
-    every_line,
     line_records,
     parse_json,
 )
@@ -203,19 +202,20 @@ def filter_answered(items: Iterable[Item]) -> Iterator[Item]:
     Judge calls by their answers: our refusals, and whether a `plan` without arguments is ours.
     """
     for item in items:
-        yield _judged_by_answer(item) if isinstance(item, PlanningCall) else item
-
-
-def _judged_by_answer(call: PlanningCall) -> PlanningCall | OtherCall:
-    result = call.result
-    text = result.text if result else ""
-    # Other products have a tool `plan` too. If it has no arguments, it is ours only if the answer
-    # looks like our list.
-    if canonical_tool(call.tool) == OWN_TOOL and not call.arguments and not _SHOWN.match(text):
-        return OtherCall(call.tool, call.line)
-    if result is None or result.is_error or not text.startswith(_REFUSED):
-        return call
-    return attrs.evolve(call, result=attrs.evolve(result, is_error=True))
+        if not isinstance(item, PlanningCall):
+            yield item
+            continue
+        result = item.result
+        text = result.text if result else ""
+        # Other products have a tool `plan` too. If it has no arguments, it is ours only if the
+        # answer looks like our list.
+        is_bare = canonical_tool(item.tool) == OWN_TOOL and not item.arguments
+        if is_bare and not _SHOWN.match(text):
+            yield OtherCall(item.tool, item.line)
+        elif result and not result.is_error and text.startswith(_REFUSED):
+            yield attrs.evolve(item, result=attrs.evolve(result, is_error=True))
+        else:
+            yield item
 
 
 @attrs.frozen
@@ -285,7 +285,7 @@ def each(
 
 
 def records(
-    source: Source, wanted: Callable[[bytes], bool] = every_line
+    source: Source, wanted: Callable[[bytes], bool] = lambda _raw: True
 ) -> Iterator[Record | BadLine]:
     """
     Yield the JSON objects of a recording in lines or in a document.

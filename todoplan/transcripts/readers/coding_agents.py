@@ -748,10 +748,9 @@ class _Pairs:
         """
         Yield a response `{name, response, id?}` for the call with its id, or the oldest by name.
         """
-        keys = [key for key, _ in self._open]
-        call_id = id_of(response.get("id"))
-        names = [key for key, name in self._open if name == response.get("name") and key[0] == " "]
-        key = call_id if call_id in keys else next(iter(names), "")
+        call_id, tool = id_of(response.get("id")), response.get("name")
+        names = (key for key, name in self._open if name == tool and key[0] == " ")
+        key = call_id if call_id in dict(self._open) else next(names, "")
         if key:
             self._open = deque((one for one in self._open if one[0] != key), _MOST_PAIRED)
             yield Answered(key, _response_result(response.get("response")))
@@ -969,10 +968,15 @@ def _is_atif(record: Fields) -> bool:
 
 @attrs.define
 class _Trajectory:
-    """The lane of the latest step: subagents have their own steps, whose ids begin again at 1."""
+    """
+    The lane of the latest step, and the structured answers that are not joined yet.
+
+    Subagents have their own steps, whose ids begin again at 1.
+    """
 
     subagents: int | None = None
     lane: str = MAIN_LANE
+    beside: dict[str, Fields] = attrs.Factory(dict)
 
     def messages(self, step: Fields) -> Sequence[Fields]:
         if self.subagents is not None and step.get("step_id") == 1:
@@ -984,7 +988,16 @@ class _Trajectory:
             return []
         results = mappings(mapping(step.get("observation")).get("results"))
         text = {"type": "text", "text": content_text(step.get("message"))}
-        told = [_tool_result(one.get("source_call_id"), one.get("content")) for one in results]
+        told = []
+        for one in results:
+            # Of Claude Code, the exact answer is beside the result, or beside its step.
+            extra = mapping(one.get("extra") or (step.get("extra") if len(results) == 1 else None))
+            exact = mapping(extra.get("tool_result_metadata"))
+            raw, call_id = mapping(exact.get("raw_tool_result")), id_of(one.get("source_call_id"))
+            content, failed = raw.get("content", one.get("content")), exact.get("is_error") is True
+            told.append(_tool_result(call_id, content, failed=failed))
+            if data := data_of(exact.get("tool_use_result")):
+                self.beside[call_id] = data
         calls = [
             _tool_call(one.get("tool_call_id"), one.get("function_name"), one.get("arguments"))
             for one in mappings(step.get("tool_calls"))
@@ -995,15 +1008,18 @@ class _Trajectory:
 
     def signals(self, source: Source) -> Iterator[Signal]:
         for signal in _chat(source, self.messages):
-            if not (isinstance(signal, Seen) and isinstance(signal.item, PlanningCall)):
-                yield signal
-                continue
-            call = signal.item
-            lane = writers_lane(call.tool, self.lane)
-            call = attrs.evolve(call, lane=lane, actor=self.lane)
-            # Some converters repeat a call in the step of its result.
-            once = call.call_id and f"{self.lane} {call.call_id} {call.arguments}"
-            yield attrs.evolve(signal, item=call, once=once)
+            match signal:
+                case Seen(PlanningCall() as call):
+                    lane = writers_lane(call.tool, self.lane)
+                    call = attrs.evolve(call, lane=lane, actor=self.lane)
+                    # Some converters repeat a call in the step of its result.
+                    once = call.call_id and f"{self.lane} {call.call_id} {call.arguments}"
+                    yield attrs.evolve(signal, item=call, once=once)
+                case Answered(key, result):
+                    data = self.beside.pop(key, None)
+                    yield Answered(key, attrs.evolve(result, data=data))
+                case _:
+                    yield signal
 
 
 def _atif_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
@@ -1223,7 +1239,8 @@ _NAMED = re.compile(
 )
 _SPEAKER = re.compile(r"_\*\*(User|Agent|Assistant)\b(.*)\*\*_")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?Z")
-_ENDS = ("</details>", "</tool-use>", "---")
+_TOOL_ENDS = ("</details></tool-use>", "</tool-use>")
+_ENDS = ("</details>", *_TOOL_ENDS, "---")
 _END = (0, _ENDS[-1])
 _FENCE = re.compile(r"`{3,}")
 _PRIORITY = re.compile(r"(\] )(?:\U0001f525|\U0001f321|\u2744)\ufe0f? ")
@@ -1242,7 +1259,8 @@ def _specstory_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
         number, line = found
         mark = _FENCE.match(line)
         if (fence or mark) and found is not _END:
-            closes = line.rstrip() == fence
+            # Old versions have fences of three signs, also around texts with such fences.
+            closes = line.rstrip() == fence or (fence == "```" and line.startswith(_TOOL_ENDS))
             fence = "" if closes else fence or (mark[0] if mark else "")
             continue
         speaker, named = _SPEAKER.fullmatch(line.rstrip()), _NAMED.match(line)
@@ -1257,8 +1275,8 @@ def _specstory_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
                 yield PersonSpoke(number, at=parse_time(moment[0]) if moment else None)
         elif named:
             tool, begun = named["new"] or named["old"], number
-            if not is_planning_tool(tool):
-                yield OtherCall(tool, number)
+            # Named too if it is a planning tool: of Task tools, no arguments are exported.
+            yield OtherCall(tool, number)
         elif line.startswith(_ENDS):
             tool = ""
         elif CHECK.fullmatch(line) and is_planning_tool(tool):

@@ -73,13 +73,12 @@ class _Log:
         # A call is in the streamed answer first, and then in every later request. `awaiting`
         # removes the duplicates.
         met += [(use, turn_of(record.line, turn)) for use in answer]
-        ours = [may_plan(use.tool, use.arguments) for use, _ in met]
-        for is_ours, (use, _) in zip(ours, met, strict=True):
-            if not is_ours:
+        planning = []
+        for use, turn in met:
+            if not may_plan(use.tool, use.arguments):
                 yield OtherCall(use.tool, record.line)
-        planning = [
-            one for is_ours, one in zip(ours, met, strict=True) if is_ours and one[0].call_id
-        ]
+            elif use.call_id:
+                planning.append((use, turn))
         if planning:
             lane, at = self._lane(body.get("system")), parse_time(request.get("timestamp"))
             for use, turn in planning:
