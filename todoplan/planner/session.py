@@ -941,7 +941,7 @@ class _Session(Generic[P]):
         self.state = state.after_turn(turn.known, memory, turns, open_turn)
 
     def _did(self, events: Sequence[Event]) -> None:
-        if self.toolbox.toolset.team or self.state.fences:
+        if self.planner.toolbox.toolset.team or self.state.fences:
             fences = fences_after(self.state.fences, events)
             self.state = attrs.evolve(self.state, fences=fences)
 

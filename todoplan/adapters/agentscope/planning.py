@@ -41,7 +41,7 @@ from contextlib import contextmanager, suppress
 from copy import deepcopy
 from functools import partial
 from hashlib import sha256
-from itertools import takewhile
+from itertools import chain, takewhile
 from threading import Lock
 from typing import Any, cast
 
@@ -237,7 +237,7 @@ class TaskStore:
         plan: Plan,
     ) -> bool:
         """Add entries if the plan is at revision `expected`; return whether they were added."""
-        ids = touched(event for entry in entries for event in entry.events)
+        ids = touched(chain.from_iterable(entry.events for entry in entries))
         # Another thread may edit the plan meanwhile (`edit_plan`).
         with self._lock:
             theirs = self.state.tasks_context.tasks

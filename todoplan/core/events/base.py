@@ -163,7 +163,7 @@ class Base:
         """
         if self.plan is not before or self.listed is None or self.mine or self.order:
             return False
-        if len(after) != len(before) or len(self.listed) >= len(after):
+        if (count := len(after)) != len(before) or len(self.listed) >= count:
             return False
         return all(
             note.lines is None and note.read is None and self.listed.issuperset(note.named)
