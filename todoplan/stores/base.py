@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from typing import Any, Protocol, Self, TypeGuard, TypeVar
 
 import attrs
@@ -210,20 +211,15 @@ def cut_at(journal: Sequence[Entry], keep: int | timedelta, now: datetime) -> in
         PlanError: `keep` is neither a number of entries nor an age.
     """
     if isinstance(keep, timedelta) and keep >= timedelta():
-        return sum(1 for _ in _older(journal, now - keep))
+        # Up to the first entry that stays: the removed entries are contiguous, whatever the clocks
+        # said.
+        oldest = now - keep
+        removed = takewhile(lambda entry: entry.at is None or entry.at < oldest, journal)
+        return sum(1 for _ in removed)
     if isinstance(keep, int) and not isinstance(keep, bool) and keep >= 0:
         return max(0, len(journal) - keep)
     msg = f"{keep!r} cannot be kept: give a number of entries (keep=1000), or a timedelta"
     raise PlanError(msg, seen=keep)
-
-
-def _older(journal: Sequence[Entry], oldest: datetime) -> Iterator[Entry]:
-    # Stop at the first entry that stays: the removed entries are contiguous, whatever the clocks
-    # said.
-    for entry in journal:
-        if entry.at is not None and entry.at >= oldest:
-            return
-        yield entry
 
 
 def cut_off(
@@ -595,6 +591,17 @@ class Hold(Held):
                 return act(self)
         finally:
             self.let_go()
+
+    def append_if_at(self, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
+        """Lock the plan, add entries if it is at revision `expected`; return whether it is."""
+
+        def append(held: Self) -> bool:
+            is_there = held.revision == expected
+            if is_there:
+                held.append(expected, entries, plan)
+            return is_there
+
+        return self.done(append)
 
     def _check(self) -> None:
         if self._is_over:

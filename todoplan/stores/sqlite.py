@@ -140,12 +140,6 @@ def is_unwritable(error: sqlite3.Error) -> bool:
     return _code(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
-def is_writable(path: Path) -> bool:
-    """Return whether this user may write in the folder of a file."""
-    # For the effective user, as the operating system checks.
-    return os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
-
-
 class in_words:  # noqa: N801 - used like a function: `with in_words(path):`
     """
     Context manager that turns errors of SQLite and the operating system into a StoreError.
@@ -334,30 +328,6 @@ def _identity(path: str | Path) -> Identity | None:
     return found.st_dev, found.st_ino
 
 
-def identity_of(path: Path, known: Identity | None) -> Identity | None:
-    """
-    Return the identity of the file at a path, `None` if there is none, and compare it with `known`.
-
-    Raises:
-        StoreError: the known file is gone ("deleted"), or another file has replaced it
-            ("rolled_back").
-        OSError: the folder is missing.
-    """
-    identity = _identity(path)
-    if identity is None:
-        # A missing folder is a misspelled path. Reading reports it, before any work is lost.
-        path.parent.stat()
-    if known in (None, identity):
-        return identity
-    problem, seen = (
-        ("deleted", "it is not there any more")
-        if identity is None
-        else ("rolled_back", "another file has taken its place while it was in use")
-    )
-    remedy = "bring it back, or make a new SqliteStore to go on from what is there"
-    raise refusal(path, problem, seen, remedy)
-
-
 def connect(path: Path, *, create: bool, mode: str = "mode=rw") -> Connection:
     """
     Open a connection to the file at a path. With `create`, the file is created if there is none.
@@ -529,7 +499,9 @@ class Connections:
         """
         _close(self.path, self.process, deque(taken))
         taken.clear()
-        if is_writable(self.path):
+        # For the effective user, as the operating system checks.
+        is_effective = os.access in os.supports_effective_ids
+        if os.access(self.path.parent, os.W_OK, effective_ids=is_effective):
             return False
         log = Path(f"{self.path}-wal")
         # In immutable mode SQLite ignores the log: committed entries would be missing.
@@ -603,10 +575,26 @@ class Connections:
 
     def on_disk(self) -> Identity | None:
         """
-        Return the identity of the file at the path, and check that the file was not deleted or
-        replaced.
+        Return the identity of the file at the path, `None` if there is none.
+
+        Raises:
+            StoreError: the file that was in use is gone ("deleted"), or another one has replaced it
+                ("rolled_back").
+            OSError: the folder is missing.
         """
-        return identity_of(self.path, self._identity)
+        identity = _identity(self.path)
+        if identity is None:
+            # A missing folder is a misspelled path. Reading reports it, before any work is lost.
+            self.path.parent.stat()
+        if self._identity in (None, identity):
+            return identity
+        problem, seen = (
+            ("deleted", "it is not there any more")
+            if identity is None
+            else ("rolled_back", "another file has taken its place while it was in use")
+        )
+        remedy = "bring it back, or make a new SqliteStore to go on from what is there"
+        raise refusal(self.path, problem, seen, remedy)
 
     def after_fork(self) -> None:
         """Start with new connections if this process is a forked child."""
@@ -974,14 +962,7 @@ class SqliteStore:
             TodoplanError: the same errors as `hold`; a CodecError if an entry contains a value that
                 JSON cannot represent.
         """
-
-        def append(held: SqliteHold) -> bool:
-            is_there = held.revision == expected
-            if is_there:
-                held.append(expected, entries, plan)
-            return is_there
-
-        return self.hold(plan_id).done(append)
+        return self.hold(plan_id).append_if_at(expected, entries, plan)
 
     def hold(self, plan_id: str) -> SqliteHold:
         """

@@ -21,7 +21,6 @@ from todoplan.stores.base import (
     Hold,
     Key,
     Receipt,
-    checked_id,
     checked_receipt,
     cut_off,
     entry_of_line,
@@ -260,7 +259,7 @@ class PostgresHold(Hold):
     """
 
     def __init__(self, store: "_Postgres", plan_id: str) -> None:
-        super().__init__(checked_id(plan_id))
+        super().__init__(plan_id)
         self._store, self._name = store, name_in_row(plan_id)
         self._turn, self._turns = store.turns.of(plan_id), list[bool]()
         self._lent = Lent(store.connections)
@@ -563,7 +562,6 @@ class _Postgres:
     _pool: type[Pool]
     _turn: type[Turn]
     carry_out: Callable[[Steps[Any]], Any]
-    _read: Callable[[Callable[[Connection], Steps[Any]], str], Any]
 
     def __init__(
         self,
@@ -579,6 +577,19 @@ class _Postgres:
         self.patience = patience
         self.notify = notify
         self._listener = Listener(self.address, is_told=notify)
+
+    def _read(self, act: Callable[[Connection], Steps[Any]], doing: str) -> Any:
+        return self.carry_out(self._reading(act, doing))
+
+    def _reading(self, act: Callable[[Connection], Steps[T]], doing: str) -> Steps[T]:
+        lent = Lent(self.connections)
+        try:
+            return (yield from self.connections.lend(lent, act, doing))
+        finally:
+            try:
+                lent.give_back()
+            finally:
+                lent.give_back()
 
     def _changed(
         self,
@@ -687,14 +698,7 @@ class PostgresStore(_Postgres):
         Raises:
             TodoplanError: the same errors as `hold`.
         """
-
-        def append(held: Hold) -> bool:
-            is_there = held.revision == expected
-            if is_there:
-                held.append(expected, entries, plan)
-            return is_there
-
-        return self.hold(plan_id).done(append)
+        return self.hold(plan_id).append_if_at(expected, entries, plan)
 
     def compact(self, plan_id: str, *, keep: int | timedelta) -> int:
         """
@@ -722,16 +726,6 @@ class PostgresStore(_Postgres):
                 nothing was appended ("lost"), or it is unknown whether something was ("unknown").
         """
         return PostgresHold(self, plan_id)
-
-    def _read(self, act: Callable[[Connection], Steps[T]], doing: str) -> T:
-        lent = Lent(self.connections)
-        try:
-            return called(self.connections.lend(lent, act, doing))
-        finally:
-            try:
-                lent.give_back()
-            finally:
-                lent.give_back()
 
 
 class AsyncPostgresStore(_Postgres):
@@ -762,7 +756,8 @@ class AsyncPostgresStore(_Postgres):
         Raises:
             TodoplanError: the same errors as `PostgresStore.load`.
         """
-        return await self._read(lambda db: loaded(db, plan_id), f"load the plan {plan_id!r}")
+        plan: Plan = await self._read(lambda db: loaded(db, plan_id), f"load the plan {plan_id!r}")
+        return plan
 
     async def entries(self, plan_id: str) -> tuple[Entry, ...]:
         """
@@ -783,6 +778,7 @@ class AsyncPostgresStore(_Postgres):
                 not reached that revision.
         """
         doing = f"read the journal of the plan {plan_id!r}"
+        entries: tuple[Entry, ...]
         entries, _ = await self._read(lambda db: tail_read(db, plan_id, revision), doing)
         return entries
 
@@ -793,7 +789,8 @@ class AsyncPostgresStore(_Postgres):
         Raises:
             StoreError: the same errors as `load`.
         """
-        return await self._read(plan_ids, "list its plans")
+        ids: tuple[str, ...] = await self._read(plan_ids, "list its plans")
+        return ids
 
     async def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - as in `PostgresStore`
         """
@@ -861,10 +858,3 @@ class AsyncPostgresStore(_Postgres):
             raise
         finally:
             held.release()
-
-    async def _read(self, act: Callable[[Connection], Steps[T]], doing: str) -> T:
-        lent = Lent(self.connections)
-        try:
-            return await awaited(self.connections.lend(lent, act, doing))
-        finally:
-            lent.give_back()
