@@ -42,10 +42,7 @@ from todoplan.dialogue import guidance as neutral
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.guidance import ToolResult
 from todoplan.dialogue.replies import is_error_text
-from todoplan.dialogue.toolbox import (
-    Toolbox,
-    require,
-)
+from todoplan.dialogue.toolbox import Toolbox, require
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
 from todoplan.planner.session import AsyncSession, BasePlanning, Request

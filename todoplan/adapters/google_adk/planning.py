@@ -46,11 +46,7 @@ from todoplan.dialogue.guidance import (
     is_final_answer,
     is_refusal,
 )
-from todoplan.dialogue.toolbox import (
-    Start,
-    guidance_of,
-    require,
-)
+from todoplan.dialogue.toolbox import Start, guidance_of, require
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
 from todoplan.planner.session import AsyncSession, BasePlanning, Request, read_text

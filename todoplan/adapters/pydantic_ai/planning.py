@@ -56,19 +56,12 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import Call, Clock, utc_now
 from todoplan.dialogue.guidance import Message, Settings, ToolResult, is_final_answer
-from todoplan.dialogue.toolbox import (
-    Start,
-    Toolbox,
-    require,
-    require_clock,
-    whole_entry,
-)
+from todoplan.dialogue.toolbox import Start, Toolbox, require, require_clock, whole_entry
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore
 from todoplan.planner.session import (
     SESSION,
     AsyncSession,
-    Record,
     Session,
     opened,
     opened_async,
@@ -111,9 +104,7 @@ def plan_of_state(state: State) -> Plan:
         CodecError: the saved plan is damaged.
         PlanError: a store keeps the plan of this conversation, or `state` has the wrong type.
     """
-    messages = messages_of(state)
-    refuse_stored(messages)
-    found = _latest(messages, PLAN)
+    found = _latest(messages_of(state), PLAN)
     return plan_from_data(found[PLAN]) if found else Plan()
 
 
@@ -128,42 +119,37 @@ def history_of(state: State) -> tuple[Entry, ...]:
     Raises:
         CodecError, PlanError: as `plan_of_state`.
     """
-    messages = messages_of(state)
-    refuse_stored(messages)
-    return tuple(entry for note in reversed([*_notes(messages)]) for entry in _entries_in(note))
+    return _journal(messages_of(state))[0]
 
 
-def earlier_plans(messages: Sequence[ModelMessage]) -> tuple[Start, ...]:
+def _journal(messages: Sequence[ModelMessage]) -> tuple[tuple[Entry, ...], Iterator[Start]]:
     """
-    Return the plans saved in the messages, each with the number of journal entries before it.
+    Return the journal entries in the messages, oldest first, and the plans that are saved there.
 
     Raises:
-        CodecError: a saved plan or entry is damaged.
+        CodecError: a saved plan or entry is damaged. A plan is read only when it is asked for.
     """
-    found, entries = [], 0
+    entries: list[Entry] = []
+    saved: list[tuple[Any, int]] = []
     for note in reversed([*_notes(messages)]):
-        entries += len(_entries_in(note))
-        if PLAN in note:
-            found.append(Start(plan_from_data(note[PLAN]), entries))
-    return tuple(found)
+        entries += [entry_from_data(note[ENTRY])] if ENTRY in note else []
+        entries += read_recent(note.get(EDITS))
+        saved += [(note[PLAN], len(entries))] if PLAN in note else []
+    return tuple(entries), (Start(plan_from_data(plan), number) for plan, number in saved)
 
 
-def _entries_in(note: Mapping[str, Any]) -> list[Entry]:
-    own = [entry_from_data(note[ENTRY])] if ENTRY in note else []
-    return [*own, *read_recent(note.get(EDITS))]
-
-
-def messages_of(state: object) -> Sequence[ModelMessage]:
+def messages_of(state: object, *, stored: bool = False) -> Sequence[ModelMessage]:
     """
     Return the messages of a history or of a run's result.
 
     Raises:
-        PlanError: `state` is neither.
+        PlanError: `state` is neither; or a store keeps the plan, as `stored` or the messages say.
     """
     result: Any = state
     found = result.all_messages() if hasattr(state, "all_messages") else state
     kinds = ModelRequest | ModelResponse
     if isinstance(found, list | tuple) and all(isinstance(one, kinds) for one in found):
+        refuse_stored(found, stored=stored)
         return found
     msg = (
         f"{short_repr(state)} was given; give a run's result, or its messages:"
@@ -250,17 +236,6 @@ def note_of(session: Session | AsyncSession, *, plan: bool) -> dict[str, Any]:
     elif plan:
         note[PLAN] = session.slot.slot[PLAN]
     return note
-
-
-def with_session(
-    response: ModelResponse, session: AsyncSession, messages: Sequence[ModelMessage]
-) -> ModelResponse:
-    """Return a response with the session's record, and the plan if the messages have lost it."""
-    is_lost = False
-    if session.slot is not None:
-        held = _latest(messages, PLAN).get(PLAN, _NO_PLAN)
-        is_lost = held["revision"] != session.slot.slot[PLAN]["revision"]
-    return noting(response, note_of(session, plan=is_lost))
 
 
 def noting(message: _M, note: Mapping[str, Any]) -> _M:
@@ -433,14 +408,12 @@ class PlanToolset(AbstractToolset[Any]):
                 at = session.slot.entries(PLAN)[-1].at or at
             entry = Entry(reply.revision, reply.events, in_utc(at), cause=reply.name)
             note = {ENTRY: entry_to_data(entry)}
-        if reply.events or _has_heard(before, session.state):
+        now = session.state
+        # The memory of guidance and the numbers of the turn are saved with each response anyway.
+        before = attrs.evolve(before, memory=now.memory, answered=now.answered, asked=now.asked)
+        if reply.events or now != before:
             note |= note_of(session, plan=bool(reply.events))
         return ToolReturn(reply.text, metadata={KEY: note} if note else None)
-
-
-def _has_heard(before: Record, now: Record) -> bool:
-    # The memory of guidance and the numbers of the turn are saved with each response anyway.
-    return now != attrs.evolve(before, memory=now.memory, answered=now.answered, asked=now.asked)
 
 
 def make_tools(
@@ -518,10 +491,6 @@ class Planning(AbstractCapability[Any]):
         finally:
             self._runs[conversation] -= 1
 
-    def works_on(self, messages: Sequence[ModelMessage]) -> bool:
-        """Return whether a run of this conversation is active in this process."""
-        return any(self._runs[message.conversation_id or ""] > 0 for message in messages)
-
     def get_instructions(self) -> str | None:
         """Return the instruction about the tools, which is the same in every request."""
         # It never has the plan, because a changed prompt invalidates the provider's prompt cache.
@@ -587,7 +556,11 @@ class Planning(AbstractCapability[Any]):
         stands = self._stands if is_final_answer(said) else ()
         self._sent_back = self._stands = ()
         response = replace(response, parts=[*stands, *response.parts]) if stands else response
-        return with_session(response, self._session, ctx.messages)
+        session, is_lost = self._session, False
+        if session.slot is not None:  # the messages may have lost the plan
+            kept = _latest(ctx.messages, PLAN).get(PLAN, _NO_PLAN)
+            is_lost = kept["revision"] != session.slot.slot[PLAN]["revision"]
+        return noting(response, note_of(session, plan=is_lost))
 
 
 def seed_plan(
@@ -661,8 +634,8 @@ def undo_plan(
     """
     _, messages, session = _editing(planning, state)
     # The messages have more of the journal than a slot, which keeps only the latest entries.
-    kept, earlier = history_of(messages), tuple(earlier_plans(messages))
-    decision = session.undo(actor=actor, kept=kept, earlier=earlier)
+    journal, earlier = _journal(messages)
+    decision = session.undo(actor=actor, kept=journal, earlier=tuple(earlier))
     return decision, _after(decision, messages, session)
 
 
@@ -677,9 +650,9 @@ def _editing(
     """
     remedy = "the agent's Planning (or what make_tools returned), and then its messages"
     own = given if isinstance(given, PlanToolset) else require(given, Planning, remedy)
-    messages = messages_of(state)
-    refuse_stored(messages, stored=own.store is not None)
-    if isinstance(own, Planning) and own.works_on(messages):
+    messages = messages_of(state, stored=own.store is not None)
+    runs = own._runs if isinstance(own, Planning) else Counter()  # noqa: SLF001 - its own kind
+    if any(runs[message.conversation_id or ""] > 0 for message in messages):
         # Law 16: the run's result would not have the edit, so it would be lost.
         msg = (
             "a run of this conversation goes on, which would not see the edit: edit what it"

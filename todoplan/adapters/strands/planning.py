@@ -27,9 +27,7 @@ from todoplan.core.rules import Policy
 from todoplan.dialogue import text_of
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.guidance import Message, ToolResult
-from todoplan.dialogue.toolbox import (
-    require,
-)
+from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
 from todoplan.planner.session import AsyncSession, BasePlanning
