@@ -804,4 +804,4 @@ async def undo_plan(planning: Planning, *, actor: str | None = None) -> Decision
         PlanError: `planning` is not a `Planning`; or the journal does not say what was before the
             change.
     """
-    return await require(planning, Planning).session.undo(actor=actor)
+    return await require(planning, Planning).planner.undo(actor=actor)
