@@ -19,12 +19,12 @@ import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 
-from todoplan.adapters.mcp.server import ADDED_BY_GEMINI, result_of
-from todoplan.dialogue.calls import Call, Clock, utc_now
+from todoplan.adapters.mcp.server import call_of, remember, result_of
+from todoplan.dialogue.calls import Clock, utc_now
 from todoplan.dialogue.guidance import Message, Settings
 from todoplan.dialogue.toolbox import Toolbox, require, require_clock
 from todoplan.errors import TodoplanError
@@ -41,9 +41,7 @@ _NOTIFICATION = "<task-notification>"
 _REMINDER = "<todoplan-reminder>"
 _COMMANDS = "/todoplan:"  # a person who asks for the plan does not ask for work
 _CALL_ID = "claudecode/toolUseId"
-_MOST = 1_000  # sessions that are kept, and calls that were announced and never came
 _LONGEST = 10_000_000  # bytes of a hook's input
-_Value = TypeVar("_Value")
 
 
 @attrs.frozen
@@ -130,7 +128,7 @@ class HostSessions:
         if found is None:
             planner = self.planner(caller.session_id)
             found = AsyncSession(planner, settings=self.settings, actor=caller.agent_type)
-        _keep(self._sessions, caller, found)
+        remember(self._sessions, caller, found)
         return found
 
     async def call(self, _: Any, params: Any) -> Any:
@@ -142,17 +140,14 @@ class HostSessions:
         session = self._session(caller)
         try:
             await _responded(session)
-            given = params.arguments
-            if given and ADDED_BY_GEMINI in given:
-                given = {key: value for key, value in given.items() if key != ADDED_BY_GEMINI}
-            turn = await session.answer([Call(params.name, given, call_id)], None)
+            turn = await session.answer([call_of(params, call_id)], None)
         except TodoplanError as error:  # a result and not an error of MCP: the model has to read it
             return result_of(str(error), caller.session_id)
         return result_of(turn.replies[0], caller.session_id)
 
     async def before_call(self, told: Any, call_id: str | None, _: object) -> Any:
         """PreToolUse: note who makes the call that is about to come."""
-        _keep(self._callers, call_id or told["tool_use_id"], _Caller.of(told))
+        remember(self._callers, call_id or told["tool_use_id"], _Caller.of(told))
         return {}
 
     async def before_prompt(self, told: Any, *_: object) -> Any:
@@ -263,9 +258,3 @@ def _context(told: Mapping[str, Any], text: str) -> Any:
         return {}
     event = told["hook_event_name"]
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-
-
-def _keep(kept: dict[Any, _Value], key: object, value: _Value) -> None:
-    kept[key] = value
-    if len(kept) > _MOST:
-        del kept[next(iter(kept))]

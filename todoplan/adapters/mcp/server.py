@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import attrs
@@ -53,6 +53,7 @@ _LONGEST_NAME = 40
 _PATIENCE = 1.0
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 _NO_CONNECTIONS = "2026-07-28"
+_Value = TypeVar("_Value")
 _Handler = Callable[[Any, Any], Awaitable[Any]]
 """A request handler `(context, params) -> result`, with the signature of mcp 2.x."""
 
@@ -157,6 +158,14 @@ def loosened(schema: Mapping[str, Any]) -> dict[str, Any]:
     return said
 
 
+def call_of(params: Any, call_id: str = "") -> Call:
+    """Return the call that the parameters of `tools/call` name."""
+    given = params.arguments
+    if given and ADDED_BY_GEMINI in given:
+        given = {key: value for key, value in given.items() if key != ADDED_BY_GEMINI}
+    return Call(params.name, given, call_id)
+
+
 def result_of(
     reply: Reply | str, plan_id: str, *, structured: bool = False
 ) -> types.CallToolResult:
@@ -246,14 +255,12 @@ class Topic:
         # `said` is stored with its session to keep it alive. Otherwise its id() could be reused.
         actor = self._actor or name
         found = self._sessions.pop(key, None) or (said, AsyncSession(self.planner, actor=actor))
-        self._sessions[key] = found
-        _forget(self._sessions)
+        remember(self._sessions, key, found)
         return found[1]
 
     def subscribe(self, session: Any) -> None:
         """Notify this connection of changes. Beyond 1,000 subscribers the oldest is dropped."""
-        self._subscribed[id(session.client_params)] = session
-        _forget(self._subscribed)
+        remember(self._subscribed, id(session.client_params), session)
 
     def unsubscribe(self, session: Any) -> None:
         """Stop notifying this connection of changes."""
@@ -296,9 +303,11 @@ def _name(said: Any) -> str | None:
     return "".join(filter(str.isprintable, info.name))[:_LONGEST_NAME].strip() or None
 
 
-def _forget(found: dict[Any, Any]) -> None:
-    for longest_away in list(found)[:-_MOST]:
-        del found[longest_away]
+def remember(kept: dict[Any, _Value], key: object, value: _Value) -> None:
+    """Add a value that is kept until 1,000 others were added after it."""
+    kept[key] = value
+    if len(kept) > _MOST:
+        del kept[next(iter(kept))]
 
 
 @attrs.define
@@ -367,12 +376,10 @@ class Handlers:
         return types.ListToolsResult(tools=tools)
 
     async def _call_tool(self, context: Any, params: Any) -> types.CallToolResult:
-        topic, given = self._asked(context), params.arguments
-        if given and ADDED_BY_GEMINI in given:
-            given = {key: value for key, value in given.items() if key != ADDED_BY_GEMINI}
+        topic = self._asked(context)
         try:
             # MCP has no retries with the same call id, so no replies are kept for them.
-            turn = await topic.session(context).answer([Call(params.name, given)], None)
+            turn = await topic.session(context).answer([call_of(params)], None)
         # A result and not a protocol error, because the model has to read it.
         except TodoplanError as error:
             return result_of(str(error), topic.plan_id)
