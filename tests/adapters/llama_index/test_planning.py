@@ -37,6 +37,7 @@ from todoplan.dialogue import Call, Settings
 from todoplan.dialogue.guidance import is_refusal
 from todoplan.errors import CodecError, PlanError
 from todoplan.stores.memory import MemoryStore
+from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.adapters import ModelTurn, Script
 from todoplan.testing.adapters.host import says
 
@@ -264,15 +265,13 @@ def test_the_first_choice_of_a_tool_is_for_the_user_s_message():
     assert chosen == ["plan", None, None, None]
 
 
-def test_equal_ids_are_told_apart():
-    """Some providers give all calls of a message the tool's name as their id."""
-    store = MemoryStore()
+def test_equal_ids_are_told_apart(tmp_path):
+    """Some providers give all calls of a message the tool's name as their id; a store has keys."""
+    store = SqliteStore(tmp_path / "plans.db")
     agent = agent_of(lean(store=store, plan_id="garden"))
-    twice = ModelTurn(
-        (Call("plan", {"add": ["Dig"]}, "plan"), Call("plan", {"add": ["Dig"]}, "plan"))
-    )
-    run(agent, Context(agent), twice, says("ok"), twice, says("ok"))
-    assert subjects(store.load("garden")) == ["Dig", "Dig"]
+    first, second = (ModelTurn((Call("plan", {"add": [one]}, "plan"),) * 3) for one in "ab")
+    run(agent, Context(agent), first, second, says("ok"))
+    assert subjects(store.load("garden")) == [*"aaabbb"]
 
 
 def test_calls_beside_the_blocks_of_a_message_are_answered():
@@ -319,16 +318,17 @@ def test_agents_of_a_workflow_have_one_plan(shares):
     ctx = Context(workflow)
     turns = (
         calls(write=["Dig", "Sow"]),
-        calls(done=[1]),
         hands_over("sower"),
         says("Early."),
+        calls(done=[1]),
+        hands_over("digger"),
         calls(done=[2]),
         says("Both are done."),
     )
     ran = run(workflow, ctx, *turns)
     assert ran.said == "Both are done."
     assert [task.status.value for task in plan_in(ctx)] == ["completed", "completed"]
-    assert "while tasks of your plan are open" in ran.requests[4][-1].text
+    assert "while tasks of your plan are open" in ran.requests[3][-1].text
     ctx = restored(workflow, ctx)
     run(workflow, ctx, calls(add=["Water"]), says("ok"), *[says("ok")] * 2)
     assert subjects(plan_in(ctx)) == ["Dig", "Sow", "Water"]
