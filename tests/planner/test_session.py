@@ -361,6 +361,17 @@ def test_what_comes_between_two_calls_of_a_turn_is_told_by_the_later(places):
     assert "since" not in session.answer_one(turn[2], turn).text
 
 
+def test_an_equal_call_of_the_next_turn_is_no_repeat():
+    """Also if the provider gives a response no id, and counts the calls of each message anew."""
+    planner = Planner(MemoryStore(), "1", toolbox=Toolbox(LEAN))
+    session = planner.session()
+    turn = [Call("plan", {"add": [text]}, str(place)) for place, text in enumerate("ab")]
+    for call in turn:
+        session.answer_one(call, turn)
+    session.answer_one(turn[1], turn[1:])
+    assert subjects(session) == ["a", "b", "b"]
+
+
 def test_two_whole_lists_that_come_one_by_one_are_both_refused(places):
     """Law 13, also here; a refusal notes nothing."""
     session = places.open()

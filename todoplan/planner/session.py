@@ -880,7 +880,7 @@ class _Session(Generic[P]):
             calls,
             actor=self.actor,
             base=self._sight(),
-            key=self._keys(calls, response),
+            key=self._keys(calls, response, state.answered),
             fences=state.fences,
         )
         self._note_turn(turn, 1, None)
@@ -898,15 +898,16 @@ class _Session(Generic[P]):
             plan = yield from self.planner._plan()
             return answered_after(self.toolbox, plan, call, names)
         state, ids = self.state, tuple(one.call_id for one in turn)
-        open_turn = state.turn
+        open_turn, turns = state.turn, state.answered - 1
         if open_turn is None or open_turn.calls != ids:
             sight_then = {name: getattr(state, name) for name in SIGHT}
             # Behind it stands who has changed what, also before it was loaded.
             open_turn = OpenTurn(ids, state.revision, behind=state.behind, **sight_then)
-            state = attrs.evolve(state, answered=state.answered + 1)
+            turns = state.answered
+            state = attrs.evolve(state, answered=turns + 1)
             self._turn_plan = self._plan
         sight = self._sight_of_turn(open_turn)
-        keys = self._keys([call], response)
+        keys = self._keys([call], response, turns)
         self.state = state
         done = yield from self.planner._turn(
             [call], actor=self.actor, base=sight, key=keys, fences=state.fences
@@ -920,12 +921,12 @@ class _Session(Generic[P]):
         self._note_turn(done, 0, attrs.evolve(open_turn, own=own, notes=notes))
         return reply
 
-    def _keys(self, calls: Sequence[Call], response: object) -> Sequence[str] | None:
+    def _keys(self, calls: Sequence[Call], response: object, turns: int) -> Sequence[str] | None:
         # In a slot, plan and record are saved together, so that no call is made again.
         if self.slot is not None or response is None:
             return None
         # Some servers give a response no id; then its place tells, counted over the conversation.
-        return self.planner.keys_of(calls, response or (self.state.id, self.state.answered))
+        return self.planner.keys_of(calls, response or (self.state.id, turns))
 
     def _note_turn(self, turn: Turn, turns: int, open_turn: OpenTurn | None) -> None:
         """Take in what the calls of a turn have shown the session, and what they have done."""
