@@ -383,9 +383,10 @@ class Planning:
         response = f"{state.id}:{state.memory.turn}" if is_noted else ""
         # The SDK starts a turn's calls concurrently: the first carries out all, the others wait.
         async with group.lock:
-            if not group.replies:
-                turn = await self.session.answer(group.calls, response)
-                group.replies = {reply.call_id: reply for reply in turn.replies}
+            group.replies = group.replies or {
+                reply.call_id: reply
+                for reply in (await self.session.answer(group.calls, response)).replies
+            }
         return group.replies[call.call_id]
 
 
@@ -804,4 +805,4 @@ async def undo_plan(planning: Planning, *, actor: str | None = None) -> Decision
         PlanError: `planning` is not a `Planning`; or the journal does not say what was before the
             change.
     """
-    return await require(planning, Planning).planner.undo(actor=actor)
+    return await require(planning, Planning).session.undo(actor=actor)
