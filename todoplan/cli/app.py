@@ -73,6 +73,7 @@ READING_ORDER = (
             "mcp",
             "coding-agents",
             "acp",
+            "other-frameworks",
         ),
     ),
     ("Shape it", ("rules", "limits", "human-edits", "evidence", "board")),

@@ -225,7 +225,16 @@ def _noisy(draw: DrawFn, given: Given) -> str:
 
 def _cut_text(draw: DrawFn, given: Given) -> str:
     text = json.dumps(given)
-    return text[: draw(st.integers(1, len(text) - 1))]
+    return text[: draw(st.integers(1, len(text) - 1).filter(lambda end: _ends_open(text[:end])))]
+
+
+def _ends_open(text: str) -> bool:
+    """Return whether more than the last brace is missing, which alone is repaired."""
+    try:
+        json.loads(text + "}")
+    except ValueError:
+        return True
+    return text[-1] not in '"]}'
 
 
 def _fenced(draw: DrawFn, given: Given) -> str:
