@@ -1157,6 +1157,16 @@ def read_text(text: str) -> dict[str, Any]:
     return kept
 
 
+MOST_REMEMBERED = 1_000
+
+
+def remember(kept: dict[Any, T], key: object, value: T) -> None:
+    """Add a value that is kept until 1,000 others were added after it, such as a run's session."""
+    kept[key] = value
+    if len(kept) > MOST_REMEMBERED:
+        del kept[next(iter(kept))]
+
+
 def _read(
     kept: MutableMapping[str, Any], store: AnyStore | None, plan_id: str | None, *, owns: bool
 ) -> tuple[AnyStore, str | None, Record, SlotStore | None]:

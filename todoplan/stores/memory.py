@@ -170,6 +170,8 @@ class MemoryHold(LocalHold):
 
     def _after(self, revision: int) -> tuple[Entry, ...]:
         before = self._store.tail(self._plan_id, min(revision, self._before))
+        if not self._added:  # the usual read, of a fresh lock
+            return before
         return before + tuple(entry for entry in self._added if entry.revision > revision)
 
     def _add(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:

@@ -23,7 +23,6 @@ from todoplan.adapters.google_adk import (
     history_of,
     make_tools,
     plan_of_state,
-    planning,
     seed_plan,
     undo_plan,
 )
@@ -432,7 +431,7 @@ def test_only_the_latest_runs_are_kept(monkeypatch):
     """A server that lives for long would grow otherwise."""
 
     async def talk(most):
-        monkeypatch.setattr(planning, "_MOST", most)
+        monkeypatch.setattr("todoplan.planner.session.MOST_REMEMBERED", most)
         own = lean()
         place = Place(attach(agent_of(*[says("ok")] * 3), own))
         for _ in range(3):

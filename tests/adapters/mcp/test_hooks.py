@@ -189,7 +189,7 @@ def test_programs_may_subscribe():
 
 def test_only_the_latest_sessions_are_kept(monkeypatch):
     """A server that lives for long would grow otherwise."""
-    monkeypatch.setattr("todoplan.adapters.mcp.server._MOST", 2)
+    monkeypatch.setattr("todoplan.planner.session.MOST_REMEMBERED", 2)
     plans = sessions()
     for session in ("s1", "s2", "s3"):
         hooked(plans, "UserPromptSubmit", session, prompt="go")

@@ -75,7 +75,7 @@ def test_who_does_not_hear_is_forgotten(gone, monkeypatch):
 
 def test_the_oldest_of_too_many_is_forgotten(monkeypatch):
     """Clients that come and go without a word do not fill the memory."""
-    monkeypatch.setattr(server, "_MOST", 3)
+    monkeypatch.setattr("todoplan.planner.session.MOST_REMEMBERED", 3)
     told, known = [], Topic("plan", AsyncPlanner())
 
     async def send(uri):

@@ -43,7 +43,7 @@ def test_a_long_silence_over_a_task_in_progress_is_told():
     """
     work, later = write(("Sow", "in_progress"), minute=0), write(("Sow", "completed"), minute=31)
     assert texts("long_silence", work, later) == [
-        "No planning call for 31 minutes while in progress: #1."
+        "No planning call and no message of the person for 31 minutes while in progress: #1."
     ]
     spoke = PersonSpoke(1, at=NOON + timedelta(minutes=20))
     assert texts("long_silence", work, spoke, later) == []

@@ -156,7 +156,8 @@ class Wire(ABC):
     """
     One provider's message formats. Its public methods are the functions of the provider's module.
 
-    The methods with an underscore are what differs between the providers. `schema` is the key of a
+    What differs between the providers are the abstract methods and, for some, those that follow
+    them up to `is_blocked`. `schema` is the key of a
     tool's JSON schema. `choice` are the keys of a response's choices and of a choice's message.
     `response_id` are the names of the field with a response's id.
     """

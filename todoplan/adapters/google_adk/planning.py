@@ -16,7 +16,7 @@ import json
 import weakref
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 from google.adk.agents import LlmAgent
@@ -49,14 +49,11 @@ from todoplan.dialogue.guidance import (
 from todoplan.dialogue.toolbox import Start, guidance_of, require
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
-from todoplan.planner.session import AsyncSession, BasePlanning, Request, read_text
+from todoplan.planner.session import AsyncSession, BasePlanning, Request, read_text, remember
 from todoplan.stores.slot import JOURNAL, SLOT, plan_in_slot
 
 KEY = "todoplan"
 """The key of the session's state."""
-
-_MOST = 1_000  # runs under way, and requests to the model
-_Value = TypeVar("_Value")
 
 
 @attrs.define
@@ -101,7 +98,7 @@ class Planning(BasePlanning):
             session = self.opened(read_text(text), context.session.id)
             run = _Run(session, text, weakref.ref(context.session))
         run.is_over = False
-        _keep_latest(self._runs, context.invocation_id, run)
+        remember(self._runs, context.invocation_id, run)
         return run
 
     def works_on(self, session: Session) -> bool:
@@ -132,7 +129,7 @@ class Planning(BasePlanning):
             llm_request.append_instructions([self.system_prompt])
         if request.text:
             llm_request.contents = [*llm_request.contents, _said(request.text)]
-        _keep_latest(self._asked, id(llm_request), (llm_request, run.session, request))
+        remember(self._asked, id(llm_request), (llm_request, run.session, request))
         self._save(callback_context, run)
 
     async def after_model(
@@ -159,12 +156,6 @@ class Planning(BasePlanning):
         reply = await run.session.answer_one(call, turn, response)
         self._save(context, run)
         return {"error" if reply.is_error else "result": reply.text}
-
-
-def _keep_latest(kept: dict[Any, _Value], key: object, value: _Value) -> None:
-    kept[key] = value
-    if len(kept) > _MOST:
-        del kept[next(iter(kept))]
 
 
 def _call(call: types.FunctionCall) -> Call:

@@ -195,7 +195,7 @@ class PlanningAgent(FunctionAgent):
             if advice.verdict != "again":
                 break
             messages, is_new = [*messages, output.response], False
-            request = attrs.evolve(request, memory=advice.memory, text=advice.text)
+            request = request.again(advice)
         await ctx.store.set(self.scratchpad_key, [*scratchpad, output.response])
         return output
 

@@ -23,13 +23,13 @@ from typing import Any
 
 import attrs
 
-from todoplan.adapters.mcp.server import call_of, remember, result_of
+from todoplan.adapters.mcp.server import call_of, result_of
 from todoplan.dialogue.calls import Clock, utc_now
 from todoplan.dialogue.guidance import Message, Settings
 from todoplan.dialogue.toolbox import Toolbox, require, require_clock
 from todoplan.errors import TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
-from todoplan.planner.session import AsyncSession
+from todoplan.planner.session import AsyncSession, remember
 from todoplan.planner.verifying import Verify
 from todoplan.render.outline import to_text
 from todoplan.stores.memory import MemoryStore

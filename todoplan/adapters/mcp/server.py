@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 import attrs
@@ -40,7 +40,7 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import ToolSet
 from todoplan.errors import PlanError, TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner
-from todoplan.planner.session import AsyncSession
+from todoplan.planner.session import AsyncSession, remember
 from todoplan.planner.verifying import Verify
 from todoplan.render.outline import to_text
 from todoplan.stores.memory import MemoryStore
@@ -53,7 +53,6 @@ _LONGEST_NAME = 40
 _PATIENCE = 1.0
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 _NO_CONNECTIONS = "2026-07-28"
-_Value = TypeVar("_Value")
 _Handler = Callable[[Any, Any], Awaitable[Any]]
 """A request handler `(context, params) -> result`, with the signature of mcp 2.x."""
 
@@ -301,13 +300,6 @@ def _name(said: Any) -> str | None:
     # Other clients' models read the name in replies, so it must be one short line without control
     # characters.
     return "".join(filter(str.isprintable, info.name))[:_LONGEST_NAME].strip() or None
-
-
-def remember(kept: dict[Any, _Value], key: object, value: _Value) -> None:
-    """Add a value that is kept until 1,000 others were added after it."""
-    kept[key] = value
-    if len(kept) > _MOST:
-        del kept[next(iter(kept))]
 
 
 @attrs.define
