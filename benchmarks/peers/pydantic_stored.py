@@ -1,5 +1,6 @@
 """Pydantic AI's history after a plan's life: the bytes of what a plan adds to its messages."""
 
+import asyncio
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -54,7 +55,8 @@ def _life(given: dict[str, Any], sent: Iterable[Sent]) -> tuple[int, int]:
         return ModelResponse(parts=[part])
 
     agent: Any = Agent(FunctionModel(answer), **given)
-    result = agent.run_sync("Go on.", usage_limits=UsageLimits(request_limit=None))
+    # Not `run_sync`, which leaves an event loop open.
+    result = asyncio.run(agent.run("Go on.", usage_limits=UsageLimits(request_limit=None)))
     messages = ModelMessagesTypeAdapter.dump_python(result.all_messages(), mode="json")
     sizes = [
         len(json.dumps(one["metadata"]))
