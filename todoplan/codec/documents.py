@@ -6,6 +6,7 @@ Law: what is read equals what was written, and the sequence of ids continues.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import lru_cache
 from json.encoder import encode_basestring
 from operator import attrgetter
 from types import MappingProxyType
@@ -832,7 +833,13 @@ def read_recent(kept: Any) -> tuple[Entry, ...]:
             f"the journal in this state is damaged: {kept!r:.60} is no list of texts; leave it out"
         )
         raise CodecError(msg)
-    return tuple(entry_from_data(parse(line)) for line in kept)
+    return tuple(map(_entry_of, kept))
+
+
+# A state is read again and again, and most of its lines stay: an entry is a value.
+@lru_cache(maxsize=256)
+def _entry_of(line: str) -> Entry:
+    return entry_from_data(parse(line))
 
 
 def base_of_0_2(data: object) -> Base:

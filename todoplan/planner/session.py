@@ -36,6 +36,7 @@ from todoplan.codec.engine import (
     read_each,
     read_object,
     text,
+    to_text,
     write_fields,
     wrong_shape,
 )
@@ -747,6 +748,11 @@ class _Session(Generic[P]):
         and its latest entries where no store keeps them. `opened` goes on from it.
         """
         return {**({} if self.slot is None else self.slot.slot), SESSION: self.record}
+
+    def to_text(self) -> str:
+        """Return `to_data` as one JSON text; `read_text` reads it."""
+        more = {SESSION: self.record}
+        return to_text(more) if self.slot is None else self.slot.to_text(**more)
 
     @property
     def request(self) -> Request | None:

@@ -1057,6 +1057,9 @@ class Transactions:
         """
         if len(tail) == 1 and tail[0] is last:  # nearly always, where the store is in memory
             return known
+        if last is None and len(tail) == 1 and tail[0].revision == known.revision:
+            self._feed.saw(known, tail[0])  # it was loaded: this is the entry that led to it
+            return known
         plan = follow(known, behind_known(self._plan_id, known.revision, last, tail))
         self._feed.saw(plan, tail[-1] if tail else None)
         return plan

@@ -15,8 +15,9 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from datetime import UTC
 from typing import Any
 
-from todoplan.codec import plan_from_data, plan_to_data
+from todoplan.codec import dump_plan, plan_from_data, plan_to_data
 from todoplan.codec.documents import RECENT, entry_line, read_recent, with_lines
+from todoplan.codec.engine import to_text
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import EdgeAdded, EdgeRemoved, StatusChanged
 from todoplan.core.plan.plan import Plan
@@ -72,6 +73,7 @@ class SlotStore(MemoryStore):
         super().__init__()
         self._slot, self._lazily = slot, lazily
         self._unwritten: list[str | Entry] = []
+        self._is_behind = False  # whether the document in the mapping is that of an earlier plan
         self.plan_id = plan_id
         self._earlier = read_recent(slot.get(JOURNAL))
         plan = plan_from_data(slot[SLOT]) if SLOT in slot else Plan()
@@ -85,12 +87,26 @@ class SlotStore(MemoryStore):
     @property
     def slot(self) -> MutableMapping[str, Any]:
         """The mapping, with the current plan."""
+        self._write_journal()
+        if self._is_behind:
+            self._slot[SLOT] = plan_to_data(self.load(self.plan_id))
+            self._is_behind = False
+        return self._slot
+
+    def to_text(self, **more: Any) -> str:
+        """
+        Return the mapping and `more` as one JSON text. Only the tasks that changed are encoded.
+        """
+        self._write_journal()
+        rest = {key: value for key, value in {**self._slot, **more}.items() if key != SLOT}
+        return f'{{"{SLOT}":{dump_plan(self.load(self.plan_id))},{to_text(rest)[1:]}'
+
+    def _write_journal(self) -> None:
         if self._unwritten:
             unwritten, self._unwritten = self._unwritten, []
             lines = [one if isinstance(one, str) else entry_line(one) for one in unwritten]
-            self._slot[SLOT] = plan_to_data(self.load(self.plan_id))
             self._slot[JOURNAL] = with_lines(self._slot.get(JOURNAL), lines)
-        return self._slot
+            self._is_behind = True
 
     def history(self) -> tuple[Entry, ...]:
         """Return the latest entries, oldest first, including the loaded ones."""

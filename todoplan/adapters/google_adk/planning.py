@@ -12,7 +12,6 @@ session over to the wrapper, which gets the request alone.
 
 from __future__ import annotations
 
-import json
 import weakref
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -108,7 +107,7 @@ class Planning(BasePlanning):
         return any(each and (each.app_name, each.user_id, each.id) == ids for each in alive)
 
     def _save(self, context: CallbackContext | ToolContext, run: _Run) -> None:
-        text = json.dumps(run.session.to_data())
+        text = run.session.to_text()
         if text != run.text:
             run.text = context.state[KEY] = text
 
@@ -464,7 +463,7 @@ def _opened(planning: Planning, session: Session) -> AsyncSession:
 
 
 async def _keep(opened: AsyncSession, service: BaseSessionService, session: Session) -> None:
-    text = json.dumps(opened.to_data())
+    text = opened.to_text()
     if text != session.state.get(KEY):
         actions = EventActions(state_delta={KEY: text})
         await service.append_event(session, Event(author="user", actions=actions))

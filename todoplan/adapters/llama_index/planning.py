@@ -14,7 +14,6 @@ scratchpad and repeat the user's message.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -112,7 +111,7 @@ class Planning(BasePlanning):
                 yield run
             finally:
                 if saves:
-                    run.text = json.dumps(run.session.to_data())
+                    run.text = run.session.to_text()
                     await store.set(KEY, run.text)
 
     async def answer(self, ctx: Context, name: str, arguments: dict[str, Any]) -> Reply:

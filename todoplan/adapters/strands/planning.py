@@ -1,8 +1,9 @@
 """
 `Planning`: a plugin with the tools, and a middleware around each request to the model.
 
-The plan and the session's record are a JSON value in `agent.state`, which every session manager of
-Strands keeps. During a run they are also in a session in memory, which is opened from the state
+The plan and the session's record are a JSON text in `agent.state`, which every session manager of
+Strands keeps. It is a text because Strands copies a value deeply, each time it is read or written.
+During a run they are also in a session in memory, which is opened from the state
 when the run begins.
 """
 
@@ -30,7 +31,7 @@ from todoplan.dialogue.guidance import Message, ToolResult
 from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
-from todoplan.planner.session import AsyncSession, BasePlanning
+from todoplan.planner.session import AsyncSession, BasePlanning, read_text
 from todoplan.stores.slot import JOURNAL, plan_in_slot
 
 KEY = "todoplan"
@@ -78,7 +79,7 @@ class Planning(BasePlanning, Plugin):
 
     def saved(self, agent: Agent) -> AsyncSession:
         """Return the session that was saved in an agent's state, or a new one."""
-        return self.opened(agent.state.get(KEY) or {})
+        return self.opened(_kept(agent))
 
     def works_on(self, agent: Agent) -> bool:
         """Return whether a run of the agent, or of another one with its saved session, goes on."""
@@ -109,7 +110,7 @@ class Planning(BasePlanning, Plugin):
             try:
                 advice = await session.after_model(answer, request=request)
             finally:
-                agent.state.set(KEY, session.to_data())
+                agent.state.set(KEY, session.to_text())
             if advice.verdict != "again":
                 yield event
                 return
@@ -184,7 +185,7 @@ class PlanTool(AgentTool):
         call = Call(self.tool_name, tool_use["input"], tool_use["toolUseId"])
         session = self._planning.session(agent)
         reply = await session.answer_one(call, turn if call in turn else [call], "")
-        agent.state.set(KEY, session.to_data())
+        agent.state.set(KEY, session.to_text())
         status = "error" if reply.is_error else "success"
         yield {"toolUseId": call.call_id, "status": status, "content": [{"text": reply.text}]}
 
@@ -208,7 +209,7 @@ def plan_of_state(agent: Agent) -> Plan:
         CodecError: the saved plan is damaged.
         PlanError: a store keeps the plan.
     """
-    return plan_in_slot(require(agent, Agent).state.get(KEY), "agent")
+    return plan_in_slot(_kept(agent), "agent")
 
 
 def history_of(agent: Agent) -> tuple[Entry, ...]:
@@ -218,7 +219,7 @@ def history_of(agent: Agent) -> tuple[Entry, ...]:
     Raises:
         CodecError: as in `plan_of_state`.
     """
-    return read_recent((require(agent, Agent).state.get(KEY) or {}).get(JOURNAL))
+    return read_recent(_kept(agent).get(JOURNAL))
 
 
 async def seed_plan(
@@ -287,13 +288,17 @@ def _idle(planning: Planning, agent: Agent) -> AsyncSession:
     return planning.saved(agent)
 
 
+def _kept(agent: Agent) -> dict[str, Any]:
+    return read_text(require(agent, Agent).state.get(KEY) or "{}")
+
+
 def _place(agent: Agent) -> object:
     manager: Any = agent._session_manager  # noqa: SLF001 - it has no public name
     return (manager.session_id, agent.agent_id) if manager else id(agent)
 
 
 def _keep(session: AsyncSession, agent: Agent) -> None:
-    agent.state.set(KEY, session.to_data())
+    agent.state.set(KEY, session.to_text())
     # Strands saves the state when a message is added or a run ends, and neither happens here.
     if manager := agent._session_manager:  # noqa: SLF001 - as above
         manager.sync_agent(agent)
