@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from todoplan.cli.app import AUDITS, SORT_KEYS, app
-from todoplan.cli.commands import PLAN_COMMANDS
+from todoplan.cli.commands import HELP_GROUPS, PLAN_COMMANDS
 from todoplan.cli.recordings import SORTS
 from todoplan.transcripts import DIALECT_NAMES
 from todoplan.transcripts.reading import DIALECTS
@@ -88,7 +88,12 @@ def test_wrong_use_is_exit_2_with_a_reason(invoke, arguments, reason):
 
 def test_without_a_command_the_help_is_shown(invoke):
     """`todoplan` alone says what there is."""
-    assert "Commands:" in invoke().output
+    assert "Change the plan:" in invoke().output
+
+
+def test_the_help_has_each_command_once_in_a_group():
+    """The groups say what the commands are for."""
+    assert sorted(name for names in HELP_GROUPS.values() for name in names) == sorted(COMMANDS)
 
 
 def test_the_names_that_options_allow_are_those_of_the_commands():

@@ -21,7 +21,7 @@ PATIENCE = 600  # seconds until a process that hangs is a failure: no test hangs
         (["replay", "--sample"], b"8 planning calls"),
         (["schema", "todos"], b'"write_todos"'),
         (["--version"], b"."),
-        (["--help"], b"Commands:"),
+        (["--help"], b"Change the plan:"),
     ],
 )
 def test_a_fresh_process_answers(command, arguments, shown):

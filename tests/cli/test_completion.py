@@ -43,7 +43,9 @@ def test_the_command_itself_is_asked(command):
 
 def test_names_of_tables_are_completed():
     """Commands, and what an option takes."""
-    assert completed("todoplan re") == ["replay", "ready", "release", "remove", "report"]
+    assert completed("todoplan re") == [
+        *("replay", "ready", "release", "remove", "redo", "report"),
+    ]
     assert completed("todoplan show --format m") == ["markdown", "mermaid"]
     assert completed("todoplan add x --policy cl") == ["claude", "claude-strict"]
     assert completed("todoplan guide rec") == ["recordings"]

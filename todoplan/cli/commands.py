@@ -15,12 +15,13 @@ from typing import Annotated, Any, cast
 
 import attrs
 import typer
+from typer.core import TyperGroup
 
 import todoplan
 from todoplan.cli import plans
 from todoplan.cli.plans import STORE, Edit, Judge, Place, Writer, id_of, ids_of_arguments
 from todoplan.cli.screen import exit_with
-from todoplan.core.commands import AnswerTask, ApprovePlan, CreateTask, UpdateTask
+from todoplan.core.commands import AnswerTask, ApprovePlan, CreateTask, DeleteTask, UpdateTask
 from todoplan.core.plan.model import Priority, PriorityWord, Status, Waiting
 from todoplan.core.rules import PRESETS
 from todoplan.errors import TodoplanError
@@ -143,7 +144,7 @@ AsLines = Annotated[
 
 _ID = {"metavar": "ID", "autocompletion": known_tasks}
 Subject = Annotated[str, typer.Argument(metavar="TEXT", help="What is to be done.")]
-TaskId = Annotated[str, typer.Argument(help="The task, by its id.", **_ID)]
+TaskId = Annotated[str, typer.Argument(help="The task, by its id; several as 2,3 or 2-4.", **_ID)]
 TaskIds = Annotated[
     list[str], typer.Argument(help="The tasks, by their ids: 2 3, 2,3 or 2-4.", **_ID)
 ]
@@ -474,7 +475,7 @@ def _wait(  # noqa: PLR0913 - an argument for each option
         msg = "--over ends the wait: leave the reason, --question and --until out"
         raise typer.BadParameter(msg)
     waiting = None if over else Waiting(reason, until, question or None)
-    exit_with(partial(plans.carry_out, partial(UpdateTask, id_of(task), waiting=waiting), how))
+    exit_with(partial(plans.on_each, partial(UpdateTask, waiting=waiting), [task], how))
 
 
 def _answer(task: TaskId, text: Answer, *, how: Edit) -> None:
@@ -483,7 +484,7 @@ def _answer(task: TaskId, text: Answer, *, how: Edit) -> None:
         over = f"todoplan wait {id_of(task)} --over"
         msg = f"the answer is empty; say something, or end the wait: {over}"
         raise typer.BadParameter(msg)
-    exit_with(partial(plans.carry_out, partial(AnswerTask, id_of(task), text), how))
+    exit_with(partial(plans.on_each, partial(AnswerTask, answer=text), [task], how))
 
 
 def _edit(
@@ -509,18 +510,18 @@ def _edit(
         changes[name] = changes[name] or None
     if changes.get("parent"):
         changes["parent"] = id_of(changes["parent"])
-    exit_with(partial(plans.carry_out, partial(UpdateTask, id_of(task), **changes), how))
+    exit_with(partial(plans.on_each, partial(UpdateTask, **changes), [task], how))
 
 
 def _link(task: TaskId, *, after: After, remove: Remove = False, how: Edit) -> None:
     """Make a task depend on other tasks, or remove the dependency with --remove."""
     edges = "remove_blocked_by" if remove else "add_blocked_by"
 
-    def make() -> UpdateTask:
+    def make(task_id: str) -> UpdateTask:
         changes: dict[str, Any] = {edges: ids_of_arguments(after or ())}
-        return UpdateTask(id_of(task), **changes)
+        return UpdateTask(task_id, **changes)
 
-    exit_with(partial(plans.carry_out, make, how))
+    exit_with(partial(plans.on_each, make, [task], how))
 
 
 def _release(tasks: TaskIds, *, how: Edit) -> None:
@@ -538,7 +539,7 @@ def _remove(tasks: TaskIds, *, how: Edit) -> None:
 
     To keep a task that will not be done, cancel it: edit --status cancelled.
     """
-    exit_with(partial(plans.remove, tasks, how))
+    exit_with(partial(plans.on_each, DeleteTask, tasks, how))
 
 
 def _undo(*, place: Place, writer: Writer, as_json: AsData = False) -> None:
@@ -548,6 +549,11 @@ def _undo(*, place: Place, writer: Writer, as_json: AsData = False) -> None:
     Repeat the command to undo earlier changes.
     """
     exit_with(partial(plans.undo, Edit(as_json, place, writer)))
+
+
+def _redo(*, place: Place, writer: Writer, as_json: AsData = False) -> None:
+    """Undo the last undo, unless the plan was changed after it."""
+    exit_with(partial(plans.redo, Edit(as_json, place, writer)))
 
 
 def _approve(*, how: Edit) -> None:
@@ -613,6 +619,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "remove": _remove,
     "rm": _remove,
     "undo": _undo,
+    "redo": _redo,
     "approve": _approve,
     "drift": _drift,
     "log": _log,
@@ -626,10 +633,38 @@ PLAN_COMMANDS = {name: with_groups(command) for name, command in _COMMANDS.items
 """The commands by name."""
 
 
+HELP_GROUPS = {
+    "Begin": ("demo", "guide", "where"),
+    "See the plan": (
+        *("list", "next", "ready", "log", "diff", "drift", "watch", "board", "report", "show"),
+    ),
+    "Change the plan": (
+        *("add", "start", "done", "fail", "wait", "answer", "edit", "link", "remove", "rm"),
+        *("undo", "redo", "approve", "release"),
+    ),
+    "Check and move plans": ("check", "import", "sync", "store"),
+    "Give a plan to an agent": ("mcp", "plugin", "hook", "schema", "new-adapter"),
+    "Read recordings of agents": ("replay", "stats"),
+}
+"""The commands by what they are for, as the help lists them."""
+
+
+class _Grouped(TyperGroup):
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as typer calls it
+        """Write the commands in their groups."""
+        width = formatter.width - 6 - max(map(len, self.commands))
+        for group, names in HELP_GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(width)) for name in names]
+                )
+
+
 def make_app() -> typer.Typer:
     """Return the application without commands."""
     app = typer.Typer(
         name="todoplan",
+        cls=_Grouped,
         rich_markup_mode=None,  # brackets in help texts are brackets
         no_args_is_help=True,
         pretty_exceptions_enable=False,  # a defect shows Python's own traceback, without the locals

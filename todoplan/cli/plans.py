@@ -23,7 +23,6 @@ from todoplan.core.commands import (
     Batch,
     Command,
     CreateTask,
-    DeleteTask,
     ReleaseClaim,
     StartNext,
     UpdateTask,
@@ -424,13 +423,16 @@ def add_task(make: Callable[[], CreateTask], edit: Edit, screen: Screen) -> int:
     return carry_out(make, edit, screen, creates=True)
 
 
+def on_each(
+    make: Callable[[str], Command], tasks: Sequence[str], edit: Edit, screen: Screen
+) -> int:
+    """Carry out the command that `make` returns for each task, all or none."""
+    return carry_out(lambda: _batch(map(make, ids_of_arguments(tasks))), edit, screen)
+
+
 def set_status(tasks: Sequence[str], status: StatusWord, edit: Edit, screen: Screen) -> int:
     """Set the status of tasks, all or none, and return the exit code."""
-    return carry_out(
-        lambda: _batch(UpdateTask(each, status=status) for each in ids_of_arguments(tasks)),
-        edit,
-        screen,
-    )
+    return on_each(partial(UpdateTask, status=status), tasks, edit, screen)
 
 
 def start(tasks: Sequence[str], edit: Edit, screen: Screen) -> int:
@@ -440,11 +442,6 @@ def start(tasks: Sequence[str], edit: Edit, screen: Screen) -> int:
     return carry_out(StartNext, edit, screen)
 
 
-def remove(tasks: Sequence[str], edit: Edit, screen: Screen) -> int:
-    """Delete tasks, all or none, and return the exit code."""
-    return carry_out(lambda: _batch(map(DeleteTask, ids_of_arguments(tasks))), edit, screen)
-
-
 def undo(edit: Edit, screen: Screen) -> int:
     """
     Undo the last accepted command that is not undone yet, by any actor, and return the exit code.
@@ -452,6 +449,11 @@ def undo(edit: Edit, screen: Screen) -> int:
     An undo that would end a valid claim is refused.
     """
     return _edited(lambda planner: _undone(planner, edit.writer.name), edit, screen)
+
+
+def redo(edit: Edit, screen: Screen) -> int:
+    """Undo the last undo, unless another change came after it, and return the exit code."""
+    return _edited(lambda planner: _redone(planner, edit.writer.name), edit, screen)
 
 
 def release(tasks: Sequence[str], edit: Edit, screen: Screen) -> int:
@@ -493,16 +495,35 @@ def _undone(planner: "Planner", actor: str | None) -> _Result:
     from todoplan.dialogue.toolbox import last_change  # noqa: PLC0415 - slow to import
 
     plan, journal = planner.plan, planner.history()
-    target = last_change(journal)
     # With `seen`, a change that another actor makes at this moment is not undone.
     decision = planner.undo(actor=actor, seen=plan.revision)
-    if target is None or isinstance(decision, Rejected):
-        return decision, ()
-    before = follow(Plan(), journal[: journal.index(target)])
-    phrases = "; ".join(entry_phrases(target, plan_after(before, target), before))
-    by = f" (by {clip(one_line(target.actor), _LONGEST_TASK_TEXT)})" if target.actor else ""
+    return decision, _told("undone", last_change(journal), journal, decision, plan)
+
+
+def _redone(planner: "Planner", actor: str | None) -> _Result:
+    from todoplan.dialogue.toolbox import REDO, last_undo  # noqa: PLC0415 - slow to import
+
+    plan, journal = planner.plan, planner.history()
+    last = last_undo(journal)
+    if last is None:
+        return Rejected((Problem("nothing_to_redo"),)), ()
+    before = follow(Plan(), journal[: journal.index(last)])
+    decision = planner.restore(before, actor=actor, seen=plan.revision, cause=REDO)
+    change = next((entry for entry in journal if entry.revision == last.undoes), None)
+    return decision, _told("redone", change, journal, decision, plan)
+
+
+def _told(
+    done: str, change: Entry | None, journal: Sequence[Entry], decision: Decision, plan: Plan
+) -> tuple[str, ...]:
+    """Return the phrases about a change of a `plan` that was undone or redone."""
+    if change is None or isinstance(decision, Rejected):
+        return ()
+    before = follow(Plan(), journal[: journal.index(change)])
+    phrases = "; ".join(entry_phrases(change, plan_after(before, change), before))
+    by = f" (by {clip(one_line(change.actor), _LONGEST_TASK_TEXT)})" if change.actor else ""
     came = event_phrases(decision.events, decision.plan, plan)
-    return decision, (f"undone: {phrases or 'no change'}{by}", *came)
+    return (f"{done}: {phrases or 'no change'}{by}", *came)
 
 
 def _freed(planner: "Planner", task_ids: Sequence[str], edit: Edit) -> _Result:

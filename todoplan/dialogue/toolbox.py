@@ -797,6 +797,25 @@ def last_change(journal: Sequence[Entry]) -> Entry | None:
     return next(standing, None)
 
 
+REDO = "redo"
+"""The cause of an entry that undoes an undo: it is a change of its own, which can be undone."""
+
+
+def last_undo(journal: Sequence[Entry]) -> Entry | None:
+    """Return the last undo that is not redone, or `None` if a change came after it."""
+    redone = 0
+    for entry in reversed(journal):
+        if entry.undoes:
+            if not redone:
+                return entry
+            redone -= 1
+        elif entry.cause == REDO:
+            redone += 1
+        elif not _is_heartbeat(entry):
+            return None
+    return None
+
+
 def _is_heartbeat(entry: Entry) -> bool:
     # A worker renews its claim every few seconds: without this, a person's undo would never reach
     # an earlier change. The restored plan keeps the present expiry of each claim.

@@ -511,6 +511,10 @@ def put_back(plan: Plan, earlier: Plan, blank: Entry, fences: Fences) -> Outcome
     return Outcome(decision, after, (Signed((entry,), after),))
 
 
+def _moved_on(plan: Plan, seen: int) -> Rejected:
+    return Rejected((Problem("moved_on", seen=str(seen), legal=str(plan.revision)),))
+
+
 _NO_REPLIES: Mapping[int, Reply] = {}
 _NEVER_READ = (Plan(), None)
 
@@ -848,8 +852,7 @@ class Transactions:
             journal = kept or stored
             # Law 15: "the last command" is another one by now, which its actor has never seen.
             if seen is not None and plan.revision != seen:
-                moved_on = Problem("moved_on", seen=str(seen), legal=str(plan.revision))
-                return Outcome(Rejected((moved_on,)), plan)
+                return Outcome(_moved_on(plan, seen), plan)
             # From the journal: another planner, or this one after a restart, goes on undoing.
             change = last_change(journal)
             if change is None:
@@ -872,16 +875,25 @@ class Transactions:
         return self._commit(attempt, lambda *_: ALL)
 
     def _restore(
-        self, earlier: Plan, *, actor: str | None = None, fences: Fences | None = None
+        self,
+        earlier: Plan,
+        *,
+        actor: str | None = None,
+        seen: int | None = None,
+        fences: Fences | None = None,
+        cause: str = "restore",
     ) -> Steps[Decision]:
         """
         Make the tasks those of an earlier plan, or seed them. Ids and revision go on. No rule is
-        asked: an earlier plan may break one of today's. Live claims are as of `undo`.
+        asked: an earlier plan may break one of today's. `seen` and live claims are as of `undo`.
+        `cause` is the command that the journal names.
         """
         own = self._actors.fences(actor) if fences is None else fences
 
         def attempt(plan: Plan, _: Journal, at: datetime) -> Outcome:
-            return put_back(plan, earlier, Entry(0, (), at, actor, cause="restore"), own)
+            if seen is not None and plan.revision != seen:
+                return Outcome(_moved_on(plan, seen), plan)
+            return put_back(plan, earlier, Entry(0, (), at, actor, cause=cause), own)
 
         return self._commit(attempt)
 

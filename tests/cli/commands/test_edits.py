@@ -138,6 +138,76 @@ def test_undo_says_whose_change_went_and_what_that_changed(garden, invoke):
     assert rows[-4:] == ["took back 3", "removed #2", "took back 1", "removed #1"]
 
 
+def test_redo_brings_an_undone_change_back(garden, invoke):
+    """It says which; the last undo first, and again."""
+    invoke("done", "1")
+    assert invoke("undo").exit_code == invoke("undo").exit_code == 0
+    assert invoke("redo", "--actor", "bob").stdout == (
+        "redone: created #2 Reap; linked #2 Reap (by ann)\n"
+        "restored #2 Reap\n0/2 completed; ready: #1\n"
+    )
+    assert invoke("redo").stdout.startswith("redone: completed #1 Sow (by ann)\n")
+    assert plan_in(garden)["1"].status is Status.COMPLETED
+
+
+def test_a_redo_is_undone_and_redone(garden, invoke):
+    """It is a change like any other."""
+    for command in ("undo", "redo", "undo", "undo"):
+        assert invoke(command).exit_code == 0
+    assert len(plan_in(garden)) == 0
+    for _ in range(2):
+        assert invoke("redo").exit_code == 0
+    assert [task.subject for task in plan_in(garden)] == ["Sow", "Reap"]
+    assert invoke("redo").exit_code == 1
+
+
+def test_redo_is_refused_after_another_change(garden, invoke):
+    """That change has replaced what was undone."""
+    invoke("undo")
+    invoke("add", "Dig")
+    refused = invoke("redo")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "The last change of the plan is no undo" in refused.stderr
+    assert not data_of(invoke("redo", "--json"))["accepted"]
+
+
+def test_redo_after_a_heartbeat(garden, invoke):
+    """A worker that renews its claim changes nothing of a person's."""
+    clock = iter(datetime(2020, 1, 1, minute, tzinfo=UTC) for minute in range(60))
+    planner = Planner(FileStore(garden), "plan", clock=lambda: next(clock))
+    planner.apply(ClaimTask("worker", lease=60 * 60 * 24 * 365 * 20)).unwrap()
+    planner.apply(CreateTask("Dig")).unwrap()
+    planner.undo(fences={"1": 1}).unwrap()
+    planner.apply(RenewClaim("1", 1, lease=60 * 60 * 24 * 365 * 21)).unwrap()
+    assert invoke("redo").stdout.startswith("redone: created #3 Dig\n")
+
+
+def test_what_comes_between_a_look_and_redo_stays(garden, invoke, monkeypatch):
+    """The redo is refused: it would remove a change that nobody has seen."""
+    invoke("undo")
+    restore = Planner.restore
+
+    def late(planner, *given, **options):
+        Planner(FileStore(garden), "plan").apply(CreateTask("Rest")).unwrap()
+        return restore(planner, *given, **options)
+
+    monkeypatch.setattr(Planner, "restore", late)
+    refused = invoke("redo")
+    assert refused.exit_code == 1
+    assert "moved on" in refused.stderr
+
+
+def test_one_edit_of_several_tasks(garden, invoke):
+    """Wherever an id goes, lists and ranges go too; all or none."""
+    assert invoke("edit", "1-2", "--priority", "high").exit_code == 0
+    assert {task.priority for task in plan_in(garden)} == {"high"}
+    assert invoke("wait", "1,2", "for rain").exit_code == 0
+    assert all(task.waiting for task in plan_in(garden))
+    assert invoke("edit", "1-9", "--priority", "low").exit_code == 1
+    assert {task.priority for task in plan_in(garden)} == {"high"}
+    assert invoke("undo").stdout.startswith("undone: waiting #1-#2")
+
+
 def test_a_change_by_nobody_is_taken_back_too(path, invoke):
     """It has no name to say."""
     assert invoke("add", "Sow").exit_code == invoke("add", "Dig", "--actor", "").exit_code == 0
