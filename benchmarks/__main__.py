@@ -2,10 +2,14 @@
 `python -m benchmarks` runs all suites and writes results, tables and the plot.
 
 If suites are named, or with `--quick`, figures are printed, and written only with `--save`.
+
+Some suites have options of their own and are not part of a run of all: `understanding`.
+`python -m benchmarks NAME --help` shows them.
 """
 
 import argparse
 import json
+import sys
 import time
 from importlib import import_module
 from pathlib import Path
@@ -25,11 +29,16 @@ SUITES = (
     "operations",
     "life",
 )
+WITH_OPTIONS = ("understanding",)
 HERE = Path(__file__).parent
 
 
 def main() -> None:
     """Run the requested suites."""
+    name, *options = sys.argv[1:] or [""]
+    if name in WITH_OPTIONS:
+        import_module(f"benchmarks.suites.{name}").main(options)
+        return
     parser = _arguments()
     asked = parser.parse_args()
     if asked.again:
