@@ -27,15 +27,19 @@ from todoplan.adapters.langgraph import (
     aseed_plan,
     edit_plan,
     make_tools,
+    merge_plans,
     plan_of_state,
+    plan_update,
     seed_plan,
 )
+from todoplan.adapters.langgraph.plans import PlanChannel
 from todoplan.core import commands
 from todoplan.core.decide import decide
 from todoplan.core.rules import Policy
 from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import tasks
+from todoplan.errors import CodecError
 
 HELLO = {"messages": [("user", "hello")]}
 FULL = {
@@ -308,3 +312,26 @@ def test_a_subgraph_written_by_hand_shares_the_plan_across_checkpoints():
     ]
     outer.invoke(None, thread())
     assert plan_of_state(outer.get_state(thread()))["1"].status == "completed"
+
+
+def test_a_checkpoint_has_the_plan_compressed():
+    """A small value stays as it is, and so does one that an earlier version saved."""
+    plan = decide(Plan(), commands.CreateTask("Dig " * 400), Policy()).unwrap()
+    channel = PlanChannel(dict, merge_plans)
+    channel.update([plan_update(plan)["todoplan"]])
+    kept = channel.checkpoint()
+    assert isinstance(kept, bytes)
+    assert len(kept) < 500
+    assert channel.checkpoint() is kept
+    again = channel.from_checkpoint(kept)
+    assert plan_of_state({"todoplan": again.get()}) == plan
+    assert again.checkpoint() is kept
+    assert channel.from_checkpoint(channel.get()).get() is channel.get()
+    small = channel.from_checkpoint({"stored": "garden"})
+    assert small.checkpoint() == {"stored": "garden"}
+
+
+def test_a_damaged_checkpoint_is_an_error():
+    """And never an empty plan."""
+    with pytest.raises(CodecError, match="damaged"):
+        PlanChannel(dict, merge_plans).from_checkpoint(b"half")

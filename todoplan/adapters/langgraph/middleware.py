@@ -40,6 +40,7 @@ from langgraph.types import Command, interrupt
 from todoplan.adapters.langgraph.plans import (
     MEMORY,
     RUN,
+    PlanChannel,
     Steps,
     StoredPlans,
     at_once,
@@ -91,9 +92,11 @@ class PlanAgentState(AgentState[Any]):
     the memory of guidance, and `todoplan_run`, which is set after the first request of a run.
     """
 
-    # The reducer must be last: LangGraph silently ignores it elsewhere. Not in the input, since
-    # deepagents passes the caller's state to a subagent, including the plan.
-    todoplan: Annotated[NotRequired[dict[str, Any]], OmitFromInput, merge_agent_plans]
+    # Not in the input, since deepagents passes the caller's state, including the plan, to a
+    # subagent.
+    todoplan: Annotated[
+        NotRequired[dict[str, Any]], OmitFromInput, PlanChannel(dict[str, Any], merge_agent_plans)
+    ]
     # LangChain's own key has no reducer, so two branches that write it in one step are an error
     # (InvalidUpdateError). It is in the input: a list from outside becomes the first plan.
     todos: Annotated[NotRequired[list[dict[str, Any]] | None], later]

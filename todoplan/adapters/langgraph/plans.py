@@ -28,19 +28,21 @@ from __future__ import annotations
 
 import json
 import logging
+import zlib
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from inspect import iscoroutinefunction, signature
 from typing import Annotated, Any, Concatenate, NotRequired, ParamSpec, TypeVar, cast
 from uuid import uuid4
-from zlib import crc32
 
 import attrs
 from langchain_core.callbacks import BaseCallbackManager, CallbackManager
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.channels import BinaryOperatorAggregate
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.config import get_config
 from langgraph.graph import MessagesState
 from langgraph.graph.state import CompiledStateGraph
@@ -83,7 +85,7 @@ from todoplan.dialogue.toolbox import (
     whole_entry,
 )
 from todoplan.dialogue.tools import Definition, write_tool
-from todoplan.errors import PlanError
+from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
 from todoplan.planner.parallel_calls import ParallelCalls
 from todoplan.planner.session import (
@@ -370,10 +372,52 @@ def _merged_stored(current: _Value, update: _Value) -> _Value:
     return {STORED: plan_id, SESSION: _record_data(attrs.evolve(later, fences=fences))}
 
 
+class PlanChannel(BinaryOperatorAggregate[Any]):
+    """
+    The plan in a graph's state. A checkpoint has it compressed.
+
+    Each checkpoint of a thread has the whole plan and its journal, and nearly all of it stands in
+    the checkpoint before it. A tenth of the bytes is left.
+    """
+
+    __slots__ = ("_packed",)
+
+    def checkpoint(self) -> Any:
+        """Return the value to save; LangGraph asks after each step, also if nothing changed."""
+        value, packed = getattr(self, "_packed", (None, None))
+        if value is not self.value:
+            kind, data = _SERDE.dumps_typed(self.value)
+            packs = kind == _MSGPACK and len(data) > _SMALL
+            packed = zlib.compress(data, 1) if packs else self.value
+            self._packed = self.value, packed
+        return packed
+
+    def from_checkpoint(self, checkpoint: Any) -> PlanChannel:
+        """
+        Return the channel with a saved value, compressed or not.
+
+        Raises:
+            CodecError: the value is damaged.
+        """
+        if not isinstance(checkpoint, bytes):
+            return super().from_checkpoint(checkpoint)
+        try:
+            value = _SERDE.loads_typed((_MSGPACK, zlib.decompress(checkpoint)))
+        except zlib.error as error:
+            msg = f"the plan in this checkpoint is damaged: {error}"
+            raise CodecError(msg, problem="damaged") from error
+        channel = super().from_checkpoint(value)
+        channel._packed = value, checkpoint  # noqa: SLF001 - its own kind
+        return channel
+
+
+_SERDE, _MSGPACK, _SMALL = JsonPlusSerializer(), "msgpack", 1_024
+
+
 class PlanState(MessagesState):
     """State of a graph written by hand: `messages`, and the plan under `todoplan`."""
 
-    todoplan: Annotated[NotRequired[dict[str, Any]], merge_plans]
+    todoplan: Annotated[NotRequired[dict[str, Any]], PlanChannel(dict[str, Any], merge_plans)]
 
 
 def value_in(state: Any, key: str = PLAN) -> Any:
@@ -726,7 +770,7 @@ def _name(call: Call) -> str:
     other arguments does not follow it.
     """
     # Not `hash`: it is salted for each process, and a turn may be resumed in another one.
-    return f"{crc32(repr((call.name, call.arguments)).encode()):x}:{call.call_id}"
+    return f"{zlib.crc32(repr((call.name, call.arguments)).encode()):x}:{call.call_id}"
 
 
 def _room(thread: Mapping[str, Any]) -> str:

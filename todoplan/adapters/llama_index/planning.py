@@ -183,7 +183,8 @@ class PlanningAgent(FunctionAgent):
             request = await run.session.before_model(_conversation(messages), is_new=is_new)
         while True:
             # The first choice of a tool is for the user's message, not for a reminder.
-            agent = self if is_new else self.model_copy(update={"initial_tool_choice": None})
+            is_plain = is_new or self.initial_tool_choice is None
+            agent = self if is_plain else self.model_copy(update={"initial_tool_choice": None})
             said = [ChatMessage(request.text)] if request.text else []
             output = await super(PlanningAgent, agent).take_step(
                 _Request(step=ctx), [*messages, *said], tools, memory
