@@ -3,7 +3,7 @@
 
 If suites are named, or with `--quick`, figures are printed, and written only with `--save`.
 
-Some suites have options of their own and are not part of a run of all: `understanding`.
+Some suites have options of their own and are not part of a run of all: `handling`, `understanding`.
 `python -m benchmarks NAME --help` shows them.
 """
 
@@ -29,7 +29,7 @@ SUITES = (
     "operations",
     "life",
 )
-WITH_OPTIONS = ("understanding",)
+WITH_OPTIONS = ("handling", "understanding")
 HERE = Path(__file__).parent
 
 

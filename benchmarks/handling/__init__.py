@@ -1,0 +1,1 @@
+"""How planning tools treat what models send: cases as data, an entry for each implementation."""

@@ -1,0 +1,27 @@
+"""A chat model of LangChain that says what it was given."""
+
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field
+
+
+class Scripted(BaseChatModel):
+    """Answers with the messages that it was given, and keeps what it was asked."""
+
+    says: list[AIMessage] = Field(default_factory=list)
+    asked: list[Any] = Field(default_factory=list)
+    tools: list[Any] = Field(default_factory=list)
+    _llm_type = "scripted"
+
+    def bind_tools(self, tools: Any, **_: Any) -> Any:
+        """Keep the tools."""
+        self.tools = [*tools]
+        return self
+
+    def _generate(self, messages: Any, *_: Any, **__: Any) -> ChatResult:
+        self.asked = messages
+        said = self.says.pop(0) if self.says else AIMessage("Done.")
+        return ChatResult(generations=[ChatGeneration(message=said)])
