@@ -303,15 +303,12 @@ async def _with_hooks(served: Served, store: Any, screen: Screen) -> None:
     from todoplan.adapters.mcp.server import tool_server  # noqa: PLC0415 - same
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # as in `_serving`
-    session_id = next(filter(None, map(os.environ.get, _SESSION_IDS)), None)
     sessions = HostSessions(
-        _toolbox(served, screen),
-        store=store,
-        plan_id=served.plan_id,
-        session_id=session_id,
-        verify=served.verify,
+        _toolbox(served, screen), store=store, plan_id=served.plan_id, verify=served.verify
     )
-    server = tool_server(sessions.toolbox.toolset, sessions.call)
+    if session_id := next(filter(None, map(os.environ.get, _SESSION_IDS)), None):
+        sessions.begin(session_id)
+    server = tool_server(sessions.toolbox.toolset, sessions.call, sessions.system_prompt)
     ours()
     async with answering(sessions, socket_of(os.getppid())):
         await mcp.serve_stdio(server)

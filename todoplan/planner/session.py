@@ -1001,8 +1001,7 @@ class Session(_Session[Planner]):
         """
         Carry out a command of somebody else's: a person's, or the program's. The session is told.
         """
-        chosen = None if policy is None else require(policy, Policy)
-        return self.planner.apply(command, actor=actor, policy=chosen, key=key)
+        return self.planner.apply(command, actor=actor, policy=policy, key=key)
 
     def undo(
         self,
@@ -1068,8 +1067,7 @@ class AsyncSession(_Session[AsyncPlanner]):
         key: str | None = None,
     ) -> Decision:
         """As `Session.edit`."""
-        chosen = None if policy is None else require(policy, Policy)
-        return await self.planner.apply(command, actor=actor, policy=chosen, key=key)
+        return await self.planner.apply(command, actor=actor, policy=policy, key=key)
 
     async def undo(
         self,
@@ -1233,11 +1231,20 @@ class BasePlanning:
     ) -> None:
         self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
         self.settings = require(settings, Settings)
-        prompt = self.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
-        self.system_prompt, self.clock = prompt, require_clock(clock)
-        self.store, self.plan_id = store_of_plans(store, plan_id), plan_id
+        self.system_prompt = self.own_prompt() if system_prompt is None else system_prompt
+        self.clock = require_clock(clock)
+        self.store = store_of_plans(self.own_store() if store is None else store, plan_id)
+        self.plan_id = plan_id
         self._verify = verifier_of(verify)
         self.prepare()
+
+    def own_prompt(self) -> str:
+        """Return the instruction if none is given."""
+        return self.toolbox.toolset.system_prompt()
+
+    def own_store(self) -> AnyStore | None:
+        """Return the store if none is given; `None`, unless the framework has no state."""
+        return None
 
     def prepare(self) -> None:
         """Do what an adapter needs besides, at the end of `__init__`."""

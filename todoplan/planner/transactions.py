@@ -44,6 +44,7 @@ from todoplan.dialogue.toolbox import (
     is_refused_check,
     last_change,
     plan_before,
+    require,
     start,
     starts,
     tell_called,
@@ -625,7 +626,7 @@ class Transactions:
         came of it, with the plan as it stands. A `key` is unique in its plan; a store may keep
         none. What changed nothing (a refusal) is not kept.
         """
-        chosen = self.toolbox.policy if policy is None else policy
+        chosen = self.toolbox.policy if policy is None else require(policy, Policy)
         keys = () if key is None else (_key(key, ["apply", repr(command), actor]),)
         again = False
 

@@ -50,7 +50,8 @@ def test_a_session_has_a_plan_of_its_own():
 
 def test_before_the_first_hook_it_is_the_session_of_the_environment():
     """Without hooks for all calls; without either there is one plan."""
-    plans = sessions(session_id="s0")
+    plans = sessions()
+    plans.begin("s0")
     called(plans, {"write": ["Dig"]})
     alone = sessions()
     called(alone, {"write": ["Sow"]})
@@ -179,7 +180,8 @@ def test_an_error_of_the_store_is_a_result(monkeypatch):
 
 def test_programs_may_subscribe():
     """To the changes of a session's plan."""
-    plans, seen = sessions(session_id="s1"), []
+    plans, seen = sessions(), []
+    plans.begin("s1")
     stop = plans.subscribe("s1", lambda entry, _: seen.append(entry.revision))
     called(plans, {"write": ["Dig"]})
     stop()
@@ -237,7 +239,9 @@ def test_a_hook_is_answered_at_the_socket(path):
 
 def test_the_first_server_of_an_agent_answers(path):
     """A second one, that of a subagent in Codex, leaves the socket to it."""
-    first, second = sessions(session_id="s1"), sessions(session_id="s2")
+    first, second = sessions(), sessions()
+    first.begin("s1")
+    second.begin("s2")
     called(first, {"write": ["Dig"]})
 
     async def talk():

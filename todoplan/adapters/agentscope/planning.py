@@ -1019,9 +1019,8 @@ def edit_plan(
     Raises:
         PlanError, CodecError: as of `plan_of_state`; what was given is no policy.
     """
-    chosen = None if policy is None else require(policy, Policy)
     with _opened(state) as (_, planner):
-        return planner.apply(command, actor=actor, policy=chosen)
+        return planner.apply(command, actor=actor, policy=policy)
 
 
 def undo_plan(state: AgentState | Agent, *, actor: str | None = None) -> Decision:

@@ -22,12 +22,8 @@ from todoplan.core.events.apply import Entry
 from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
-from todoplan.dialogue.calls import Clock, utc_now
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.toolbox import Toolbox, require
+from todoplan.dialogue.toolbox import require
 from todoplan.errors import PlanError
-from todoplan.planner import AnyStore
-from todoplan.planner.verifying import Verify
 
 # Older models are offered these unless they are disallowed. To allow any of them by name would
 # switch all of them on.
@@ -48,28 +44,16 @@ class Planning(HostSessions):
         PlanError: an argument has the wrong type; or the settings say to raise, which no hook can.
     """
 
-    def __init__(  # noqa: PLR0913 - the settings of every adapter
-        self,
-        toolbox: Toolbox | None = None,
-        settings: Settings = Settings(),  # noqa: B008 - a frozen value
-        *,
-        store: AnyStore | None = None,
-        clock: Clock = utc_now,
-        verify: Verify | None = None,
-        system_prompt: str | None = None,
-        plan_id: str | None = None,
-    ) -> None:
-        if require(settings, Settings).on_ignored == "raise":
+    def prepare(self) -> None:
+        """Refuse settings that have no effect here."""
+        if self.settings.on_ignored == "raise":
             msg = (
                 "Settings(on_ignored='raise') has no effect in the Claude Agent SDK, because an"
                 " error in a hook does not reach your program; leave it out, and read the plan"
                 " after the run by `await plan_of_state(planning, session_id)`"
             )
             raise PlanError(msg)
-        super().__init__(
-            toolbox, settings, store=store, clock=clock, verify=verify, plan_id=plan_id
-        )
-        self.system_prompt = system_prompt
+        super().prepare()
 
 
 def make_tools(planning: Planning) -> McpSdkServerConfig:
@@ -187,8 +171,7 @@ async def edit_plan(
         PlanError: an argument has the wrong type.
     """
     planner = require(planning, Planning).planner(session_id)
-    chosen = planner.toolbox.policy if policy is None else require(policy, Policy)
-    return await planner.apply(command, actor=actor, policy=chosen)
+    return await planner.apply(command, actor=actor, policy=policy)
 
 
 async def undo_plan(planning: Planning, session_id: str, *, actor: str | None = None) -> Decision:

@@ -1278,7 +1278,7 @@ def _edit_plan(  # noqa: PLR0913 - each a keyword, two of them LangGraph's own
     thread = _Thread(graph, config, as_node, stopped, prefix)
     # What the model may not do, an edit may not do by accident either.
     own = DEFAULT if thread.plans is None else thread.plans.toolbox.policy
-    chosen = own if policy is None else require(policy, Policy)
+    chosen = own if policy is None else policy
     decision: Decision
     if planner := (yield from thread.planner()):
         decision = yield partial(planner.apply, command, actor=actor, policy=chosen)

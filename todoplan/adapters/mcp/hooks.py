@@ -23,14 +23,11 @@ from typing import Any
 
 import attrs
 
-from todoplan.adapters.mcp.server import call_of, result_of
-from todoplan.dialogue.calls import Clock, utc_now
-from todoplan.dialogue.guidance import Message, Settings
-from todoplan.dialogue.toolbox import Toolbox, require, require_clock
+from todoplan.adapters.mcp.server import call_of, instructions_of, result_of
+from todoplan.dialogue.guidance import Message
 from todoplan.errors import TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
-from todoplan.planner.session import AsyncSession, remember
-from todoplan.planner.verifying import Verify
+from todoplan.planner.session import AsyncSession, BasePlanning, remember
 from todoplan.render.outline import to_text
 from todoplan.stores.memory import MemoryStore
 
@@ -68,46 +65,42 @@ class _Caller:
         return cls(session_id, "" if thread_id in {None, session_id} else str(thread_id))
 
 
-class HostSessions:
+class HostSessions(BasePlanning):
     """
     The plans of any number of sessions of a coding agent.
 
-    The arguments are those of `todoplan.adapters.claude_agent_sdk.Planning`. `session_id` is the
-    session of calls before the first hook, and of all calls if there are no hooks.
+    The arguments are those of `todoplan.adapters.claude_agent_sdk.Planning`.
     """
 
-    def __init__(  # noqa: PLR0913 - the settings of every adapter
-        self,
-        toolbox: Toolbox | None = None,
-        settings: Settings = Settings(),  # noqa: B008 - a frozen value
-        *,
-        store: AnyStore | None = None,
-        clock: Clock = utc_now,
-        verify: Verify | None = None,
-        plan_id: str | None = None,
-        session_id: str | None = None,
-    ) -> None:
-        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-        self.settings = require(settings, Settings)
-        self.store: AnyStore = MemoryStore() if store is None else store
-        self.plan_id = plan_id
-        self._given: Any = {
-            "toolbox": self.toolbox,
-            "clock": require_clock(clock),
-            "verify": verify,
-        }
+    store: AnyStore
+
+    def own_prompt(self) -> str:
+        """Return what a host shows before the tools."""
+        return instructions_of(self.toolbox.toolset)
+
+    def own_store(self) -> AnyStore:
+        """Return a store in memory: a host has no state."""
+        return MemoryStore()
+
+    def prepare(self) -> None:
+        """Begin without sessions."""
         self._planners: dict[str, AsyncPlanner] = {}
         self._sessions: dict[_Caller, AsyncSession] = {}
         self._callers: dict[str, _Caller] = {}
         self._aside = False  # whether the last prompt was a command of the plugin
-        self._latest = _Caller(session_id) if session_id else None
-        self.planner(plan_id or SERVER)  # checks the store and the verifier now, not at a call
+        self._latest: _Caller | None = None
+        self.planner(self.plan_id or SERVER)  # checks the store now, not at a call
+
+    def begin(self, session_id: str) -> None:
+        """Take calls before the first hook, or without hooks, for those of this session."""
+        self._latest = _Caller(session_id)
 
     def planner(self, session_id: str) -> AsyncPlanner:
         """Return the planner of a session's plan: `apply`, `undo`, `subscribe`, `watch`."""
         name = self.plan_id or session_id
         if name not in self._planners:
-            self._planners[name] = AsyncPlanner(self.store, name, **self._given)
+            given: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": self._verify}
+            self._planners[name] = AsyncPlanner(self.store, name, **given)
         return self._planners[name]
 
     def subscribe(self, session_id: str, subscriber: Subscriber) -> Callable[[], None]:

@@ -451,8 +451,8 @@ def _protocol_error(code: int, message: str) -> Exception:
     return modern.from_error_data(data) if modern else exceptions.McpError(data)
 
 
-def _instructions(toolset: ToolSet) -> str:
-    # Many hosts show this text long before the tools, so it must be understandable alone.
+def instructions_of(toolset: ToolSet) -> str:
+    """Return the instructions of a server: many hosts show them alone, long before the tools."""
     try:
         return toolset.text("instructions") or toolset.system_prompt()
     except KeyError:  # the tool set lacks a tool that the text names
@@ -494,19 +494,17 @@ class _Server(Server):
         self.request_handlers[getattr(types, f"{name}Request")] = handle
 
 
-def tool_server(toolset: ToolSet, call: _Handler, instructions: str | None = None) -> Any:
+def tool_server(toolset: ToolSet, call: _Handler, instructions: str) -> Any:
     """
     Return a low-level MCP server with the tools alone, for an adapter that answers their calls.
 
-    `call` is the handler of `tools/call`. The instructions are those of the tool set unless given,
-    and "" for none.
+    `call` is the handler of `tools/call`, and `instructions` is "" for none.
     """
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=make_tools(toolset))
 
-    text = _instructions(toolset) if instructions is None else instructions
-    server = _Server("todoplan", version=_version(), instructions=text or None)
+    server = _Server("todoplan", version=_version(), instructions=instructions or None)
     server.offers_board = False
     server.add("tools/list", "ListTools", list_tools)
     server.add("tools/call", "CallTool", call)
@@ -550,7 +548,7 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     server = _Server(
         "todoplan",
         version=_version(),
-        instructions=_instructions(handlers.topic(plan_id).planner.toolbox.toolset),
+        instructions=instructions_of(handlers.topic(plan_id).planner.toolbox.toolset),
     )
     server.offers_board = board
     for method, (name, handler) in handlers.by_method().items():

@@ -79,7 +79,7 @@ from todoplan.dialogue.toolbox import Toolbox, guidance_of, require
 from todoplan.dialogue.tools import Definition, ToolSet
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
-from todoplan.planner.session import Request, opened_async
+from todoplan.planner.session import BasePlanning, Request
 from todoplan.planner.verifying import Verify
 from todoplan.stores.slot import JOURNAL, SLOT
 
@@ -296,7 +296,7 @@ class PendingCalls:
         return data
 
 
-class Planning:
+class Planning(BasePlanning):
     """
     The plan of one session. Make one per session, and pass it to every agent that shares the plan.
 
@@ -314,37 +314,24 @@ class Planning:
     def __init__(  # noqa: PLR0913 - four settings of every adapter, and what was saved
         self,
         toolbox: Toolbox | None = None,
-        *,
         settings: Settings = Settings(),  # noqa: B008 - a frozen value
+        *,
         store: AnyStore | None = None,
         clock: Clock = utc_now,
         verify: Verify | None = None,
         plan_id: str | None = None,
         saved: Mapping[str, Any] | None = None,
     ) -> None:
+        given: Any = {"store": store, "clock": clock, "verify": verify, "plan_id": plan_id}
+        super().__init__(toolbox, settings, **given)
         kept = dict(saved or {})
-        calls = kept.pop(_CALLS, ())
-        self.settings = settings
-        self.session = opened_async(
-            kept,
-            toolbox=toolbox,
-            settings=settings,
-            store=store,
-            clock=clock,
-            verify=verify,
-            plan_id=plan_id,
-        )
-        self.pending = PendingCalls(self.toolbox, calls)
+        self.pending = PendingCalls(self.toolbox, kept.pop(_CALLS, ()))
+        self.session = self.opened(kept)
 
     @property
     def planner(self) -> AsyncPlanner:
         """The planner through which others use the plan: `apply`, `undo`, `watch`."""
         return self.session.planner
-
-    @property
-    def toolbox(self) -> Toolbox:
-        """The tool set and the policy."""
-        return self.planner.toolbox
 
     async def plan(self) -> Plan:
         """Return the current plan."""
@@ -446,7 +433,7 @@ class GuidedRequest:
         )
         if advice.verdict != "again":
             return False
-        self.asked = attrs.evolve(self.asked, memory=advice.memory, text=advice.text)
+        self.asked = self.asked.again(advice)
         self.stands = _messages(output) if advice.keeps(answer) else ()
         # With `previous_response_id`, the next request continues the same earlier response, which
         # contains neither this input nor this answer. A stored conversation contains both.
@@ -702,7 +689,7 @@ def attach(
         # The SDK only logs a warning and uses the last tool.
         msg = f"the agent {agent.name!r} has {', '.join(doubled)} already; attach one plan, once"
         raise PlanError(msg, names=doubled)
-    prompt = planning.toolbox.toolset.system_prompt() if system_prompt is None else system_prompt
+    prompt = planning.system_prompt if system_prompt is None else system_prompt
     guided = guided_model(planning, agent.model, settings=settings, model_provider=model_provider)
     # `clone` would share the lists and dicts, and so one session's tools with another session.
     values = {field.name: getattr(agent, field.name) for field in fields(agent) if field.init}
