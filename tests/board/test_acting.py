@@ -44,8 +44,8 @@ def test_a_page_edits_every_field_or_leaves_it_out_on_purpose():
     """A wait and an answer have wishes of their own; metadata and evidence are the program's."""
     assert set(FIELDS) == EDITABLE - {"waiting", "answer", "metadata", "evidence"}
     script = files("todoplan.board").joinpath("static", "editor.js").read_text("utf-8")
-    rows = script.partition("const FIELDS = [")[2].partition("\n];")[0]
-    assert set(re.findall(r'^  \["(\w+)"', rows, re.MULTILINE)) == set(FIELDS)
+    rows = script.partition("const FIELDS = {")[2].partition("\n};")[0]
+    assert set(re.findall(r"^  (\w+): \[", rows, re.MULTILINE)) == set(FIELDS)
 
 
 @pytest.mark.parametrize("field", FIELDS)

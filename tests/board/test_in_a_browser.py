@@ -119,7 +119,7 @@ def test_a_person_acts_and_the_journal_says_who(pages, plan):
     page.get_by_role("button", name="Add", exact=True).click()
     expect(cards(page, "pending")).to_have_text(["Dig", "Plant", "Water", "Harvest"])
     card(page, "Dig").click()
-    page.get_by_label("What is to be done", exact=True).fill("Dig the bed")
+    page.get_by_label("Title", exact=True).fill("Dig the bed")
     page.get_by_label("Assignee").fill("carl")
     expect(page.locator(".editor h2")).to_have_text("#1 Dig the bed")
     page.get_by_label("Priority").select_option("high")
@@ -130,7 +130,7 @@ def test_a_person_acts_and_the_journal_says_who(pages, plan):
     expect(page.get_by_role("button", name="Reopen")).to_be_visible()
     page.keyboard.press("Escape")
     card(page, "Plant").click()
-    page.get_by_label("It waits for").fill("rain")
+    page.get_by_label("Wait for").fill("rain")
     page.get_by_role("button", name="Pause").click()
     expect(page.locator(".editor .state")).to_contain_text("waiting")
     page.keyboard.press("Escape")
@@ -182,13 +182,13 @@ def test_claims_show_their_holder_and_drift_shows_what_came(pages, plan):
     plan.apply(commands.CreateTask("Build a shed"), actor="worker-7")
     page = pages()
     expect(page.get_by_role("region", name="Claims")).to_contain_text("worker-7, 10 min left")
-    drift = page.get_by_role("region", name="Since it was approved")
+    drift = page.get_by_role("region", name="Changes since approval")
     expect(drift).to_contain_text("Added #4 Build a shed (worker-7)")
     card(page, "Dig").click()
     page.get_by_role("button", name="Complete").click()
     expect(page.locator(".editor .refused")).to_contain_text("claimed by")
-    page.get_by_role("button", name="Take the claim away").click()
-    expect(page.get_by_role("button", name="Take the claim away")).to_have_count(0)
+    page.get_by_role("button", name="Release the claim").click()
+    expect(page.get_by_role("button", name="Release the claim")).to_have_count(0)
     assert plan.plan["1"].claim is None
 
 
@@ -211,17 +211,17 @@ def test_two_pages_lose_nothing(pages, plan):
     ann, bea = pages(name="ann"), pages(name="bea")
     for page in (ann, bea):
         card(page, "Dig").click()
-    mine = ann.get_by_label("What is to be done", exact=True)
+    mine = ann.get_by_label("Title", exact=True)
     mine.press("End")
     mine.press_sequentially(" and rake")
-    bea.get_by_label("What is to be done", exact=True).fill("Dig by hand")
+    bea.get_by_label("Title", exact=True).fill("Dig by hand")
     bea.get_by_label("Assignee").fill("bea")
     bea.keyboard.press("Tab")
     expect(ann.locator("#field-subject-note")).to_contain_text("bea has set this to “Dig by hand”")
     expect(mine).to_have_value("Dig and rake")
     expect(ann.get_by_label("Assignee")).to_have_value("bea")
     mine.press("Enter")
-    expect(bea.get_by_label("What is to be done", exact=True)).to_have_value("Dig and rake")
+    expect(bea.get_by_label("Title", exact=True)).to_have_value("Dig and rake")
     assert (plan.plan["1"].subject, plan.plan["1"].owner) == ("Dig and rake", "bea")
     mine.fill("Dig again")
     plan.apply(commands.UpdateTask("1", subject="Dig with a spade"), actor="agent")
@@ -331,13 +331,147 @@ def test_all_can_be_done_by_the_keyboard(pages, plan):
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("tab", name="Tree")).to_be_focused()
     plan.apply(commands.CreateTask("Dig deeper", parent="1"), actor="agent")
-    item = page.get_by_role("treeitem", name="#1 Dig , pending")
+    item = page.get_by_role("treeitem", name="#1 Dig , To do")
     item.focus()
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("treeitem")).to_have_count(3)
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("treeitem").filter(has_text="Dig deeper")).to_be_focused()
+
+
+def test_a_card_is_dragged_to_another_column_and_within_its_own(pages, plan):
+    """To another status; and in its column to another place in the plan, beside its siblings."""
+    plan.apply(commands.CreateTask("Deeper", parent="1"), actor="agent")
+    page = pages()
+    card(page, "Water").drag_to(page.locator(".column.in_progress"))
+    expect(cards(page, "in_progress")).to_have_text(["Water"])
+    expect(card(page, "Water")).to_be_focused()
+    card(page, "Water").drag_to(page.locator(".column.cancelled"))
+    expect(cards(page, "cancelled")).to_have_text(["Water"])
+    expect(cards(page, "pending")).to_have_text(["Dig", "Deeper", "Plant"])
+    card(page, "Plant").drag_to(card(page, "Dig"), target_position={"x": 40, "y": 4})
+    expect(cards(page, "pending")).to_have_text(["Plant", "Dig", "Deeper"])
+    # Where it is already, and in no column, a drop changes nothing.
+    before = plan.plan.revision
+    card(page, "Deeper").drag_to(card(page, "Dig"), target_position={"x": 40, "y": 4})
+    card(page, "Dig").drag_to(page.locator("#head"))
+    expect(page.locator(".drop-line, .target")).to_have_count(0)
+    assert plan.plan.revision == before
+    assert {entry.actor for entry in plan.history()[2:]} == {"ann"}
+
+
+def test_a_refused_drop_is_told_and_nothing_moves(pages, plan, served):
+    """A drop is a command like any other, under the policy."""
+    strict = Served(served.store, policy=STRICT)
+    try:
+        page = pages(url=strict.url)
+        card(page, "Water").drag_to(page.locator(".column.in_progress"))
+        expect(page.get_by_role("alert").first).to_contain_text("those come first")
+        expect(cards(page, "pending")).to_have_text(["Dig", "Plant", "Water"])
+        page.context.close()
+    finally:
+        strict.stop()
+
+
+def test_a_card_goes_to_another_column_by_the_keyboard(pages, plan):
+    """Alt with an arrow to the side sets the status, and the focus goes with the card."""
+    page = pages()
+    card(page, "Plant").focus()
+    page.keyboard.press("Alt+ArrowRight")
+    expect(cards(page, "in_progress")).to_have_text(["Plant"])
+    expect(card(page, "Plant")).to_be_focused()
+    page.keyboard.press("Alt+ArrowRight")
+    expect(cards(page, "completed")).to_have_text(["Plant"])
+    expect(card(page, "Plant")).to_be_focused()
+    page.keyboard.press("Space")
+    expect(page.locator(".editor h2")).to_have_text("#2 Plant")
+
+
+def test_a_card_says_whose_it_is_when_it_is_due_and_how_it_stands(pages, plan):
+    """Initials, due and priority; unverified; held by; the wait, however it was written."""
+    plan.apply(
+        commands.UpdateTask(
+            "1", owner="Ann Lee", priority="high", metadata={"due": "2020-02-03", "tags": ["soil"]}
+        ),
+        actor="agent",
+    )
+    plan.apply(commands.UpdateTask("2", waiting=Waiting("for ann")), actor="agent")
+    plan.apply(commands.ClaimTask("worker-7", task_id="1"), actor="Ann Lee")
+    plan.apply(commands.CreateTask("Rake", check="no stones", owner="bea"), actor="agent")
+    plan.apply(commands.UpdateTask("4", status="completed"), actor="agent")
+    plan.apply(commands.CreateTask("Sow", metadata={"due": "2999-05-06"}), actor="agent")
+    page = pages()
+    expect(card(page, "Plant").locator(".waiting")).to_have_text("waiting for ann")
+    expect(page.get_by_role("region", name="Waiting on").locator("p")).to_have_text("for ann")
+    expect(card(page, "Rake").locator(".unverified")).to_have_text("unverified")
+    expect(card(page, "Rake").get_by_title("assigned to bea")).to_contain_text("B")
+    expect(card(page, "Dig").locator(".late")).to_contain_text("overdue")
+    expect(card(page, "Dig").locator(".late")).to_contain_text("2020")
+    expect(card(page, "Dig").locator(".label.high")).to_have_text("high")
+    expect(card(page, "Sow").locator(".due")).to_contain_text("due")
+
+
+def test_a_worker_says_why_it_failed(pages, plan):
+    """What the worker raised and how often it tried, on the card; in full in the panel."""
+    mine = commands.ClaimTask("worker-7", task_id="1", attempts=2)
+
+    def fail(held):
+        with held:
+            msg = f"the server says <b>451</b> {'x' * 300} the end"
+            raise ConnectionError(msg)
+
+    with pytest.raises(ConnectionError):
+        fail(plan.claim(mine))
+    page = pages()
+    why = card(page, "Dig").locator(".why")
+    expect(why).to_contain_text("failed: attempt 1: ConnectionError: the server says <b>451</b>")
+    held = plan.claim(mine)
+    expect(card(page, "Dig").locator(".claim")).to_have_text("held by worker-7")
+    expect(card(page, "Dig").locator(".attempt")).to_have_text("attempt 2")
+    expect(card(page, "Dig").get_by_title("held by worker-7")).to_contain_text("W7")
+    with pytest.raises(ConnectionError):
+        fail(held)
+    assert plan.claim(mine) is None
+    expect(cards(page, "failed")).to_have_text(["Dig"])
+    expect(why).to_contain_text("failed: gave up after 2 attempts: ConnectionError")
+    card(page, "Dig").click()
+    expect(page.locator(".editor .proof")).to_contain_text("the end")
+    expect(page.locator(".editor .state")).to_contain_text("Failed")
+    expect(page.get_by_role("region", name="Status")).to_contain_text("by worker-7")
+
+
+def test_on_a_phone_the_cards_come_first(pages, plan):
+    """One line is above the columns, and the first card within 120 pixels of the top."""
+    plan.apply(commands.UpdateTask("3", waiting=Waiting("ann", question="Now?")), actor="agent")
+    page = pages(viewport={"width": 390, "height": 844}, has_touch=True)
+    assert card(page, "Dig").bounding_box()["y"] <= 120
+    assert page.locator("#head").bounding_box()["height"] <= 52
+    page.get_by_role("button", name="Add, find").click()
+    expect(page.get_by_label("New task")).to_be_focused()
+    page.get_by_label("New task").fill("Harvest")
+    page.keyboard.press("Enter")
+    expect(cards(page, "pending")).to_have_text(["Dig", "Plant", "Water", "Harvest"])
+    page.get_by_role("button", name="Add, find").click()
+    page.get_by_role("link", name="0/4, 1 waiting").click()
+    expect(page.get_by_label("Answer for #3")).to_be_in_viewport()
+    page.get_by_role("tab", name="Tree").click()
+    expect(page.get_by_role("treeitem").first).to_be_in_viewport()
+
+
+def test_what_is_empty_says_what_to_do(pages, plan):
+    """A store without plans, a column without tasks, a search without a match."""
+    page = pages()
+    expect(page.locator(".column.in_progress .empty")).to_contain_text("press Start")
+    page.get_by_label("Find").fill("nothing of the kind")
+    expect(page.locator(".column.pending .empty")).to_have_text("No match.")
+    alone = Served(MemoryStore())
+    try:
+        page = pages(url=alone.url, plan=None)
+        expect(page.locator(".plans .empty")).to_contain_text("todoplan add")
+        page.context.close()
+    finally:
+        alone.stop()
 
 
 def filled(plan):
@@ -363,7 +497,7 @@ def test_axe_finds_no_fault(pages, plan, width):
     page = pages(viewport={"width": width, "height": 740})
     for tab in ("Board", "Tree", "Graph", "Timeline"):
         page.get_by_role("tab", name=tab).click()
-        expect(page.get_by_role("heading", name="Since it was approved")).to_be_visible()
+        expect(page.get_by_role("heading", name="Changes since approval")).to_be_visible()
         assert faults(page) == []
         # Lists are moved sideways in their own box, and not the page.
         assert page.evaluate("() => document.scrollingElement.scrollWidth") <= width, tab
@@ -378,7 +512,7 @@ def test_colours_are_told_apart_in_the_dark_too(pages, plan):
     page = pages(color_scheme="dark")
     for tab in ("Board", "Tree", "Timeline"):
         page.get_by_role("tab", name=tab).click()
-        expect(page.get_by_role("heading", name="Since it was approved")).to_be_visible()
+        expect(page.get_by_role("heading", name="Changes since approval")).to_be_visible()
         assert faults(page, ["color-contrast"]) == []
     assert (
         page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(19, 23, 29)"
@@ -420,7 +554,7 @@ def test_a_board_for_reading_offers_nothing_else_and_asks_for_its_token(pages, p
         page.get_by_label("Token").fill("open-sesame")
         page.get_by_role("button", name="Open").click()
         card(page, "Dig").click()
-        expect(page.get_by_label("What is to be done", exact=True)).to_be_disabled()
+        expect(page.get_by_label("Title", exact=True)).to_be_disabled()
         expect(page.get_by_role("button", name="Start")).to_have_count(0)
         page.context.close()
     finally:

@@ -77,6 +77,22 @@ def test_the_slider_goes_through_the_life_of_the_plan(page, written):
     assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
 
 
+@pytest.mark.parametrize("width", [390, 1360])
+def test_a_subtask_stands_below_its_parent_and_further_in(page, written, width):
+    """Whatever the width: within the item of its parent, on a line of its own."""
+    address = written(
+        commands.CreateTask("Dig"),
+        commands.CreateTask("Deeper", parent="1", owner="ann"),
+        commands.CreateTask("Plant"),
+    )
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(address)
+    outer, inner, last = (box.bounding_box() for box in page.locator(".todoplan .text").all())
+    assert outer["y"] + outer["height"] <= inner["y"] < last["y"]
+    assert outer["x"] < inner["x"]
+    assert outer["x"] == last["x"]
+
+
 def test_no_text_in_a_report_ever_runs(page, written):
     """Hostile texts stay texts, in the data of the slider as well."""
     texts = [

@@ -2,7 +2,7 @@
 
 import { act, ask, Events, Refused } from "./api.js";
 import { Columns } from "./columns.js";
-import { el, shown, soon } from "./dom.js";
+import { el, soon } from "./dom.js";
 import { Editor } from "./editor.js";
 import { GraphView } from "./graph.js";
 import { isClosed, Plan } from "./model.js";
@@ -19,7 +19,10 @@ export class Board {
     this.views = new Views(this, VIEWS);
     this.panels = new Panels(this);
     this.editor = new Editor(this);
-    this.element = el("div", { class: "board" }, this.top(), el("div", { class: "body" }, this.views.place, this.panels.element), this.editor.element);
+    this.summary = el("a", { class: "narrow quiet", href: "#overview" });
+    this.head = [this.summary, this.views.list];
+    this.tools = about.write ? [this.finder(), this.adder(), el("button", { type: "button", title: "Undo the last change", onclick: () => this.act({ do: "undo" }) }, "Undo", el("span", { class: "unseen" }, " the last change"))] : [this.finder()];
+    this.element = el("div", { class: "body" }, this.views.place, this.panels.element, this.editor.element);
     this.paint = soon(() => this.show());
     this.events = new Events("plan", { plan: id }, {
       hear: (kind, data) => this.hear(kind, data),
@@ -27,38 +30,22 @@ export class Board {
     });
   }
 
-  top() {
-    const subject = el("input", { id: "new-task", autocomplete: "off", required: true, placeholder: "What is to be done" });
-    const add = el(
-      "form",
-      {
-        class: "oneline",
-        onsubmit: async (event) => {
-          event.preventDefault();
-          if (await this.act({ do: "add", subject: subject.value })) subject.value = "";
-        },
-      },
-      el("label", { for: "new-task" }, "New task"),
-      subject,
-      el("button", {}, "Add"),
-    );
-    const search = el("input", {
-      id: "search",
-      type: "search",
-      oninput: () => {
-        this.sought = search.value.trim().toLocaleLowerCase();
-        this.paint();
-      },
-    });
-    return el(
-      "div",
-      { class: "top" },
-      el("h1", { dir: "auto" }, shown(this.id, 120) || "(no name)"),
-      this.views.list,
-      el("div", { class: "oneline" }, el("label", { for: "search" }, "Find"), search),
-      this.about.write && add,
-      this.about.write && el("button", { type: "button", onclick: () => this.act({ do: "undo" }) }, "Undo the last change"),
-    );
+  adder() {
+    const subject = el("input", { id: "new-task", "aria-label": "New task", autocomplete: "off", required: true, placeholder: "New task" });
+    const add = async (event) => {
+      event.preventDefault();
+      if (await this.act({ do: "add", subject: subject.value })) subject.value = "";
+    };
+    return el("form", { class: "oneline", onsubmit: add }, subject, el("button", { class: "main" }, "Add"));
+  }
+
+  finder() {
+    const sought = () => {
+      this.sought = search.value.trim().toLocaleLowerCase();
+      this.paint();
+    };
+    const search = el("input", { id: "search", type: "search", "aria-label": "Find", placeholder: "Find", oninput: sought });
+    return search;
   }
 
   hear(kind, data) {
@@ -71,7 +58,9 @@ export class Board {
   }
 
   show() {
-    this.page.revision(this.plan.revision, this.plan.order.length);
+    const { revision, order, counts, waiting } = this.plan;
+    this.page.revision(revision, order.length);
+    this.summary.textContent = `${counts.completed}/${order.length}${waiting.length ? `, ${waiting.length} waiting` : ""}`;
     this.views.show();
     this.panels.show(this.plan);
     this.editor.update();

@@ -1,6 +1,7 @@
 // One task in few words, the same in every view.
 
-import { el, shown, words } from "./dom.js";
+import { el, shown } from "./dom.js";
+import { isClosed, NAMES } from "./model.js";
 
 const MARKS = { pending: "○", in_progress: "◐", completed: "●", failed: "✕", cancelled: "–" };
 
@@ -9,32 +10,91 @@ export function mark(task) {
 }
 
 export function left(until, now = Date.now()) {
-  if (!until) return "without an end";
+  if (!until) return "no time limit";
   const seconds = Math.round((new Date(until) - now) / 1000);
-  if (seconds <= 0) return "run out";
+  if (seconds <= 0) return "expired";
   if (seconds < 90) return `${seconds} s left`;
   const minutes = Math.round(seconds / 60);
   return minutes < 90 ? `${minutes} min left` : `${Math.round(minutes / 60)} h left`;
 }
 
-export function notes(plan, task) {
-  const found = [];
-  const hint = plan.hint(task);
-  if (hint) found.push(el("span", { class: `note ${hint}` }, hint));
+// The reason of a wait, for after the word "for": people write "for ann" and "ann".
+export function waitsFor({ reason }, most = 200) {
+  return shown(reason, most).replace(/^(waiting )?for /i, "") || "something";
+}
+
+// Why a task failed, or its last attempt; "" if nothing failed.
+export function failure({ evidence }) {
+  if (!evidence || evidence.passed) return "";
+  return `failed: ${shown(evidence.summary, 600).replace(/^attempt (\d+) failed/, "attempt $1") || "its check"}`;
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+// When a task is due: of its own field, or of its metadata. A day lasts until its end.
+export function due(task, now = new Date()) {
+  const said = task.due ?? task.metadata?.due;
+  if (typeof said !== "string" || !said) return null;
+  const at = new Date(DAY.test(said) ? `${said}T23:59:59` : said);
+  if (Number.isNaN(at.getTime())) return { text: `due ${shown(said, 20)}`, late: false };
+  const year = at.getFullYear() === now.getFullYear() ? undefined : "numeric";
+  const day = at.toLocaleDateString([], { day: "numeric", month: "short", year });
+  const late = !isClosed(task) && at < now;
+  return { text: `${late ? "overdue" : "due"} ${day}`, late };
+}
+
+function hintOf(plan, task, hint) {
+  if (hint === "waiting") return `waiting for ${waitsFor(task.waiting, 24)}`;
   const blockers = plan.blockers(task);
-  if (hint === "blocked" && blockers.length) {
-    found.push(el("span", { class: "note" }, `after ${blockers.slice(0, 3).map((id) => `#${id}`).join(", ")}`));
-  }
-  if (task.priority) found.push(el("span", { class: `note ${task.priority}` }, task.priority));
-  if (task.owner) found.push(el("span", { class: "note" }, shown(task.owner, 24)));
-  if (task.claim) found.push(el("span", { class: "note claim" }, `claimed by ${shown(task.claim.owner, 24)}`));
-  if (task.evidence) found.push(el("span", { class: "note" }, task.evidence.passed ? "check passed" : "check failed"));
-  const inner = plan.children.get(task.id);
-  if (inner) {
-    const done = inner.filter((id) => plan.tasks.get(id).status === "completed").length;
-    found.push(el("span", { class: "note" }, `${done}/${inner.length} within`));
-  }
-  return found;
+  if (hint !== "blocked" || !blockers.length) return hint;
+  return `blocked by ${blockers.slice(0, 3).map((id) => `#${id}`).join(", ")}${blockers.length > 3 ? " …" : ""}`;
+}
+
+function checked(task) {
+  if (task.evidence?.passed) return "verified";
+  return task.status === "completed" && task.check ? "unverified" : "";
+}
+
+export function notes(plan, task) {
+  const hint = plan.hint(task);
+  const when = due(task);
+  const why = failure(task);
+  const proof = checked(task);
+  const tags = [task.metadata?.tags ?? []].flat().filter((tag) => typeof tag === "string");
+  const tries = task.status === "in_progress" ? task.failed_attempts : 0;
+  const within = plan.children.get(task.id);
+  const done = within?.filter((id) => plan.tasks.get(id).status === "completed").length;
+  return [
+    why && [why, "why"],
+    hint && [hintOf(plan, task, hint), hint],
+    task.claim && [`held by ${shown(task.claim.owner, 24)}`, "claim"],
+    proof && [proof, proof],
+    tries > 0 && [`attempt ${tries + 1}`, "attempt"],
+    when && [when.text, when.late ? "label late" : "label due"],
+    task.priority && [task.priority, `label ${task.priority}`],
+    ...tags.slice(0, 3).map((tag) => [shown(tag, 20), "label"]),
+    within && [`${done}/${within.length} subtasks`, "within"],
+  ]
+    .filter(Boolean)
+    .flatMap(([text, kind]) => [el("span", { class: `note ${kind}`, dir: "auto", title: kind === "why" ? text : null }, text), " "]);
+}
+
+// A person or worker as initials in a circle; of the same colour wherever the name stands.
+function avatar(name, role) {
+  const parts = shown(name, 60).split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  const initials = (parts.length > 1 ? [parts[0], parts.at(-1)] : parts).map((part) => [...part][0].toLocaleUpperCase()).join("");
+  const tint = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 997, 7) % 6;
+  return el(
+    "span",
+    { class: `avatar tint-${tint} ${role}`, title: `${role} ${shown(name, 60)}` },
+    el("span", { "aria-hidden": "true" }, initials || "?"),
+    el("span", { class: "unseen" }, `, ${role} ${shown(name, 60)}`),
+  );
+}
+
+export function avatars(task) {
+  const holder = task.claim?.owner;
+  return [task.owner && task.owner !== holder && avatar(task.owner, "assigned to"), holder && avatar(holder, "held by")].filter(Boolean);
 }
 
 export function title(task) {
@@ -42,7 +102,7 @@ export function title(task) {
     el("span", { class: "id" }, `#${task.id}`),
     " ",
     el("span", { class: "text", dir: "auto" }, shown(task.subject, 200) || "(no text)"),
-    el("span", { class: "unseen" }, `, ${words(task.status)}`),
+    el("span", { class: "unseen" }, `, ${NAMES[task.status]}`),
   ];
 }
 

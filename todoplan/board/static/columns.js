@@ -1,57 +1,153 @@
-// The tasks in columns, by status.
+// The tasks in columns, by status. A card is dragged, or moved by Alt and an arrow: to another column for
+// another status, within its column for another place in the plan's order.
 
-import { fresh, mark, notes, title } from "./card.js";
-import { el, words } from "./dom.js";
-import { STATUSES } from "./model.js";
+import { avatars, fresh, mark, notes, title } from "./card.js";
+import { el } from "./dom.js";
+import { NAMES, STATUSES } from "./model.js";
 import { Rows } from "./rows.js";
 
-const NAMES = { pending: "To do", in_progress: "In progress", completed: "Completed", failed: "Failed", cancelled: "Cancelled" };
+const EMPTY = {
+  pending: "Nothing to do. Add a task, or let an agent write the plan.",
+  in_progress: "Nobody is at work. Drag a card here, or open one and press Start.",
+  completed: "Nothing is completed yet.",
+  failed: "",
+  cancelled: "",
+};
+// Of a row in pixels; a failed task has more to say.
+const HEIGHTS = { pending: 94, in_progress: 94, completed: 94, failed: 122, cancelled: 94 };
 
 export class Columns {
   constructor(board) {
     this.board = board;
+    this.dragged = null;
+    this.followed = null;
     this.columns = STATUSES.map((status) => this.column(status));
-    this.element = el("div", { class: "columns" }, this.columns.map(({ section }) => section));
+    this.keys = el("p", { class: "unseen", id: "card-keys" }, "Enter opens the task. Alt and an arrow key moves it.");
+    this.line = el("div", { class: "drop-line" });
+    this.element = el("div", { class: "columns" }, this.columns.map(({ section }) => section), this.keys);
   }
 
   column(status) {
     const count = el("span", { class: "count" });
+    const empty = el("p", { class: "empty quiet" });
     const rows = new Rows({
       label: NAMES[status],
-      height: 76,
+      height: HEIGHTS[status],
       draw: (item) => this.draw(item.task),
       keys: (event, item) => this.press(event, item, status),
     });
     const section = el(
       "section",
-      { class: `column ${status}`, "aria-label": NAMES[status] },
+      {
+        class: `column ${status}`,
+        "aria-label": NAMES[status],
+        ondragover: (event) => this.over(event, column),
+        ondragleave: (event) => section.contains(event.relatedTarget) || this.mark(null),
+        ondrop: (event) => this.drop(event, column),
+      },
       el("h2", {}, NAMES[status], " ", count),
+      empty,
       rows.box,
     );
-    return { status, rows, section, count, items: new Map() };
+    const column = { status, rows, section, count, empty, items: new Map() };
+    return column;
+  }
+
+  get write() {
+    return Boolean(this.board.about?.write);
   }
 
   draw(task) {
     return el(
-      "button",
-      { class: "card", type: "button", "data-handle": true, onclick: () => this.board.edit(task.id) },
+      "div",
+      {
+        class: "card",
+        role: "button",
+        "data-handle": true,
+        "aria-describedby": this.write ? "card-keys" : null,
+        draggable: String(this.write),
+        onclick: () => this.board.edit(task.id),
+        ondragstart: (event) => this.drag(event, task.id),
+        ondragend: () => this.mark((this.dragged = null)),
+      },
       el("span", { class: "line" }, mark(task), " ", title(task)),
-      el("span", { class: "notes" }, notes(this.board.plan, task)),
+      " ",
+      el("span", { class: "foot" }, el("span", { class: "notes" }, notes(this.board.plan, task)), el("span", { class: "avatars" }, avatars(task))),
     );
   }
 
-  press(event, item, status) {
-    if (event.altKey && ["ArrowUp", "ArrowDown"].includes(event.key)) {
-      event.preventDefault();
-      this.board.shift(item.id, event.key === "ArrowUp" ? -1 : 1);
-      return true;
-    }
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!step || event.altKey) return false;
+  drag(event, id) {
+    this.dragged = id;
+    event.dataTransfer.setData("text/plain", `#${id}`);
+    event.dataTransfer.effectAllowed = "move";
+    // The list keeps its current row in the page: without its row, a drag would never end.
+    const { rows } = this.at(id);
+    rows.current = rows.items.findIndex((item) => item.id === id);
+  }
+
+  at(id) {
+    return this.columns.find(({ rows }) => rows.items.some((item) => item.id === id));
+  }
+
+  over(event, column) {
+    if (this.dragged === null) return;
     event.preventDefault();
-    let place = STATUSES.indexOf(status) + step;
-    while (this.columns[place] && !this.columns[place].rows.items.length) place += step;
-    this.columns[place]?.rows.focus(this.columns[place].rows.current);
+    event.dataTransfer.dropEffect = "move";
+    this.mark(column, column === this.at(this.dragged) ? this.gap(event, column) : null);
+  }
+
+  // The place between two rows that is nearest to the pointer.
+  gap(event, { rows }) {
+    const place = Math.round((event.clientY - rows.body.getBoundingClientRect().top) / rows.height);
+    return Math.max(0, Math.min(place, rows.items.length));
+  }
+
+  // Shows where a card would be put: in which column, and between which cards of its own.
+  mark(column, gap = null) {
+    for (const each of this.columns) each.section.classList.toggle("target", each === column);
+    if (gap === null) return this.line.remove();
+    this.line.style.top = `${gap * column.rows.height - 4}px`;
+    return column.rows.box.append(this.line);
+  }
+
+  drop(event, column) {
+    const id = this.dragged;
+    if (id === null) return;
+    event.preventDefault();
+    this.mark((this.dragged = null));
+    if (column !== this.at(id)) this.turn(id, column.status);
+    else this.put(id, column.rows.items, this.gap(event, column));
+  }
+
+  async turn(id, status) {
+    this.followed = { id, status };
+    if (!(await this.board.act({ do: "status", task: id, status }))) this.followed = null;
+  }
+
+  // Only tasks below the same parent have an order: the task goes beside the nearest of them.
+  put(id, items, gap) {
+    const siblings = new Set(this.board.plan.siblings(this.board.plan.tasks.get(id)));
+    const after = items.slice(0, gap).findLast((item) => siblings.has(item.id));
+    const before = items.slice(gap).find((item) => siblings.has(item.id));
+    if (after?.id === id || before?.id === id) return;
+    if (before) this.board.act({ do: "move", task: id, before: before.id });
+    else if (after) this.board.act({ do: "move", task: id, after: after.id });
+  }
+
+  press(event, item, status) {
+    const up = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    const across = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (event.key === "Enter" || event.key === " ") this.board.edit(item.id);
+    else if (event.altKey && up) this.board.shift(item.id, up);
+    else if (event.altKey && across && this.write) {
+      const next = STATUSES[STATUSES.indexOf(status) + across];
+      if (next) this.turn(item.id, next);
+    } else if (!event.altKey && across) {
+      let place = STATUSES.indexOf(status) + across;
+      while (this.columns[place] && !this.columns[place].rows.items.length) place += across;
+      this.columns[place]?.rows.focus(this.columns[place].rows.current);
+    } else return false;
+    event.preventDefault();
     return true;
   }
 
@@ -60,14 +156,31 @@ export class Columns {
     for (const task of plan.list()) {
       if (this.board.wanted(task)) by[task.status].push(task);
     }
-    for (const { status, rows, section, count, items } of this.columns) {
+    for (const { status, rows, section, count, empty, items } of this.columns) {
       const tasks = by[status];
       // What a card says of others (who blocks it, what is within) changes without the task itself.
       rows.set(tasks.map((task) => fresh(items, task, `${plan.hint(task)}|${plan.blockers(task)}|${inner(plan, task)}`)));
       count.textContent = tasks.length;
-      section.hidden = !tasks.length && (status === "failed" || status === "cancelled");
+      empty.hidden = tasks.length > 0 || !EMPTY[status];
+      empty.textContent = this.board.sought ? "No match." : this.write ? EMPTY[status] : "No tasks.";
+      // Empty, these two are narrow: places to drop a card on.
+      const small = !tasks.length && !EMPTY[status];
+      section.classList.toggle("small", small);
+      section.hidden = small && !this.write;
       rows.body.setAttribute("aria-label", `${NAMES[status]}, ${tasks.length}`);
     }
+    this.follow(plan);
+  }
+
+  // The focus goes with a card to its new column, unless it is somewhere else by now.
+  follow(plan) {
+    if (!this.followed || plan.tasks.get(this.followed.id)?.status !== this.followed.status) return;
+    const { id } = this.followed;
+    this.followed = null;
+    const there = document.activeElement;
+    if (there !== document.body && !this.element.contains(there)) return;
+    for (const { rows } of this.columns) rows.draw_now(); // it is gone from its old column
+    this.focus(id);
   }
 
   focus(id) {
@@ -76,5 +189,5 @@ export class Columns {
 }
 
 function inner(plan, task) {
-  return (plan.children.get(task.id) ?? []).map((id) => words(plan.tasks.get(id).status)[0]).join("");
+  return (plan.children.get(task.id) ?? []).map((id) => plan.tasks.get(id).status).join(" ");
 }

@@ -1,24 +1,26 @@
 // One task in full, and all that a person does to it. Each field is sent by itself, when it is left.
 
-import { left } from "./card.js";
-import { el, moment, shown, words } from "./dom.js";
+import { avatars, left, notes, waitsFor } from "./card.js";
+import { el, moment, put, shown } from "./dom.js";
+import { NAMES } from "./model.js";
 
-const FIELDS = [
-  ["subject", "What is to be done", "input"],
-  ["description", "More about it", "textarea"],
-  ["active_form", "Active form", "input"],
-  ["owner", "Assignee", "input"],
-  ["priority", "Priority", ["", "high", "medium", "low"]],
-  ["estimate", "Estimate, in minutes", "number"],
-  ["check", "What shows that it is done", "input"],
-];
+const FIELDS = {
+  subject: ["Title", "input"],
+  description: ["Description", "textarea"],
+  owner: ["Assignee", "input"],
+  priority: ["Priority", ["", "high", "medium", "low"]],
+  estimate: ["Estimate, in minutes", "number"],
+  check: ["How to check that it is done", "input"],
+  active_form: ["Active form", "input"],
+};
 const ACTIONS = {
   pending: [["Start", "in_progress"], ["Complete", "completed"], ["Cancel", "cancelled"], ["Fail", "failed"]],
-  in_progress: [["Complete", "completed"], ["Fail", "failed"], ["Cancel", "cancelled"], ["Put back", "pending"]],
+  in_progress: [["Complete", "completed"], ["Fail", "failed"], ["Cancel", "cancelled"], ["Move to To do", "pending"]],
   completed: [["Reopen", "pending"]],
   failed: [["Reopen", "pending"]],
   cancelled: [["Reopen", "pending"]],
 };
+const LATEST = 8;
 
 export class Editor {
   constructor(board) {
@@ -29,29 +31,46 @@ export class Editor {
     this.refused = el("p", { class: "refused", role: "alert" });
     this.actions = el("div", { class: "actions" });
     this.wait = el("div");
+    this.proof = el("div");
+    this.links = el("div");
+    this.order = el("div", { class: "actions" });
+    this.activity = el("ol");
     this.fields = new Map();
-    this.more = el("div", { class: "more" });
-    this.form = el("div", { class: "fields" }, FIELDS.map((field) => this.field(...field)));
     this.element = el(
       "dialog",
-      { class: "editor", "aria-labelledby": "task-title", onclose: () => this.closed() },
-      el("div", { class: "bar" }, this.head, el("button", { type: "button", "aria-label": "Close", onclick: () => this.element.close() }, "✕")),
-      this.state,
-      this.refused,
-      this.said,
-      this.actions,
-      this.wait,
-      this.form,
-      this.more,
+      {
+        class: "editor",
+        "aria-labelledby": "task-title",
+        onclose: () => this.closed(),
+        onclick: (event) => event.target === this.element && this.element.close(),
+      },
+      el(
+        "div",
+        { class: "sheet" },
+        el("div", { class: "bar" }, this.head, el("button", { type: "button", "aria-label": "Close", onclick: () => this.element.close() }, "✕")),
+        this.refused,
+        this.said,
+        this.section("Status", this.state, this.proof, this.actions, this.wait),
+        this.section("Task", this.field("subject"), this.field("description"), this.field("check")),
+        this.section("Planning", el("div", { class: "pair" }, ["owner", "priority", "estimate"].map((name) => this.field(name)))),
+        this.section("Subtasks and dependencies", this.links),
+        this.section("Activity", this.activity),
+        this.section("More", this.field("active_form"), this.order),
+      ),
     );
     this.id = null;
+  }
+
+  section(name, ...children) {
+    return el("section", { "aria-label": name }, el("h3", {}, name), children);
   }
 
   get open() {
     return this.element.open;
   }
 
-  field(name, label, kind) {
+  field(name) {
+    const [label, kind] = FIELDS[name];
     const id = `field-${name}`;
     const made = Array.isArray(kind)
       ? el("select", { id }, kind.map((value) => el("option", { value }, value || "none")))
@@ -64,7 +83,7 @@ export class Editor {
       if (event.key === "Enter" && kind !== "textarea") this.save(name);
     });
     this.fields.set(name, { made, note, base: "", sent: null });
-    return el("div", { class: "field" }, el("label", { for: id }, label), made, note);
+    return el("div", { class: `field ${name}` }, el("label", { for: id }, label), made, note);
   }
 
   show(id) {
@@ -103,18 +122,19 @@ export class Editor {
     const write = this.board.about.write;
     if (!task) {
       this.refused.textContent = "Somebody has removed this task.";
-      this.actions.replaceChildren();
-      this.more.replaceChildren();
-      this.wait.replaceChildren();
+      for (const part of [this.actions, this.wait, this.links, this.order]) part.replaceChildren();
       return;
     }
     this.head.replaceChildren(`#${task.id} `, el("span", { dir: "auto" }, shown(task.subject, 200)));
     for (const [name, field] of this.fields) this.beside(name, field, text(task[name]));
     for (const { made } of this.fields.values()) made.disabled = !write;
-    this.state.replaceChildren(...this.facts(plan, task));
+    put(this.state, this.facts(plan, task));
+    put(this.proof, this.found(task));
+    put(this.activity, this.latest(plan, task));
     this.focused(this.actions, () => this.actions.replaceChildren(...(write ? this.buttons(plan, task) : [])));
     this.showWait(task, write);
-    this.focused(this.more, () => this.more.replaceChildren(...(write ? this.further(plan, task) : [])));
+    this.focused(this.links, () => put(this.links, this.linked(plan, task, write)));
+    this.focused(this.order, () => put(this.order, write && this.placing(plan, task)));
   }
 
   beside(name, field, now) {
@@ -136,17 +156,30 @@ export class Editor {
   }
 
   facts(plan, task) {
-    const hint = plan.hint(task);
-    const blockers = plan.blockers(task);
     const lines = [
-      `${words(task.status)}${hint ? `, ${hint}` : ""}${blockers.length ? ` (after ${blockers.map((id) => `#${id}`).join(", ")})` : ""}`,
-      task.parent && `within #${task.parent}`,
-      task.claim && `claimed by ${shown(task.claim.owner, 60)}, ${left(task.claim.until)}`,
-      task.answer && `answered: ${shown(task.answer, 600)}`,
-      task.evidence && `${task.evidence.passed ? "check passed" : "check failed"}: ${shown(task.evidence.summary, 300)}`,
-      [task.created_at && `made ${moment(task.created_at)}`, task.started_at && `started ${moment(task.started_at)}`, task.completed_at && `completed ${moment(task.completed_at)}`].filter(Boolean).join(", "),
+      task.claim && `held by ${shown(task.claim.owner, 60)}, ${left(task.claim.until)}`,
+      task.answer && `Answered: ${shown(task.answer, 600)}`,
+      [["created", task.created_at], ["started", task.started_at], ["completed", task.completed_at]].flatMap(([what, at]) => (at ? `${what} ${moment(at)}` : [])).join(", "),
     ];
-    return lines.filter(Boolean).map((line) => el("p", { dir: "auto" }, line));
+    return [
+      el("p", { class: "notes" }, el("span", { class: `note status ${task.status}` }, NAMES[task.status]), " ", notes(plan, task), avatars(task)),
+      ...lines.filter(Boolean).map((line) => el("p", { dir: "auto" }, line)),
+    ];
+  }
+
+  // What a check or a worker found, in full.
+  found({ evidence }) {
+    if (!evidence) return [];
+    const told = [evidence.passed ? "Passed" : "Failed", evidence.by && `by ${shown(evidence.by, 60)}`, evidence.at && moment(evidence.at)].filter(Boolean).join(", ");
+    return [el("p", { class: "quiet" }, told), evidence.summary && el("p", { class: evidence.passed ? "proof" : "proof bad", dir: "auto" }, shown(evidence.summary, 2000))];
+  }
+
+  latest(plan, task) {
+    const rows = plan.rows.filter((row) => row.tasks.includes(task.id)).slice(-LATEST).reverse();
+    return rows.map((row) => {
+      const what = [row.undoes && `undid revision ${row.undoes}`, ...row.what].filter(Boolean).join("; ");
+      return el("li", { dir: "auto" }, el("b", {}, shown(row.actor, 40) || "somebody"), ` ${shown(what, 240)} `, el("span", { class: "quiet" }, moment(row.at)));
+    });
   }
 
   // Buttons are made anew with every change: whoever stands on one is put on its successor.
@@ -162,11 +195,11 @@ export class Editor {
   }
 
   buttons(plan, task) {
-    const made = ACTIONS[task.status].map(([label, status]) =>
-      el("button", { type: "button", onclick: () => this.act({ do: "status", status }) }, label),
+    const made = ACTIONS[task.status].map(([label, status], place) =>
+      el("button", { type: "button", class: place ? null : "main", onclick: () => this.act({ do: "status", status }) }, label),
     );
     if (task.claim) {
-      made.push(el("button", { type: "button", onclick: () => this.act({ do: "release", fence: task.claim.fence }) }, "Take the claim away"));
+      made.push(el("button", { type: "button", onclick: () => this.act({ do: "release", fence: task.claim.fence }) }, "Release the claim"));
     }
     return made;
   }
@@ -181,15 +214,15 @@ export class Editor {
     }
     const reason = el("input", { id: "wait-for", autocomplete: "off", required: true });
     if (!task.waiting) {
-      this.wait.replaceChildren(this.line("wait-for", "It waits for", reason, "Pause", () => ({ do: "wait", reason: reason.value })));
+      this.wait.replaceChildren(this.line("wait-for", "Wait for", reason, "Pause", () => ({ do: "wait", reason: reason.value })));
       return;
     }
     const { question } = task.waiting;
     this.wait.replaceChildren(
-      el("p", { dir: "auto" }, `It waits for ${shown(task.waiting.reason, 300) || "something"}.`),
+      el("p", { dir: "auto" }, `Waiting for ${waitsFor(task.waiting, 300)}.`),
       ...(question ? [el("p", { class: "question", dir: "auto" }, shown(question, 2000))] : []),
       this.line("wait-for", "Answer", reason, "Answer", () => ({ do: "answer", answer: reason.value })),
-      el("button", { type: "button", onclick: () => this.act({ do: "resume" }) }, "It need not wait"),
+      el("button", { type: "button", onclick: () => this.act({ do: "resume" }) }, "Resume"),
     );
   }
 
@@ -209,27 +242,33 @@ export class Editor {
     );
   }
 
-  further(plan, task) {
+  linked(plan, task, write) {
+    const sub = el("input", { id: "new-subtask", autocomplete: "off", required: true });
+    const after = el("input", { id: "new-blocker", autocomplete: "off", required: true, inputmode: "numeric", placeholder: "#3" });
+    const number = () => after.value.trim().replace(/^#/, "");
+    const link = (word, id, ...more) => el("li", {}, `${word} `, this.board.panels.link(id, plan.tasks.get(id).subject), " ", more);
+    const unlink = (id) => write && el("button", { type: "button", "aria-label": `Unlink #${id}`, onclick: () => this.act({ do: "unlink", blocker: id }) }, "Unlink");
+    const known = (ids) => (ids ?? []).filter((id) => plan.tasks.has(id));
+    return [
+      el("ul", {}, [
+        known([task.parent]).map((id) => link("Subtask of", id)),
+        known(plan.children.get(task.id)).map((id) => link(`${NAMES[plan.tasks.get(id).status]}:`, id)),
+        known(task.blocked_by).map((id) => link("Blocked by", id, unlink(id))),
+        known(task.blocks).map((id) => link("Blocks", id)),
+      ].flat()),
+      write && this.line("new-subtask", "New subtask", sub, "Add", () => ({ do: "add", subject: sub.value, parent: task.id })),
+      write && this.line("new-blocker", "Blocked by task", after, "Link", () => ({ do: "link", blocker: number() })),
+    ];
+  }
+
+  placing(plan, task) {
     const level = plan.siblings(task);
     const place = level.indexOf(task.id);
-    const sub = el("input", { id: "new-subtask", autocomplete: "off", required: true });
-    const after = el("input", { id: "new-blocker", autocomplete: "off", required: true, inputmode: "numeric" });
-    const number = () => after.value.trim().replace(/^#/, "");
-    const open = (task.blocked_by ?? []).filter((id) => plan.tasks.has(id));
     return [
-      el("h3", {}, "Order, subtasks, what comes first"),
-      el(
-        "div",
-        { class: "actions" },
-        el("button", { type: "button", disabled: place <= 0, onclick: () => this.board.shift(task.id, -1) }, "Move up"),
-        el("button", { type: "button", disabled: place >= level.length - 1, onclick: () => this.board.shift(task.id, 1) }, "Move down"),
-        el("button", { type: "button", class: "danger", onclick: () => this.act({ do: "remove" }) }, "Remove"),
-      ),
-      this.line("new-subtask", "New subtask", sub, "Add", () => ({ do: "add", subject: sub.value, parent: task.id })),
-      this.line("new-blocker", "It comes after task", after, "Link", () => ({ do: "link", blocker: number() })),
-      open.length > 0 &&
-        el("ul", {}, open.map((id) => el("li", {}, `after #${id} ${shown(plan.tasks.get(id).subject, 60)} `, el("button", { type: "button", onclick: () => this.act({ do: "unlink", blocker: id }) }, `Unlink #${id}`)))),
-    ].filter(Boolean);
+      el("button", { type: "button", disabled: place <= 0, onclick: () => this.board.shift(task.id, -1) }, "Move up"),
+      el("button", { type: "button", disabled: place >= level.length - 1, onclick: () => this.board.shift(task.id, 1) }, "Move down"),
+      el("button", { type: "button", class: "danger", onclick: () => this.act({ do: "remove" }) }, "Remove"),
+    ];
   }
 
   act(wish) {

@@ -1,6 +1,7 @@
 // What waits for what, drawn: a box for each task, an arrow from each blocker.
 
-import { el, shown, svg, words } from "./dom.js";
+import { el, shown, svg } from "./dom.js";
+import { NAMES } from "./model.js";
 
 export const MOST = 200;
 const [WIDTH, HEIGHT] = [180, 44];
@@ -84,7 +85,7 @@ function box(task, { x, y }, { critical, open, changed }) {
   const classes = ["box", task.status, task.waiting ? "waiting" : "", critical.has(task.id) ? "critical" : ""];
   if (changed.has(task.id)) classes.push("changed");
   const after = (task.blocked_by ?? []).map((id) => `#${id}`).join(", ");
-  const said = `#${task.id} ${shown(task.subject, 80)}, ${words(task.status)}${after ? `, after ${after}` : ""}`;
+  const said = `#${task.id} ${shown(task.subject, 80)}, ${NAMES[task.status]}${after ? `, after ${after}` : ""}`;
   const reach = open
     ? {
         role: "button",
@@ -102,7 +103,7 @@ function box(task, { x, y }, { critical, open, changed }) {
     { class: classes.join(" ").trim(), transform: `translate(${x - WIDTH / 2} ${y - HEIGHT / 2})`, "aria-label": said, "data-id": task.id, ...reach },
     svg("title", {}, said),
     svg("rect", { width: WIDTH, height: HEIGHT, rx: 6 }),
-    svg("text", { x: 10, y: 18, class: "id" }, `#${task.id} · ${task.waiting ? "waiting" : words(task.status)}`),
+    svg("text", { x: 10, y: 18, class: "id" }, `#${task.id} · ${task.waiting ? "waiting" : NAMES[task.status]}`),
     svg("text", { x: 10, y: 34 }, shown(task.subject, 22)),
   );
 }

@@ -2,7 +2,7 @@
 
 import { ask, keepToken, person, Refused, takeToken } from "./api.js";
 import { Board } from "./board.js";
-import { el } from "./dom.js";
+import { el, put, shown } from "./dom.js";
 import { Plans } from "./plans.js";
 
 class Page {
@@ -12,7 +12,7 @@ class Page {
     this.main = document.getElementById("main");
     this.head = document.getElementById("head");
     this.live = el("span", { class: "live", role: "status" }, "connecting");
-    this.at = el("span", { class: "quiet" });
+    this.at = el("span", { class: "at quiet" });
     addEventListener("popstate", () => this.open());
   }
 
@@ -25,7 +25,6 @@ class Page {
       else this.refuse(error instanceof Refused ? error.message : "The server cannot be reached. Load the page again when it is back.");
       return;
     }
-    this.head.replaceChildren(...this.bar());
     this.open();
   }
 
@@ -45,18 +44,37 @@ class Page {
       field,
       el("button", {}, "Open"),
     );
-    this.main.replaceChildren(el("h1", {}, "Plans"), el("p", {}, "This board asks for its token."), form);
+    this.head.replaceChildren(el("h1", {}, "Plans"));
+    this.main.replaceChildren(el("p", {}, "This board asks for its token: the value of TODOPLAN_BOARD_TOKEN where it is served."), form);
   }
 
-  bar() {
-    const name = el("input", { id: "name", autocomplete: "nickname", value: person.name, placeholder: this.about.person, onchange: () => (person.name = name.value) });
+  // One line; on a phone the tools are behind a button, and the views at the foot of the screen.
+  bar(plan, { head = [], tools = [] }) {
+    const { write, named, person: usual } = this.about;
+    const name = el("input", { id: "name", autocomplete: "nickname", value: person.name, placeholder: usual, onchange: () => (person.name = name.value) });
+    const menu = el("button", { type: "button", class: "narrow", "aria-expanded": "false", "aria-controls": "tools", onclick: () => this.unfold(menu, place) }, write && plan !== null ? "Add, find" : "Menu");
+    const place = el(
+      "div",
+      { class: "tools", id: "tools" },
+      write && named && el("span", { class: "oneline" }, el("label", { for: "name" }, "Your name"), name),
+      tools,
+    );
     return [
-      !this.about.plan && el("a", { href: "./", onclick: (event) => this.follow(event) }, "All plans"),
+      plan !== null && !this.about.plan && el("a", { href: "./", onclick: (event) => this.follow(event) }, "‹", el("span", { class: "word" }, " All plans")),
+      el("h1", { dir: "auto" }, plan === null ? "Plans" : shown(plan, 120) || "(no name)"),
       this.live,
       this.at,
-      !this.about.write && el("span", { class: "note" }, "for reading only"),
-      this.about.write && this.about.named && el("span", { class: "oneline" }, el("label", { for: "name" }, "Your name"), name),
-    ].filter(Boolean);
+      !write && el("span", { class: "note" }, "read-only"),
+      head,
+      place.firstChild && menu,
+      place,
+    ];
+  }
+
+  unfold(menu, place) {
+    const open = place.classList.toggle("open");
+    menu.setAttribute("aria-expanded", String(open));
+    if (open) (place.querySelector("#new-task") ?? place.querySelector("input")).focus();
   }
 
   follow(event) {
@@ -74,6 +92,7 @@ class Page {
     this.at.textContent = "";
     document.title = plan === null ? "Plans" : `${plan} – plan`;
     this.shown = plan === null ? new Plans(this) : new Board(this, plan, this.about);
+    put(this.head, this.bar(plan, this.shown));
     this.main.replaceChildren(this.shown.element);
   }
 

@@ -1,6 +1,7 @@
 // A plan as the page knows it, and what follows from its tasks.
 
 export const STATUSES = ["pending", "in_progress", "completed", "failed", "cancelled"];
+export const NAMES = { pending: "To do", in_progress: "In progress", completed: "Completed", failed: "Failed", cancelled: "Cancelled" };
 const RESOLVED = new Set(["completed", "cancelled"]);
 const CLOSED = new Set([...RESOLVED, "failed"]);
 

@@ -1,8 +1,8 @@
 // Beside the tasks: how far the plan is, what waits and for whom, claims, drift, critical path.
 
-import { left } from "./card.js";
+import { avatars, left, waitsFor } from "./card.js";
 import { el, moment, put, shown, words } from "./dom.js";
-import { STATUSES } from "./model.js";
+import { NAMES, STATUSES } from "./model.js";
 
 const MOST = 50;
 const KINDS = { came: "Added", went: "Removed", changed: "Changed" };
@@ -15,7 +15,7 @@ export class Panels {
     this.claims = el("section", { class: "panel", "aria-labelledby": "claims" });
     this.path = el("section", { class: "panel", "aria-labelledby": "path" });
     this.drift = el("section", { class: "panel", "aria-labelledby": "drift" });
-    this.element = el("aside", { class: "panels", "aria-label": "About the plan" }, this.progress, this.waiting, this.claims, this.path, this.drift);
+    this.element = el("aside", { class: "panels", id: "overview", "aria-label": "About the plan" }, this.waiting, this.progress, this.claims, this.path, this.drift);
     this.asked = new Map();
     setInterval(() => this.tick(), 1000);
   }
@@ -34,10 +34,9 @@ export class Panels {
       el(
         "dl",
         { class: "counts" },
-        STATUSES.map((status) => el("div", {}, el("dt", {}, words(status)), el("dd", {}, plan.counts[status]))),
-        el("div", {}, el("dt", {}, "ready"), el("dd", {}, plan.ready.size)),
-        el("div", {}, el("dt", {}, "waiting"), el("dd", {}, plan.waiting.length)),
-        el("div", {}, el("dt", {}, "all"), el("dd", {}, total)),
+        [...STATUSES.map((status) => [NAMES[status], plan.counts[status]]), ["Ready", plan.ready.size], ["Waiting", plan.waiting.length], ["All", total]].map(
+          ([name, count]) => el("div", {}, el("dt", {}, name), el("dd", {}, count)),
+        ),
       ),
     );
     this.showWaiting(plan);
@@ -51,7 +50,7 @@ export class Panels {
 
   claim(task) {
     const time = el("span", { class: "left", "data-until": task.claim.until ?? "" }, left(task.claim.until));
-    return el("li", {}, this.link(task.id, task.subject), el("br"), `${shown(task.claim.owner, 60)}, `, time);
+    return el("li", {}, this.link(task.id, task.subject), el("p", { class: "who" }, el("span", { "aria-hidden": "true" }, avatars({ claim: task.claim })), el("span", {}, `held by ${shown(task.claim.owner, 60)}, `, time)));
   }
 
   tick() {
@@ -85,7 +84,7 @@ export class Panels {
   }
 
   wait(task) {
-    const { reason, question, until } = task.waiting;
+    const { question, until } = task.waiting;
     const field = el("input", { "aria-label": `Answer for #${task.id}`, autocomplete: "off", required: true });
     const form = el(
       "form",
@@ -103,7 +102,7 @@ export class Panels {
       "li",
       {},
       this.link(task.id, task.subject),
-      reason && el("p", { dir: "auto" }, `for ${shown(reason, 200)}`),
+      el("p", { dir: "auto" }, `for ${waitsFor(task.waiting)}`),
       until && el("p", { class: "quiet" }, `until ${moment(until)}`),
       question && el("p", { class: "question", dir: "auto" }, shown(question, 600)),
       this.board.about.write && form,
@@ -136,7 +135,7 @@ export class Panels {
     );
     put(
       this.drift,
-      el("h2", { id: "drift" }, "Since it was approved"),
+      el("h2", { id: "drift" }, "Changes since approval"),
       drift.approved && el("p", { class: "quiet" }, `revision ${drift.approved.revision}${by}`),
       drift.told && el("p", {}, shown(drift.told, 400)),
       el("ul", {}, rows),

@@ -12,8 +12,8 @@ export class Plans {
       height: 62,
       draw: ({ plan }) => this.draw(plan),
     });
-    this.empty = el("p", { class: "quiet" }, "No plan is here yet. It shows as soon as somebody writes one.");
-    this.element = el("section", { class: "plans", "aria-label": "Plans" }, el("h1", {}, "Plans"), this.empty, this.rows.box);
+    this.empty = el("p", { class: "empty quiet" }, "No plan is here yet. Let an agent write one, or run ", el("code", {}, 'todoplan add "Write it"'), ": it shows here at once.");
+    this.element = el("section", { class: "plans", "aria-label": "All plans" }, this.empty, this.rows.box);
     this.events = new Events("plans", {}, {
       hear: (kind, data) => {
         if (kind !== "plans") return page.refuse(data.told);

@@ -8,14 +8,14 @@ export class Timeline {
   constructor(board) {
     this.board = board;
     this.items = new Map();
-    this.older = el("button", { type: "button", onclick: () => this.more() }, "Show what was before");
-    this.rows = new Rows({ label: "What happened, the newest first", height: 58, draw: ({ row }) => this.draw(row) });
+    this.older = el("button", { type: "button", onclick: () => this.more() }, "Show earlier");
+    this.rows = new Rows({ label: "Timeline, newest first", height: 58, draw: ({ row }) => this.draw(row) });
     this.element = el("div", { class: "timeline" }, this.rows.box, this.older);
   }
 
   draw(row) {
-    const undone = row.undoes ? `took back revision ${row.undoes}` : "";
-    const what = [undone, ...row.what].filter(Boolean).join("; ") || "kept a claim";
+    const undone = row.undoes ? `undid revision ${row.undoes}` : "";
+    const what = [undone, ...row.what].filter(Boolean).join("; ") || "renewed a claim";
     const known = row.tasks.find((id) => this.board.plan.tasks.has(id));
     const open = () => (known ? this.board.edit(known) : this.board.say("That task is gone."));
     return el(

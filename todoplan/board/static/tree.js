@@ -1,6 +1,6 @@
 // The tasks in the plan's order, with what lies in what.
 
-import { fresh, mark, notes, title } from "./card.js";
+import { avatars, fresh, mark, notes, title } from "./card.js";
 import { el } from "./dom.js";
 import { Rows } from "./rows.js";
 
@@ -45,6 +45,7 @@ export class Tree {
       title(task),
       " ",
       el("span", { class: "notes" }, notes(plan, task)),
+      avatars(task),
     );
     return handle;
   }
