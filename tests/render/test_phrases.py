@@ -45,6 +45,10 @@ def edited(**changes):
         ([edited(answer=None)], ["edited #1 Sow"]),
         ([edited(evidence=Evidence(passed=True))], ["check passed #1 Sow"]),
         ([edited(evidence=Evidence(passed=False))], ["check failed #1 Sow"]),
+        (
+            [edited(evidence=Evidence(passed=False, summary="2 \x1b[1mof 3"))],
+            ['check failed ("2 of 3") #1 Sow'],
+        ),
         ([edited(evidence=None)], ["edited #1 Sow"]),
         ([e.ParentChanged("1", "2"), e.ParentChanged("3", None)], ["moved #1, #3"]),
         ([e.PlanApproved("ann")], ["approved"]),

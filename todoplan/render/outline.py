@@ -411,7 +411,9 @@ def _edited(changes: Mapping[str, Any]) -> str:
     if "waiting" in changes:
         return "no longer waiting" if changes["waiting"] is None else "waiting"
     if changes.get("evidence") is not None:
-        return "check passed" if changes["evidence"].passed else "check failed"
+        found: Evidence = changes["evidence"]
+        why = f" ({quoted(clip(found.summary, _SUBJECT))})" if found.summary else ""
+        return "check passed" if found.passed else f"check failed{why}"
     return "edited"
 
 

@@ -225,7 +225,9 @@ def pools(*items):
 
     async def in_tasks(other, handler, options):
         async def awaited(held):
-            handler(held)
+            done = handler(held)
+            if done is not None:
+                await done
 
         return await work_async(other, awaited, workers=1, **options)
 
@@ -265,6 +267,19 @@ def test_the_reason_of_a_failure_stands_on_its_task():
         assert (plans.plan["2"].status, plans.plan["2"].evidence) == ("completed", None)
         assert any("attempt 1 failed: OhError" in repr(entry) for entry in plans.history())
         assert "gave up after 2 attempts: OhError: no luck" in to_text(plans.plan)
+
+
+def test_a_worker_that_fails_a_task_says_why():
+    """The reason stands on the task as what a raise would have left, and it is not tried again."""
+    for plans, drain in pools(CreateTask("bad")):
+
+        def handler(held):
+            return held.fail("no\nsuch part")
+
+        assert drain(handler).left == ()
+        task = plans.plan["1"]
+        assert (task.status, task.evidence.passed) == ("failed", False)
+        assert (task.evidence.summary, task.evidence.by) == ("no such part", "worker-1")
 
 
 def test_a_failed_task_is_put_off_for_twice_as_long_each_time(monkeypatch):

@@ -169,9 +169,16 @@ class HeldClaim:
         close = UpdateTask(self.task.id, status=Status.COMPLETED, fence=self.fence)
         return self._settling(*self._evidence(self.found), close)
 
-    def _fail(self) -> Steps[None]:
-        """Close the task as failed: it is not tried again. Raises the same errors as `complete`."""
-        return self._settling(UpdateTask(self.task.id, status=Status.FAILED, fence=self.fence))
+    def _fail(self, why: str = "") -> Steps[None]:
+        """
+        Close the task as failed: it is not tried again. `why` stands on the task as failed
+        evidence.
+
+        Raises the same errors as `complete`.
+        """
+        found = Evidence(passed=False, summary=self._summary(why), by=self.owner) if why else None
+        close = UpdateTask(self.task.id, status=Status.FAILED, fence=self.fence)
+        return self._settling(*self._evidence(found), close)
 
     def _release(self) -> Steps[None]:
         """
@@ -251,17 +258,21 @@ class HeldClaim:
         with suppress(StoreError, PlanError):
             yield from self._settling(ReleaseClaim(self.task.id, self.fence), *reason)
 
+    @staticmethod
+    def _summary(said: str) -> str:
+        return clean(" ".join(said[:_LONGEST_REASON].split()), "summary")[0]
+
     def _reason(self, error: Exception) -> tuple[Command, ...]:
         """Return what records why the body raised, and puts the task off until its next attempt."""
         tried, said = self.task.failed_attempts + 1, f"{type(error).__name__}: {error}"
         by = self.owner
         if isinstance(error, NotDoneError):
             said, by = str(error), error.by
-        said = " ".join(said[:_LONGEST_REASON].split())
+        said = self._summary(said)
         is_last = self._attempts is not None and tried >= self._attempts
         times = "1 attempt" if tried == 1 else f"{tried} attempts"
         ended = f"gave up after {times}" if is_last else f"attempt {tried} failed"
-        summary = clean(f"{ended}: {said}".rstrip(": "), "summary")[0]
+        summary = f"{ended}: {said}".rstrip(": ")
         reason: list[Command] = [RecordEvidence(self.task.id, passed=False, summary=summary, by=by)]
         if self.backoff and not is_last:
             seconds = min(self.backoff * 2.0 ** min(tried - 1, 64), LONGEST_BACKOFF)

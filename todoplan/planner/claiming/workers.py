@@ -150,10 +150,10 @@ def work(  # noqa: PLR0913 - all are options, by name
     Work through a plan with a pool of threads, and return what was done.
 
     `handler` is called with each claimed task (`held.task`). When it returns, the task is
-    completed; when it raises, the task is released. It may close the task itself (`held.fail()`),
-    and should stop when `held.lost` is true. A task that was released or lost `attempts` times is
-    failed, or is assigned to `give_to`. Type and message of what was raised last stand on the task
-    as failed evidence.
+    completed; when it raises, the task is released. It may close the task itself
+    (`held.fail(why)`), and should stop when `held.lost` is true. A task that was released or lost
+    `attempts` times is failed, or is assigned to `give_to`. Type and message of what was raised
+    last stand on the task as failed evidence.
 
     `backoff` is the delay in seconds until a task whose handler raised is tried again, by the
     planner's clock; it doubles with each attempt, up to an hour. `verify`, as of a `Planner`, looks
