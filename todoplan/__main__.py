@@ -33,7 +33,7 @@ def main() -> None:
         code = importlib.import_module("todoplan.cli.plans").run_short(sys.argv[1:])
         if code is not None:
             sys.exit(code)
-        importlib.import_module("todoplan.cli.commands").run(sys.argv[1:])
+        importlib.import_module("todoplan.cli.app").run(sys.argv[1:])
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:
             raise

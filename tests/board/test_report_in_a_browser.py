@@ -7,7 +7,7 @@ from support.browser import PATIENCE
 from support.hostile import CORPUS
 
 from todoplan import Planner
-from todoplan.cli.app import report
+from todoplan.cli.documents import report
 from todoplan.cli.plans import Place
 from todoplan.cli.screen import Screen
 from todoplan.core import commands
@@ -29,7 +29,7 @@ def written(tmp_path):
             planner.apply(command, actor="agent").unwrap()
         kept.close()
         out = tmp_path / "report.html"
-        assert report(Place(str(tmp_path / "plans.db")), out, None, "audit", Screen()) == 0
+        assert report(Place(str(tmp_path / "plans.db")), Screen(), html=out) == 0
         return out.as_uri()
 
     return write

@@ -11,9 +11,10 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from todoplan.cli.app import app
+from todoplan.cli.app import make_app
 from todoplan.cli.screen import Screen
 
+APP = make_app()
 STATUSES = {".": "pending", "~": "in_progress", "x": "completed", "-": "cancelled"}
 
 
@@ -75,7 +76,7 @@ def invoke():
     """Run the command within this process."""
 
     def run(*arguments):
-        return CliRunner().invoke(app, [str(argument) for argument in arguments])
+        return CliRunner().invoke(APP, [str(argument) for argument in arguments])
 
     return run
 

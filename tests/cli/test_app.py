@@ -7,51 +7,35 @@ from importlib.metadata import version
 import pytest
 import typer
 
-from todoplan.cli.app import AUDITS, SORT_KEYS, app
-from todoplan.cli.commands import HELP_GROUPS, PLAN_COMMANDS
+from todoplan.cli.app import AUDITS, COMMANDS, OPTIONS, SHOWN_FORMS, SORT_KEYS, make_app
 from todoplan.cli.recordings import SORTS
+from todoplan.cli.views import PRINTERS
 from todoplan.transcripts import DIALECT_NAMES
 from todoplan.transcripts.reading import DIALECTS
 from todoplan.transcripts.replay import POLICIES
 
-COMMANDS = (
-    "demo",
-    "replay",
-    "stats",
-    "show",
-    "schema",
-    "guide",
-    "mcp",
-    "plugin",
-    "new-adapter",
-    "hook",
-    *PLAN_COMMANDS,
-    "import",
-    "sync",
-    "board",
-    "report",
-    "store",
-)
+NAMES = tuple({name.split()[0]: None for names in COMMANDS.values() for name in names})
 
 
 def test_every_command_and_option_is_documented():
     """No command, argument or option is without a help text."""
-    group = typer.main.get_command(app)
-    assert tuple(group.commands) == COMMANDS
+    group = typer.main.get_command(make_app())
+    assert sorted(group.commands) == sorted(NAMES)
     for command in (group, *group.commands.values()):
         assert command.help
         for parameter in command.params:
             assert parameter.help, (command.name, parameter.name)
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+@pytest.mark.parametrize("command", ["", *NAMES])
 def test_help_names_every_parameter(invoke, command):
     """`--help` ends with 0 and shows each option by name."""
     result = invoke(*filter(None, [command]), "--help")
     assert result.exit_code == 0
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(make_app())
     for parameter in (group.commands[command] if command else group).params:
-        shown = parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar
+        name = [*parameter.opts, *parameter.secondary_opts][0]
+        shown = name if name.startswith("-") else parameter.metavar
         assert shown in result.stdout
 
 
@@ -91,15 +75,24 @@ def test_without_a_command_the_help_is_shown(invoke):
     assert "Change the plan:" in invoke().output
 
 
-def test_the_help_has_each_command_once_in_a_group():
-    """The groups say what the commands are for."""
-    assert sorted(name for names in HELP_GROUPS.values() for name in names) == sorted(COMMANDS)
+def test_every_option_of_the_table_is_one_of_a_command():
+    """None is left over, and none of one function alone is misspelled."""
+    made = typer.main.get_command(make_app())
+    groups = (made, made.commands["store"])
+    helps = {
+        parameter.help
+        for group in groups
+        for command in group.commands.values()
+        for parameter in command.params
+    }
+    assert {each.help for each in OPTIONS.values()} <= helps
 
 
 def test_the_names_that_options_allow_are_those_of_the_commands():
     """They stand in the command line too, so that it starts without the modules for recordings."""
     assert (*AUDITS,) == (*POLICIES,)
     assert (*SORT_KEYS,) == (*SORTS,)
+    assert ("text", *PRINTERS) == SHOWN_FORMS
     assert (*DIALECT_NAMES,) == (*DIALECTS,)
 
 

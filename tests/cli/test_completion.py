@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from todoplan import Planner
-from todoplan.cli.app import app
+from todoplan.cli.app import make_app
 from todoplan.core.commands import CreateTask
 from todoplan.stores.file import FileStore
 
@@ -29,7 +29,7 @@ def asked(line):
 def completed(line, **environment):
     """What is offered."""
     more = {key: str(value) for key, value in environment.items()}
-    result = CliRunner().invoke(app, [], prog_name="todoplan", env={**asked(line), **more})
+    result = CliRunner().invoke(make_app(), [], prog_name="todoplan", env={**asked(line), **more})
     assert (result.exit_code, result.stderr) == (0, "")
     return result.stdout.split()
 
@@ -44,7 +44,7 @@ def test_the_command_itself_is_asked(command):
 def test_names_of_tables_are_completed():
     """Commands, and what an option takes."""
     assert completed("todoplan re") == [
-        *("replay", "ready", "release", "remove", "redo", "report"),
+        *("ready", "report", "remove", "redo", "release", "replay"),
     ]
     assert completed("todoplan show --format m") == ["markdown", "mermaid"]
     assert completed("todoplan add x --policy cl") == ["claude", "claude-strict"]

@@ -227,7 +227,7 @@ def test_a_process_answers_at_once_and_imports_no_library(folder):
 def test_it_is_listed_among_the_commands(invoke, monkeypatch):
     """With its help; what the plugin calls takes a shorter way."""
     asked = []
-    monkeypatch.setattr("todoplan.cli.app.run", asked.append)
+    monkeypatch.setattr("todoplan.cli.servers.run", asked.append)
     assert invoke("hook", "show").exit_code == invoke("hook").exit_code == 0
     assert asked == [["show"], []]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from todoplan.cli.output import Input, expand, sample
+from todoplan.cli.output import Input, expand, sample_input
 from todoplan.transcripts.reading import detect
 
 
@@ -54,7 +54,7 @@ def test_sizes_are_in_bytes(tmp_path):
 
 def test_the_sample_comes_with_the_package():
     """It is a recording in a known dialect, with lines of moderate size."""
-    with sample() as source:
+    with sample_input() as source:
         assert detect(source.path) == "claude-code"
         assert source.size < 40_000
         assert source.label == "sample.jsonl"

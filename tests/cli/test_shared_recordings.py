@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from support.json_documents import REPLAY_SCHEMA, STATS_SCHEMA
 from support.shared import RECORDINGS, needs_recordings
-
-from todoplan.cli.json_schemas import REPLAY_SCHEMA, STATS_SCHEMA
 
 CALLS = 288
 

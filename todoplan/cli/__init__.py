@@ -1,19 +1,17 @@
 """
-The command line: recordings (`replay`, `stats`), plans in a store (`list`, `add`, `start`, `done`,
-`edit`, `link`, `remove`, `undo`, `log`, `diff`, `check`, ...), `show`, `schema`, `guide`, `mcp` and
-`board`.
+The command line.
 
 Modules:
 
 - `app`: the commands and their options.
-- `plans`: the commands on a plan in a store.
+- `plans`: the edits, and the views that status lines and hooks call often.
+- `views`: history, differences, checks and a live plan; `store copy`.
+- `documents`: guides, tool definitions, and a plan as a page or a picture.
+- `servers`: `mcp` and `board`; with `plugin`, `hook` and `new_adapter` what sets agents up.
+- `markdown`: `import` and `sync`.
+- `recordings`, `output`, `spans`: `replay` and `stats`, and how they print.
 - `demo`: `todoplan demo`.
-- `plugin`, `hook`: plugins of coding agents, and what their hooks call.
-- `new_adapter`: `todoplan new-adapter`.
-- `recordings`: the commands on recordings.
-- `output`: how recordings are printed.
 - `screen`: the terminal, and how a command ends.
-- `json_schemas`: the schemas of the JSON output.
 
 Output for people is cleaned of control sequences. Output for programs is plain ASCII JSON.
 """

@@ -1,338 +1,91 @@
 """
-The typer application: all commands, and what the commands other than those on a plan do.
+The typer application: the table of the commands and the table of their options.
 
-The commands on a plan are in `commands`, those on recordings in `recordings`.
+A command is a function of one of the other modules. Its docstring is its help, and its parameters
+are its options and arguments.
 """
 
-import asyncio
-import json
-import os
-import shlex
-import signal
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Coroutine, Sequence
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
-from importlib.resources import files
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
+from typing import Annotated, Any
 
 import attrs
 import typer
+from typer.core import TyperGroup
 
-from todoplan.cli import UNREADABLE
-from todoplan.cli.commands import PLAN_COMMANDS, make_app, one_of, with_groups
-from todoplan.cli.hook import ours, run, socket_of
-from todoplan.cli.markdown import MARKDOWN_COMMANDS
-from todoplan.cli.plans import DEFAULT_PLAN, STORE, Judge, Place, Writer
-from todoplan.cli.plugin import HOSTS, Plugin, write_plugin
+import todoplan
+from todoplan.cli.documents import FORMS, TOOLSETS, page_names
+from todoplan.cli.plans import ACTOR, STORE, Place
+from todoplan.cli.plugin import HOSTS
 from todoplan.cli.screen import Screen, exit_with
-from todoplan.cli.views import PRINTERS, copy, show
-from todoplan.codec import dump_journal
-from todoplan.core.events.apply import Entry
-from todoplan.core.plan.model import Task
-from todoplan.core.plan.plan import Plan
-from todoplan.core.rules import PRESETS, RuleSettings
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, lean, tasks, unmet_rules
+from todoplan.codec.foreign.markdown import FORMS as MARKDOWN_FORMS
+from todoplan.core.plan.model import Priority, Status
+from todoplan.core.rules import PRESETS
 from todoplan.errors import TodoplanError
-from todoplan.planner.verifying import Verifier
-from todoplan.stores.file import FileStore
+from todoplan.render.outline import clip
+from todoplan.texts import one_line
 from todoplan.transcripts import DIALECT_NAMES
 
-if TYPE_CHECKING:
-    from todoplan.cli.output import Run
-    from todoplan.cli.recordings import Form
-
-# -------- guide --------
-# `todoplan guide`: pages for people and coding agents, shipped with the package.
-
-
-_PAGES = files("todoplan") / "guides"
-_END = ".md"
-
-READING_ORDER = (
-    ("Begin", ("ten-minutes", "own-loop", "moving")),
-    (
-        "Frameworks",
-        (
-            "langchain",
-            "deepagents",
-            "agentscope",
-            "openai-agents",
-            "pydantic-ai",
-            "claude-agent-sdk",
-            "google-adk",
-            "strands",
-            "agent-framework",
-            "haystack",
-            "llama-index",
-            "mcp",
-            "coding-agents",
-            "acp",
-            "other-frameworks",
-        ),
-    ),
-    ("Shape it", ("rules", "limits", "human-edits", "evidence", "board")),
-    ("Keep and share it", ("stores", "several-agents", "command-line", "write-a-store")),
-    ("Check it", ("recordings", "telemetry", "testing")),
-    ("Look inside", ("reference", "architecture", "threat-model", "write-an-adapter")),
-)
-"""The pages, grouped by purpose, in reading order."""
-
-
-def page_names() -> tuple[str, ...]:
-    """Return the names of the pages in reading order."""
-    return tuple(name for _, names in READING_ORDER for name in names)
-
-
-def guide(name: str | None, screen: Screen) -> int:
-    """Print a page, or the list of pages if `name` is `None`, and return the exit code."""
-    if name is None:
-        screen.write(_overview())
-        return 0
-    wanted = name.lower().removesuffix(_END)
-    if wanted not in page_names():
-        screen.complain(_unknown(name, wanted))
-        return UNREADABLE
-    text = _text(wanted)
-    if screen.out.is_terminal:
-        from rich.markdown import Markdown  # noqa: PLC0415 - slow to import
-
-        # Links between pages are file names, which a terminal could not open.
-        screen.out.print(Markdown(text, hyperlinks=False))
-    else:
-        screen.write(text)
-    return 0
-
-
-def _overview() -> str:
-    width = max(map(len, page_names()))
-    lines = []
-    for group, names in READING_ORDER:
-        lines += [group, *(f"  {name:{width}}  {_title(name)}" for name in names), ""]
-    return "\n".join([*lines, "Show one: todoplan guide NAME", ""])
-
-
-def _title(name: str) -> str:
-    return _text(name).partition("\n")[0].removeprefix("# ")
-
-
-def _text(name: str) -> str:
-    return (_PAGES / f"{name}{_END}").read_text("utf-8")
-
-
-def _unknown(name: str, wanted: str) -> str:
-    near = get_close_matches(wanted, page_names(), 1)
-    meant = f"did you mean {near[0]}? " if near else ""
-    return f"no guide is called {name!r}; {meant}the guides are {', '.join(page_names())}"
-
-
-# -------- schema --------
-# `todoplan schema`: the tool definitions of a tool set, in a provider's format.
-
-
-TOOLSETS: dict[str, ToolSet] = {
-    "todos": TODOS,
-    "tasks": tasks(),
-    "tasks-snake": tasks("snake"),
-    "lean": LEAN,
-    "tasks-team": tasks(team=True),
-    "lean-team": lean(team=True),
+COMMANDS = {
+    "Begin": {
+        "demo": "demo.demo",
+        "guide": "documents.guide",
+        "where": "plans.show_where",
+    },
+    "See the plan": {
+        "list": "plans.show_plan",
+        "next": "plans.show_next",
+        "ready": "plans.show_ready",
+        "log": "views.log",
+        "diff": "views.diff",
+        "drift": "views.show_drift",
+        "watch": "views.watch",
+        "board": "servers.board",
+        "report": "documents.report",
+        "show": "views.show",
+    },
+    "Change the plan": {
+        "add": "plans.add",
+        "start": "plans.start",
+        "done": "plans.done",
+        "fail": "plans.fail",
+        "wait": "plans.wait",
+        "answer": "plans.answer",
+        "edit": "plans.change",
+        "link": "plans.link",
+        "remove": "plans.remove",
+        "rm": "plans.remove",
+        "undo": "plans.undo",
+        "redo": "plans.redo",
+        "approve": "plans.approve",
+        "release": "plans.release",
+    },
+    "Check and move plans": {
+        "check": "views.check",
+        "import": "markdown.import_plan",
+        "sync": "markdown.sync",
+        "store copy": "views.copy",
+    },
+    "Give a plan to an agent": {
+        "mcp": "servers.serve",
+        "plugin": "servers.plugin",
+        "hook": "servers.hook",
+        "schema": "documents.schema",
+        "new-adapter": "servers.new_adapter",
+    },
+    "Read recordings of agents": {
+        "replay": "recordings.replay",
+        "stats": "recordings.stats",
+    },
 }
-"""The tool sets by their names on the command line."""
+"""The modules and functions of the commands, by what the commands are for."""
 
-
-def _plain(tools: ToolSet) -> dict[str, Any]:
-    return {tool.name: tool.schema for tool in tools.definitions()}
-
-
-def _of_provider(module: str, **how: Any) -> Callable[[ToolSet], Any]:
-    def make(tools: ToolSet) -> Any:
-        return import_module(f"todoplan.adapters.functions.{module}").make_tools(tools, **how)
-
-    return make
-
-
-FORMS: dict[str, Callable[[ToolSet], Any]] = {
-    "plain": _plain,
-    "openai": _of_provider("openai_chat"),
-    "anthropic": _of_provider("anthropic_messages"),
-    "gemini": _of_provider("gemini"),
-    "strict": _of_provider("openai_chat", strict=True),
-}
-"""The functions that make tool definitions, by format name; `strict` is OpenAI's strict mode."""
-
-
-def schema(toolset: str, form: str, screen: Screen) -> int:
-    """Print the tool definitions as JSON, and return the exit code."""
-    screen.write(json.dumps(FORMS[form](TOOLSETS[toolset]), indent=2) + "\n")
-    return 0
-
-
-# -------- mcp --------
-# `todoplan mcp`: an MCP server for plans. The adapter is imported when the command runs, because
-# it needs an extra.
-
-
-TOKEN = "TODOPLAN_MCP_TOKEN"  # noqa: S105 - the variable's name
-"""The environment variable with the bearer token. An argument would show in process lists."""
-
-_SESSION_IDS = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
-_CHECK_SECONDS = 600.0
-_UNREADABLE = 2
-
-# Printed on a terminal, where the command would otherwise seem to hang: only an MCP client is
-# meant to write to its standard input.
-_WAITING = (
-    'the plan "{}" is served on standard input and output: an MCP client starts this command and '
-    "talks to it there. Name it in the client's settings; --http serves at an address instead. "
-    "Ctrl-C ends it"
-)
-
-
-@attrs.frozen
-class Served:
-    """
-    What the server serves: the plan, the tool set and the policy.
-
-    The plan is kept in the JSON file `file`, or else in the store at `place`.
-    """
-
-    file: Path | None = None
-    place: Place = Place("memory:")
-    plan_id: str | None = None
-    toolset: str = "todos"
-    judge: Judge = Judge()
-    structured: bool | None = None
-    board: bool = True
-    lenient: bool = False
-    hooks: bool = False
-    actor: str | None = None
-    check: str | None = None
-
-    @property
-    def verify(self) -> Verifier | None:
-        """The verifier that runs the command `check`."""
-        return Verifier(self._ran, seconds=_CHECK_SECONDS, by=self.check) if self.check else None
-
-    def _ran(self, task: Task, _: Plan) -> tuple[bool, str] | None:
-        if not task.check:
-            return None
-        environment = {**os.environ, "TODOPLAN_TASK": task.id, "TODOPLAN_CHECK": task.check}
-        # stdin and stdout are those of the protocol.
-        ran = subprocess.run(  # noqa: S603 - the person's own command
-            shlex.split(self.check or ""),
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-        )
-        rows = ran.stdout.decode(errors="replace").strip().splitlines()
-        return ran.returncode == 0, rows[-1] if rows else f"exit code {ran.returncode}"
-
-
-@attrs.frozen
-class Address:
-    """The address of the HTTP server, and the host names it accepts in addition to loopback's."""
-
-    host: str = "127.0.0.1"
-    port: int = 8765
-    names: tuple[str, ...] = ()
-
-
-def serve(served: Served, address: Address | None, screen: Screen) -> int:
-    """
-    Run the MCP server until it ends, and return the exit code.
-
-    It serves streamable HTTP at `address`, or stdio if `address` is `None`.
-    """
-    try:
-        asyncio.run(_serving(served, address, screen))
-    except (TodoplanError, OSError) as error:
-        screen.complain(str(error))
-        return _UNREADABLE
-    return 0
-
-
-def _serving(served: Served, address: Address | None, screen: Screen) -> Coroutine[Any, Any, None]:
-    """
-    Return the coroutine that runs the server. Errors in the options are raised before it starts.
-    """
-    from todoplan.adapters import mcp  # noqa: PLC0415 - an extra
-
-    # The command line opens synchronous stores only.
-    store: Any = (
-        FileStore(served.file) if served.file else served.place.store_itself(screen.complain)
-    )
-    # A damaged file or a bad id must fail here and not in the client's first call.
-    store.load(served.plan_id or DEFAULT_PLAN)
-    if served.hooks:
-        return _with_hooks(served, store, screen)
-    server = mcp.make_server(
-        _toolbox(served, screen),
-        store=store,
-        plan_id=served.plan_id or DEFAULT_PLAN,
-        structured=served.structured,
-        board=served.board,
-        lenient=served.lenient,
-        actor=served.actor,
-        verify=served.verify,
-    )
-    if address is None:
-        # A thread is blocked reading stdin. With Python's own handler, asyncio would wait for that
-        # thread after Ctrl-C.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        if sys.stdin.isatty():
-            screen.complain(_WAITING.format(served.plan_id or DEFAULT_PLAN))
-        return mcp.serve_stdio(server)
-    access = mcp.Access.at(address.host, os.environ.get(TOKEN), address.names)
-    listener, url = mcp.listen_at(address.host, address.port)
-    screen.complain(f'the plan "{served.plan_id or DEFAULT_PLAN}" is served at {url}')
-    return mcp.http_server(server, access).serve(sockets=[listener])
-
-
-async def _with_hooks(served: Served, store: Any, screen: Screen) -> None:
-    """Serve a coding agent over stdio, and answer its hooks (`todoplan hook`)."""
-    from todoplan.adapters import mcp  # noqa: PLC0415 - an extra
-    from todoplan.adapters.mcp.hooks import HostSessions, answering  # noqa: PLC0415 - same
-    from todoplan.adapters.mcp.server import tool_server  # noqa: PLC0415 - same
-
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # as in `_serving`
-    sessions = HostSessions(
-        _toolbox(served, screen), store=store, plan_id=served.plan_id, verify=served.verify
-    )
-    if session_id := next(filter(None, map(os.environ.get, _SESSION_IDS)), None):
-        sessions.begin(session_id)
-    server = tool_server(sessions.toolbox.toolset, sessions.call, sessions.system_prompt)
-    ours()
-    async with answering(sessions, socket_of(os.getppid())):
-        await mcp.serve_stdio(server)
-
-
-def _toolbox(served: Served, screen: Screen) -> Toolbox:
-    """
-    Return the toolbox of the tool set and the policy.
-
-    Rules that the tool set cannot keep are turned off, and a message on stderr names them.
-    """
-    toolset, policy = TOOLSETS[served.toolset], served.judge.rules_that_hold()
-    vain = dict.fromkeys(unmet_rules(toolset, policy), "off")
-    if vain:
-        screen.complain(f"{served.toolset} cannot keep {', '.join(vain)}: off here")
-    return Toolbox(toolset, policy.but(**cast("RuleSettings", vain)))
-
-
-# -------- options --------
-# The options of the commands as annotated types, from which typer reads them.
-#
-# The commands on recordings are imported when one of them runs: `list`, `next` and the other
-# commands on a plan start without them. So the names that their options allow stand here.
-
+# The modules for recordings and views are imported when a command of theirs runs. So the names that
+# their options allow stand here.
 
 AUDITS = ("audit", *PRESETS)
 """The names of `todoplan.transcripts.replay.POLICIES`."""
@@ -340,666 +93,480 @@ AUDITS = ("audit", *PRESETS)
 SORT_KEYS = ("name", "calls", "findings", "open", "chars", "date")
 """The names of `todoplan.cli.recordings.SORTS`."""
 
-Recordings = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="FILE|DIR",
-        help="Recordings. A directory stands for the *.jsonl, *.ndjson, *.json, *.md and "
-        "*.log files below it, also packed as .gz or .zip; "
-        "files in it that hold no recording are skipped and listed.",
-        show_default=False,
-    ),
-]
-Folders = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="DIR|FILE",
-        help="Directories of recordings; files too. The same files count as in replay.",
-    ),
-]
-Judging = Annotated[
-    str,
-    typer.Option(
-        metavar="PRESET",
-        help=f"The rules to judge by: {', '.join(AUDITS)}.",
-        **one_of(AUDITS),
-    ),
-]
-Dialect = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DIALECT",
-        help=f"Read as this dialect instead of finding out: {', '.join(DIALECT_NAMES)}.",
-        **one_of(DIALECT_NAMES),
-        show_default=False,
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs.")]
-AsMarkdown = Annotated[
-    bool, typer.Option("--markdown", help="Print Markdown, to be pasted into an issue.")
-]
-Page = Annotated[
-    Path | None,
-    typer.Option(
-        "--html",
-        metavar="OUT",
-        help="Write a page of HTML to this file, - for stdout; it needs nothing but itself.",
-        show_default=False,
-    ),
-]
-Endpoint = Annotated[
-    str | None,
-    typer.Option(
-        "--otlp",
-        metavar="URL",
-        help="Send the recordings as spans to this collector, over HTTP: http://localhost:4318.",
-        show_default=False,
-    ),
-]
-Sort = Annotated[
-    str,
-    typer.Option(
-        metavar="KEY",
-        help=f"Sort the recordings by {', '.join(SORT_KEYS)}; else they stand as they are found.",
-        **one_of(("", *SORT_KEYS)),
-        show_default=False,
-    ),
-]
-Together = Annotated[
-    bool,
-    typer.Option(
-        "--together", help="Replay all as one plan: a leader's recording and its teammates'."
-    ),
-]
-Sample = Annotated[
-    bool, typer.Option("--sample", help="Replay the small recording that comes along.")
-]
-Document = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="PLAN.json",
-        help="A plan document, or a file of plans, JSON or SQLite.",
-        show_default=False,
-    ),
-]
-StoreUrl = Annotated[
-    str | None,
-    typer.Option(
+SHOWN_FORMS = ("text", "markdown", "mermaid", "dot", "html")
+""""text", and the names of `todoplan.cli.views.PRINTERS`."""
+
+# -------- option values --------
+
+_HINT = 60
+
+
+def _one_of(names: Iterable[str]) -> dict[str, Any]:
+    """Return the typer arguments that restrict an option to these names and complete them."""
+    known = tuple(names)
+
+    # typer's own choices need an Enum class, but these names are the keys of a dict.
+    def check(name: str | None) -> str | None:
+        if name is not None and name not in known:
+            msg = f"{name!r} is none of {', '.join(filter(None, known))}"
+            raise typer.BadParameter(msg)
+        return name
+
+    return {"callback": check, "autocompletion": _beginning(known)}
+
+
+def _beginning(names: Iterable[str]) -> Callable[[str], list[str]]:
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name and name.startswith(incomplete)]
+
+    return complete
+
+
+def _known_tasks(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """
+    Return the task ids that begin with `incomplete`, each with its subject, for completion.
+
+    The list is empty if the plan cannot be read.
+    """
+    with suppress(TodoplanError):
+        _, plan = Place(context.params.get("store"), context.params.get("plan_id")).loaded()
+        return [
+            (task.id, clip(one_line(task.subject), _HINT))
+            for task in plan
+            if task.id.startswith(incomplete.removeprefix("#"))
+        ]
+    return []
+
+
+def _known_plans(context: typer.Context, incomplete: str) -> list[str]:
+    with suppress(TodoplanError):
+        ids = Place(context.params.get("store")).store_itself().plan_ids()
+        return [plan_id for plan_id in ids if plan_id.startswith(incomplete)]
+    return []
+
+
+_DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(m|min|h|d|w)?")
+# A day and a week of work are shorter than those of the calendar.
+_OF_WORK = {"m": 1, "min": 1, "h": 60, "d": 8 * 60, "w": 5 * 8 * 60}
+_OF_THE_CALENDAR = {**_OF_WORK, "d": 24 * 60, "w": 7 * 24 * 60}
+
+
+def _minutes(given: str, units: Mapping[str, int]) -> float | None:
+    found = _DURATION.fullmatch(given.strip().lower())
+    return None if found is None else float(found[1]) * units[found[2] or "m"]
+
+
+def _effort(given: str) -> float:
+    minutes = _minutes(given, _OF_WORK)
+    if minutes is None:
+        known = "90m, 2h, 1.5d (of 8 hours), 1w (of 5 days) or 90, which is in minutes"
+        msg = f"{given!r} is no length of work; write {known}"
+        raise typer.BadParameter(msg)
+    return minutes
+
+
+def _time(given: str) -> datetime:
+    if not given.isdecimal() and (minutes := _minutes(given, _OF_THE_CALENDAR)) is not None:
+        return datetime.now(UTC) + timedelta(minutes=minutes)
+    try:
+        # A time without a zone is local time.
+        at = datetime.fromisoformat(given).astimezone()
+    except (ValueError, OverflowError) as error:
+        msg = (
+            f"{given!r} is no time such as 2026-12-24, 2026-12-24T18:00, 2026-12-24T18:00+01:00, or"
+            " 2h or 1.5d from now"
+        )
+        raise typer.BadParameter(msg) from error
+    # A wait until a past time would end at once.
+    if at <= datetime.now(UTC):
+        msg = f"{given!r} is past: give a later time, or leave --until out"
+        raise typer.BadParameter(msg)
+    return at
+
+
+# -------- options --------
+
+
+def _argument(metavar: str, words: str, **more: Any) -> Any:
+    return typer.Argument(metavar=metavar, help=words, show_default=False, **more)
+
+
+def _option(flag: str, metavar: str | None, words: str, **more: Any) -> Any:
+    return typer.Option(flag, metavar=metavar, help=words, **more)
+
+
+def _flag(flag: str, words: str, **more: Any) -> Any:
+    return typer.Option(flag, help=words, **more)
+
+
+_ID = {"autocompletion": _known_tasks}
+_IDS = "The tasks, by their ids: 2 3, 2,3 or 2-4"
+_AUDIT = _option(
+    "--policy", "PRESET", f"The rules to judge by: {', '.join(AUDITS)}.", **_one_of(AUDITS)
+)
+_TOOLSETS = ", ".join(TOOLSETS)
+
+OPTIONS: dict[str, Any] = {
+    # The plan, the actor and the policy.
+    "store": _option(
         "--store",
-        metavar="URL",
-        help="The store that keeps the plans: sqlite:///plans.db, postgresql://host/database or "
-        f"file:///plans.json. Where no file is given either, {STORE} names it, else it is the "
-        "project's .todoplan/plans.db.",
-        show_default=False,
+        "STORE",
+        "Where the plans are kept: a .json or .db file, or an address such as postgresql://...; "
+        f"else {STORE}, else the project's .todoplan/plans.db.",
     ),
-]
-StoreFrom = Annotated[
-    str, typer.Argument(metavar="FROM", help="The store to copy from, by its address.")
-]
-StoreTo = Annotated[str, typer.Argument(metavar="TO", help="The store to copy to.")]
-PlanNames = Annotated[
-    list[str] | None,
-    typer.Option("--plan", metavar="NAME", help="A plan to copy, of several; repeatable."),
-]
-PlanForm = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help=f"The form: text, {', '.join(PRINTERS)}.",
-        **one_of(("text", *PRINTERS)),
+    "plan_id": _option(
+        "--plan", "ID", "Which plan, if there are several.", autocompletion=_known_plans
     ),
-]
-PlanName = Annotated[
-    str | None,
-    typer.Option(
-        "--plan",
-        metavar="NAME",
-        help="Which plan, of a store or a file that keeps several.",
-        show_default=False,
+    "actor": _option(
+        "--actor", "NAME", f"Who makes the change; else {ACTOR}, else your login name."
     ),
-]
-ToolSetArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="TOOLSET",
-        help=f"The tool set: {', '.join(TOOLSETS)}.",
-        **one_of(TOOLSETS),
+    "policy": _option(
+        "--policy",
+        "PRESET|FILE",
+        f"The rules: {', '.join(PRESETS)}, or a TOML file.",
+        autocompletion=_beginning(PRESETS),
     ),
-]
-SchemaForm = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help=f"The shape: {', '.join(FORMS)}. plain is a JSON Schema by tool name, "
-        "strict is OpenAI's strict mode.",
-        **one_of(FORMS),
+    "rules": _option(
+        "--rule",
+        "RULE=HOW",
+        "A single rule: off, warn, error, or the number it counts by; repeatable.",
     ),
-]
-GuideName = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="NAME",
-        help="The guide to show; raw Markdown if it is piped. Without a name they are listed.",
-        show_default=False,
-        autocompletion=one_of(page_names())["autocompletion"],
+    "as_json": _flag("--json", "Answer in JSON, for programs."),
+    # Tasks and their fields.
+    "task": _argument("ID", "The task, by its id; several as 2,3 or 2-4.", **_ID),
+    "tasks": _argument("ID", f"{_IDS}.", **_ID),
+    "start.tasks": _argument("ID", f"{_IDS}; without one, the next that is ready.", **_ID),
+    "after": _option("--after", "ID", "A task that has to be completed first; repeatable.", **_ID),
+    "subject": _argument("TEXT", "What is to be done."),
+    "change.subject": _option("--subject", "TEXT", "What is to be done."),
+    "description": _option("--description", "TEXT", "More about it."),
+    "active_form": _option(
+        "--active-form", "TEXT", 'What is shown while it is worked on: "Sowing beans".'
     ),
-]
-PlanFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="The JSON file that keeps the plan, instead of a store.",
-        show_default=False,
+    "owner": _option("--owner", "TEXT", 'Who should do it; "" for nobody.'),
+    "check": _option("--check", "TEXT", 'What shows that it is done; "" for nothing.'),
+    "priority": _option("--priority", "PRIORITY", f"{', '.join(Priority)}.", **_one_of(Priority)),
+    "parent": _option("--parent", "ID", 'The task that it is a part of; "" for none.', **_ID),
+    "status": _option("--status", "STATUS", f"{', '.join(Status)}.", **_one_of(Status)),
+    "estimate": _option(
+        "--estimate",
+        "TIME",
+        "How long the work takes: 90m, 2h, 1.5d (of 8 hours), 1w (of 5 days), or minutes.",
+        parser=_effort,
     ),
-]
-PlanId = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ID",
-        help=f'The plan in that file or store; "{DEFAULT_PLAN}" unless given, with --hooks one for '
-        "each session.",
-        show_default=False,
+    "reason": _argument("REASON", "For whom or what, in a few words."),
+    "question": _option("--question", "TEXT", "What somebody is asked, for `todoplan answer`."),
+    "text": _argument("TEXT", "The answer; the task keeps it."),
+    "over": _flag("--over", "It waits no longer."),
+    "until": _option(
+        "--until",
+        "TIME",
+        "From when on it can be started: 2026-12-24T18:00, local unless it has a zone; or 2h, 1.5d "
+        "from now.",
+        parser=_time,
     ),
-]
-Hooks = Annotated[
-    bool,
-    typer.Option(
+    "remove": _flag("--remove", "It need not wait for them any longer."),
+    # Views.
+    "only_ready": _flag("--ready", "Only what could be started now."),
+    "explain": _flag("--explain", "Say of each other open task why it is not ready."),
+    "last": _option("--last", "N", "So many of the last changes; 0 for all.", min=0),
+    "since": _argument(
+        "SINCE",
+        "A revision, as `todoplan log` shows them; without one, the last change is shown.",
+        min=0,
+    ),
+    "diff.until": _argument("UNTIL", "Another; without one, the plan as it is.", min=0),
+    "timeout": _option("--timeout", "SECONDS", "End when nothing has come for so long.", min=0),
+    "watch.as_json": _flag("--json", "Print a JSON document a line, one for each change."),
+    # Plans in files.
+    "document": _argument("PLAN.json", "A plan document, or a file of plans, JSON or SQLite."),
+    "show.form": _option(
+        "--format", "FORMAT", f"The form: {', '.join(SHOWN_FORMS)}.", **_one_of(SHOWN_FORMS)
+    ),
+    "html": _option(
+        "--html",
+        "OUT",
+        "Write a page of HTML to this file, - for stdout; it needs nothing but itself.",
+    ),
+    "picture": _option(
+        "--svg", "OUT", "Write a picture of the plan to this file, - for stdout: for a README."
+    ),
+    "source": _argument(
+        "FILE|FOLDER", "A Markdown file with tasks, or the folder of Backlog.md's."
+    ),
+    "file": _argument("FILE", "A Markdown file with tasks."),
+    "form": _option(
+        "--form",
+        "FORM",
+        f"{', '.join(MARKDOWN_FORMS)}; else it is recognised.",
+        **_one_of(MARKDOWN_FORMS),
+    ),
+    "watch": _flag("--watch", "Go on until Ctrl-C, whoever edits what."),
+    "copy.source": _argument("FROM", "The store to copy from, by its address."),
+    "target": _argument("TO", "The store to copy to."),
+    "plans": _option("--plan", "ID", "A plan to copy, of several; repeatable."),
+    # Servers.
+    "host": _option(
+        "--host", "ADDRESS", "The address to bind. One that is not loopback needs a token."
+    ),
+    "port": _option("--port", "PORT", "The port; 0 is any that is free.", min=0, max=65535),
+    "allow_host": _option(
+        "--allow-host", "NAME", "A name under which clients reach the server; repeatable."
+    ),
+    "token": _option(
+        "--token",
+        "BOARD_TOKEN",
+        "What a reader has to know. An argument shows in process lists: better the variable.",
+        envvar="TODOPLAN_BOARD_TOKEN",
+    ),
+    "write": _flag(
+        "--write/--read-only",
+        "Whether readers may change plans; unless said, only where this machine alone can reach "
+        "the board.",
+    ),
+    "browser": _flag("--browser/--no-browser", "Open the board."),
+    # Agents.
+    "serve.file": _option(
+        "--file", "FILE", "The JSON file that keeps the plan, instead of a store."
+    ),
+    "serve.toolset": _option(
+        "--toolset", "TOOLSET", f"What the model gets: {_TOOLSETS}.", **_one_of(TOOLSETS)
+    ),
+    "serve.actor": _option(
+        "--actor",
+        "NAME",
+        "The actor in the plan's history; else the name that the client gives itself.",
+    ),
+    "run": _option(
+        "--verify",
+        "COMMAND",
+        "Run this command before a task that has a check is completed, and record what it found as "
+        "evidence. The rule evidence_required=error refuses what it did not pass.",
+    ),
+    "structured": _flag(
+        "--structured/--text-only",
+        "Answer with data beside the text, or never; without either, only to clients that show the "
+        "board.",
+    ),
+    "board": _flag(
+        " /--no-board", "Offer no board to clients that show pages (MCP Apps).", show_default=False
+    ),
+    "lenient": _flag(
+        "--lenient",
+        "Publish schemas without required fields and legal words, for hosts that check arguments "
+        "by them (Gemini CLI, Qwen Code): then synonyms are repaired instead of refused.",
+    ),
+    "hooks": _flag(
         "--hooks",
-        help="Serve a coding agent, and answer its hooks (`todoplan hook`), as in the folder that "
+        "Serve a coding agent, and answer its hooks (`todoplan hook`), as in the folder that "
         "`todoplan plugin` writes.",
     ),
-]
-ToolSetOption = Annotated[
-    str,
-    typer.Option(
-        metavar="TOOLSET",
-        help=f"What the model gets: {', '.join(TOOLSETS)}.",
-        **one_of(TOOLSETS),
+    "http": _flag(
+        "--http", "Serve streamable HTTP at /mcp, not stdio. Its token is TODOPLAN_MCP_TOKEN."
     ),
-]
-ServedActor = Annotated[
-    str | None,
-    typer.Option(
-        "--actor",
-        metavar="NAME",
-        help="The actor in the plan's history; else the name that the client gives itself.",
+    "folder": _argument("DIR", "The folder to write."),
+    "plugin.host": _option(
+        "--host",
+        "HOST",
+        f"Whose form: {', '.join(HOSTS)}. claude serves Codex and Copilot CLI too.",
+        **_one_of(HOSTS),
+    ),
+    "tools": _option(
+        "--tools", "TOOLSET", f"What the model gets: {_TOOLSETS}.", **_one_of(TOOLSETS)
+    ),
+    "plan": _option(
+        "--plan",
+        "session|project",
+        "A plan for each session, or one for the project, which all sessions share.",
+        **_one_of(("session", "project")),
+    ),
+    "reminders": _flag("--reminders/--no-reminders", "Whether the model is reminded."),
+    "stop": _flag("--stop/--no-stop", "Whether an unfinished plan sends the model back."),
+    "word": _argument(
+        "show|on|off",
+        "Show the plan of the session, or switch its reminders; without a word, an event is read "
+        "from stdin.",
+    ),
+    "toolset": _argument("TOOLSET", f"The tool set: {_TOOLSETS}.", **_one_of(TOOLSETS)),
+    "schema.form": _option(
+        "--format",
+        "FORMAT",
+        f"The shape: {', '.join(FORMS)}. plain is a JSON Schema by tool name, strict is OpenAI's "
+        "strict mode.",
+        **_one_of(FORMS),
+    ),
+    "new_adapter.name": _argument("NAME", "The framework, as in the name of a Python module."),
+    "new_adapter.folder": _option("--dir", "DIR", "The folder to write into."),
+    "name": _argument(
+        "NAME",
+        "The guide to show; raw Markdown if it is piped. Without a name they are listed.",
+        autocompletion=_beginning(page_names()),
+    ),
+    # Recordings.
+    "paths": _argument(
+        "FILE|DIR",
+        "Recordings. A directory stands for the *.jsonl, *.ndjson, *.json, *.md and *.log files "
+        "below it, also packed as .gz or .zip; files in it that hold no recording are skipped and "
+        "listed.",
+    ),
+    "as_markdown": _flag("--markdown", "Print Markdown, to be pasted into an issue."),
+    "otlp": _option(
+        "--otlp",
+        "URL",
+        "Send the recordings as spans to this collector, over HTTP: http://localhost:4318.",
+    ),
+    "replay.policy": _AUDIT,
+    "stats.policy": _AUDIT,
+    "report.policy": _AUDIT,
+    "dialect": _option(
+        "--dialect",
+        "DIALECT",
+        f"Read as this dialect instead of finding out: {', '.join(DIALECT_NAMES)}.",
+        **_one_of(DIALECT_NAMES),
+    ),
+    "sample": _flag("--sample", "Replay the small recording that comes along."),
+    "together": _flag(
+        "--together", "Replay all as one plan: a leader's recording and its teammates'."
+    ),
+    "sort": _option(
+        "--sort",
+        "KEY",
+        f"Sort the recordings by {', '.join(SORT_KEYS)}; else they stand as they are found.",
         show_default=False,
+        **_one_of(("", *SORT_KEYS)),
     ),
-]
-CheckCommand = Annotated[
-    str | None,
-    typer.Option(
-        "--verify",
-        metavar="COMMAND",
-        help="Run this command before a task that has a check is completed, and record what it "
-        "found as evidence. The rule evidence_required=error refuses what it did not pass.",
-        show_default=False,
-    ),
-]
-Structured = Annotated[
-    bool | None,
-    typer.Option(
-        "--structured/--text-only",
-        help="Answer with data beside the text, or never; without either, only to clients that "
-        "show the board.",
-    ),
-]
-Lenient = Annotated[
-    bool,
-    typer.Option(
-        "--lenient",
-        help="Publish schemas without required fields and legal words, for hosts that check "
-        "arguments by them (Gemini CLI, Qwen Code): then synonyms are repaired instead of refused.",
-    ),
-]
-NoBoard = Annotated[
-    bool, typer.Option("--no-board", help="Offer no board to clients that show pages (MCP Apps).")
-]
-OverHttp = Annotated[bool, typer.Option("--http", help="Serve streamable HTTP at /mcp, not stdio.")]
-Host = Annotated[
-    str,
-    typer.Option(
-        metavar="ADDRESS",
-        help=f"The address to bind. One that is not loopback needs a token in {TOKEN}.",
-    ),
-]
-Port = Annotated[
-    int,
-    typer.Option(metavar="PORT", min=0, max=65535, help="The port; 0 is any that is free."),
-]
-Hosts = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="A name under which clients reach the server; repeatable."),
-]
+}
+"""The options by parameter; those of one function alone begin with its name."""
+
+# -------- commands --------
 
 
-# -------- board --------
-# `todoplan board`: the plans of a store as a page in a browser. The board is imported when the
-# command runs, because it needs an extra.
-
-
-BOARD_TOKEN = "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - the variable's name
-"""The environment variable with the bearer token. An argument would show in process lists."""
-
-
-@attrs.frozen
-class Doors:
+def command_of(path: str) -> Callable[..., None]:
     """
-    The address of the board and who may use it.
+    Return the function for typer that runs a command, given as "module.function".
 
-    `token` is the bearer token, `names` are further accepted host names. `write` says whether
-    readers may change plans; `None` allows it only if the board is reachable from this machine
-    alone.
+    A parameter that is annotated with an attrs class stands for the fields of that class, which
+    are options too. The screen is not an option.
     """
-
-    host: str
-    port: int
-    token: str | None = None
-    names: tuple[str, ...] = ()
-    write: bool | None = None
-
-
-def serve_board(place: Place, writer: Writer, judge: Judge, doors: Doors, screen: Screen) -> int:
-    """Run the board's HTTP server until it ends, and return the exit code."""
-    try:
-        from todoplan.board import make_board  # noqa: PLC0415 - an extra
-        from todoplan.web import (  # noqa: PLC0415 - same
-            Access,
-            listen_at,
-            server_of,
-        )
-
-        access = Access.at(doors.host, doors.token, doors.names, variable=BOARD_TOKEN)
-        app = make_board(
-            place.store_itself(screen.complain),
-            plan_id=place.plan_id,
-            policy=judge.rules_that_hold(),
-            person=writer.name or "person",
-            access=access,
-            write=doors.write,
-        )
-        listener, url = listen_at(doors.host, doors.port, "/")
-        screen.complain(f"the board is served at {url}")
-        server = server_of(app)
-        asyncio.run(server.serve(sockets=[listener]))
-    except (TodoplanError, OSError) as error:
-        screen.complain(str(error))
-        return UNREADABLE
-    return 0
-
-
-# -------- report --------
-# `todoplan report`: one plan of a store as a single file, either an HTML page or an SVG picture.
-#
-# The page is the one of `todoplan replay --html`, made from the plan's own journal: the last
-# state, a slider through the revisions, and the findings next to the entries they are about.
-
-
-def report(
-    place: Place, html: Path | None, picture: Path | None, policy: str, screen: Screen
-) -> int:
-    """Write the page, the picture, or both (`-` is stdout), and return the exit code."""
-    from todoplan.cli.output import Run, plan_svg, save_page  # noqa: PLC0415 - slow to import
-    from todoplan.transcripts.replay import POLICIES  # noqa: PLC0415 - same
-
-    # Findings do not change the exit code here; only a failure to read or write does.
-    run = Run(screen, POLICIES[policy], None)
-    try:
-        store, plan_id = place.opened()
-        journal = store.entries(plan_id)
-        if picture is not None:
-            save_page(plan_svg(store.load(plan_id), plan_id), _file(picture), run, "picture")
-        if html is not None:
-            save_page(_page(plan_id, journal, run), _file(html), run)
-    except TodoplanError as error:
-        screen.complain(str(error))
-        return UNREADABLE
-    return UNREADABLE if run.exit_code == UNREADABLE else 0
-
-
-def _file(out: Path) -> Path | None:
-    return None if str(out) == "-" else out
-
-
-def _page(plan_id: str, journal: Sequence[Entry], run: "Run") -> str:
-    from todoplan.cli.output import HtmlPrinter, Input  # noqa: PLC0415 - slow to import
-
-    printer = HtmlPrinter([entry.revision for entry in journal])
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "journal.jsonl"
-        file.write_text(dump_journal(_from_the_start(journal)), encoding="utf-8")
-        run.replay_all((Input(file, plan_id or "plan"),), printer.recording)
-    printer.close(run)
-    return printer.written
-
-
-def _from_the_start(journal: Sequence[Entry]) -> Sequence[Entry]:
-    """Return the journal with its revisions shifted to begin at 0, for a journal that was cut."""
-    before = journal[0].revision - len(journal[0].events) if journal else 0
-    if not before:
-        return journal
-    return [attrs.evolve(each, revision=each.revision - before) for each in journal]
-
-
-# -------- page_commands --------
-# The commands `board` and `report`, and the options that only they have.
-
-
-BoardHost = Annotated[
-    str,
-    typer.Option(
-        metavar="ADDRESS",
-        help="The address to bind. One that is not loopback needs a token.",
-    ),
-]
-Token = Annotated[
-    str | None,
-    typer.Option(
-        metavar="BOARD_TOKEN",
-        help="What a reader has to know. An argument shows in process lists: better the variable.",
-        envvar=BOARD_TOKEN,
-        show_default=False,
-    ),
-]
-MayWrite = Annotated[
-    bool | None,
-    typer.Option(
-        "--write/--read-only",
-        help="Whether readers may change plans; unless said, only where this machine alone "
-        "can reach the board.",
-        show_default=False,
-    ),
-]
-Picture = Annotated[
-    Path | None,
-    typer.Option(
-        "--svg",
-        metavar="OUT",
-        help="Write a picture of the plan to this file, - for stdout: for a README.",
-        show_default=False,
-    ),
-]
-
-
-def _board(  # noqa: PLR0913 - an argument for each option
-    *,
-    host: BoardHost = "127.0.0.1",
-    port: Port = 8766,
-    token: Token = None,
-    allow_host: Hosts = None,
-    write: MayWrite = None,
-    place: Place,
-    writer: Writer,
-    judge: Judge,
-) -> None:
-    """Serve a web page that shows the plans of a store live and can change them."""
-    doors = Doors(host, port, token, tuple(allow_host or ()), write)
-    exit_with(lambda screen: serve_board(place, writer, judge, doors, screen))
-
-
-def _report(
-    *, html: Page = None, svg: Picture = None, policy: Judging = "audit", place: Place
-) -> None:
-    """Write a plan as one file: an HTML page with its history and findings, or an SVG picture."""
-    if html is None and svg is None:
-        msg = "say what to write: --html OUT, --svg OUT, or both"
-        raise typer.BadParameter(msg)
-    exit_with(lambda screen: report(place, html, svg, policy, screen))
-
-
-PAGE_COMMANDS = {"board": with_groups(_board), "report": with_groups(_report)}
-"""The commands by name."""
-
-
-app = make_app()
-
-
-@app.command("demo")
-def _demo(
-    *,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the board.")] = True,
-    port: Port = 0,
-) -> None:
-    """Show what todoplan is: a scripted agent works on a plan, live on the board."""
-    from todoplan.cli.demo import demo  # noqa: PLC0415 - only for this command
-
-    exit_with(lambda screen: demo(screen, port=port, browser=browser))
-
-
-@app.command("replay")
-def _replay(  # noqa: PLR0913 - an argument for each option
-    paths: Recordings = None,
-    *,
-    as_json: AsJson = False,
-    as_markdown: AsMarkdown = False,
-    html: Page = None,
-    otlp: Endpoint = None,
-    policy: Judging = "audit",
-    dialect: Dialect = None,
-    sample: Sample = False,
-    together: Together = False,
-) -> None:
-    """Replay recordings of agents and show the timeline, the last plan and the findings."""
-    from todoplan.cli.recordings import (  # noqa: PLC0415 - slow to import
-        ReplayOptions,
-        replay,
-        replay_sample,
+    module, _, name = path.partition(".")
+    function: Callable[..., int | None] = getattr(import_module(f"todoplan.cli.{module}"), name)
+    own = inspect.signature(function)
+    groups = {p.name: p.annotation for p in own.parameters.values() if attrs.has(p.annotation)}
+    plain = (
+        (p.name, p.annotation, p.default)
+        for p in own.parameters.values()
+        if p.name not in groups and p.annotation is not Screen
     )
+    # Shared options come after the command's own, also in its help.
+    fields = (each for group in groups.values() for each in _fields_of(group))
+    parameters = [
+        inspect.Parameter(
+            key,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=default,
+            annotation=Annotated[kind, OPTIONS.get(f"{name}.{key}") or OPTIONS[key]],
+        )
+        for key, kind, default in (*plain, *fields)
+    ]
 
-    form, out = _form(html, as_json=as_json, as_markdown=as_markdown)
-    if sample is bool(paths):  # both, or neither
-        _refuse("give recordings or directories of them, or else --sample")
-    if otlp is not None:
-        if form != "text":
-            _refuse("give one of --json, --markdown, --html and --otlp")
-        if not otlp.startswith(("http://", "https://")):
-            _refuse(f"{otlp!r} is no address of a collector, such as http://localhost:4318")
-        form = "otlp"
-    options = ReplayOptions(form, policy, dialect, together, out, otlp or "")
-    exit_with(
-        lambda screen: replay(paths, options, screen) if paths else replay_sample(options, screen)
+    def run(**given: Any) -> None:
+        values = {name: _group_of(group, given) for name, group in groups.items()}
+        exit_with(lambda screen: function(**given, **values, screen=screen))
+
+    run.__doc__ = function.__doc__
+    # typer calls `inspect.signature`, which uses this attribute if it is set.
+    vars(run)["__signature__"] = own.replace(parameters=parameters, return_annotation=None)
+    return run
+
+
+def _fields_of(group: type) -> Iterator[tuple[str, Any, Any]]:
+    for field in attrs.fields(group):
+        if attrs.has(field.type):
+            yield from _fields_of(field.type)
+        else:
+            yield field.name, field.type, field.default
+
+
+def _group_of(group: type, given: dict[str, Any]) -> Any:
+    """Return an instance of a group, and take its values out of those that were given."""
+    values = {
+        field.name: _group_of(field.type, given) if attrs.has(field.type) else given.pop(field.name)
+        for field in attrs.fields(group)
+    }
+    return group(**values)
+
+
+class _Grouped(TyperGroup):
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as typer calls it
+        """Write the commands in their groups."""
+        width = formatter.width - 6 - max(map(len, self.commands))
+        for group, names in COMMANDS.items():
+            rows = dict.fromkeys(name.partition(" ")[0] for name in names)
+            with formatter.section(group):
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(width)) for name in rows]
+                )
+
+
+def make_app(*names: str) -> typer.Typer:
+    """Return the application with the named commands, or with all."""
+    app = typer.Typer(
+        name="todoplan",
+        cls=_Grouped,
+        rich_markup_mode=None,  # brackets in help texts are brackets
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,  # a defect shows Python's own traceback, without the locals
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
+    app.callback()(_todoplan)
+    stores = typer.Typer(name="store", no_args_is_help=True, rich_markup_mode=None)
+    for name, path in ((name, path) for group in COMMANDS.values() for name, path in group.items()):
+        if names and name not in names:
+            continue
+        outer, _, inner = name.partition(" ")
+        if inner:
+            stores.command(inner)(command_of(path))
+            stores.callback()(_stores)
+            app.add_typer(stores)
+        else:
+            app.command(outer)(command_of(path))
+    return app
 
 
-def _form(html: Path | None, *, as_json: bool, as_markdown: bool) -> "tuple[Form, Path | None]":
-    """Return the output form, and the file for an HTML page (`None` for stdout)."""
-    if as_json + as_markdown + (html is not None) > 1:
-        _refuse("give one of --json, --markdown and --html")
-    if html is not None:
-        # "-" means stdout, as in many commands that write a file.
-        return "html", None if str(html) == "-" else html
-    return "json" if as_json else "markdown" if as_markdown else "text", None
-
-
-def _refuse(reason: str) -> NoReturn:
-    # typer exits with 2 for this error, which is also `UNREADABLE`.
-    raise typer.BadParameter(reason)
-
-
-@app.command("stats")
-def _stats(  # noqa: PLR0913 - an argument for each option
-    paths: Folders,
-    *,
-    as_json: AsJson = False,
-    as_markdown: AsMarkdown = False,
-    html: Page = None,
-    policy: Judging = "audit",
-    sort: Sort = "",
-) -> None:
-    """Count plans, sizes, updates, findings and planning characters over many recordings."""
-    from todoplan.cli.recordings import StatsOptions, stats  # noqa: PLC0415 - slow to import
-
-    form, out = _form(html, as_json=as_json, as_markdown=as_markdown)
-    options = StatsOptions(form, policy, sort, out)
-    exit_with(lambda screen: stats(paths, options, screen))
-
-
-@app.command("show")
-def _show(
-    plan: Document = None,
-    *,
-    store: StoreUrl = None,
-    form: PlanForm = "text",
-    plan_id: PlanName = None,
-) -> None:
-    """Show a plan from a JSON document or a store."""
-    chosen = _store(store, plan)  # refuses both
-    where = plan or Place(chosen, plan_id)
-    exit_with(lambda screen: show(where, form, screen, plan_id))
-
-
-@app.command("schema")
-def _schema(toolset: ToolSetArgument, *, form: SchemaForm = "plain") -> None:
-    """Print the tool definitions of a tool set as JSON, ready for a request."""
-    exit_with(lambda screen: schema(toolset, form, screen))
-
-
-@app.command("guide")
-def _guide(name: GuideName = None) -> None:
-    """Show a guide, or list all guides."""
-    exit_with(lambda screen: guide(name, screen))
-
-
-@app.command("mcp")
-@with_groups
-def _mcp(  # noqa: PLR0913 - an argument for each option
-    *,
-    file: PlanFile = None,
-    store: StoreUrl = None,
-    plan: PlanId = None,
-    toolset: ToolSetOption = "todos",
-    actor: ServedActor = None,
-    verify: CheckCommand = None,
-    structured: Structured = None,
-    no_board: NoBoard = False,
-    lenient: Lenient = False,
-    hooks: Hooks = False,
-    http: OverHttp = False,
-    host: Host = "127.0.0.1",
-    port: Port = 8765,
-    allow_host: Hosts = None,
-    judge: Judge,
-) -> None:
-    """Serve a plan to any MCP client, over stdio or HTTP."""
-    if hooks:
-        # Copilot CLI starts the servers of a plugin in the plugin's folder, and other hosts in that
-        # of the project, which is their own.
-        with suppress(OSError):
-            os.chdir(f"/proc/{os.getppid()}/cwd")
-    kept = (file, Place(_store(store, file)), plan)
-    served = Served(*kept, toolset, judge, structured, not no_board, lenient, hooks, actor, verify)
-    address = Address(host, port, tuple(allow_host or ())) if http else None
-    exit_with(lambda screen: serve(served, address, screen))
-
-
-@app.command("plugin")
-def _plugin(  # noqa: PLR0913 - an argument for each option
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write.")],
-    *,
-    host: Annotated[
-        str,
-        typer.Option(
-            metavar="HOST",
-            help=f"Whose form: {', '.join(HOSTS)}. claude serves Codex and Copilot CLI too.",
-            **one_of(HOSTS),
-        ),
-    ] = "claude",
-    tools: Annotated[
-        str,
-        typer.Option(
-            metavar="TOOLSET",
-            help=f"What the model gets: {', '.join(TOOLSETS)}.",
-            **one_of(TOOLSETS),
-        ),
-    ] = "lean",
-    store: Annotated[
-        str | None,
-        typer.Option(
-            metavar="STORE",
-            help="Where the plans are kept; else the project's .todoplan/plans.db.",
-            show_default=False,
-        ),
-    ] = None,
-    plan: Annotated[
-        str,
-        typer.Option(
-            metavar="session|project",
-            help="A plan for each session, or one for the project, which all sessions share.",
-            **one_of(("session", "project")),
-        ),
-    ] = "session",
-    reminders: Annotated[
-        bool, typer.Option("--reminders/--no-reminders", help="Whether the model is reminded.")
-    ] = True,
-    stop: Annotated[
-        bool,
-        typer.Option("--stop/--no-stop", help="Whether an unfinished plan sends the model back."),
-    ] = True,
-) -> None:
-    """Write a plugin for a coding agent: Claude Code, Codex, Copilot CLI, Gemini CLI, Qwen Code."""
-    made = Plugin(tools, store, plan, reminders, stop)
-    exit_with(lambda screen: write_plugin(folder, host, made, screen))
-
-
-@app.command("new-adapter")
-def _new_adapter(
-    name: Annotated[
-        str,
-        typer.Argument(metavar="NAME", help="The framework, as in the name of a Python module."),
-    ],
-    *,
-    folder: Annotated[
-        Path, typer.Option("--dir", metavar="DIR", help="The folder to write into.")
-    ] = Path(),
-) -> None:
-    """Write what an adapter for another framework begins with: module, host, test and page."""
-    from todoplan.cli.new_adapter import write_adapter  # noqa: PLC0415 - few need it
-
-    exit_with(lambda screen: write_adapter(name, folder, screen))
-
-
-@app.command("hook")
-def _hook(
-    word: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="show|on|off",
-            help="Show the plan of the session, or switch its reminders; without a word, an event "
-            "is read from stdin.",
-            show_default=False,
-        ),
-    ] = None,
-) -> None:
-    """Answer an event of a coding agent; a plugin calls this. It never fails."""
-    run([word] if word else [])
-
-
-stores = typer.Typer(
-    name="store", help="Move plans between stores.", no_args_is_help=True, rich_markup_mode=None
-)
-app.add_typer(stores)
-
-
-@stores.callback()
 def _stores() -> None:
-    """Move plans between stores."""
+    """Copy plans between stores."""
 
 
-@stores.command("copy")
-def _copy(source: StoreFrom, target: StoreTo, *, plans: PlanNames = None) -> None:
-    """Copy plans with their journals; plans that the target store already has are skipped."""
-    exit_with(lambda screen: copy(source, target, plans or (), screen))
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if wanted:
+        typer.echo(todoplan.__version__)
+        raise typer.Exit
 
 
-def _store(url: str | None, file: Path | None) -> str | None:
-    """Return the address of the store, or `None` for the project's own or if a file was given."""
-    if url is not None and file is not None:
-        _refuse(f"give a file or --store {url}, not both")
-    # The command line takes precedence over the environment.
-    return url if url is not None or file is not None else os.environ.get(STORE)
+def _todoplan(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and exit.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """
+    Keep, edit, replay and serve the plans of LLM agents.
+
+    Exit codes: 0 success, 1 refused by the rules or findings of severity error, 2 an input could
+    not be read or an argument is wrong.
+    """
 
 
-for _name, _command in (PLAN_COMMANDS | MARKDOWN_COMMANDS | PAGE_COMMANDS).items():
-    app.command(_name)(_command)
+def run(arguments: Sequence[str]) -> None:
+    """
+    Run a command line, and exit with its code.
+
+    typer is given the command of the line alone: to read the options of all commands, and to import
+    what they need, takes longer than most commands.
+    """
+    known = {name for group in COMMANDS.values() for name in group}
+    # By name: `python -m todoplan` would call itself so, and no shell completes that.
+    make_app(*known & {*arguments[:1]})(prog_name="todoplan")

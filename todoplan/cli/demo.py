@@ -18,7 +18,6 @@ from typing import Any
 
 import attrs
 
-from todoplan.cli import UNREADABLE
 from todoplan.cli.plans import entry_phrases
 from todoplan.cli.screen import Screen, plan_lines
 from todoplan.cli.views import draw, moves
@@ -28,7 +27,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import next_task
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN
-from todoplan.errors import MissingExtraError, StoreError, TodoplanError
+from todoplan.errors import MissingExtraError, StoreError
 from todoplan.planner.planner import Planner
 from todoplan.stores.sqlite import SqliteStore
 
@@ -91,25 +90,20 @@ class Agent:
         return {"done" if is_started else "start": [int(task.id)]}
 
 
-def demo(screen: Screen, *, port: int, browser: bool) -> int:
-    """Run the demo and return the exit code. `browser` opens the board on a terminal."""
+def demo(screen: Screen, *, browser: bool = True, port: int = 0) -> None:
+    """Show what todoplan is: an agent works on a plan, live on the board."""
     is_live = screen.out.is_terminal and not screen.out.is_dumb_terminal
-    try:
-        with TemporaryDirectory(prefix="todoplan-demo-") as folder:
-            path = Path(folder) / "plans.db"
-            planner = Planner(SqliteStore(path), PLAN_ID, toolbox=Toolbox(LEAN))
-            with _board(path, port, screen) as url:
-                if is_live:
-                    if url and browser:
-                        webbrowser.open(url)
-                    screen.write(f"from another terminal: todoplan list --store {path}\n")
-                    _live(planner, Agent(planner), screen)
-                else:
-                    _told(planner, Agent(planner), screen)
-    except (TodoplanError, OSError) as error:
-        screen.complain(str(error))
-        return UNREADABLE
-    return 0
+    with TemporaryDirectory(prefix="todoplan-demo-") as folder:
+        path = Path(folder) / "plans.db"
+        planner = Planner(SqliteStore(path), PLAN_ID, toolbox=Toolbox(LEAN))
+        with _board(path, port, screen) as url:
+            if is_live:
+                if url and browser:
+                    webbrowser.open(url)
+                screen.write(f"from another terminal: todoplan list --store {path}\n")
+                _live(planner, Agent(planner), screen)
+            else:
+                _told(planner, Agent(planner), screen)
 
 
 @contextmanager

@@ -1,67 +1,39 @@
 """The commands on plans in Markdown files: `import` and `sync`."""
 
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
 
 import attrs
-import typer
 
-from todoplan.cli import REFUSED, UNREADABLE
-from todoplan.cli.commands import one_of, with_groups
+from todoplan.cli import REFUSED
 from todoplan.cli.plans import Edit, problem_data
 from todoplan.cli.screen import Screen, line
 from todoplan.codec import from_backlog, from_markdown
-from todoplan.codec.foreign.markdown import FORMS
 from todoplan.core.decide import Rejected
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import explain
-from todoplan.errors import PlanError, ReadError, TodoplanError
+from todoplan.errors import PlanError, ReadError
 from todoplan.planner.markdown import Synced, sync_file, text_of
 from todoplan.render.outline import event_phrases, summary
 
 _PAUSE = 0.5  # seconds between two looks at the file and the plan
 _MOST_FILES = 10_000
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A Markdown file with tasks.")]
-Source = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE|FOLDER", help="A Markdown file with tasks, or the folder of Backlog.md's."
-    ),
-]
-FormName = Annotated[
-    str | None,
-    typer.Option(
-        "--form",
-        metavar="FORM",
-        help=f"{', '.join(FORMS)}; else it is recognised.",
-        show_default=False,
-        **one_of(FORMS),
-    ),
-]
-Watch = Annotated[bool, typer.Option("--watch", help="Go on until Ctrl-C, whoever edits what.")]
 
-
-def import_plan(source: Source, *, form: FormName = None, how: Edit) -> None:
-    """Begin a plan with the tasks of a Markdown file, or of a folder of Backlog.md."""
-    screen = Screen()
-    try:
-        plan = _read(source, form)
-        planner, plan_id = how.place.planner(screen.complain)
-        if planner.plan.revision or not planner.begin(plan):
-            msg = (
-                f"the plan {plan_id!r} has been written to already; name a new one by --plan, or "
-                f"join the two: todoplan sync {source}"
-            )
-            raise PlanError(msg, plan=plan_id)
-    except TodoplanError as error:
-        screen.complain(str(error))
-        raise typer.Exit(UNREADABLE) from None
-    if how.as_json:
-        screen.write(
-            f"{line({'plan': plan_id, 'tasks': len(plan), 'counts': plan.counts._asdict()})}\n"
+def import_plan(source: Path, screen: Screen, *, form: str | None = None, edit: Edit) -> None:
+    """Begin a plan with the tasks of a Markdown file or a Backlog.md folder."""
+    plan = _read(source, form)
+    planner, plan_id = edit.place.planner(screen.complain)
+    if planner.plan.revision or not planner.begin(plan):
+        msg = (
+            f"the plan {plan_id!r} has been written to already; name a new one by --plan, or "
+            f"join the two: todoplan sync {source}"
         )
+        raise PlanError(msg, plan=plan_id)
+    if edit.as_json:
+        data = {"plan": plan_id, "tasks": len(plan), "counts": plan.counts._asdict()}
+        screen.write(f"{line(data)}\n")
     else:
         screen.write(f"{len(plan)} tasks read from {source}\n{summary(plan)}\n")
 
@@ -81,20 +53,21 @@ def _read(source: Path, form: str | None) -> Plan:
     return plan
 
 
-def sync(file: File, *, form: FormName = None, watch: Watch = False, how: Edit) -> None:
+def sync(
+    file: Path, screen: Screen, *, form: str | None = None, watch: bool = False, edit: Edit
+) -> int:
     """
-    Bring a Markdown file and a plan into step. Both may be edited at any time.
+    Bring a Markdown file and a plan into step.
 
-    What the file says otherwise than the last time goes into the plan, and what the plan says
-    otherwise goes into the file. Edits of both sides are kept; a conflict is named. A file that is
-    not there is written.
+    Both may be edited at any time. What the file says otherwise than the last time goes into the
+    plan, and what the plan says otherwise goes into the file. Edits of both sides are kept; a
+    conflict is named. A file that is not there is written.
     """
-    screen = Screen()
     code = 0
     seen: tuple[int, int] | None = None
-    try:
-        planner, plan_id = how.place.planner(screen.complain)
-        rules = how.judge.rules_that_hold()
+    planner, plan_id = edit.place.planner(screen.complain)
+    rules = edit.judge.rules_that_hold()
+    with suppress(KeyboardInterrupt):
         while True:
             now = (_changed_at(file), planner.plan.revision)
             if now != seen:
@@ -102,20 +75,15 @@ def sync(file: File, *, form: FormName = None, watch: Watch = False, how: Edit) 
                     planner,
                     file,
                     form=form,  # type: ignore[arg-type]  # checked: it is one of FORMS
-                    actor=how.writer.name,
+                    actor=edit.writer.name,
                     policy=rules,
                 )
-                code = _tell(done, file, plan_id, screen, as_json=how.as_json)
+                code = _tell(done, file, plan_id, screen, as_json=edit.as_json)
                 seen = (_changed_at(file), planner.plan.revision)
             if not watch:
                 break
             time.sleep(_PAUSE)
-    except KeyboardInterrupt:
-        pass
-    except TodoplanError as error:
-        screen.complain(str(error))
-        code = UNREADABLE
-    raise typer.Exit(code)
+    return code
 
 
 def _changed_at(file: Path) -> int:
@@ -149,6 +117,3 @@ def _tell(
     for conflict in done.conflicts:
         screen.complain(f"conflict: {conflict}")
     return 0
-
-
-MARKDOWN_COMMANDS = {"import": with_groups(import_plan), "sync": with_groups(sync)}

@@ -2,7 +2,7 @@
 The output formats of replays. Each section of this module is one format or a part of several:
 
 - `text` for a terminal, `markdown` for an issue, `html_page` for a browser, `json_document` for
-  programs (`json_schemas` describes it), `spans` for a collector of traces.
+  programs (`tests/support/json_documents.py` has its schema), `spans` for a collector of traces.
 - `rows` (a step as a row of a timeline) and `summaries` (the header and the grouped findings) are
   shared by all formats for people.
 - `plan_svg` draws a plan as a picture.
@@ -116,7 +116,7 @@ def _is_walked(directory: Path) -> bool:
 
 
 @contextmanager
-def sample() -> Iterator[Input]:
+def sample_input() -> Iterator[Input]:
     """Yield the sample recording of the package."""
     with as_file(files("todoplan.transcripts").joinpath("sample.jsonl")) as path:
         yield Input(path, "sample.jsonl")
@@ -811,7 +811,7 @@ def _markdown_group(group: Group) -> Iterator[str]:
 
 # -------- json_document --------
 # Replays as one JSON document for programs, written while the recordings are read.
-# `todoplan.cli.json_schemas` has its JSON Schema, with the keys in the order of the document.
+# `tests/support/json_documents.py` has its JSON Schema, with the keys in the order of the document.
 #
 # - `plan` is a plan document and `events` have the form of journal entries, both as
 #   `todoplan.codec` writes them.
@@ -837,7 +837,7 @@ REPLAY_VERSION = 1
 @attrs.define
 class JsonPrinter:
     """
-    Writes the document in pieces: `open`, then `recording` for each one, then `close`.
+    Writes the document in pieces: `recording` for each one, then `close`.
 
     No step is kept in memory.
     """
@@ -846,7 +846,7 @@ class JsonPrinter:
     policy: str
     _commas: Iterator[str] = attrs.field(factory=lambda: chain(("",), repeat(",")))
 
-    def open(self) -> None:
+    def __attrs_post_init__(self) -> None:
         """Write the part of the document before the recordings."""
         head = line({"format": REPLAY_FORMAT, "version": REPLAY_VERSION, "policy": self.policy})
         # The closing brace is left out, because the recordings are part of this object.
@@ -941,13 +941,13 @@ def _is_same(path: Path, out: Path) -> bool:
         return False
 
 
-def save_page(page: str, out: Path | None, run: Run, what: str = "page") -> None:
+def save_page(page: str, out: Path, run: Run, what: str = "page") -> None:
     """
-    Write a page to the file `out`, or to stdout if it is `None`.
+    Write a page to the file `out`, - for stdout.
 
     Errors are reported to `run`. `what` names the kind of output in messages.
     """
-    if out is None:
+    if str(out) == "-":
         run.screen.write(page)
         return
     try:

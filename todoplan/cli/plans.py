@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from getpass import getuser
 from pathlib import Path
@@ -20,9 +21,12 @@ from todoplan.cli import REFUSED
 from todoplan.cli.screen import Screen, exit_code_of, line, plan_lines
 from todoplan.codec import entry_to_data, plan_to_data
 from todoplan.core.commands import (
+    AnswerTask,
+    ApprovePlan,
     Batch,
     Command,
     CreateTask,
+    DeleteTask,
     ReleaseClaim,
     StartNext,
     UpdateTask,
@@ -30,7 +34,7 @@ from todoplan.core.commands import (
 from todoplan.core.decide import Accepted, Decision, Rejected
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import StatusChanged
-from todoplan.core.plan.model import Status, StatusWord, Task
+from todoplan.core.plan.model import Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import (
     ancestors,
@@ -88,7 +92,11 @@ def policy_of(name: str, rules: Sequence[str] = ()) -> Policy:
     else:
         msg = f"--policy {name!r} is none of {', '.join(PRESETS)}, nor the name of a .toml file"
         raise PlanError(msg, seen=name)
-    return _with(policy, dict(map(_setting, rules)), "--rule ")
+    settings = dict(map(_setting, rules))
+    if faults := list(_wrong_rules(policy, settings, "--rule ")):
+        msg = "; ".join(faults)
+        raise PlanError(msg, faults=faults)
+    return policy.but(**cast("Any", settings))
 
 
 def _setting(rule: str) -> tuple[str, Any]:
@@ -119,7 +127,7 @@ def _of_file(path: Path) -> Policy:
             tables[key] = {}
     limits, wrong = _limits(tables["limits"])
     policy = PRESETS[preset].but(limits=limits)
-    faults += [*wrong, *_wrong_rules(policy, tables["rules"])]
+    faults += [*wrong, *_wrong_rules(policy, tables["rules"], "rules.")]
     if faults:
         msg = f"{path}: {'; '.join(faults)}"
         raise PlanError(msg, file=str(path), faults=faults)
@@ -158,14 +166,7 @@ def _limits(given: Mapping[str, Any]) -> tuple[Limits, list[str]]:
     return limits, faults
 
 
-def _with(policy: Policy, rules: Mapping[str, Any], where: str) -> Policy:
-    if faults := list(_wrong_rules(policy, rules, where)):
-        msg = "; ".join(faults)
-        raise PlanError(msg, faults=faults)
-    return policy.but(**cast("Any", rules))
-
-
-def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str = "rules.") -> Iterator[str]:
+def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str) -> Iterator[str]:
     """Yield the faults of the settings. Each is tried alone, because `but` stops at the first."""
     counting = [rule.name for rule, _ in policy.rules if rule.limit]
     known = {rule.name for rule, _ in policy.rules}
@@ -192,6 +193,9 @@ def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str = "rules."
 
 STORE = "TODOPLAN_STORE"
 """The environment variable with the store's address, used without a file and without --store."""
+
+ACTOR = "TODOPLAN_ACTOR"
+"""The environment variable with the actor's name, used without --actor."""
 
 DEFAULT_PLAN = "plan"
 """The default plan id, as in `todoplan mcp`."""
@@ -233,21 +237,6 @@ def chosen_plan(store: PlanStore, plan_id: str | None, where: object) -> str:
     raise ReadError(msg, file=str(where), plans=kept)
 
 
-def plan_to_write(store: PlanStore, plan_id: str | None, where: object) -> str:
-    """
-    Return the id of the plan to write, which may be a new plan.
-
-    If `plan_id` is `None`, it is the only plan of the store, or `DEFAULT_PLAN` in an empty store.
-
-    Raises:
-        ReadError: `plan_id` is `None`, and the store has several plans.
-        TodoplanError: as the store's `load`.
-    """
-    if plan_id is not None:
-        return plan_id
-    return chosen_plan(store, None, where) if store.plan_ids() else DEFAULT_PLAN
-
-
 @attrs.frozen
 class Place:
     """The options that name the store and the plan."""
@@ -256,9 +245,14 @@ class Place:
     plan_id: str | None = None
 
     @property
+    def named(self) -> str | None:
+        """The address of the store if the command line or the environment names one."""
+        return os.environ.get(STORE) if self.store is None else self.store
+
+    @property
     def address(self) -> str:
         """The address of the store, by default the project's own."""
-        return self.store or str(project_store())
+        return self.named or str(project_store())
 
     @property
     def shown(self) -> str:
@@ -275,7 +269,7 @@ class Place:
         Raises:
             TodoplanError: the address is invalid, or the folder cannot be made.
         """
-        if not self.store and not (path := Path(self.address)).exists():
+        if not self.named and not (path := Path(self.address)).exists():
             if tell is None:
                 return MemoryStore()
             make_project_store(path)
@@ -306,8 +300,9 @@ class Place:
         """
         from todoplan.planner.planner import Planner  # noqa: PLC0415 - views start without it
 
-        store = self.store_itself(tell)
-        plan_id = plan_to_write(store, self.plan_id, self.shown)
+        store, plan_id = self.store_itself(tell), self.plan_id
+        if plan_id is None:
+            plan_id = chosen_plan(store, None, self.shown) if store.plan_ids() else DEFAULT_PLAN
         return Planner(store, plan_id), plan_id
 
 
@@ -337,8 +332,9 @@ class Writer:
     @property
     def name(self) -> str | None:
         """The actor's name for the journal: by default the login name, or `None` for ""."""
-        if self.actor is not None:
-            return self.actor or None
+        actor = (os.environ.get(ACTOR) or None) if self.actor is None else self.actor
+        if actor is not None:
+            return actor or None
         # In a container there may be no login, and the user id may have no name.
         with suppress(OSError, KeyError, ImportError):
             return getuser()
@@ -392,8 +388,8 @@ def ids_of_arguments(given: Iterable[str]) -> tuple[str, ...]:
 # Each edit carries out one command on a plan through a `Planner`, with the actor's name in the
 # journal.
 #
-# `todoplan.cli.json_schemas` describes the JSON output. Its `events` have the form of journal
-# entries; `revision`, `counts` and `ready` describe the plan after the command.
+# The JSON output has `events` in the form of journal entries; `revision`, `counts` and `ready`
+# describe the plan after the command.
 
 
 EDIT_FORMAT = "todoplan/edit"
@@ -407,58 +403,190 @@ _Result = tuple[Decision, tuple[str, ...]]
 """The result of an edit: the decision, and the phrases to print if it was accepted."""
 
 
-def carry_out(
-    make: Callable[[], Command], edit: Edit, screen: Screen, *, creates: bool = False
+@attrs.frozen
+class Fields:
+    """The fields of a task, new or not, that options set."""
+
+    description: str | None = None
+    active_form: str | None = None
+    priority: str | None = None
+    owner: str | None = None
+    estimate: float | None = None
+    parent: str | None = None
+    check: str | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Return the fields that were given; an empty text becomes `None` where that is allowed."""
+        fields = {name: text for name, text in attrs.asdict(self).items() if text is not None}
+        for name in {"active_form", "owner", "parent", "check"} & {*fields}:
+            fields[name] = fields[name] or None
+        if fields.get("parent"):
+            fields["parent"] = id_of(fields["parent"])
+        return fields
+
+
+def add(
+    subject: str,
+    screen: Screen,
+    *,
+    after: list[str] | None = None,
+    fields: Fields = Fields(),
+    edit: Edit,
 ) -> int:
     """
-    Carry out the command that `make` returns, print the result, and return the exit code.
+    Add a task at the end of the plan.
 
-    `creates` allows the edit to create the plan.
+    With --parent it comes after the other subtasks of its parent. The first task creates the plan.
     """
+    return _apply(
+        lambda: CreateTask(subject, blocked_by=ids_of_arguments(after or ()), **fields.given()),
+        edit,
+        screen,
+        creates=True,
+    )
+
+
+def start(screen: Screen, tasks: list[str] | None = None, *, edit: Edit) -> int:
+    """Set tasks to in progress; without an id, the next ready task."""
+    if tasks:
+        return _on_each(partial(UpdateTask, status="in_progress"), tasks, edit, screen)
+    return _apply(StartNext, edit, screen)
+
+
+def done(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
+    """Set tasks to completed."""
+    return _on_each(partial(UpdateTask, status="completed"), tasks, edit, screen)
+
+
+def fail(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
+    """Set tasks to failed; their dependents stay blocked."""
+    return _on_each(partial(UpdateTask, status="failed"), tasks, edit, screen)
+
+
+def wait(  # noqa: PLR0913 - an argument for each option
+    task: str,
+    screen: Screen,
+    reason: str = "",
+    *,
+    question: str | None = None,
+    until: datetime | None = None,
+    over: bool = False,
+    edit: Edit,
+) -> int:
+    """
+    Pause a task until a person, an answer or a time.
+
+    With --over its wait ends. A task in progress becomes pending again.
+    """
+    if over and (reason or question or until):
+        msg = "--over ends the wait: leave the reason, --question and --until out"
+        raise PlanError(msg)
+    waiting = None if over else Waiting(reason, until, question or None)
+    return _on_each(partial(UpdateTask, waiting=waiting), [task], edit, screen)
+
+
+def answer(task: str, text: str, screen: Screen, *, edit: Edit) -> int:
+    """Answer the question of a waiting task and end its wait."""
+    if not text.strip():
+        over = f"todoplan wait {id_of(task)} --over"
+        msg = f"the answer is empty; say something, or end the wait: {over}"
+        raise PlanError(msg)
+    return _on_each(partial(AnswerTask, answer=text), [task], edit, screen)
+
+
+def change(  # noqa: PLR0913 - an argument for each option
+    task: str,
+    screen: Screen,
+    *,
+    subject: str | None = None,
+    status: str | None = None,
+    fields: Fields,
+    edit: Edit,
+) -> int:
+    """
+    Change the fields of a task.
+
+    Use --status to cancel or reopen a task.
+    """
+    changes = fields.given()
+    changes |= {} if subject is None else {"subject": subject}
+    changes |= {} if status is None else {"status": status}
+    if not changes:
+        msg = "say what to change, such as --subject or --status"
+        raise PlanError(msg)
+    return _on_each(partial(UpdateTask, **changes), [task], edit, screen)
+
+
+def link(task: str, screen: Screen, *, after: list[str], remove: bool = False, edit: Edit) -> int:
+    """
+    Make a task depend on other tasks.
+
+    With --remove it does not depend on them any longer.
+    """
+    edges: dict[str, Any] = {
+        "remove_blocked_by" if remove else "add_blocked_by": ids_of_arguments(after)
+    }
+    return _on_each(partial(UpdateTask, **edges), [task], edit, screen)
+
+
+def remove(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
+    """
+    Delete tasks from the plan.
+
+    To keep a task that will not be done, cancel it: edit --status cancelled.
+    """
+    return _on_each(DeleteTask, tasks, edit, screen)
+
+
+def approve(screen: Screen, *, edit: Edit) -> int:
+    """Approve the current plan; `todoplan drift` shows later changes."""
+    return _apply(partial(ApprovePlan, edit.writer.name), edit, screen)
+
+
+def release(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
+    """
+    Release claimed tasks and set them to pending.
+
+    Later reports of the workers that held them are refused.
+    """
+    return _edited(lambda planner: _freed(planner, ids_of_arguments(tasks), edit), edit, screen)
+
+
+def undo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False) -> int:
+    """
+    Undo the last change, by any actor.
+
+    Repeat the command to undo earlier changes.
+    """
+    # An undo that would end a valid claim is refused.
+    return _edited(
+        lambda planner: _undone(planner, writer.name), Edit(as_json, place, writer), screen
+    )
+
+
+def redo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False) -> int:
+    """
+    Undo the last undo.
+
+    It is refused if something else was changed after that undo.
+    """
+    return _edited(
+        lambda planner: _redone(planner, writer.name), Edit(as_json, place, writer), screen
+    )
+
+
+def _apply(
+    make: Callable[[], Command], edit: Edit, screen: Screen, *, creates: bool = False
+) -> int:
+    """Carry out the command that `make` returns. `creates` allows it to create the plan."""
     return _edited(lambda planner: _applied(planner, make(), edit), edit, screen, creates=creates)
 
 
-def add_task(make: Callable[[], CreateTask], edit: Edit, screen: Screen) -> int:
-    """Add a task, also to a plan that does not exist yet, and return the exit code."""
-    return carry_out(make, edit, screen, creates=True)
-
-
-def on_each(
+def _on_each(
     make: Callable[[str], Command], tasks: Sequence[str], edit: Edit, screen: Screen
 ) -> int:
     """Carry out the command that `make` returns for each task, all or none."""
-    return carry_out(lambda: _batch(map(make, ids_of_arguments(tasks))), edit, screen)
-
-
-def set_status(tasks: Sequence[str], status: StatusWord, edit: Edit, screen: Screen) -> int:
-    """Set the status of tasks, all or none, and return the exit code."""
-    return on_each(partial(UpdateTask, status=status), tasks, edit, screen)
-
-
-def start(tasks: Sequence[str], edit: Edit, screen: Screen) -> int:
-    """Start tasks, or without any the next one that is ready, and return the exit code."""
-    if tasks:
-        return set_status(tasks, "in_progress", edit, screen)
-    return carry_out(StartNext, edit, screen)
-
-
-def undo(edit: Edit, screen: Screen) -> int:
-    """
-    Undo the last accepted command that is not undone yet, by any actor, and return the exit code.
-
-    An undo that would end a valid claim is refused.
-    """
-    return _edited(lambda planner: _undone(planner, edit.writer.name), edit, screen)
-
-
-def redo(edit: Edit, screen: Screen) -> int:
-    """Undo the last undo, unless another change came after it, and return the exit code."""
-    return _edited(lambda planner: _redone(planner, edit.writer.name), edit, screen)
-
-
-def release(tasks: Sequence[str], edit: Edit, screen: Screen) -> int:
-    """Release the claims of tasks, whoever holds them, and return the exit code."""
-    return _edited(lambda planner: _freed(planner, ids_of_arguments(tasks), edit), edit, screen)
+    return _apply(lambda: _batch(map(make, ids_of_arguments(tasks))), edit, screen)
 
 
 def _batch(commands: Iterable[Command]) -> Command:
@@ -554,10 +682,11 @@ def _edited(
     from todoplan.planner.planner import Planner  # noqa: PLC0415 - views start without it
 
     # Only `add` may create a plan, so that a misspelled name is an error elsewhere.
-    store = edit.place.store_itself(screen.complain if creates else None)
-    find = plan_to_write if creates else chosen_plan
-    plan_id = find(store, edit.place.plan_id, edit.place.shown)
-    planner = Planner(store, plan_id)
+    if creates:
+        planner, plan_id = edit.place.planner(screen.complain)
+    else:
+        store, plan_id = edit.place.opened()
+        planner = Planner(store, plan_id)
     decision, phrases = act(planner)
     is_refused = isinstance(decision, Rejected)
     if edit.as_json:
@@ -624,8 +753,10 @@ def write_document(screen: Screen, form: str, plan_id: str, **data: Any) -> None
     screen.write(f"{line({**head, **data})}\n")
 
 
-def show_plan(place: Place, screen: Screen, *, only_ready: bool, as_json: bool) -> None:
-    """Print the plan, or only its ready tasks."""
+def show_plan(
+    place: Place, screen: Screen, *, only_ready: bool = False, as_json: bool = False
+) -> None:
+    """Show the plan; with --ready only its ready tasks."""
     plan_id, plan = place.loaded()
     ids = [task.id for task in ready(plan)]
     if as_json:
@@ -639,17 +770,16 @@ def show_plan(place: Place, screen: Screen, *, only_ready: bool, as_json: bool) 
 
 
 def show_where(place: Place, screen: Screen) -> None:
-    """Print the address of the store and what it keeps."""
+    """Show which store the commands use, and the plans in it."""
     kept = place.store_itself().plan_ids()
-    named = "named by --store" if place.store else "the default of this directory"
-    if place.store and place.store == os.environ.get(STORE):
-        named = f"named by {STORE}"
+    named = f"named by {STORE}" if place.named else "the default of this directory"
+    named = "named by --store" if place.store else named
     plans = f"plans: {', '.join(map(one_line, kept))}" if kept else "no plan yet"
     screen.write(f"{place.shown}\n{named}; {plans}\n")
 
 
 def show_next(place: Place, screen: Screen) -> None:
-    """Print the task to work on in one line, for status lines and hooks."""
+    """Show the current or next task in one line."""
     _, plan = place.loaded()
     task = next_task(plan)
     if task is None:
@@ -660,8 +790,8 @@ def show_next(place: Place, screen: Screen) -> None:
     screen.write(f"{text}, {summary(plan)}\n")
 
 
-def show_ready(place: Place, screen: Screen, *, explain: bool) -> None:
-    """Print the ready tasks, and with `explain` why others are not."""
+def show_ready(place: Place, screen: Screen, *, explain: bool = False) -> None:
+    """Show the ready tasks; with --explain why others are not."""
     _, plan = place.loaded()
     coming = ready(plan)
     rows = [f"#{task.id} {one_line(task.subject)}" for task in coming] or ["nothing is ready"]
@@ -712,9 +842,8 @@ def run_short(arguments: Sequence[str]) -> int | None:
     """
     options, flags, words = _parsed_line(arguments[1:])
     given = {*options, *flags}
-    place = Place(options.get("--store") or os.environ.get(STORE) or None, options.get("--plan"))
-    writer = Writer(options.get("--actor") or os.environ.get("TODOPLAN_ACTOR") or None)
-    edit = Edit("--json" in flags, place, writer)
+    place = Place(options.get("--store"), options.get("--plan"))
+    edit = Edit("--json" in flags, place, Writer(options.get("--actor")))
     job: Callable[[Screen], int | None] | None = None
     match (*arguments[:1], *words):
         case ("list",) if given <= {*_OF_VIEWS, "--json", "--ready"}:
@@ -726,11 +855,11 @@ def run_short(arguments: Sequence[str]) -> int | None:
         case ("where",) if given <= _OF_VIEWS:
             job = partial(show_where, place)
         case ("add", subject) if given <= _OF_EDITS:
-            job = partial(add_task, partial(CreateTask, subject), edit)
+            job = partial(add, subject, edit=edit)
         case ("start", *tasks) if given <= _OF_EDITS:
-            job = partial(start, tasks, edit)
+            job = partial(start, tasks=tasks, edit=edit)
         case ("done", _, *_) if given <= _OF_EDITS:
-            job = partial(set_status, words, "completed", edit)
+            job = partial(done, words, edit=edit)
         case _:
             return None
     return exit_code_of(job)

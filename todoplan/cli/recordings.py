@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import attrs
 from rich.text import Text
@@ -13,7 +14,6 @@ from rich.text import Text
 from todoplan.cli import UNREADABLE
 from todoplan.cli.output import (
     HtmlPrinter,
-    Input,
     JsonPrinter,
     MarkdownPrinter,
     Run,
@@ -24,7 +24,7 @@ from todoplan.cli.output import (
     not_read,
     overwrites,
     percent,
-    sample,
+    sample_input,
     save_page,
     sizes,
     skipped_lines,
@@ -32,12 +32,19 @@ from todoplan.cli.output import (
     tail,
 )
 from todoplan.cli.screen import Screen, line
-from todoplan.errors import MissingExtraError
+from todoplan.errors import MissingExtraError, ReadError
 from todoplan.render.markup import element, escaped, page
 from todoplan.texts import one_line
 from todoplan.transcripts.replay import POLICIES, Replay
 
-Form = Literal["text", "markdown", "json", "html", "otlp"]
+
+@attrs.frozen
+class Output:
+    """The options for the form of the output. `html` is the file of a page, - for stdout."""
+
+    as_json: bool = False
+    as_markdown: bool = False
+    html: Path | None = None
 
 
 class _Printer(Protocol):
@@ -46,72 +53,59 @@ class _Printer(Protocol):
     def close(self, run: Run) -> None: ...
 
 
-@attrs.frozen
-class ReplayOptions:
-    """
-    The options of a replay.
-
-    `form` is the output format; `policy` and `dialect` are names, and `None` detects the dialect.
-    `together` replays all recordings as one plan. `out` is the file for an HTML page, `None` for
-    stdout. `endpoint` is the address of the collector for spans.
-    """
-
-    form: Form = "text"
-    policy: str = "audit"
-    dialect: str | None = None
-    together: bool = False
-    out: Path | None = None
-    endpoint: str = ""
-
-
-def replay(paths: Iterable[Path], options: ReplayOptions, screen: Screen) -> int:
-    """Replay the recordings, and return the exit code."""
-    inputs = tuple(expand(paths))
-    if overwrites(options.out, inputs, screen):
-        return UNREADABLE
-    return _replay(inputs, options, screen)
-
-
-def replay_sample(options: ReplayOptions, screen: Screen) -> int:
-    """Replay the sample recording of the package, and return the exit code."""
-    with sample() as source:
-        return _replay((source,), options, screen)
+def replay(  # noqa: PLR0913 - an argument for each option
+    screen: Screen,
+    paths: list[Path] | None = None,
+    *,
+    output: Output = Output(),
+    otlp: str | None = None,
+    policy: str = "audit",
+    dialect: str | None = None,
+    sample: bool = False,
+    together: bool = False,
+) -> int:
+    """Replay recordings: the timeline, the last plan and the findings."""
+    if sample is bool(paths):  # both, or neither
+        msg = "give recordings or directories of them, or else --sample"
+        raise ReadError(msg)
+    _check_output(output, otlp)
+    with sample_input() if sample else nullcontext() as own:
+        inputs = (own,) if own else tuple(expand(paths or ()))
+        if overwrites(output.html, inputs, screen):
+            return UNREADABLE
+        run = Run(screen, POLICIES[policy], dialect)
+        printer = _printer(output, otlp, policy, screen)
+        replay_them = run.replay_together if together else run.replay_all
+        replay_them(inputs, printer.recording)
+        printer.close(run)
+        if output.html and isinstance(printer, HtmlPrinter) and printer.written:
+            save_page(printer.written, output.html, run)
+        return run.exit_code
 
 
-def _replay(inputs: Iterable[Input], options: ReplayOptions, screen: Screen) -> int:
-    run = Run(screen, POLICIES[options.policy], options.dialect)
-    try:
-        printer = _printer(options, screen)
-    except MissingExtraError as error:
-        screen.complain(str(error))
-        return UNREADABLE
-    replay_them = run.replay_together if options.together else run.replay_all
-    replay_them(inputs, printer.recording)
-    printer.close(run)
-    if isinstance(printer, HtmlPrinter) and printer.written:
-        save_page(printer.written, options.out, run)
-    return run.exit_code
+def _check_output(output: Output, otlp: str | None = None) -> None:
+    forms = output.as_json + output.as_markdown + (output.html is not None)
+    if otlp is not None and not otlp.startswith(("http://", "https://")):
+        msg = f"{otlp!r} is no address of a collector, such as http://localhost:4318"
+        raise ReadError(msg)
+    if forms + (otlp is not None) > 1:
+        msg = f"give one of --json, --markdown{' and' if otlp is None else ','} --html"
+        raise ReadError(msg if otlp is None else f"{msg} and --otlp")
 
 
-def _printer(options: ReplayOptions, screen: Screen) -> _Printer:
-    if options.form == "json":
+def _printer(output: Output, otlp: str | None, policy: str, screen: Screen) -> _Printer:
+    if output.as_json:
         # Written while reading, because a document of many recordings would not fit in memory.
-        printer = JsonPrinter(screen, options.policy)
-        printer.open()
-        return printer
-    if options.form == "html":
+        return JsonPrinter(screen, policy)
+    if output.html:
         return HtmlPrinter()
-    if options.form == "otlp":
-        return _span_printer(options.endpoint, screen)
-    return MarkdownPrinter(screen) if options.form == "markdown" else TextPrinter(screen)
-
-
-def _span_printer(endpoint: str, screen: Screen) -> _Printer:
-    try:
-        from todoplan.cli.spans import SpanPrinter  # noqa: PLC0415 - an extra of its own
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.of(error.name, "otlp") from error
-    return SpanPrinter(endpoint, screen)
+    if otlp:
+        try:
+            from todoplan.cli.spans import SpanPrinter  # noqa: PLC0415 - an extra of its own
+        except ModuleNotFoundError as error:
+            raise MissingExtraError.of(error.name, "otlp") from error
+        return SpanPrinter(otlp, screen)
+    return MarkdownPrinter(screen) if output.as_markdown else TextPrinter(screen)
 
 
 # -------- counts --------
@@ -295,7 +289,7 @@ def numbers(each: RecordingCounts) -> dict[str, Any]:
 
 # -------- stats --------
 # `todoplan stats`: the numbers of many recordings, for people or for programs.
-# `todoplan.cli.json_schemas` describes the JSON output.
+# `tests/support/json_documents.py` describes the JSON output.
 #
 # The numbers are those of the section `counts`; all else is as in `todoplan.cli.output`.
 
@@ -382,39 +376,30 @@ def _markdown(counted: list[RecordingCounts], every: Totals) -> Iterator[str]:
         yield ""
 
 
-@attrs.frozen
-class StatsOptions:
-    """
-    The options of `stats`: the output format, the policy, and the sort key ("" for unsorted).
-
-    `out` is the file for an HTML page, `None` for stdout.
-    """
-
-    form: Form = "text"
-    policy: str = "audit"
-    sort: str = ""
-    out: Path | None = None
-
-
-def stats(paths: Iterable[Path], options: StatsOptions, screen: Screen) -> int:
-    """
-    Count over the recordings, print the numbers, and return the exit code.
-
-    Only the counts of each recording are kept in memory.
-    """
-    run = Run(screen, POLICIES[options.policy])
+def stats(
+    paths: list[Path],
+    screen: Screen,
+    *,
+    output: Output = Output(),
+    policy: str = "audit",
+    sort: str = "",
+) -> int:
+    """Count plans, updates, findings and characters over recordings."""
+    _check_output(output)
+    run = Run(screen, POLICIES[policy])
     counted: list[RecordingCounts] = []
     inputs = tuple(expand(paths))
-    if overwrites(options.out, inputs, screen):
+    if overwrites(output.html, inputs, screen):
         return UNREADABLE
+    # Only the counts of each recording are kept in memory.
     run.replay_all(inputs, lambda replay: counted.append(count_recording(replay)))
-    if options.sort:
-        counted.sort(key=SORTS[options.sort])
-    if options.form == "json":
-        screen.write(_document(counted, options.policy, run))
-    elif counted and options.form == "html":
-        save_page(_page(counted, totals(counted), run), options.out, run)
-    elif counted and options.form == "markdown":
+    if sort:
+        counted.sort(key=SORTS[sort])
+    if output.as_json:
+        screen.write(_document(counted, policy, run))
+    elif counted and output.html:
+        save_page(_page(counted, totals(counted), run), output.html, run)
+    elif counted and output.as_markdown:
         screen.write("".join(f"{row}\n" for row in _markdown(counted, totals(counted))))
     elif counted:
         print_stats(counted, run, screen)

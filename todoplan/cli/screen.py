@@ -156,14 +156,14 @@ def exit_with(job: Callable[[Screen], int | None]) -> NoReturn:
     sys.exit(exit_code_of(job))
 
 
-def exit_code_of(job: Callable[[Screen], int | None]) -> int:
+def exit_code_of(job: Callable[[Screen], int | None], screen: Screen | None = None) -> int:
     """
     Run the job and return its exit code; `None` counts as 0.
 
     The exit code is 2 after an error, which is printed, 130 after Ctrl-C, and 141 if the output
     pipe was closed.
     """
-    screen = Screen()
+    screen = screen or Screen()
     try:
         try:
             code = job(screen) or 0
@@ -182,6 +182,9 @@ def exit_code_of(job: Callable[[Screen], int | None]) -> int:
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
         code = CLOSED_PIPE
+    except OSError as error:
+        screen.complain(str(error))
+        code = UNREADABLE
     return code
 
 

@@ -1,8 +1,8 @@
 """
 The commands that show a plan: `show`, `log`, `diff`, `drift`, `check`, `watch`; and `store copy`.
 
-`todoplan.cli.json_schemas` describes their JSON output. Plans, tasks and journal entries have the
-form in which `todoplan.codec` writes them.
+`tests/support/json_documents.py` describes their JSON output. Plans, tasks and journal entries have
+the form in which `todoplan.codec` writes them.
 """
 
 import json
@@ -74,11 +74,11 @@ from todoplan.transcripts.files import unreadable
 # -------- store copy --------
 
 
-def copy(source: str, target: str, plans: Sequence[str], screen: Screen) -> int:
-    """Copy the named plans, or all, with their journals, and return the exit code."""
+def copy(source: str, target: str, screen: Screen, *, plans: list[str] | None = None) -> int:
+    """Copy plans with their journals; plans that the target store already has are skipped."""
     here, there = open_store(source), open_store(target)
     kept = here.plan_ids()
-    missing = [plan_id for plan_id in plans if plan_id not in kept]
+    missing = [plan_id for plan_id in plans or () if plan_id not in kept]
     if missing or not kept:
         screen.complain(f"{source} has no plan {', '.join(map(repr, missing)) or 'at all'}")
         return UNREADABLE
@@ -100,17 +100,15 @@ PRINTERS = {"markdown": to_markdown, "mermaid": to_mermaid, "dot": to_dot, "html
 _SQLITE = b"SQLite format 3\0"
 
 
-def show(where: Path | Place, form: str, screen: Screen, plan_id: str | None = None) -> None:
-    """
-    Print a plan.
-
-    `where` is a file or a place, and `plan_id` names one plan of a file with several. `form` is
-    "text" or a name in `PRINTERS`.
-    """
-    if isinstance(where, Place):
-        plan = _kept(where.shown, where.store_itself(), where.plan_id)
+def show(screen: Screen, document: Path | None = None, *, form: str = "text", place: Place) -> None:
+    """Show a plan from a JSON document or a store."""
+    if document is None:
+        plan = _kept(place.shown, place.store_itself(), place.plan_id)
+    elif place.store:
+        msg = f"give a file or --store {place.store}, not both"
+        raise ReadError(msg)
     else:
-        plan = _load(where, plan_id)
+        plan = _load(document, place.plan_id)
     if form == "text":
         screen.show(plan_lines(plan, screen.width))
     else:
@@ -278,8 +276,8 @@ def _shown(value: Any) -> str:
 # -------- history --------
 
 
-def show_log(place: Place, screen: Screen, *, last: int, as_json: bool) -> None:
-    """Print the `last` entries of the journal (0: all), oldest first."""
+def log(place: Place, screen: Screen, *, last: int = 20, as_json: bool = False) -> None:
+    """Show who changed the plan, when and how."""
     store, plan_id = place.opened()
     journal = store.entries(plan_id)
     shown = journal[-last:]
@@ -291,15 +289,15 @@ def show_log(place: Place, screen: Screen, *, last: int, as_json: bool) -> None:
     screen.show(log_lines(journal, len(shown), screen.width))
 
 
-def show_differences(
-    place: Place, screen: Screen, since: int | None, until: int | None, *, as_json: bool
+def diff(
+    place: Place,
+    screen: Screen,
+    since: int | None = None,
+    until: int | None = None,
+    *,
+    as_json: bool = False,
 ) -> None:
-    """
-    Print the tasks that differ between two revisions of the plan.
-
-    Without `since`, the comparison begins before the last entry; without `until`, it ends with
-    the current plan.
-    """
+    """Show the tasks that differ between two revisions."""
     store, plan_id = place.opened()
     journal = store.entries(plan_id)
     last = journal[-1].revision if journal else 0
@@ -316,8 +314,8 @@ def show_differences(
     screen.show((Text(f"revision {first} to {end}", "bold"), *difference_lines(found)))
 
 
-def show_drift(place: Place, screen: Screen, *, as_json: bool) -> None:
-    """Print the tasks added, removed and changed since the approval."""
+def show_drift(place: Place, screen: Screen, *, as_json: bool = False) -> None:
+    """Show what changed since the plan was approved."""
     store, plan_id = place.opened()
     journal = store.entries(plan_id)
     plan = follow(Plan(), journal)
@@ -351,7 +349,7 @@ def _at(journal: Iterable[Entry], revision: int) -> Plan:
 # -------- check --------
 # `todoplan check`: validate a file of rules, and check a stored plan against the rules.
 #
-# `todoplan.cli.json_schemas` describes the JSON output.
+# `tests/support/json_documents.py` describes the JSON output.
 
 
 CHECK_FORMAT = "todoplan/check"
@@ -367,14 +365,10 @@ class _Stored:
     problems: tuple[Problem, ...]
 
 
-def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool) -> int:
-    """
-    Check the policy, and the plan if a store is given or the project has one.
-
-    Returns the exit code, which is 1 if the plan breaks a rule.
-    """
+def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) -> int:
+    """Check a policy, and a stored plan against it; exit code 1 if the plan breaks a rule."""
     policy = judge.rules_that_hold()
-    has_plan = place.store or Path(place.address).exists()
+    has_plan = place.named or Path(place.address).exists()
     stored = _stored(place, policy) if has_plan else None
     if as_json:
         screen.write(f"{line(_check_data(policy, stored))}\n")
@@ -504,7 +498,7 @@ def _told(change: Change, width: int) -> Iterator[Text]:
 #
 # On a terminal the plan is redrawn. In a pipe it is printed once, followed by a line for each
 # change. With `--json`, each line is a document, and the first one describes the current plan;
-# `todoplan.cli.json_schemas` describes these documents.
+# `tests/support/json_documents.py` describes these documents.
 
 
 WATCH_FORMAT = "todoplan/watch"
@@ -517,12 +511,10 @@ _TIMES_A_SECOND = 2
 _Moves = Iterator[tuple[Entry | None, Plan, Plan]]
 
 
-def watch(place: Place, screen: Screen, *, timeout: float | None, as_json: bool) -> None:
-    """
-    Show the plan and its changes.
-
-    It ends when there was no change for `timeout` seconds; if `timeout` is `None`, at Ctrl-C.
-    """
+def watch(
+    place: Place, screen: Screen, *, timeout: float | None = None, as_json: bool = False
+) -> None:
+    """Show the plan and each change to it until Ctrl-C."""
     store, plan_id = place.opened()
     steps = moves(Planner(store, plan_id), timeout)
     # A terminal that cannot move its cursor is treated as a pipe.

@@ -14,11 +14,12 @@ import pytest
 from support.mcp_server import environment
 
 from todoplan import Planner
-from todoplan.cli import app as board_command
-from todoplan.cli.app import BOARD_TOKEN, Doors, serve_board
+from todoplan.cli.app import OPTIONS
 from todoplan.cli.plans import Judge, Place, Writer
 from todoplan.cli.screen import Screen
+from todoplan.cli.servers import BOARD_TOKEN, Address, board
 from todoplan.core import commands
+from todoplan.errors import TodoplanError
 from todoplan.stores import SqliteStore
 
 
@@ -101,11 +102,11 @@ def test_the_empty_name_is_no_plan(store, tmp_path):
         assert [*kept.plan_ids()] == ["garden"]
 
 
-def test_who_can_be_reached_by_others_needs_a_token(store, capsys):
+def test_who_can_be_reached_by_others_needs_a_token(store):
     """Said before anything is served, with the variable's name."""
-    doors = Doors("0.0.0.0", 0)  # noqa: S104 - it is refused
-    assert serve_board(Place(store), Writer("ada"), Judge(), doors, Screen()) == 2
-    assert BOARD_TOKEN in capsys.readouterr().err
+    options = {"place": Place(store), "writer": Writer("ada"), "judge": Judge()}
+    with pytest.raises(TodoplanError, match=BOARD_TOKEN):
+        board(Screen(), address=Address("0.0.0.0"), port=0, **options)  # noqa: S104 - it is refused
 
 
 def test_the_options_are_read(invoke):
@@ -125,8 +126,8 @@ def test_it_serves_until_it_is_told_to_end(store, monkeypatch, capsys):
             sockets[0].close()
 
     monkeypatch.setattr("todoplan.web.server_of", lambda *_, **__: Server())
-    doors = Doors("127.0.0.1", 0, write=True)
-    assert serve_board(Place(store), Writer(""), Judge(), doors, Screen()) == 0
+    options = {"place": Place(store), "writer": Writer(""), "judge": Judge()}
+    board(Screen(), address=Address(), port=0, write=True, **options)
     assert len(ran) == 1
     assert "the board is served at http://127.0.0.1:" in capsys.readouterr().err
-    assert board_command.BOARD_TOKEN == "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - its name
+    assert BOARD_TOKEN == OPTIONS["token"].envvar == "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - its name

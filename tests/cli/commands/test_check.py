@@ -4,9 +4,9 @@ import json
 
 import pytest
 from jsonschema import Draft202012Validator
+from support.json_documents import PLAN_SCHEMAS
 
 from todoplan import LANGCHAIN, Planner, Toolbox
-from todoplan.cli.json_schemas import PLAN_SCHEMAS
 from todoplan.cli.plans import policy_of
 from todoplan.core.commands import CreateTask
 from todoplan.core.plan.plan import Plan

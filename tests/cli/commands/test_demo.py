@@ -67,7 +67,7 @@ def test_on_a_terminal_it_stays_until_ctrl_c(terminal, text, monkeypatch):
 
     planner = None
     monkeypatch.setattr(demo_command, "Agent", Seen)
-    assert demo(terminal, port=0, browser=True) == 0
+    demo(terminal, port=0, browser=True)
     assert added
     assert ADDRESS.search(text(terminal))
     assert "the demo is over" in text(terminal)
@@ -77,7 +77,7 @@ def test_the_browser_may_stay_closed(terminal, monkeypatch):
     """By `--no-browser`; the drawing alone ends it here."""
     monkeypatch.setattr("webbrowser.open", lambda _: pytest.fail("opened"))
     monkeypatch.setattr(demo_command, "draw", lambda *_: None)
-    assert demo(terminal, port=0, browser=False) == 0
+    demo(terminal, port=0, browser=False)
 
 
 def test_without_the_extra_it_has_no_board(screen, text, complaints, monkeypatch):
@@ -85,7 +85,7 @@ def test_without_the_extra_it_has_no_board(screen, text, complaints, monkeypatch
     for name in ("todoplan.board", "todoplan.board.application"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "sse_starlette", None)
-    assert demo(screen, port=0, browser=True) == 0
+    demo(screen, port=0, browser=True)
     assert "pip install 'todoplan[board]'" in complaints(screen)
     assert "7/7 completed" in text(screen)
 

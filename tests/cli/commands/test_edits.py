@@ -8,11 +8,11 @@ from getpass import getuser
 import attrs
 import pytest
 from jsonschema import Draft202012Validator
+from support.json_documents import PLAN_SCHEMAS
 
 from todoplan import Planner, Status
 from todoplan.cli import plans as plan_options
-from todoplan.cli.commands import PLAN_COMMANDS
-from todoplan.cli.json_schemas import PLAN_SCHEMAS
+from todoplan.cli.app import command_of
 from todoplan.core.commands import ClaimTask, CreateTask, RenewClaim, UpdateTask
 from todoplan.core.plan.model import EDITABLE, Waiting
 from todoplan.errors import StoreError
@@ -36,11 +36,13 @@ def garden(path, invoke):
     return path
 
 
-@pytest.mark.parametrize(("command", "made"), [("add", CreateTask), ("edit", UpdateTask)])
+@pytest.mark.parametrize(
+    ("command", "made"), [("plans.add", CreateTask), ("plans.change", UpdateTask)]
+)
 def test_every_field_has_its_option_or_is_left_out_on_purpose(command, made):
     """`wait` has what a task waits for; metadata is the program's to give."""
     settable = EDITABLE & attrs.fields_dict(made).keys()
-    offered = inspect.signature(PLAN_COMMANDS[command]).parameters.keys() & EDITABLE
+    offered = inspect.signature(command_of(command)).parameters.keys() & EDITABLE
     assert offered == settable - {"waiting", "metadata"}
 
 

@@ -22,9 +22,9 @@ from support.policies import strict_for
 
 from todoplan import LEAN, STRICT, Plan, Planner, Task
 from todoplan.adapters.mcp.server import APP_TYPE, EXTENSION
-from todoplan.cli import app as mcp_command
-from todoplan.cli.app import TOKEN, Address, Served, serve
+from todoplan.cli import servers as mcp_command
 from todoplan.cli.plans import Judge
+from todoplan.cli.servers import TOKEN, Address, Served, serve
 from todoplan.core.commands import CreateTask
 from todoplan.dialogue.tools import unmet_rules
 from todoplan.stores.file import FileStore
@@ -222,10 +222,10 @@ def test_both_ways_run_to_their_end(screen, complaints, monkeypatch, tmp_path):
     served = Served(tmp_path / "plans.json", toolset="lean")
     for terminal in (False, True):
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda shown=terminal: shown))
-        assert serve(served, None, screen) == 0
+        serve(screen, served=served, address=Address())
         told = 'the plan "plan" is served on standard input and output' in complaints(screen)
         assert told is terminal
-    assert serve(served, Address(), screen) == 0
+    serve(screen, served=served, http=True, address=Address())
     signal.signal(signal.SIGINT, before)
     assert ran == [[], [], ["sockets"]]
     assert mcp_command._toolbox(served, screen).toolset.name == "lean"
@@ -274,7 +274,7 @@ def test_rules_an_actor_and_a_verifier_are_options(tmp_path):
 )
 def test_what_a_command_prints_last_is_the_evidence(command, found):
     """Else its exit code; a task without a check is none of its business."""
-    verify = Served(check=command).verify
+    verify = Served(run=command).verify
     assert verify.look(Task("1", "Dig", check="sound"), Plan()) == found
     assert verify.look(Task("1", "Dig"), Plan()) is None
     assert Served().verify is None

@@ -12,9 +12,9 @@ from mcp.client.stdio import stdio_client
 from support.mcp_client import connected
 from support.mcp_server import environment
 
-from todoplan.cli.app import Doors, serve_board
 from todoplan.cli.plans import Judge, Place, Writer
 from todoplan.cli.screen import Screen
+from todoplan.cli.servers import Address, board
 from todoplan.stores import SqliteStore
 
 NOBODY = 0o077
@@ -100,7 +100,8 @@ def test_the_board_makes_it(project, monkeypatch, capsys):
             sockets[0].close()
 
     monkeypatch.setattr("todoplan.web.server_of", lambda *_, **__: Server())
-    assert serve_board(Place(), Writer(""), Judge(), Doors("127.0.0.1", 0), Screen()) == 0
+    options = {"place": Place(), "writer": Writer(""), "judge": Judge()}
+    board(Screen(), address=Address(), port=0, **options)
     assert f"plans are kept in {project}/.todoplan/plans.db" in capsys.readouterr().err
 
 

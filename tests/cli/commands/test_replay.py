@@ -6,11 +6,11 @@ from functools import partial
 
 import pytest
 from jsonschema import Draft202012Validator
+from support.json_documents import REPLAY_SCHEMA
 from support.own_recordings import own_recording
 from support.wires import CHAT
 
 from todoplan import Status
-from todoplan.cli.json_schemas import REPLAY_SCHEMA
 from todoplan.codec import plan_from_data
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN

@@ -5,9 +5,10 @@ import re
 import pytest
 
 from todoplan import Planner
-from todoplan.cli.app import report
+from todoplan.cli.documents import report
 from todoplan.cli.plans import Place
 from todoplan.core import commands
+from todoplan.errors import ReadError
 from todoplan.stores import SqliteStore
 
 
@@ -77,6 +78,7 @@ def test_what_to_write_has_to_be_said(invoke, store):
 
 def test_what_cannot_be_read_or_written_is_exit_2(screen, complaints, store, tmp_path):
     """With the reason."""
-    assert report(Place(store, "house"), tmp_path / "x", None, "audit", screen) == 2
-    assert report(Place(store), tmp_path / "no" / "x", None, "audit", screen) == 2
+    with pytest.raises(ReadError):
+        report(Place(store, "house"), screen, html=tmp_path / "x")
+    assert report(Place(store), screen, html=tmp_path / "no" / "x") == 2
     assert "cannot write" in complaints(screen)

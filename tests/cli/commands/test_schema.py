@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from todoplan.cli.app import FORMS, TOOLSETS
+from todoplan.cli.documents import FORMS, TOOLSETS
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS)

@@ -6,6 +6,7 @@ import pytest
 
 from todoplan import Planner, Task, plan_of
 from todoplan.cli import views as show_command
+from todoplan.cli.plans import Place
 from todoplan.cli.views import show
 from todoplan.codec import dump_plan
 from todoplan.core.commands import CreateTask
@@ -81,19 +82,19 @@ def test_what_cannot_be_opened_is_exit_2(invoke, tmp_path, name):
 def test_an_impossible_name_is_exit_2(screen):
     """No traceback, whatever the shell lets through."""
     with pytest.raises(ReadError, match="cannot read nul"):
-        show(Path("nul\0.json"), "text", screen)
+        show(screen, Path("nul\0.json"), place=Place())
 
 
 def test_a_huge_file_is_not_read_whole(monkeypatch, saved, screen):
     """Beyond the codec's limit nothing is parsed."""
     monkeypatch.setattr(show_command, "LIMIT", 20)
     with pytest.raises(ReadError, match="larger than 20 bytes"):
-        show(saved, "text", screen)
+        show(screen, saved, place=Place())
 
 
 def test_on_a_terminal_marks_are_coloured_and_lines_cut(saved, terminal, text):
     """A terminal gets colours, and no line is wider than it."""
-    show(saved, "text", terminal)
+    show(terminal, saved, place=Place())
     assert "\x1b[32m[x]\x1b[0m 1 Sow the [beans]" in text(terminal)
     assert "\x1b[31m" not in text(terminal)
 
@@ -141,7 +142,7 @@ def test_of_many_plans_some_are_named(screen, kept):
     """A file of many does not fill the screen."""
     path = kept(*(f"p{number}" for number in range(22)))
     with pytest.raises(ReadError, match=r"'p18', 'p19' and 2 more$"):
-        show(path, "text", screen)
+        show(screen, path, place=Place())
 
 
 def test_a_document_has_no_plans_to_choose_from(invoke, saved):

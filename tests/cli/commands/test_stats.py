@@ -4,8 +4,7 @@ import json
 
 import pytest
 from jsonschema import Draft202012Validator
-
-from todoplan.cli.json_schemas import STATS_SCHEMA
+from support.json_documents import STATS_SCHEMA
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 from rich.cells import cell_len
+from support.json_documents import PLAN_SCHEMAS
 
 from todoplan import Planner
-from todoplan.cli.json_schemas import PLAN_SCHEMAS
 from todoplan.cli.plans import Place
-from todoplan.cli.views import show_log
+from todoplan.cli.views import log
 from todoplan.codec import load_plan
 from todoplan.core.commands import (
     Batch,
@@ -125,7 +125,7 @@ def test_a_log_can_be_cut(stored, invoke):
 def test_a_log_fits_the_terminal(stored, terminal, text):
     """What is too long is cut."""
     Planner(FileStore(stored), "garden").apply(CreateTask("Sow " * 100))
-    show_log(Place(str(stored)), terminal, last=0, as_json=False)
+    log(Place(str(stored)), terminal, last=0, as_json=False)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text(terminal))
     assert all(cell_len(line) <= 70 for line in plain.split("\n"))
     assert "created #4 Sow" in plain

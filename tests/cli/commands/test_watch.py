@@ -16,10 +16,10 @@ from contextlib import suppress
 import pytest
 from jsonschema import Draft202012Validator
 from rich.cells import cell_len
+from support.json_documents import PLAN_SCHEMAS
 
 from todoplan import Planner
 from todoplan.cli import plans as stored_plans
-from todoplan.cli.json_schemas import PLAN_SCHEMAS
 from todoplan.cli.plans import Place
 from todoplan.cli.views import watch
 from todoplan.core.commands import Batch, CreateTask, UpdateTask

@@ -3,12 +3,12 @@
 import re
 from collections import Counter
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from support.hostile import CORPUS
 
-from todoplan.cli import recordings as replay_command
-from todoplan.cli.recordings import ReplayOptions, replay
+from todoplan.cli.recordings import Output, replay
 
 
 class Reader(HTMLParser):
@@ -158,6 +158,6 @@ def test_what_cannot_be_written_is_exit_2(invoke, tmp_path, name):
 
 def test_an_impossible_name_is_exit_2(screen, complaints, recording, todo):
     """No traceback, whatever the shell lets through."""
-    options = ReplayOptions("html", out=replay_command.Path("nul\0.html"))
-    assert replay([recording(todo(1, "x"))], options, screen) == 2
+    output = Output(html=Path("nul\0.html"))
+    assert replay(screen, [recording(todo(1, "x"))], output=output) == 2
     assert "cannot write" in complaints(screen)

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from todoplan import Task, plan_of
 from todoplan.cli.output import STATUS_MARKS
-from todoplan.cli.recordings import ReplayOptions, replay, replay_sample
+from todoplan.cli.recordings import replay
 from todoplan.cli.screen import COLOURS, plan_lines
 from todoplan.core.plan.model import Status
 
@@ -15,7 +15,7 @@ from todoplan.core.plan.model import Status
 @pytest.mark.parametrize("policy", ["audit", "strict"])
 def test_no_line_is_wider_than_the_terminal(terminal, text, policy):
     """Subjects are cut and findings wrapped; colours are there."""
-    assert replay_sample(ReplayOptions(policy=policy), terminal) == (policy == "strict")
+    assert replay(terminal, sample=True, policy=policy) == (policy == "strict")
     shown = text(terminal)
     assert "\x1b[32mx\x1b[0m" in shown
     assert "…" in shown
@@ -26,14 +26,14 @@ def test_no_line_is_wider_than_the_terminal(terminal, text, policy):
 def test_each_day_is_shown_where_it_begins(screen, text, recording, todo):
     """A recording of several days has its dates between the rows."""
     path = recording(todo(1, "~"), todo(2, "x"), todo(12, "xx"))
-    replay([path], ReplayOptions(), screen)
+    replay(screen, [path])
     days = [line for line in text(screen).split("\n") if line.startswith("  2026")]
     assert days == ["  2026-03-01", "  2026-03-02"]
 
 
 def test_without_times_there_are_lines(screen, text, recording, todo):
     """No column stands empty."""
-    replay([recording(todo(1, "~", timestamp=None))], ReplayOptions(), screen)
+    replay(screen, [recording(todo(1, "~", timestamp=None))])
     titles, _legend, row, *_ = text(screen).split("\n")[3:]
     assert titles == "  line  tool       plan  done  what changed"
     assert row == "     1  TodoWrite  ~      0/1  created #1 Step 1"
@@ -42,10 +42,10 @@ def test_without_times_there_are_lines(screen, text, recording, todo):
 def test_the_marks_are_explained(screen, terminal, text, recording, todo):
     """Below the titles stands what each mark means, within the width of a terminal."""
     path = recording(todo(1, "~"))
-    replay([path], ReplayOptions(), screen)
+    replay(screen, [path])
     assert "  . pending, ~ in progress, x completed, - cancelled" in text(screen)
     assert f"  {STATUS_MARKS}; findings: ! warning, !! error\n" in text(screen)
-    replay([path], ReplayOptions(), terminal)
+    replay(terminal, [path])
     assert "what changed" in text(terminal)
 
 
@@ -56,11 +56,7 @@ def test_every_status_has_a_colour():
 
 def test_without_calls_there_are_no_titles(screen, text, recording):
     """Nothing to explain."""
-    replay(
-        [recording('{"type":"user","message":{"role":"user","content":"hi"}}')],
-        ReplayOptions(),
-        screen,
-    )
+    replay(screen, [recording('{"type":"user","message":{"role":"user","content":"hi"}}')])
     assert "what changed" not in text(screen)
 
 

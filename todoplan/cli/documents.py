@@ -1,0 +1,186 @@
+"""What is printed or written without an edit: guides, tool definitions, and a plan as a file."""
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from todoplan.cli import UNREADABLE
+from todoplan.cli.plans import Place
+from todoplan.cli.screen import Screen
+from todoplan.codec import dump_journal
+from todoplan.core.events.apply import Entry
+from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, lean, tasks
+from todoplan.errors import PlanError, ReadError
+
+if TYPE_CHECKING:
+    from todoplan.cli.output import Run
+
+# -------- guide --------
+# `todoplan guide`: pages for people and coding agents, shipped with the package.
+
+
+_PAGES = files("todoplan") / "guides"
+_END = ".md"
+
+READING_ORDER = (
+    ("Begin", ("ten-minutes", "own-loop", "moving")),
+    (
+        "Frameworks",
+        (
+            "langchain",
+            "deepagents",
+            "agentscope",
+            "openai-agents",
+            "pydantic-ai",
+            "claude-agent-sdk",
+            "google-adk",
+            "strands",
+            "agent-framework",
+            "haystack",
+            "llama-index",
+            "mcp",
+            "coding-agents",
+            "acp",
+            "other-frameworks",
+        ),
+    ),
+    ("Shape it", ("rules", "limits", "human-edits", "evidence", "board")),
+    ("Keep and share it", ("stores", "several-agents", "command-line", "write-a-store")),
+    ("Check it", ("recordings", "telemetry", "testing")),
+    ("Look inside", ("reference", "architecture", "threat-model", "write-an-adapter")),
+)
+"""The pages, grouped by purpose, in reading order."""
+
+
+def page_names() -> tuple[str, ...]:
+    """Return the names of the pages in reading order."""
+    return tuple(name for _, names in READING_ORDER for name in names)
+
+
+def guide(screen: Screen, name: str | None = None) -> None:
+    """Show a guide, or list all guides."""
+    if name is None:
+        width = max(map(len, page_names()))
+        for group, names in READING_ORDER:
+            rows = (f"  {each:{width}}  {_title(each)}" for each in names)
+            screen.write("\n".join([group, *rows, "", ""]))
+        screen.write("Show one: todoplan guide NAME\n")
+        return
+    wanted = name.lower().removesuffix(_END)
+    if wanted not in page_names():
+        near = get_close_matches(wanted, page_names(), 1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        msg = f"no guide is called {name!r}; {meant}the guides are {', '.join(page_names())}"
+        raise ReadError(msg)
+    text = _text(wanted)
+    if screen.out.is_terminal:
+        from rich.markdown import Markdown  # noqa: PLC0415 - slow to import
+
+        # Links between pages are file names, which a terminal could not open.
+        screen.out.print(Markdown(text, hyperlinks=False))
+    else:
+        screen.write(text)
+
+
+def _title(name: str) -> str:
+    return _text(name).partition("\n")[0].removeprefix("# ")
+
+
+def _text(name: str) -> str:
+    return (_PAGES / f"{name}{_END}").read_text("utf-8")
+
+
+# -------- schema --------
+# `todoplan schema`: the tool definitions of a tool set, in a provider's format.
+
+
+TOOLSETS: dict[str, ToolSet] = {
+    "todos": TODOS,
+    "tasks": tasks(),
+    "tasks-snake": tasks("snake"),
+    "lean": LEAN,
+    "tasks-team": tasks(team=True),
+    "lean-team": lean(team=True),
+}
+"""The tool sets by their names on the command line."""
+
+
+def _of_provider(module: str, **how: Any) -> Callable[[ToolSet], Any]:
+    def make(tools: ToolSet) -> Any:
+        return import_module(f"todoplan.adapters.functions.{module}").make_tools(tools, **how)
+
+    return make
+
+
+FORMS: dict[str, Callable[[ToolSet], Any]] = {
+    "plain": lambda tools: {tool.name: tool.schema for tool in tools.definitions()},
+    "openai": _of_provider("openai_chat"),
+    "anthropic": _of_provider("anthropic_messages"),
+    "gemini": _of_provider("gemini"),
+    "strict": _of_provider("openai_chat", strict=True),
+}
+"""The functions that make tool definitions, by format name; `strict` is OpenAI's strict mode."""
+
+
+def schema(toolset: str, screen: Screen, *, form: str = "plain") -> None:
+    """Print the tool definitions of a tool set as JSON."""
+    screen.write(json.dumps(FORMS[form](TOOLSETS[toolset]), indent=2) + "\n")
+
+
+# -------- report --------
+# `todoplan report`: one plan of a store as a single file, either an HTML page or an SVG picture.
+#
+# The page is the one of `todoplan replay --html`, made from the plan's own journal: the last
+# state, a slider through the revisions, and the findings next to the entries they are about.
+
+
+def report(
+    place: Place,
+    screen: Screen,
+    *,
+    html: Path | None = None,
+    picture: Path | None = None,
+    policy: str = "audit",
+) -> int:
+    """
+    Write a plan as an HTML page or an SVG picture.
+
+    The page has the plan's history and findings.
+    """
+    from todoplan.cli.output import Run, plan_svg, save_page  # noqa: PLC0415 - slow to import
+    from todoplan.transcripts.replay import POLICIES  # noqa: PLC0415 - same
+
+    if html is None and picture is None:
+        msg = "say what to write: --html OUT, --svg OUT, or both"
+        raise PlanError(msg)
+    # Findings do not change the exit code here; only a failure to read or write does.
+    run = Run(screen, POLICIES[policy], None)
+    store, plan_id = place.opened()
+    journal = store.entries(plan_id)
+    if picture is not None:
+        save_page(plan_svg(store.load(plan_id), plan_id), picture, run, "picture")
+    if html is not None:
+        save_page(_page(plan_id, journal, run), html, run)
+    return UNREADABLE if run.exit_code == UNREADABLE else 0
+
+
+def _page(plan_id: str, journal: Sequence[Entry], run: "Run") -> str:
+    from todoplan.cli.output import HtmlPrinter, Input  # noqa: PLC0415 - slow to import
+
+    printer = HtmlPrinter([entry.revision for entry in journal])
+    # A journal that was cut does not begin at revision 0, as the file of a journal must.
+    before = journal[0].revision - len(journal[0].events) if journal else 0
+    whole = [attrs.evolve(entry, revision=entry.revision - before) for entry in journal]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "journal.jsonl"
+        file.write_text(dump_journal(whole), encoding="utf-8")
+        run.replay_all((Input(file, plan_id or "plan"),), printer.recording)
+    printer.close(run)
+    return printer.written
