@@ -156,6 +156,23 @@ def test_the_log_is_bounded(run, folder, monkeypatch):
     assert len(log(folder)) < 3
 
 
+def test_what_ended_agents_left_behind_is_removed(folder, monkeypatch):
+    """An agent may kill its servers, and then nobody removes their sockets."""
+    hook.ours()
+    alive, ended = f"{os.getpid()}.sock", "4194305.sock"  # more than a process id can be
+    for name in (alive, ended, f"{ended}.off", "hook.log"):
+        (folder / name).touch()
+    hook.tidy()
+    assert {path.name for path in folder.iterdir()} == {alive, "hook.log"}
+
+    def foreign(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", foreign)
+    hook.tidy()
+    assert (folder / alive).exists()
+
+
 def test_a_folder_of_somebody_else_is_not_trusted(run, folder):
     """Others could answer there."""
     folder.mkdir()

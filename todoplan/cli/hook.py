@@ -55,6 +55,29 @@ def ours() -> str:
     return FOLDER
 
 
+def tidy() -> None:
+    """
+    Remove what servers of agents that have ended left behind: an agent may kill its servers.
+
+    Raises:
+        OSError: as `ours`.
+    """
+    for name in os.listdir(ours()):
+        process = name.partition(".")[0]
+        if process.isdigit() and not _is_alive(int(process)):
+            with suppress(FileNotFoundError):  # another server did
+                os.unlink(f"{FOLDER}/{name}")
+
+
+def _is_alive(process: int) -> bool:
+    with suppress(PermissionError):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return False
+    return True
+
+
 def socket_of(process: int) -> str:
     """Return the path of the socket of an agent, by the id of its process."""
     return f"{FOLDER}/{process}.sock"

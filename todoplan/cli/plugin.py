@@ -8,7 +8,7 @@ Code reads settings. The folder names this Python, so that no `PATH` has to be r
 import json
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,11 @@ def _hook(matcher: str) -> dict[str, Any]:
     return {"matcher": matcher, **hook} if matcher else hook
 
 
+# Claude Code defers the tools of a server unless it is told not to. Codex sends its first request
+# without a server that is still starting, unless it is required.
+_AT_ONCE = {"alwaysLoad": True, "required": True, "startup_timeout_sec": 60}
+
+
 def _claude(plugin: Plugin) -> dict[str, Any]:
     about = {"name": NAME, "description": _ABOUT}
     entry = {**about, "source": "./"}
@@ -72,14 +77,19 @@ def _claude(plugin: Plugin) -> dict[str, Any]:
             "license": "MIT",
         },
         ".claude-plugin/marketplace.json": {**about, "owner": _OWNER, "plugins": [entry]},
-        ".mcp.json": {"mcpServers": {SERVER: {**plugin.server, "alwaysLoad": True}}},
+        ".mcp.json": {"mcpServers": {SERVER: plugin.server | _AT_ONCE}},
         "hooks/hooks.json": {"hooks": plugin.hooks((*_COMMON, *_OF_CLAUDE))},
         "commands/plan.md": _command(),
     }
 
 
+def _loosely(server: Mapping[str, Any]) -> dict[str, Any]:
+    # These hosts check arguments by the schema: a strict one would refuse what intake repairs.
+    return {**server, "args": [*server["args"], "--lenient"]}
+
+
 def _gemini(plugin: Plugin) -> dict[str, Any]:
-    servers = {"mcpServers": {SERVER: plugin.server}}
+    servers = {"mcpServers": {SERVER: _loosely(plugin.server)}}
     return {
         "gemini-extension.json": {"name": NAME, "version": todoplan.__version__, **servers},
         "hooks/hooks.json": {"hooks": plugin.hooks(_OF_GEMINI)},
@@ -87,7 +97,7 @@ def _gemini(plugin: Plugin) -> dict[str, Any]:
 
 
 def _qwen(plugin: Plugin) -> dict[str, Any]:
-    servers = {"mcpServers": {SERVER: {**plugin.server, "trust": True}}}
+    servers = {"mcpServers": {SERVER: _loosely(plugin.server) | {"trust": True}}}
     return {".qwen/settings.json": {**servers, "hooks": plugin.hooks(_COMMON)}}
 
 

@@ -18,7 +18,7 @@ from typing import Any, cast
 import attrs
 
 from todoplan.cli.documents import TOOLSETS
-from todoplan.cli.hook import ours, run, socket_of
+from todoplan.cli.hook import run, socket_of, tidy
 from todoplan.cli.plans import DEFAULT_PLAN, Judge, Place, Writer
 from todoplan.cli.plugin import Plugin, write_plugin
 from todoplan.cli.screen import Screen
@@ -143,10 +143,11 @@ def _serving(
     store: Any = (
         FileStore(served.file) if served.file else served.place.store_itself(screen.complain)
     )
+    if served.hooks:
+        # An agent may not start without its servers: the first call tells what is wrong.
+        return _with_hooks(served, store, screen)
     # A damaged file or a bad id must fail here and not in the client's first call.
     store.load(served.plan_id)
-    if served.hooks:
-        return _with_hooks(served, store, screen)
     server = mcp.make_server(
         _toolbox(served, screen),
         store=store,
@@ -182,8 +183,10 @@ async def _with_hooks(served: Served, store: Any, screen: Screen) -> None:
     )
     if session_id := next(filter(None, map(os.environ.get, _SESSION_IDS)), None):
         sessions.begin(session_id)
-    server = tool_server(sessions.toolbox.toolset, sessions.call, sessions.system_prompt)
-    ours()
+    server = tool_server(
+        sessions.toolbox.toolset, sessions.call, sessions.system_prompt, lenient=served.lenient
+    )
+    tidy()
     async with answering(sessions, socket_of(os.getppid())):
         await mcp.serve_stdio(server)
 

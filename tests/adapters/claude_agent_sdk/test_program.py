@@ -7,7 +7,7 @@ from pathlib import Path
 import claude_agent_sdk
 import pytest
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, ResultMessage
-from support.anthropic_model import answering
+from hosts.model import Answer, Call, answering
 
 from todoplan.adapters.claude_agent_sdk import Planning, attach, history_of, plan_of_state
 from todoplan.testing.adapters.host import write
@@ -31,19 +31,17 @@ class Model:
     def __init__(self, main, helper):
         self.scripts, self.requests = {"main": [*main], "helper": [*helper]}, []
 
-    def __call__(self, body):
+    def __call__(self, request):
+        body = request.body
         self.requests.append(body)
         offered = {tool["name"] for tool in body.get("tools", ())}
         texts = json.dumps(body["messages"][:1])
         who = "helper" if HELPER in texts else "main"
         # A summary of the conversation is asked for with the tools, and forbids to call them.
         if TOOL not in offered or "CRITICAL" in json.dumps(body["messages"][-1:]):
-            return "ok", []
+            return Answer("ok")
         step = self.scripts[who].pop(0)
-        number = len(self.requests)
-        if isinstance(step, str):
-            return step, []
-        return "", [(f"toolu_{number}", *step)]
+        return Answer(step) if isinstance(step, str) else Answer(calls=(Call(*step),))
 
 
 def run(model, folder, planning, *prompts):

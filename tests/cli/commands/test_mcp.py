@@ -299,13 +299,16 @@ def test_a_coding_agent_s_server_works_in_the_folder_of_the_agent(invoke, monkey
     assert invoke("mcp", "--hooks", "--store", "memory:").exit_code == 0
     assert served == [("todoplan", agent, [f"{os.getppid()}.sock"])]
     assert (tmp_path / "sockets").stat().st_mode & 0o777 == 0o700
+    # An agent may refuse to start without its server: the first call tells that the plan is broken.
+    (tmp_path / "plan.json").write_text("no plan")
+    assert invoke("mcp", "--hooks", "--file", tmp_path / "plan.json").exit_code == 0
 
 
 def test_hooks_and_tools_are_of_one_session(tmp_path):
     """
     A coding agent starts the server and its hooks: both find each other by its process.
     """
-    line = ["-m", "todoplan", "mcp", "--hooks", "--toolset", "lean"]
+    line = ["-m", "todoplan", "mcp", "--hooks", "--toolset", "lean", "--lenient"]
     store = f"sqlite:///{tmp_path}/plans.db"
     env = {**environment(), "CLAUDE_CODE_SESSION_ID": "s0"}
     server = StdioServerParameters(
@@ -321,6 +324,8 @@ def test_hooks_and_tools_are_of_one_session(tmp_path):
 
     async def talk():
         async with connected(stdio_client(server)) as client:
+            (tool,) = await client.tools()
+            assert "additionalProperties" not in tool["inputSchema"]
             await client.call("plan", {"write": ["Dig"]})
             told = {"session_id": "s1", "turn_id": "t1"}
             prompt = {"hook_event_name": "UserPromptSubmit", "prompt": "go", **told}

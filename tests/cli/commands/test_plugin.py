@@ -71,7 +71,7 @@ def test_other_hosts_have_a_form_of_their_own(invoke, tmp_path, host, name, even
     made = files(tmp_path / "x")
     assert {*made[name]["hooks"]} == events
     servers = (made.get("gemini-extension.json") or made[name])["mcpServers"]
-    assert servers["plan"]["args"][-1] == "todos"
+    assert servers["plan"]["args"][-2:] == ["todos", "--lenient"]
 
 
 def test_options_say_what_it_holds(invoke, tmp_path):

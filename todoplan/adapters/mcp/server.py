@@ -494,15 +494,18 @@ class _Server(Server):
         self.request_handlers[getattr(types, f"{name}Request")] = handle
 
 
-def tool_server(toolset: ToolSet, call: _Handler, instructions: str) -> Any:
+def tool_server(
+    toolset: ToolSet, call: _Handler, instructions: str, *, lenient: bool = False
+) -> Any:
     """
     Return a low-level MCP server with the tools alone, for an adapter that answers their calls.
 
-    `call` is the handler of `tools/call`, and `instructions` is "" for none.
+    `call` is the handler of `tools/call`, and `instructions` is "" for none. `lenient` is as in
+    `make_server`.
     """
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=make_tools(toolset))
+        return types.ListToolsResult(tools=make_tools(toolset, lenient=lenient))
 
     server = _Server("todoplan", version=_version(), instructions=instructions or None)
     server.offers_board = False
