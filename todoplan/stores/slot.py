@@ -53,6 +53,16 @@ def plan_in_slot(saved: Mapping[str, Any] | None, owner: str) -> Plan:
     return plan_from_data(saved[SLOT])
 
 
+def history_in_slot(saved: Mapping[str, Any] | None) -> tuple[Entry, ...]:
+    """
+    Return the latest entries of the journal of a mapping that an adapter saved, oldest first.
+
+    Raises:
+        CodecError: the saved journal is damaged.
+    """
+    return read_recent((saved or {}).get(JOURNAL))
+
+
 class SlotStore(MemoryStore):
     """
     A store of one plan, `plan_id`, in a mutable mapping under the keys "plan" and "journal".

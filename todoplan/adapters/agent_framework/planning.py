@@ -32,7 +32,6 @@ from agent_framework import (
     SessionContext,
 )
 
-from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
@@ -46,7 +45,7 @@ from todoplan.dialogue.toolbox import Toolbox, require
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
 from todoplan.planner.session import AsyncSession, BasePlanning, Request
-from todoplan.stores.slot import JOURNAL, plan_in_slot
+from todoplan.stores.slot import history_in_slot, plan_in_slot
 
 KEY = "todoplan"
 """The key of the session's state, and the source id of the provider."""
@@ -315,7 +314,7 @@ def history_of(session: AgentSession) -> tuple[Entry, ...]:
         CodecError: as in `plan_of_state`.
         PlanError: the argument is not a session.
     """
-    return read_recent((require(session, AgentSession).state.get(KEY) or {}).get(JOURNAL))
+    return history_in_slot(require(session, AgentSession).state.get(KEY))
 
 
 async def seed_plan(

@@ -74,7 +74,7 @@ from todoplan.dialogue.calls import Call, Clock, utc_now
 from todoplan.dialogue.guidance import Conversation, Message, Settings, ToolResult
 from todoplan.dialogue.intake import Field, Kind, meant_by, repaired_list
 from todoplan.dialogue.replies import error_text, repairs_text
-from todoplan.dialogue.toolbox import Toolbox, require, require_actor, require_clock, starts
+from todoplan.dialogue.toolbox import Toolbox, require, require_actor, starts
 from todoplan.dialogue.tools import Definition
 from todoplan.dialogue.tools import tasks as task_tools
 from todoplan.errors import CodecError, PlanError
@@ -83,6 +83,7 @@ from todoplan.planner.session import (
     RECORD_VERSION,
     SESSION,
     AsyncSession,
+    BasePlanning,
     Record,
     Request,
     Session,
@@ -90,8 +91,8 @@ from todoplan.planner.session import (
     record_of_0_2,
     record_to_data,
 )
-from todoplan.planner.steps import done_at_once, done_awaited, store_of_plans
-from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.planner.steps import done_at_once, done_awaited
+from todoplan.planner.verifying import Verify
 from todoplan.stores.base import beginning, follow
 from todoplan.stores.slot import JOURNAL, LOADED, SLOT
 
@@ -323,29 +324,18 @@ def names_in(tasks: Iterable[Task] | Iterable[TheirTask]) -> dict[str, str]:
     return {name: task_id for name, task_id in originals if isinstance(name, str)}
 
 
-@attrs.frozen(eq=False)
-class Planning:
+class Planning(BasePlanning):
     """
     How sessions reach their plans: the state itself, or `store`, under `plan_id` or the session's
-    id. `actor` is whose calls they are.
+    id. `actor` is whose calls they are. The other arguments are those of every adapter.
 
     Raises:
-        PlanError: one of these is none.
+        PlanError: an argument has the wrong type.
     """
 
-    toolbox: Toolbox
-    settings: Settings
-    store: AnyStore | None = None
-    plan_id: str | None = None
-    clock: Clock = attrs.field(default=utc_now, converter=require_clock)
-    verify: Verify | None = None
-    actor: str | None = attrs.field(default=None, converter=require_actor)
-
-    def __attrs_post_init__(self) -> None:
-        require(self.toolbox, Toolbox)
-        require(self.settings, Settings)
-        store_of_plans(self.store, self.plan_id)
-        verifier_of(self.verify)
+    def __init__(self, *args: Any, actor: str | None = None, **given: Any) -> None:
+        self.actor = require_actor(actor)
+        super().__init__(*args, **given)
 
     async def session(self, state: AgentState) -> AsyncSession:
         """
@@ -361,7 +351,7 @@ class Planning:
             kept.slot.state = state
             return kept.session
         await done_awaited(self._handed_over(state, AsyncPlanner))
-        return self.opened(state)
+        return self.session_in(state)
 
     def planner(self, state: AgentState) -> Planner:
         """
@@ -372,7 +362,7 @@ class Planning:
         """
         done_at_once(self._handed_over(state, Planner))
         if self.store is not None or kept_in(state).slot is None:
-            self.opened(state)
+            self.session_in(state)
         slot: Any = kept_in(state).slot
         where: Any = (self.store, self._id_of(state)) if slot is None else (slot, SLOT)
         return Planner(*where, toolbox=self.toolbox, clock=self.clock)
@@ -380,7 +370,7 @@ class Planning:
     def _id_of(self, state: AgentState) -> str:
         return state.session_id if self.plan_id is None else self.plan_id
 
-    def opened(self, state: AgentState) -> AsyncSession:
+    def session_in(self, state: AgentState) -> AsyncSession:
         """
         Return the session of a state in which nothing is to be handed over.
 
@@ -408,7 +398,7 @@ class Planning:
             record = _record_of_0_2(state, kept, seen_in_0_2)
         else:
             record = _new_record(state, kept.plan)
-        given: dict[str, Any] = {"clock": self.clock, "verify": self.verify}
+        given: dict[str, Any] = {"clock": self.clock, "verify": self._verify}
         planner = AsyncPlanner(store, plan_id, toolbox=self.toolbox, **given)
         # In a team a session has a name of its own, and keeps the fencing tokens of its claims.
         actor = state.session_id if self.actor is None and self.toolbox.toolset.team else self.actor
@@ -422,7 +412,7 @@ class Planning:
         """Hand a list that the session had to the store: as the session knows it, then as it is."""
         if self.store is None or STORED in kept_in(state):
             return
-        record, before, plan_id = PLAIN.opened(state).state, kept_in(state), self._id_of(state)
+        record, before, plan_id = PLAIN.session_in(state).state, kept_in(state), self._id_of(state)
         slot: Any = before.slot
         plan, base = Session(Planner(slot, SLOT), record, slot=slot).unseen()
         if plan == Plan():
@@ -492,7 +482,7 @@ def refuse_stored(state: AgentState) -> None:
         raise PlanError(msg, plan_id=plan_id)
 
 
-PLAIN = Planning(Toolbox(task_tools("snake"), AGENTSCOPE), Settings())
+PLAIN = Planning(Toolbox(task_tools("snake"), AGENTSCOPE))
 """What holds for a state by itself, and for tools without any argument."""
 
 
@@ -676,14 +666,15 @@ def make_tools(  # noqa: PLR0913 - one keyword for each of its settings
         PlanError: an argument has the wrong type.
     """
     box = PLAIN.toolbox if toolbox is None else toolbox
-    return tools_of(Planning(box, Settings(), store, plan_id, clock, verify, actor))
+    given: dict[str, Any] = {"store": store, "clock": clock, "verify": verify, "plan_id": plan_id}
+    return tools_of(Planning(box, actor=actor, **given))
 
 
 class _DropIn(PlanTool):
     def __init__(self, middlewares: _Wrappers = None, *, policy: Policy = AGENTSCOPE) -> None:
         planning, toolset = PLAIN, PLAIN.toolbox.toolset
         if policy is not AGENTSCOPE:
-            planning = Planning(Toolbox(toolset, require(policy, Policy)), Settings())
+            planning = Planning(Toolbox(toolset, require(policy, Policy)))
         found = next(each for each in toolset.definitions() if each.name == self.name)
         super().__init__(planning, found, middlewares)
 
@@ -727,8 +718,8 @@ class PlanMiddleware(MiddlewareBase):
     With `Settings(unfinished=2)` it also sends a final answer back while tasks are open. Its state
     is kept in the agent's state. If it reminds of a lost plan, AgentScope's own lines about tasks,
     which name `TaskList`, are removed from the request. `system_prompt` is appended to the agent's
-    prompt; the default is the tool set's prompt, and "" adds none. `store`, `plan_id`, `clock` and
-    `actor` must be those of the tools.
+    prompt; the default is the tool set's prompt, and "" adds none. `store`, `plan_id`, `clock`,
+    `verify` and `actor` must be those of the tools.
     """
 
     def __init__(  # noqa: PLR0913 - a constructor of keyword arguments
@@ -738,15 +729,15 @@ class PlanMiddleware(MiddlewareBase):
         settings: Settings | None = None,
         store: AnyStore | None = None,
         clock: Clock = utc_now,
+        verify: Verify | None = None,
         system_prompt: str | None = None,
         plan_id: str | None = None,
         actor: str | None = None,
     ) -> None:
         box = PLAIN.toolbox if toolbox is None else toolbox
-        chosen = _DROP_IN if settings is None else settings
-        self.planning = Planning(box, chosen, store, plan_id, clock, None, actor)
-        prompt = self.planning.toolbox.toolset.system_prompt()
-        self.system_prompt = prompt if system_prompt is None else system_prompt
+        given: dict[str, Any] = {"store": store, "clock": clock, "verify": verify}
+        given |= {"system_prompt": system_prompt, "plan_id": plan_id, "actor": actor}
+        self.planning = Planning(box, _DROP_IN if settings is None else settings, **given)
 
     async def on_system_prompt(
         self,
@@ -754,7 +745,7 @@ class PlanMiddleware(MiddlewareBase):
         current_prompt: str,
     ) -> str:
         """Append the planning prompt, which is the same in every request."""
-        return "\n\n".join(filter(None, (current_prompt, self.system_prompt)))
+        return "\n\n".join(filter(None, (current_prompt, self.planning.system_prompt)))
 
     async def on_reply(
         self, agent: Agent, input_kwargs: dict[str, Any], next_handler: _Next
@@ -911,9 +902,10 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
     Raises:
         PlanError: the toolkit already has tools of these names, or an argument has the wrong type.
     """
-    given: dict[str, Any] = {"store": store, "clock": clock, "plan_id": plan_id, "actor": actor}
-    guidance = PlanMiddleware(toolbox, settings=settings, system_prompt=system_prompt, **given)
-    guidance.planning = planning = attrs.evolve(guidance.planning, verify=verify)
+    given: dict[str, Any] = {"store": store, "clock": clock, "verify": verify}
+    given |= {"system_prompt": system_prompt, "plan_id": plan_id, "actor": actor}
+    guidance = PlanMiddleware(toolbox, settings=settings, **given)
+    planning = guidance.planning
     toolkit = toolkit or Toolkit()
     # `Toolkit` always creates the first group, "basic".
     basic, names = toolkit.tool_groups[0].tools, list(planning.toolbox.toolset.tool_names)

@@ -31,7 +31,6 @@ from google.genai import types
 from pydantic import PrivateAttr
 
 from todoplan.codec import plan_from_data
-from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
@@ -49,7 +48,7 @@ from todoplan.dialogue.toolbox import Start, guidance_of, require
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
 from todoplan.planner.session import AsyncSession, BasePlanning, Request, read_text, remember
-from todoplan.stores.slot import JOURNAL, SLOT, plan_in_slot
+from todoplan.stores.slot import SLOT, history_in_slot, plan_in_slot
 
 KEY = "todoplan"
 """The key of the session's state."""
@@ -367,7 +366,7 @@ def history_of(state: State) -> tuple[Entry, ...]:
     Raises:
         CodecError: as in `plan_of_state`.
     """
-    return read_recent(_kept(state).get(JOURNAL))
+    return history_in_slot(_kept(state))
 
 
 def _kept(state: State) -> dict[str, Any]:

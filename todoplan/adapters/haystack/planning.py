@@ -28,7 +28,6 @@ from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.hooks import FunctionHook
 from haystack.tools.tool import Tool
 
-from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
@@ -41,7 +40,7 @@ from todoplan.dialogue.toolbox import require
 from todoplan.errors import PlanError
 from todoplan.planner.session import SESSION, AsyncSession, BasePlanning, opened, opened_async
 from todoplan.planner.steps import done_at_once, done_awaited
-from todoplan.stores.slot import JOURNAL, plan_in_slot
+from todoplan.stores.slot import history_in_slot, plan_in_slot
 
 KEY = "todoplan"
 """The key of the agent's state, and of the mark in a message's metadata."""
@@ -313,7 +312,7 @@ def history_of(state: dict[str, Any]) -> tuple[Entry, ...]:
         CodecError: as in `plan_of_state`.
         PlanError: the argument is not what a run returned.
     """
-    return read_recent(_kept(state).get(JOURNAL))
+    return history_in_slot(_kept(state))
 
 
 def _kept(state: dict[str, Any]) -> dict[str, Any]:

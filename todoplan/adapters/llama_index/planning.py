@@ -30,7 +30,6 @@ from llama_index.core.memory import BaseMemory
 from llama_index.core.tools import AsyncBaseTool, FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
 
-from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
@@ -43,7 +42,7 @@ from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
 from todoplan.planner.session import AsyncSession, BasePlanning, read_text
 from todoplan.planner.steps import Lane
-from todoplan.stores.slot import JOURNAL, plan_in_slot
+from todoplan.stores.slot import history_in_slot, plan_in_slot
 
 KEY = "todoplan"
 """The key of the context's store."""
@@ -289,7 +288,7 @@ async def history_of(ctx: Context) -> tuple[Entry, ...]:
         CodecError: as in `plan_of_state`.
         PlanError: the argument is not a context.
     """
-    return read_recent((await _kept(ctx)).get(JOURNAL))
+    return history_in_slot(await _kept(ctx))
 
 
 async def _kept(ctx: Context) -> dict[str, Any]:

@@ -58,7 +58,6 @@ from openai.types.responses import (
 )
 
 from todoplan.codec import plan_from_data
-from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
@@ -81,7 +80,7 @@ from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
 from todoplan.planner.session import BasePlanning, Request
 from todoplan.planner.verifying import Verify
-from todoplan.stores.slot import JOURNAL, SLOT
+from todoplan.stores.slot import SLOT, history_in_slot
 
 T = TypeVar("T")
 Input = str | list[TResponseInputItem]
@@ -739,7 +738,7 @@ def history_of(saved: Mapping[str, Any]) -> tuple[Entry, ...]:
         CodecError: as in `plan_of_state`.
         PlanError: as in `plan_of_state`.
     """
-    return read_recent(_saved(saved).get(JOURNAL))
+    return history_in_slot(_saved(saved))
 
 
 def _saved(given: object) -> Mapping[str, Any]:

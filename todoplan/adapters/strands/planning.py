@@ -19,7 +19,6 @@ from strands.middleware import InvokeModelContext, InvokeModelStage, ModelStopRe
 from strands.plugins import Plugin
 from strands.types.tools import AgentTool, ToolGenerator, ToolSpec, ToolUse
 
-from todoplan.codec.documents import read_recent
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
@@ -32,7 +31,7 @@ from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
 from todoplan.planner.session import AsyncSession, BasePlanning, read_text
-from todoplan.stores.slot import JOURNAL, plan_in_slot
+from todoplan.stores.slot import history_in_slot, plan_in_slot
 
 KEY = "todoplan"
 """The key of the agent's state."""
@@ -219,7 +218,7 @@ def history_of(agent: Agent) -> tuple[Entry, ...]:
     Raises:
         CodecError: as in `plan_of_state`.
     """
-    return read_recent(_kept(agent).get(JOURNAL))
+    return history_in_slot(_kept(agent))
 
 
 async def seed_plan(
