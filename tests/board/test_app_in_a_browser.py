@@ -167,7 +167,7 @@ def test_the_plan_is_drawn_and_follows_the_calls(host):
     host.frame.locator(".graph .box").last.click()
     expect(host.frame.get_by_text("#2 Plant")).not_to_have_count(0)
     host.call("TaskUpdate", taskId="2", status="deleted")
-    expect(host.frame.get_by_text("No task waits for another one.")).to_be_visible()
+    expect(host.frame.get_by_text("No task is blocked by another one.")).to_be_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -196,7 +196,7 @@ def test_what_others_do_is_seen_when_it_is_looked_for(host):
     host.show()
     expect(host.frame.get_by_text("0/0 completed")).to_be_visible()
     host.asked("call", "TaskCreate", {"subject": "Dig"})
-    host.frame.get_by_role("button", name="Look again").click()
+    host.frame.get_by_role("button", name="Refresh").click()
     expect(host.frame.locator(".card .text")).to_have_text("Dig")
     host.asked("call", "TaskCreate", {"subject": "Plant"})
     host.page.evaluate("() => (document.querySelector('iframe').style.marginTop = '5000px')")
@@ -280,7 +280,7 @@ def test_the_page_suits_its_host(host):
     assert host.answer(7)["result"] == {}
     assert host.inside(colour) == "rgb(255, 255, 255)"
     wide.click()
-    expect(host.frame.get_by_role("button", name="Back to the conversation")).to_be_visible()
+    expect(host.frame.get_by_role("button", name="Exit full screen")).to_be_visible()
     assert host.heard("ui/request-display-mode")[0]["params"] == {"mode": "fullscreen"}
     tall = host.page.evaluate("() => document.querySelector('iframe').clientHeight")
     assert 0 < host.inside("() => document.documentElement.scrollHeight") <= tall

@@ -21,7 +21,7 @@ class App {
     this.counts = el("p", { class: "quiet", role: "status" });
     this.trouble = el("p", { class: "finding error", role: "alert", hidden: true });
     this.task = el("p", { class: "quiet", role: "status", dir: "auto" });
-    this.again = el("button", { type: "button", onclick: () => this.read() }, "Look again");
+    this.again = el("button", { type: "button", onclick: () => this.read() }, "Refresh");
     this.wide = el("button", { type: "button", hidden: true, onclick: () => this.widen() });
     this.paint = soon(() => this.show());
     const rules = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]);
@@ -118,7 +118,7 @@ class App {
     }
     this.mode = displayMode ?? this.mode;
     if (availableDisplayModes) this.wide.hidden = !availableDisplayModes.includes("fullscreen");
-    this.wide.textContent = this.mode === "fullscreen" ? "Back to the conversation" : "Full screen";
+    this.wide.textContent = this.mode === "fullscreen" ? "Exit full screen" : "Full screen";
     document.documentElement.dataset.mode = this.mode;
   }
 

@@ -111,6 +111,12 @@ export function whole(task) {
   return [`#${task.id} ${shown(task.subject, 500)}`, task.owner && `for ${shown(task.owner)}`, shown(task.description, 2000)].filter(Boolean).join(" · ");
 }
 
+// What stands where tasks would be.
+export function nothing({ sought, about }) {
+  if (sought) return "No match.";
+  return about?.write ? "Nothing to do. Add a task, or let an agent write the plan." : "No tasks.";
+}
+
 // The item of a list for a task: the same one as long as nothing that is said of it has changed.
 export function fresh(items, task, said) {
   const known = items.get(task.id);

@@ -1,18 +1,17 @@
 // The tasks in columns, by status. A card is dragged, or moved by Alt and an arrow: to another column for
 // another status, within its column for another place in the plan's order.
 
-import { avatars, fresh, mark, notes, title } from "./card.js";
+import { avatars, fresh, mark, nothing, notes, title } from "./card.js";
 import { el } from "./dom.js";
 import { NAMES, STATUSES } from "./model.js";
 import { Rows } from "./rows.js";
 
 const EMPTY = {
-  pending: "Nothing to do. Add a task, or let an agent write the plan.",
   in_progress: "Nobody is at work. Drag a card here, or open one and press Start.",
   completed: "Nothing is completed yet.",
-  failed: "",
-  cancelled: "",
 };
+// Empty, these two are narrow: places to drop a card on.
+const SMALL = new Set(["failed", "cancelled"]);
 // Of a row in pixels; a failed task has more to say.
 const HEIGHTS = { pending: 94, in_progress: 94, completed: 94, failed: 122, cancelled: 94 };
 
@@ -161,10 +160,9 @@ export class Columns {
       // What a card says of others (who blocks it, what is within) changes without the task itself.
       rows.set(tasks.map((task) => fresh(items, task, `${plan.hint(task)}|${plan.blockers(task)}|${inner(plan, task)}`)));
       count.textContent = tasks.length;
-      empty.hidden = tasks.length > 0 || !EMPTY[status];
-      empty.textContent = this.board.sought ? "No match." : this.write ? EMPTY[status] : "No tasks.";
-      // Empty, these two are narrow: places to drop a card on.
-      const small = !tasks.length && !EMPTY[status];
+      const small = !tasks.length && SMALL.has(status);
+      empty.hidden = tasks.length > 0 || small;
+      empty.textContent = (this.write && !this.board.sought && EMPTY[status]) || nothing(this.board);
       section.classList.toggle("small", small);
       section.hidden = small && !this.write;
       rows.body.setAttribute("aria-label", `${NAMES[status]}, ${tasks.length}`);

@@ -129,7 +129,7 @@ export class GraphView {
     const path = this.board.insight?.path ?? [];
     const focused = this.place.contains(document.activeElement) ? document.activeElement.dataset.id : null;
     if (!ids.length) {
-      this.told.textContent = "No task waits for another one.";
+      this.told.textContent = `No task is blocked by another one.${this.board.about?.write ? " Open a task to link it to what comes first." : ""}`;
       this.place.replaceChildren();
       return;
     }

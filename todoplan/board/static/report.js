@@ -9,7 +9,7 @@ import { Tree } from "./tree.js";
 class Life {
   constructor(place, data) {
     Object.assign(this, { place, data, plan: new Plan(), at: -1, last: null });
-    this.slider = el("input", { type: "range", min: 0, max: data.steps.length, step: 1, "aria-label": "A moment in the life of the plan", oninput: () => this.go(Number(this.slider.value)) });
+    this.slider = el("input", { type: "range", min: 0, max: data.steps.length, step: 1, "aria-label": "Step", oninput: () => this.go(Number(this.slider.value)) });
     this.said = el("p", { class: "moment", role: "status" });
     this.found = el("ul");
     this.task = el("p", { class: "quiet", role: "status" });
@@ -19,8 +19,8 @@ class Life {
     const step = (by, label) => el("button", { type: "button", "aria-label": label, onclick: () => this.go(this.at + by) }, by < 0 ? "◂" : "▸");
     put(
       place,
-      el("h2", {}, "Its life"),
-      el("div", { class: "steps" }, step(-1, "One step back"), this.slider, step(1, "One step on")),
+      el("h2", {}, "History"),
+      el("div", { class: "steps" }, step(-1, "Previous step"), this.slider, step(1, "Next step")),
       this.said,
       this.found,
       this.counts,

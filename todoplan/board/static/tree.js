@@ -1,6 +1,6 @@
 // The tasks in the plan's order, with what lies in what.
 
-import { avatars, fresh, mark, notes, title } from "./card.js";
+import { avatars, fresh, mark, nothing, notes, title } from "./card.js";
 import { el } from "./dom.js";
 import { Rows } from "./rows.js";
 
@@ -18,7 +18,8 @@ export class Tree {
       draw: (item, row) => this.draw(item, row),
       keys: (event, item, rows) => this.press(event, item, rows),
     });
-    this.element = el("div", { class: "tree" }, this.rows.box);
+    this.empty = el("p", { class: "empty quiet" });
+    this.element = el("div", { class: "tree" }, this.empty, this.rows.box);
   }
 
   draw({ task }, row) {
@@ -89,6 +90,8 @@ export class Tree {
       if (above && (hidden.has(above) || this.folded.has(above))) hidden.add(task.id);
       else if (this.board.wanted(task)) seen.push(task);
     }
+    this.empty.hidden = seen.length > 0;
+    this.empty.textContent = nothing(this.board);
     this.rows.set(
       seen.map((task) =>
         fresh(this.items, task, `${plan.hint(task)}|${plan.blockers(task)}|${plan.children.get(task.id) ?? ""}|${plan.depth.get(task.id)}`),
