@@ -26,6 +26,7 @@ from todoplan.planner.session import (
     base_to_data,
     opened,
     opened_async,
+    read_text,
 )
 from todoplan.stores import FileStore, SqliteStore
 from todoplan.stores.memory import MemoryStore
@@ -689,3 +690,16 @@ def test_what_a_message_writes_after_the_list_was_cleared_is_listed():
     assert (
         session.answer_one(last, [last]).text == 'ok, the list is empty; removed while open: "Dig"'
     )
+
+
+@pytest.mark.parametrize("store", [None, MemoryStore()])
+def test_a_session_as_one_text_is_what_it_is_as_data(store):
+    """Before a change and after it, with the plan or without."""
+    given = {"toolbox": BOX, "store": store, "plan_id": None if store is None else "one"}
+    session = opened({}, **given)
+    for texts in ((), ("Dig",), ("Dig", "Säe")):
+        write(session, *texts)
+        assert read_text(session.to_text()) == saved(session)
+    again = opened(read_text(session.to_text()), **given)
+    assert subjects(again) == ["Dig", "Säe"]
+    assert again.record == session.record

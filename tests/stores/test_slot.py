@@ -13,7 +13,7 @@ from todoplan import Plan
 from todoplan.core.commands import CreateTask
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import Planner
-from todoplan.stores.slot import JOURNAL, SLOT, SlotStore
+from todoplan.stores.slot import JOURNAL, SLOT, SlotStore, history_in_slot
 from todoplan.testing.stores import StoreSuite
 
 
@@ -76,6 +76,8 @@ def test_what_is_appended_is_in_the_mapping_and_read_again():
     assert again.load(SLOT) == planner.plan
     assert len(slot[JOURNAL]) == 50
     assert [entry.actor for entry in again.history()] == ["ann"] * 50
+    assert history_in_slot(slot) == again.history()
+    assert history_in_slot(None) == ()
     later = Planner(again, SLOT)
     later.apply(CreateTask("later"), actor="bob")
     later.undo()

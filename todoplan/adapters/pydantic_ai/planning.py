@@ -56,18 +56,18 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import Call, Clock, utc_now
 from todoplan.dialogue.guidance import Message, Settings, ToolResult, is_final_answer
-from todoplan.dialogue.toolbox import Start, Toolbox, require, require_clock, whole_entry
+from todoplan.dialogue.toolbox import Start, Toolbox, require, whole_entry
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AnyStore
 from todoplan.planner.session import (
     SESSION,
     AsyncSession,
+    BasePlanning,
     Session,
     opened,
-    opened_async,
     record_to_data,
 )
-from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.planner.verifying import Verify
 
 KEY = "todoplan"
 PLAN = "plan"
@@ -314,21 +314,11 @@ def _as_sent(given: dict[str, Any], sent: Any) -> Any:
     return sent if unchanged else given.get(_AS_SENT, given)
 
 
-class PlanToolset(AbstractToolset[Any]):
+class PlanToolset(BasePlanning, AbstractToolset[Any]):
     """The tools of a toolbox. It has no plan itself: each run uses a copy with a session."""
 
-    def __init__(
-        self,
-        toolbox: Toolbox | None = None,
-        *,
-        store: AnyStore | None = None,
-        clock: Clock = utc_now,
-        verify: Verify | None = None,
-    ) -> None:
-        self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-        self.verify = verifier_of(verify)
-        self.store = store
-        self.clock = require_clock(clock)
+    def prepare(self) -> None:
+        """Begin without a run."""
         self.session: AsyncSession | None = None
         self._shown: list[ToolDefinition] = []  # made once, and shared with all copies
 
@@ -340,20 +330,13 @@ class PlanToolset(AbstractToolset[Any]):
     async def for_run(self, ctx: _Context) -> PlanToolset:
         """Return the toolset for one run, with the session of its conversation."""
         # The capability's toolset already has a session.
-        return self if self.session else self.opened(ctx, Settings())
+        return self if self.session else self.begun(ctx)
 
-    def opened(self, ctx: _Context, settings: Settings) -> PlanToolset:
+    def begun(self, ctx: _Context) -> PlanToolset:
         """Return a copy with the session that is saved in the run's messages."""
-        own, stored = copy(self), self.store is not None
-        own.session = opened_async(
-            kept_in(ctx.messages, stored=stored),
-            toolbox=self.toolbox,
-            settings=settings,
-            store=self.store,
-            plan_id=ctx.conversation_id if stored else None,
-            clock=self.clock,
-            verify=self.verify,
-        )
+        own = copy(self)
+        kept = kept_in(ctx.messages, stored=self.store is not None)
+        own.session = self.opened(kept, ctx.conversation_id)
         return own
 
     async def get_tools(self, ctx: _Context) -> dict[str, ToolsetTool[Any]]:
@@ -463,10 +446,9 @@ class Planning(AbstractCapability[Any]):
     _runs: Counter[str] = field(default_factory=Counter, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(self.settings, Settings)
         given: Any = {"store": self.store, "clock": self.clock, "verify": self.verify}
-        self._tools = PlanToolset(require(self.toolbox, Toolbox), **given)
-        self.verify = self._tools.verify
+        given["system_prompt"] = self.system_prompt
+        self._tools = PlanToolset(require(self.toolbox, Toolbox), self.settings, **given)
 
     async def for_run(self, ctx: _Context) -> Planning:
         """
@@ -477,9 +459,8 @@ class Planning(AbstractCapability[Any]):
             PlanError: a store is given, and the conversation has no id; or no store is given, and
                 a store keeps the plan.
         """
-        own = replace(self)  # the agent's instance is shared by all runs and users
-        own._tools = self._tools.opened(ctx, self.settings)  # noqa: SLF001 - its own kind
-        own._runs = self._runs  # noqa: SLF001 - its own kind
+        own = copy(self)  # the agent's instance is shared by all runs and users
+        own._tools = self._tools.begun(ctx)  # noqa: SLF001 - its own kind
         return own
 
     async def wrap_run(self, ctx: _Context, *, handler: WrapRunHandler) -> AgentRunResult[Any]:
@@ -494,8 +475,7 @@ class Planning(AbstractCapability[Any]):
     def get_instructions(self) -> str | None:
         """Return the instruction about the tools, which is the same in every request."""
         # It never has the plan, because a changed prompt invalidates the provider's prompt cache.
-        given = self.system_prompt
-        return (self.toolbox.toolset.system_prompt() if given is None else given) or None
+        return self._tools.system_prompt or None
 
     def get_toolset(self) -> PlanToolset:
         """Return the tools. In the copy for a run, they have the session of the run."""
