@@ -51,7 +51,7 @@ def test_a_page_edits_every_field_or_leaves_it_out_on_purpose():
 @pytest.mark.parametrize("field", FIELDS)
 def test_an_edit_touches_its_field_and_no_other(store, field):
     """One field of one task; "" takes away what need not be there."""
-    value = {"priority": "high", "estimate": 30}.get(field, "new")
+    value = {"priority": "high", "estimate": 30, "due": "2026-12-31"}.get(field, "new")
     before = plan(store)["1"]
     assert wish(store, do="edit", task="1", field=field, value=value, base=3)["accepted"]
     now = plan(store)["1"]

@@ -99,6 +99,8 @@ def test_a_refusal_is_in_plain_words(store):
         ({"do": "status", "task": "1"}, "status needs 'status'"),
         ({"do": "edit", "task": "1", "field": "status", "value": "x"}, "a page edits one of"),
         ({"do": "edit", "task": "1", "field": "estimate", "value": "soon"}, "soon"),
+        ({"do": "edit", "task": "1", "field": "due", "value": "soon"}, "soon"),
+        ({"do": "edit", "task": "1", "field": "due", "value": 3}, "3"),
         ({"do": "status", "task": "1", "status": "asleep"}, "asleep"),
         ({"do": "undo", "base": "3"}, "base is the revision"),
         ({"do": "approve", "base": -1}, "base is the revision"),

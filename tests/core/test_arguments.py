@@ -1,5 +1,7 @@
 """What commands take for a field that may be left out, cleared, or said in words."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from todoplan.core.commands import (
@@ -34,6 +36,8 @@ from todoplan.errors import PlanError
         (lambda: Task("1", "a", evidence=True), r"such as Evidence\(True"),
         (lambda: Evidence("no"), "True or False"),
         (lambda: Waiting("ann", until="tomorrow"), "an aware time"),
+        (lambda: CreateTask("a", due="2026-12-31"), "a date such as"),
+        (lambda: UpdateTask("1", due=datetime(2026, 12, 31, tzinfo=UTC)), "a date such as"),
         (lambda: Approval(-1), "a whole number from 0 on"),
         (lambda: RestorePlan((), approved=3), "or an approval"),
         (lambda: Task("1", "a", claim="bot"), r"such as Claim\(\"worker-1\", fence=1\)"),

@@ -5,7 +5,7 @@ Tasks and edits are drawn field by field as `TASK_FIELDS` says, and `full_task` 
 no field is named here, so that a new one is drawn from the day it is declared.
 """
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import attrs
 from hypothesis import strategies as st
@@ -74,6 +74,7 @@ _BY_KIND = {
     FieldKind.COUNT: st.integers(0, 10**6),
     FieldKind.IDS: st.just(()),
     FieldKind.NUMBER: or_none(numbers),
+    FieldKind.DATE: or_none(st.dates()),
     FieldKind.METADATA: objects,
     FieldKind.TIME: or_none(times),
 }
@@ -112,6 +113,7 @@ _FULL = {
     FieldKind.COUNT: lambda place: 1000 + place,
     FieldKind.IDS: lambda place: (str(10 + place), str(50 + place)),
     FieldKind.NUMBER: lambda place: place + 0.5,
+    FieldKind.DATE: lambda place: date(2026, 1, 1 + place),
     FieldKind.METADATA: lambda place: {"k": [place, {"l": None}]},
     FieldKind.TIME: lambda place: datetime(2026, 1, 1 + place, tzinfo=UTC),
 }

@@ -100,6 +100,7 @@ _KINDS = {
     Kind.SUBTASKS: st.just([]),
     Kind.PRIORITY: st.sampled_from(("high", "medium", "low")),
     Kind.MINUTES: st.integers(0, 999) | st.floats(0, 999),
+    Kind.DATE: st.dates().map(str),
     Kind.FLAG: st.booleans(),
 }
 

@@ -20,6 +20,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -256,7 +257,7 @@ def _up_to(revision: int, journal: tuple[Entry, ...]) -> tuple[Entry, ...]:
 # be out of date when the request arrives and must not be written (law 15).
 
 
-FIELDS = ("subject", "description", "active_form", "priority", "owner", "estimate", "check")
+FIELDS = ("subject", "description", "active_form", "priority", "owner", "estimate", "check", "due")
 """The fields of a task that a page edits one at a time."""
 
 _TEXTS = {"subject", "description"}  # empty other fields become `None`
@@ -290,8 +291,20 @@ def _edit(wish: Mapping[str, Any], _: str) -> Command:
     if field not in FIELDS:
         msg = f"a page edits one of {', '.join(FIELDS)}; this is about {field!r}"
         raise PlanError(msg, seen=field)
-    changes: dict[str, Any] = {field: None if value == "" and field not in _TEXTS else value}
+    if value == "" and field not in _TEXTS:
+        value = None
+    elif field == "due":
+        value = _date(value)
+    changes: dict[str, Any] = {field: value}
     return UpdateTask(wish["task"], **changes)
+
+
+def _date(value: Any) -> date:
+    try:
+        return date.fromisoformat(value)
+    except (TypeError, ValueError):
+        msg = f"{value!r} is no date; a page sends one such as 2026-12-31"
+        raise PlanError(msg, seen=value) from None
 
 
 def _wait(wish: Mapping[str, Any], _: str) -> Command:

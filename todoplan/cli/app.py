@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -21,7 +21,7 @@ import todoplan
 from todoplan.cli.documents import FORMS, TOOLSETS, page_names
 from todoplan.cli.plans import ACTOR, STORE, Place
 from todoplan.cli.plugin import HOSTS
-from todoplan.cli.screen import Screen, exit_with
+from todoplan.cli.screen import Screen, exit_with, today
 from todoplan.codec.foreign.markdown import FORMS as MARKDOWN_FORMS
 from todoplan.core.plan.model import Priority, Status
 from todoplan.core.rules import PRESETS
@@ -184,6 +184,25 @@ def _time(given: str) -> datetime:
     return at
 
 
+_DAYS = {"today": 0, "tomorrow": 1}
+
+
+def _due(given: str) -> Any:
+    word = given.strip().lower()
+    if not word:
+        return ""  # removes the date
+    if word in _DAYS:
+        return today() + timedelta(days=_DAYS[word])
+    if found := re.fullmatch(r"(\d{1,4})\s*([dw])", word):
+        return today() + timedelta(days=int(found[1]) * (7 if found[2] == "w" else 1))
+    try:
+        return date.fromisoformat(word)
+    except ValueError:
+        known = "2026-12-24, today, tomorrow, or 3d or 2w from today"
+        msg = f"{given!r} is no date; write {known}"
+        raise typer.BadParameter(msg) from None
+
+
 # -------- options --------
 
 
@@ -253,6 +272,12 @@ OPTIONS: dict[str, Any] = {
         "TIME",
         "How long the work takes: 90m, 2h, 1.5d (of 8 hours), 1w (of 5 days), or minutes.",
         parser=_effort,
+    ),
+    "due": _option(
+        "--due",
+        "DATE",
+        'The day it is due: 2026-12-24, today, tomorrow, 3d or 2w from today; "" for none.',
+        parser=_due,
     ),
     "reason": _argument("REASON", "For whom or what, in a few words."),
     "question": _option("--question", "TEXT", "What somebody is asked, for `todoplan answer`."),

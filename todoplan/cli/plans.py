@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from getpass import getuser
 from pathlib import Path
@@ -412,13 +412,14 @@ class Fields:
     priority: str | None = None
     owner: str | None = None
     estimate: float | None = None
+    due: date | None = None
     parent: str | None = None
     check: str | None = None
 
     def given(self) -> dict[str, Any]:
         """Return the fields that were given; an empty text becomes `None` where that is allowed."""
         fields = {name: text for name, text in attrs.asdict(self).items() if text is not None}
-        for name in {"active_form", "owner", "parent", "check"} & {*fields}:
+        for name in {"active_form", "owner", "due", "parent", "check"} & {*fields}:
             fields[name] = fields[name] or None
         if fields.get("parent"):
             fields["parent"] = id_of(fields["parent"])

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import date, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 _FORCING = {"FORCE_COLOR", "TTY_COMPATIBLE"}  # variables that have rich treat a pipe as a terminal
 _WORTH_A_BAR = 1_000_000
 _AT_ONCE = 500
+
+
+def today() -> date:
+    """Return the date at the place of the user, by which tasks are overdue."""
+    return datetime.now().astimezone().date()
 
 
 @attrs.frozen
@@ -246,7 +252,7 @@ def line(data: Any) -> str:
 
 def plan_lines(plan: Plan, width: int | None) -> "Iterator[Text | str]":
     """Yield the lines of a plan; on a terminal cut to its width, with coloured marks."""
-    head, *tasks = to_text(plan, width=room(_INDENT, width)).split("\n")
+    head, *tasks = to_text(plan, width=room(_INDENT, width), today=today()).split("\n")
     yield " " * _INDENT + head
     if width is None:
         yield from (" " * _INDENT + line for line in tasks)

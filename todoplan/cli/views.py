@@ -36,6 +36,7 @@ from todoplan.cli.screen import (
     line,
     plan_lines,
     room,
+    today,
     wrapped,
 )
 from todoplan.codec import entry_to_data, load_plan
@@ -440,7 +441,7 @@ class LivePlan:
     def __init__(self, title: str, plan: Plan, changes: Sequence[Change] = ()) -> None:
         self._title, self._plan, self._changes = title, plan, changes
         # Computed once for each plan, because it is drawn twice a second.
-        self._lines = lines(plan)
+        self._lines = lines(plan, today())
         self._order = sorted(range(len(self._lines)), key=self._weight)
 
     def _weight(self, place: int) -> tuple[bool, bool, bool]:

@@ -94,6 +94,7 @@ _RARE = (
     "parent",
     "waiting",
     "check",
+    "due",
     "answer",
     "evidence",
     "claim",
@@ -148,6 +149,7 @@ def _written(task: Task) -> dict[str, Any]:
         or task.parent is not None
         or task.waiting is not None
         or task.check is not None
+        or task.due is not None
         or task.answer is not None
         or task.evidence is not None
         or task.claim is not None
@@ -592,6 +594,7 @@ def fragment(task: Task) -> str:
             or task.parent is not None
             or task.waiting is not None
             or task.check is not None
+            or task.due is not None
             or task.answer is not None
             or task.evidence is not None
             or task.claim is not None

@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from functools import lru_cache
 from itertools import islice
 from typing import Any, get_args, get_origin, get_type_hints
@@ -208,11 +208,16 @@ TIME = (
 )
 """The format of a time, as a regular expression."""
 
+DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+"""The format of a date, as a regular expression."""
+
 STATUSES = {status.value: status for status in Status}
 PRIORITIES = {priority.value: priority for priority in Priority}
 
 _TEXT = {str}
 _is_time = re.compile(TIME).fullmatch
+_is_date = re.compile(DATE).fullmatch
+_FULL_DATE = "a date such as 2025-01-31"
 _FULL_TIME = "a time with its zone such as 2025-01-31T09:00:00+00:00"
 
 
@@ -293,6 +298,17 @@ def _below_a_second(at: datetime, spelled: str) -> datetime:
     return at.replace(tzinfo=timezone(offset))
 
 
+def day(value: Any) -> date:
+    """Read a date."""
+    # `fromisoformat` also accepts week dates and dates without dashes.
+    if not isinstance(value, str) or not _is_date(value):
+        raise misfit(value, f"no date; give {_FULL_DATE}")
+    try:
+        return date.fromisoformat(value)
+    except ValueError as error:
+        raise misfit(value, f"no date: {error}") from None
+
+
 def ids(value: Any) -> tuple[str, ...]:
     """Read an array of strings."""
     if not isinstance(value, list):
@@ -356,6 +372,14 @@ def write_time(at: datetime) -> str:
 # All tasks changed by one call have the same time. Only for UTC itself: times in different zones
 # can be equal although they are spelled differently, and a cache would confuse them.
 _in_utc = lru_cache(maxsize=256)(datetime.isoformat)
+
+
+def write_day(value: Any) -> str:
+    """Return the date as text."""
+    # A datetime is a date too, but its text could not be read again.
+    if not isinstance(value, date) or isinstance(value, datetime):
+        raise misfit(value, f"no date; give {_FULL_DATE}")
+    return value.isoformat()
 
 
 def write_ids(value: Any) -> list[str]:
@@ -490,6 +514,7 @@ DEFINITIONS: dict[str, Schema] = {
     "status": {"enum": list(STATUSES)},
     "priority": {"enum": list(PRIORITIES)},
     "time": {"type": "string", "pattern": f"^{TIME}$"},
+    "date": {"type": "string", "pattern": f"^{DATE}$"},
 }
 """The named parts of the JSON Schema."""
 
@@ -502,6 +527,7 @@ KINDS: dict[Any, "Kind | Record"] = {
     int: COUNT,
     float: Kind(number, number, {"type": "number"}),
     datetime: Kind(time, write_time, ref("time")),
+    date: Kind(day, write_day, ref("date")),
     Status: _words(STATUSES, "status"),
     Priority: _words(PRIORITIES, "priority"),
     FrozenDict: Kind(metadata, write_metadata, {"type": "object"}),

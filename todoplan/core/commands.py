@@ -11,6 +11,7 @@ PlanError.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from enum import Enum
 from typing import Any, Final, Literal, get_args
 
@@ -27,6 +28,7 @@ from todoplan.core.plan.model import (
     Task,
     Todo,
     Waiting,
+    as_date_or_none,
     as_id,
     as_ids,
     as_metadata,
@@ -104,6 +106,11 @@ def priority_or_unset(value: PriorityWord | None | Unset) -> Priority | None | U
 def number_or_unset(value: float | None | Unset) -> float | None | Unset:
     """Return a finite number, `None`, or UNSET."""
     return UNSET if value is UNSET else as_number_or_none(value)
+
+
+def date_or_unset(value: date | None | Unset) -> date | None | Unset:
+    """Return a date, `None`, or UNSET."""
+    return UNSET if value is UNSET else as_date_or_none(value)
 
 
 def text_or_unset(value: str | Unset) -> str | Unset:
@@ -337,6 +344,7 @@ class CreateTask:
     parent: str | None = attrs.field(default=None, converter=id_or_none)
     waiting: Waiting | None = attrs.field(default=None, converter=as_waiting)
     check: str | None = attrs.field(default=None, converter=as_text_or_none)
+    due: date | None = attrs.field(default=None, converter=as_date_or_none)
 
 
 def _items(value: Iterable[CreateTask]) -> tuple[CreateTask, ...]:
@@ -387,6 +395,7 @@ class UpdateTask:
     waiting: Waiting | None | Unset = attrs.field(default=UNSET, converter=waiting_or_unset)
     check: str | None | Unset = attrs.field(default=UNSET, converter=text_none_or_unset)
     fence: int | None = attrs.field(default=None, converter=fence_or_none)
+    due: date | None | Unset = attrs.field(default=UNSET, converter=date_or_unset)
 
 
 @attrs.frozen(weakref_slot=False)

@@ -15,6 +15,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import lru_cache, partial
@@ -706,6 +707,7 @@ class Kind(StrEnum):
     REF = "ref"
     REFS = "refs"
     MINUTES = "minutes"
+    DATE = "date"
     FLAG = "flag"
     METADATA = "metadata"
     WAITS = "waits"
@@ -1381,6 +1383,26 @@ def _minutes(value: Any, path: str, findings: Findings) -> Any:
     return value
 
 
+def _date(value: Any, path: str, findings: Findings) -> Any:
+    """Read a date. The date of a time with its zone is the day that its author wrote."""
+    findings.need_care()
+    word = findings.cleaned(value, path) if isinstance(value, str) else value
+    if isinstance(word, str):
+        if _is_absent(word, path, findings):
+            return MISSING
+        try:
+            # The form is checked, since `fromisoformat` also accepts week dates.
+            day = date.fromisoformat(word.strip()[:10]) if _DATE(word.strip()) else None
+        except ValueError:
+            day = None
+        if day is not None:
+            _report(word, day.isoformat(), path, findings)
+            return day
+    return findings.refuse("wrong_type", path, value, "a date such as 2026-12-31")
+
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+(Z|[+-][0-9:]+)?)?").fullmatch
+
 # A fixed table, since bool("false") is true.
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False}
 
@@ -1442,6 +1464,7 @@ READERS: dict[Kind, Reader] = {
     Kind.REF: partial(_id, plain=_plain_ref),
     Kind.REFS: partial(_ids, plain=_plain_ref),
     Kind.MINUTES: _minutes,
+    Kind.DATE: _date,
     Kind.FLAG: _flag,
     Kind.METADATA: _metadata,
     Kind.WAITS: read_waits,

@@ -301,6 +301,7 @@ _SHOWN: dict[FieldKind, Callable[[Any], str] | None] = {
     FieldKind.EVIDENCE: _evidence,
     FieldKind.IDS: ids_text,
     FieldKind.NUMBER: "{:.15g}".format,  # all digits as they were sent: "{:g}" keeps only six
+    FieldKind.DATE: str,
     FieldKind.METADATA: _metadata,
     FieldKind.TIME: None,  # does not help the model and costs tokens; the journal has it
 }

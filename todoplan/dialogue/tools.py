@@ -61,6 +61,7 @@ _SHAPES: dict[Kind, dict[str, Any]] = {
     Kind.IDS: _LIST,
     Kind.REFS: _LIST,
     Kind.MINUTES: {"type": "number"},
+    Kind.DATE: _TEXT,
     Kind.FLAG: {"type": "boolean"},
     Kind.METADATA: {"type": "object"},
     Kind.WAITS: {"type": "object"},
@@ -435,6 +436,10 @@ _DETAILS = (
     Field("owner", "owner", Kind.LINE, aliases=("assignee",)),
     Field("priority", "priority", Kind.PRIORITY),
     Field("estimate", "estimate", Kind.MINUTES, aliases=("minutes", "estimate_minutes")),
+    # Hidden, since most plans have no dates, and a published argument costs tokens in each request.
+    Field(
+        "due", "due", Kind.DATE, aliases=("dueDate", "dueAt", "deadline"), hidden=True, clears=True
+    ),
     Field("metadata", "metadata", Kind.METADATA, aliases=("meta",)),
 )
 _PARENTS = ("parent", "parentTask")

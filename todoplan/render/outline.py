@@ -10,7 +10,7 @@ quote texts of users and models.
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, assert_never
 
 import attrs
@@ -101,6 +101,15 @@ def details(task: Task) -> Iterator[str]:
         yield _finding(task.evidence, seen=bool(seen))
 
 
+def due_text(task: Task, today: date | None = None) -> str | None:
+    """Return by when an open task should be closed, such as "due 2026-12-31", or `None`."""
+    if task.due is None or task.status.closed:
+        return None
+    if today is not None and task.due < today:
+        return f"overdue since {task.due}"
+    return f"due {task.due}"
+
+
 def _wait(waiting: Waiting) -> Iterator[str]:
     yield f"waiting: {quoted(waiting.reason)}" if waiting.reason else "waiting"
     if waiting.until is not None:
@@ -161,11 +170,12 @@ class Line:
     """
     One task, ready to print: its texts are cleaned and on one line, but not yet escaped.
 
-    `level` is 0 for a top-level task. `blocked_by` has the ids of all blockers; `waits_for` those
-    of the unresolved blockers, for an open task only. `behind` is the id of the failed task because
-    of which this one can never start. `details` are notes that quote texts of users and models: the
-    wait, claim, answer, check and evidence. `verified` is `False` if a completed task lacks passed
-    evidence, and `None` if it needs none.
+    `level` is 0 for a top-level task. `due` says by when an open task should be closed, or that it
+    is overdue. `blocked_by` has the ids of all blockers; `waits_for` those of the unresolved
+    blockers, for an open task only. `behind` is the id of the failed task because of which this one
+    can never start. `details` are notes that quote texts of users and models: the wait, claim,
+    answer, check and evidence. `verified` is `False` if a completed task lacks passed evidence, and
+    `None` if it needs none.
     """
 
     id: str
@@ -174,6 +184,7 @@ class Line:
     status: Status
     level: int
     owner: str | None
+    due: str | None
     waits_for: tuple[str, ...]
     blocked_by: tuple[str, ...]
     behind: str | None
@@ -198,10 +209,10 @@ class Line:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """Notes from the plan itself: the owner, and why the task is not ready."""
+        """Notes from the plan itself: the owner, the due date, and why the task is not ready."""
         waits = f"waits for {', '.join(self.waits_for)}" if self.waits_for else ""
         never = f"can never start: {self.behind} failed" if self.behind else ""
-        return tuple(note for note in (self.owner, waits, never) if note)
+        return tuple(note for note in (self.owner, self.due, waits, never) if note)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -214,18 +225,23 @@ class Line:
         return self.status.replace("_", " ")
 
 
-def lines(plan: Plan) -> tuple[Line, ...]:
-    """Return one line for each task, in the plan's order. Subtasks directly follow their parent."""
+def lines(plan: Plan, today: date | None = None) -> tuple[Line, ...]:
+    """
+    Return one line for each task, in the plan's order. Subtasks directly follow their parent.
+
+    With `today`, open tasks whose due date has passed are overdue.
+    """
     behind = stuck(plan)
     levels: dict[str | None, int] = {None: -1}
     rows = []
     for task in plan:
         levels[task.id] = min(levels.get(task.parent, -1) + 1, DEEPEST)
-        rows.append(_line(plan, task, levels[task.id], next(iter(behind.get(task.id, ())), None)))
+        first_failed = next(iter(behind.get(task.id, ())), None)
+        rows.append(_line(plan, task, levels[task.id], first_failed, today))
     return tuple(rows)
 
 
-def _line(plan: Plan, task: Task, level: int, behind: str | None) -> Line:
+def _line(plan: Plan, task: Task, level: int, behind: str | None, today: date | None) -> Line:
     # Law 7: resolved blockers are hidden only in the view. Eino's lists keep showing them.
     blockers = [blocker for blocker in map(plan.get, task.blocked_by) if blocker]
     unresolved = () if task.status.closed else (b for b in blockers if not b.status.resolved)
@@ -237,6 +253,7 @@ def _line(plan: Plan, task: Task, level: int, behind: str | None) -> Line:
         status=task.status,
         level=level,
         owner=one_line(task.owner or "") or None,
+        due=due_text(task, today),
         waits_for=tuple(one_line(blocker.id) for blocker in unresolved),
         blocked_by=tuple(one_line(blocker.id) for blocker in blockers),
         behind=behind and one_line(behind),
@@ -425,17 +442,18 @@ _LEAST_TEXT = 20
 _INDENT = "  "
 
 
-def to_text(plan: Plan, *, width: int | None = None) -> str:
+def to_text(plan: Plan, *, width: int | None = None, today: date | None = None) -> str:
     """
     Return the summary and one line for each task, such as `[ ] 3 Ship (ann; waits for 1, 2)`.
 
     Subtasks are indented. The marks are `[ ]` pending, `[~]` in progress, `[x]` completed, `[v]`
     completed and verified by the program, `[!]` failed, `[-]` cancelled. `width` is the maximum
     number of columns of a line. Notes that quote texts are cut first, then the title, and what the
-    task waits for last. There is no newline at the end.
+    task waits for last. With `today`, open tasks whose due date has passed are overdue. There is no
+    newline at the end.
     """
     head = summary(plan) if width is None else clip(summary(plan), width)
-    return "\n".join((head, *(_row(line, width) for line in lines(plan))))
+    return "\n".join((head, *(_row(line, width) for line in lines(plan, today))))
 
 
 def _row(line: Line, width: int | None) -> str:

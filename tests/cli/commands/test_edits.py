@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from getpass import getuser
 
 import attrs
@@ -13,6 +13,7 @@ from support.json_documents import PLAN_SCHEMAS
 from todoplan import Planner, Status
 from todoplan.cli import plans as plan_options
 from todoplan.cli.app import command_of
+from todoplan.cli.screen import today
 from todoplan.core.commands import ClaimTask, CreateTask, RenewClaim, UpdateTask
 from todoplan.core.plan.model import EDITABLE, Waiting
 from todoplan.errors import StoreError
@@ -542,6 +543,32 @@ def test_a_length_that_is_none_is_refused(garden, invoke):
     result = invoke("edit", "1", "--estimate", "soon")
     assert result.exit_code == 2
     assert "90m, 2h, 1.5d" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "days"),
+    [("today", 0), ("Tomorrow", 1), ("3d", 3), ("2w", 14), ("2026-12-24", None)],
+)
+def test_a_due_date_is_a_day(garden, invoke, given, days):
+    """Tasks that are open after it are overdue; an empty text removes it."""
+    assert invoke("edit", "1", "--due", given).exit_code == 0
+    due = FileStore(garden).load("plan")["1"].due
+    assert due == (date(2026, 12, 24) if days is None else today() + timedelta(days=days))
+    assert f"due {due}" in invoke("list").stdout or due < today()
+    assert invoke("edit", "1", "--due", "2020-02-29").exit_code == 0
+    assert "overdue since 2020-02-29" in invoke("list").stdout
+    assert invoke("done", "1").exit_code == 0
+    assert "2020-02-29" not in invoke("list").stdout
+    assert invoke("edit", "1", "--due", "").exit_code == 0
+    assert FileStore(garden).load("plan")["1"].due is None
+
+
+@pytest.mark.parametrize("given", ["soon", "2026-02-30", "3h", "20261224x"])
+def test_a_day_that_is_none_is_refused(garden, invoke, given):
+    """The message says what would do."""
+    result = invoke("add", "Dig", "--due", given)
+    assert result.exit_code == 2
+    assert "2026-12-24, today, tomorrow" in result.stderr
 
 
 @pytest.mark.parametrize(("given", "hours"), [("2h", 2), ("1.5d", 36), ("1w", 168)])

@@ -91,7 +91,7 @@ def test_a_task_that_was_cancelled_since_is_a_change():
     assert not drift(*lived(FIRST, cancel, APPROVE, commands.UpdateTask("2", status="in_progress")))
 
 
-AGREED = {"subject", "description", "priority", "blocked_by", "estimate", "parent", "check"}
+AGREED = {"subject", "description", "priority", "blocked_by", "estimate", "parent", "check", "due"}
 FULL = full_task()
 
 

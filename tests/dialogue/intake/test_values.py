@@ -1,5 +1,7 @@
 """The readers: one for each kind of field. The table is in test_bad_input."""
 
+from datetime import date
+
 import pytest
 from support.talk import planned, toolbox
 
@@ -40,6 +42,7 @@ def test_every_kind_has_a_reader():
         (Kind.IDS, [1, "2"], ("1", "2")),
         (Kind.REFS, ["#0", 2], ("#0", "2")),
         (Kind.MINUTES, 1.5, 1.5),
+        (Kind.DATE, "2026-12-31", date(2026, 12, 31)),
         (Kind.FLAG, False, False),
         (Kind.METADATA, {"k": [1]}, {"k": [1]}),
     ],
@@ -82,6 +85,30 @@ def test_what_is_no_estimate_is_refused_with_what_is(value, code, seen, legal):
     """A number of minutes, as a number or in a text, is wanted."""
     reply = toolbox("tasks").call(planned("a"), "TaskUpdate", {"taskId": "1", "estimate": value})
     assert reply.problems == (Problem(code, seen=seen, legal=legal, path="estimate"),)
+
+
+@pytest.mark.parametrize(
+    "given", ["2026-12-31", "2026-12-31T17:00:00Z", " 2026-12-31 ", "2026-12-31 17:00"]
+)
+def test_a_due_date_is_the_day_that_was_written(given):
+    """A time of day is dropped with a note, and the task shows its date."""
+    box = toolbox("tasks")
+    reply = box.call(planned("a"), "TaskUpdate", {"taskId": "1", "dueDate": given})
+    assert reply.plan["1"].due == date(2026, 12, 31)
+    assert bool(reply.repairs) is (given != "2026-12-31")
+    assert "Due: 2026-12-31" in box.call(reply.plan, "TaskGet", {"taskId": "1"}).text
+    cleared = box.call(reply.plan, "TaskUpdate", {"taskId": "1", "due": ""})
+    assert cleared.plan["1"].due is None
+    kept = box.call(reply.plan, "TaskUpdate", {"taskId": "1", "owner": "ann", "due": "none"})
+    assert kept.plan["1"].due == date(2026, 12, 31)
+
+
+@pytest.mark.parametrize("given", ["tomorrow", "2026-02-30", "2026-W01-1", "20261231", 20261231])
+def test_what_is_no_date_is_refused_with_what_is(given):
+    """A model does not know today's date, so words such as "tomorrow" are not read."""
+    reply = toolbox("tasks").call(planned("a"), "TaskUpdate", {"taskId": "1", "due": given})
+    legal = "a date such as 2026-12-31"
+    assert reply.problems == (Problem("wrong_type", seen=str(given), legal=legal, path="due"),)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import get_args
 
 import pytest
@@ -146,6 +146,7 @@ FULL = {
     "blocks": ("8",),
     "blocked_by": ("6",),
     "estimate": 90,
+    "due": date(2031, 1, 2),
     "metadata": {"the": "metadata"},
     "parent": "5",
     "evidence": Evidence(passed=False, summary="the evidence", by="the looker"),
@@ -154,6 +155,7 @@ FULL = {
 }
 SHOWN = {**FULL, "blocks": "#8", "blocked_by": "#6", "estimate": "90 min", "id": "#7"}
 SHOWN |= {"parent": "Part of: #5", "evidence": "not passed: the evidence by the looker"}
+SHOWN["due"] = "Due: 2031-01-02"
 SHOWN["metadata"] = '{"the": "metadata"}'
 SHOWN["claim"] = "Claimed: by the holder, until 2031-01-01 00:00:00+00:00"
 del SHOWN["claims"]

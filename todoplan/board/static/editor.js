@@ -10,6 +10,7 @@ const FIELDS = {
   owner: ["Assignee", "input"],
   priority: ["Priority", ["", "high", "medium", "low"]],
   estimate: ["Estimate, in minutes", "number"],
+  due: ["Due", "date"],
   check: ["How to check that it is done", "input"],
   active_form: ["Active form", "input"],
 };
@@ -52,7 +53,7 @@ export class Editor {
         this.said,
         this.section("Status", this.state, this.proof, this.actions, this.wait),
         this.section("Task", this.field("subject"), this.field("description"), this.field("check")),
-        this.section("Planning", el("div", { class: "pair" }, ["owner", "priority", "estimate"].map((name) => this.field(name)))),
+        this.section("Planning", el("div", { class: "pair" }, ["owner", "priority", "estimate", "due"].map((name) => this.field(name)))),
         this.section("Subtasks and dependencies", this.links),
         this.section("Activity", this.activity),
         this.section("More", this.field("active_form"), this.order),
@@ -74,7 +75,7 @@ export class Editor {
     const id = `field-${name}`;
     const made = Array.isArray(kind)
       ? el("select", { id }, kind.map((value) => el("option", { value }, value || "none")))
-      : el(kind === "textarea" ? "textarea" : "input", { id, autocomplete: "off", dir: "auto", ...(kind === "number" ? { type: "number", min: 0, step: "any" } : {}) });
+      : el(kind === "textarea" ? "textarea" : "input", { id, autocomplete: "off", dir: "auto", ...(kind === "number" ? { type: "number", min: 0, step: "any" } : kind === "date" ? { type: "date" } : {}) });
     const note = el("p", { class: "beside", id: `${id}-note` });
     made.setAttribute("aria-describedby", note.id);
     // Where somebody else has written in between, leaving the field decides nothing.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from enum import Enum, StrEnum
 from operator import attrgetter
@@ -308,6 +308,20 @@ def as_time_or_none(value: datetime | None) -> datetime | None:
     return value
 
 
+def as_date_or_none(value: date | None) -> date | None:
+    """
+    Return a date without a time of day, or `None`.
+
+    Raises:
+        PlanError: the value is anything else. A `datetime` is refused: which day it is depends on
+            a time zone, and dropping its time would lose something.
+    """
+    given: object = value
+    if isinstance(given, datetime) or not isinstance(given, date | None):
+        raise _unfit(value, "a date such as date(2026, 12, 1), or None")
+    return value
+
+
 def instance_of(value: object, kind: type[T], legal: str) -> T:
     """
     Return the value if it is an instance of this class.
@@ -582,6 +596,7 @@ class FieldKind(Enum):
     COUNT = "a whole number from 0 on"
     IDS = "a tuple of task ids"
     NUMBER = "a finite number, or None"
+    DATE = "a date, or None"
     METADATA = "JSON values by key"
     TIME = "an aware time, or None"
 
@@ -665,7 +680,8 @@ class Task:
     One entry of the plan: identity, text, status, owner, position in the tree, edges, metadata,
     times.
 
-    `id` is a numeric string without leading zeros. `estimate` is in minutes. Times are aware.
+    `id` is a numeric string without leading zeros. `estimate` is in minutes. `due` is the day by
+    which the task should be closed. Times are aware.
     `blocks` and `blocked_by` hold ids and mirror each other across the plan. `parent` is the id of
     the task that contains this one.
 
@@ -724,6 +740,9 @@ class Task:
         metadata=_is(FieldKind.TEXT_OR_NONE, editable=True),
         default=None,
         converter=as_text_or_none,
+    )
+    due: date | None = attrs.field(
+        metadata=_is(FieldKind.DATE, editable=True), default=None, converter=as_date_or_none
     )
     answer: str | None = attrs.field(
         metadata=_is(FieldKind.TEXT_OR_NONE, editable=True),

@@ -604,11 +604,12 @@ _WRONG: dict[Kind, tuple[Any, ...]] = {
     Kind.STATUS_OR_DELETED: (1, True, []),
     Kind.PRIORITY: (1, True, []),
     Kind.MINUTES: (True, [], "soon", -1),
+    Kind.DATE: (True, [], "soon", 20261231),
     Kind.FLAG: ("maybe", 2, []),
     Kind.METADATA: ("x", 3, [1]),
     Kind.ITEMS: (5, True, [5]),
 }
-_CLEARABLE = (*_STATUSES, Kind.PRIORITY, Kind.METADATA, Kind.MINUTES, Kind.FLAG)
+_CLEARABLE = (*_STATUSES, Kind.PRIORITY, Kind.METADATA, Kind.MINUTES, Kind.DATE, Kind.FLAG)
 
 
 def _all(*pairs: Pair) -> SearchStrategy[Pair]:

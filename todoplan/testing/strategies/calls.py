@@ -32,6 +32,7 @@ _KINDS: dict[Kind, SearchStrategy[Any]] = {
     Kind.STATUS_OR_DELETED: st.sampled_from([*_WORDS, DELETED]),
     Kind.PRIORITY: st.sampled_from([priority.value for priority in Priority]),
     Kind.MINUTES: st.integers(0, 600) | st.floats(0, 600),
+    Kind.DATE: st.dates().map(str),
     Kind.FLAG: st.booleans(),
     Kind.METADATA: st.dictionaries(titles(4), _LEAF, max_size=2),
 }

@@ -8,7 +8,7 @@ is drawn by all strategies that make or change tasks, without a change to them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from functools import cache
 from typing import Any, Literal, get_args
 
@@ -121,6 +121,7 @@ _BY_KIND: dict[FieldKind, SearchStrategy[Any]] = {
     FieldKind.COUNT: st.integers(0, 3),
     FieldKind.IDS: st.just(()),
     FieldKind.NUMBER: st.sampled_from([None, None, 0.0, 1.0, 2.5, 30.0]),
+    FieldKind.DATE: st.sampled_from([None, None, date(2026, 1, 1), date(2026, 12, 31)]),
     FieldKind.METADATA: metadata().map(FrozenDict),
     FieldKind.TIME: times(),
 }
