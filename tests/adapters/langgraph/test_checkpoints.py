@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from contextlib import asynccontextmanager, contextmanager
+from typing import Annotated, Any
 
 import pytest
 from langchain.agents import create_agent
@@ -14,7 +15,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
 from support.scripted import Scripted, calls, says
@@ -329,6 +330,27 @@ def test_a_checkpoint_has_the_plan_compressed():
     assert channel.from_checkpoint(channel.get()).get() is channel.get()
     small = channel.from_checkpoint({"stored": "garden"})
     assert small.checkpoint() == {"stored": "garden"}
+
+
+def test_a_graph_with_a_reducer_of_its_own_goes_on_with_a_compressed_plan():
+    """The thread was begun by a graph over `PlanState`."""
+
+    class Own(MessagesState):
+        todoplan: Annotated[dict[str, Any], merge_plans]
+
+    saver, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}
+    for state, call in ((PlanState, TURN), (Own, FINISH)):
+        builder = StateGraph(state)
+        builder.add_node("tools", ToolNode(make_tools(Toolbox(tasks(), Policy()))))
+        builder.add_edge(START, "tools")
+        builder.add_edge("tools", END)
+        graph = builder.compile(checkpointer=saver)
+        begun = graph.get_state(config).values
+        assert not begun or len(plan_of_state(begun)) == 2
+        graph.invoke({"messages": [call]}, config)
+        if state is PlanState:
+            assert isinstance(saver.get(config)["channel_values"]["todoplan"], bytes)
+    assert plan_of_state(graph.get_state(config))["1"].status == "completed"
 
 
 def test_a_damaged_checkpoint_is_an_error():

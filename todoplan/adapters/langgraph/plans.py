@@ -151,6 +151,7 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     if theirs are taken. A whole value from a subgraph is merged in the same way, unless it replaces
     the plan, or comes from an agent, which has a plan of its own.
     """
+    current = _unpacked(current)
     if STORED in current or STORED in update:
         return _merged_stored(current, update)
     # A step or a whole plan that was written here has its line; what a graph returns has none.
@@ -399,16 +400,27 @@ class PlanChannel(BinaryOperatorAggregate[Any]):
         Raises:
             CodecError: the value is damaged.
         """
-        if not isinstance(checkpoint, bytes):
-            return super().from_checkpoint(checkpoint)
-        try:
-            value = _SERDE.loads_typed((_MSGPACK, zlib.decompress(checkpoint)))
-        except zlib.error as error:
-            msg = f"the plan in this checkpoint is damaged: {error}"
-            raise CodecError(msg, problem="damaged") from error
+        value = _unpacked(checkpoint)
         channel = super().from_checkpoint(value)
-        channel._packed = value, checkpoint  # noqa: SLF001 - its own kind
+        if value is not checkpoint:
+            channel._packed = value, checkpoint  # noqa: SLF001 - its own kind
         return channel
+
+
+def _unpacked(value: Any) -> Any:
+    """
+    Return a value that a checkpoint may have compressed.
+
+    Raises:
+        CodecError: it is damaged.
+    """
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return _SERDE.loads_typed((_MSGPACK, zlib.decompress(value)))
+    except zlib.error as error:
+        msg = f"the plan in this checkpoint is damaged: {error}"
+        raise CodecError(msg, problem="damaged") from error
 
 
 _SERDE, _MSGPACK, _SMALL = JsonPlusSerializer(), "msgpack", 1_024
@@ -424,7 +436,8 @@ def value_in(state: Any, key: str = PLAN) -> Any:
     """
     Return the value of a key in a state, a mapping or an object with attributes, or `None`.
     """
-    return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    return _unpacked(found)  # a graph with a channel of its own may go on with a thread of ours
 
 
 def messages_in(state: Any) -> Sequence[BaseMessage]:
