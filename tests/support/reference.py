@@ -29,7 +29,7 @@ from todoplan.dialogue import InputLimits, Settings
 from todoplan.dialogue import guidance as conversation
 from todoplan.dialogue.guidance import REMINDERS
 from todoplan.stores.file import FORMAT as PLANS
-from todoplan.testing.adapters.host import OFFERED, Capability
+from todoplan.testing.adapters.host import Capability
 from todoplan.texts import names, wording
 
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)((?:\|[^\n]*\n)*)")
@@ -282,7 +282,7 @@ def suite_capabilities():
     """
     Return what may be declared in the adapter suite, and what it takes.
     """
-    rows = [(code(each.name), plain(each), OFFERED[each]) for each in Capability]
+    rows = [(code(each.name), plain(each), each.offered) for each in Capability]
     return table(["capability", "what it says", "what host and adapter offer"], rows)
 
 

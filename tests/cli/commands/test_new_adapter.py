@@ -31,16 +31,14 @@ FILLED = {
     """,
     "with_reminder": "return [*messages, {'role': 'user', 'text': text}]",
     "make_tool": """
-        async def run(agent, arguments, call_id):
-            turns = (calls_of(each) for each in reversed(agent.thread.messages))
-            call = Call(definition.name, arguments, call_id)
-            reply = await planning.answer(agent, call, next(filter(None, turns)))
+        async def run(_, arguments, call_id):
+            reply = await planning.answer(agent, Call(definition.name, arguments, call_id))
             return reply.text, reply.is_error
 
         return toy_loop.Tool(definition.name, definition.description, definition.schema, run)
     """,
     "attach": """
-        agent.tools += make_tools(planning)
+        agent.tools += make_tools(planning, agent)
         agent.prompt = f"{agent.prompt} {planning.system_prompt}"
         agent.before = lambda: planning.begin(agent)
         agent.after = lambda: planning.end(agent)

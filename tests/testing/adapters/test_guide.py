@@ -1,14 +1,16 @@
 """The guide for writers of adapters keeps its word: what it says may be built on is there."""
 
 import ast
+import asyncio
 import importlib
 import re
+from types import SimpleNamespace
 
 import pytest
-from support.docs import fenced, page
+from support.docs import defined, fenced, page
 
 from todoplan.dialogue.guidance import Message, is_final_answer, is_refusal
-from todoplan.testing.adapters.host import OFFERED, Capability
+from todoplan.testing.adapters.host import Capability
 from todoplan.texts import say
 
 GUIDE = "write-an-adapter"
@@ -68,7 +70,9 @@ def test_what_the_text_names_is_in_the_table():
 
 def test_each_capability_says_what_it_takes():
     """The table of the guide has a row for each, in their order."""
-    assert list(OFFERED) == list(Capability)
+    table = page(GUIDE).partition("<!-- table: suite-capabilities -->")[2].split("\n\n")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", table, re.MULTILINE)
+    assert rows == [(each.name, str(each), each.offered) for each in Capability]
 
 
 def test_finish_reasons_count_as_the_guide_says():
@@ -78,3 +82,45 @@ def test_finish_reasons_count_as_the_guide_says():
         for reason in re.findall(r"`(\w+)`", row):
             answer = Message("assistant", "Done.", finish=reason)
             assert (is_final_answer(answer), is_refusal(answer)) == found, reason
+
+
+class Planning:
+    """
+    What the adapter's own would do: it asks twice.
+    """
+
+    async def guided(self, agent, messages, ask):
+        for _ in range(2):
+            answer = await ask(messages)
+        if agent == "broken":
+            raise OSError(answer)
+
+
+async def streamed(agent):
+    """
+    Return the chunks that an application is given.
+    """
+
+    async def chunks_of(messages):
+        for each in messages:
+            yield each
+
+    stream = defined(GUIDE, "streamed")["stream"]
+    return [each async for each in stream(Planning(), agent, ["a", "b"], chunks_of, "".join)]
+
+
+def test_the_streaming_example_passes_chunks_on():
+    """Those of every request, and the error of a run that fails."""
+    assert asyncio.run(streamed("ann")) == ["a", "b", "a", "b"]
+    with pytest.raises(OSError, match="ab"):
+        asyncio.run(streamed("broken"))
+
+
+def test_a_plan_that_the_application_saves_is_loaded():
+    """Into another agent, from text."""
+    names = defined(GUIDE, "saved by the application")
+    agent, other = SimpleNamespace(), SimpleNamespace()
+    assert names["kept_of"](agent) == {}
+    asyncio.run(names["keep"](agent, {"plan": [1]}))
+    names["load_plan"](other, names["save_plan"](agent))
+    assert names["kept_of"](other) == {"plan": [1]}

@@ -2,7 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime
-from threading import Barrier
+from threading import Barrier, Event
 
 import attrs
 import pytest
@@ -24,9 +24,11 @@ from todoplan.testing.adapters import (
     Seen,
     needs,
 )
+from todoplan.testing.adapters.checks import LONG_NUMBER
 from todoplan.testing.adapters.host import (
     TOOLSETS,
     Checks,
+    HungError,
     broken_runs,
     conversation,
     is_utf8,
@@ -143,6 +145,100 @@ def test_a_check_runs_where_all_is_declared():
 
     Checking().check("now")
     assert ran == ["now"]
+
+
+class Hanging(Sound):
+    """
+    A framework that hangs over a call with many nines.
+    """
+
+    awaits = True
+
+    def __init__(self, setup):
+        super().__init__(setup)
+        self.for_ever, self.cancelled = Event(), False
+
+    async def carry_on(self, record, script, events):
+        if any("99999" in str(call.arguments) for one in script.turns for call in one.calls):
+            sent = ""
+            while "99999" not in sent:
+                turn = await script.areply(self.request(record, ""), self.offered())
+                sent = str(turn.calls)
+            try:
+                await asyncio.sleep(60) if self.awaits else self.for_ever.wait(60)
+            finally:
+                self.cancelled = True
+        await super().carry_on(record, script, events)
+
+
+class Blocking(Hanging):
+    awaits = False
+
+
+class Limited(Whole):
+    time_limit = 0.2
+    hangs = Hanging
+
+    def host(self, setup):
+        self.made = self.hangs(setup)
+        return self.made
+
+
+@pytest.mark.parametrize("hangs", [Hanging, Blocking])
+def test_a_run_that_hangs_fails_and_says_what_to_take_out(hangs):
+    """
+    Whether it awaits or blocks its thread: the call that was sent, the limit, and the capabilities.
+    The next check is carried out.
+    """
+    suite = Limited()
+    suite.hangs = hangs
+    with pytest.raises(HungError) as caught:
+        suite.test_text_that_is_no_json_is_answered(LONG_NUMBER)
+    said = str(caught.value).splitlines()
+    assert said[0] == "the run took longer than 0.2 seconds (`time_limit`):"
+    assert said[1] == "  session one, exchange 2:"
+    assert said[2] == "    user: 'go'"
+    assert said[3].startswith("""    model: TaskCreate('{"subject": "Dig", "estimate": 9999""")
+    assert said[4] == "    no answer is kept"
+    assert said[5] == (
+        "  if the framework cannot take that, take the capability out: LONG_NUMBERS"
+        f" ({Capability.LONG_NUMBERS}), or TEXT_ARGUMENTS ({Capability.TEXT_ARGUMENTS})"
+    )
+    assert suite.made.cancelled is (hangs is Hanging)
+    suite.made.for_ever.set()
+    suite.test_two_agents_share_nothing()
+
+
+def test_a_run_that_hangs_over_what_every_adapter_answers_is_no_capability():
+    """Then the adapter is to be mended; and an error is not taken for one that was wanted."""
+    harness = Limited().harness()
+    long = turn(("TaskCreate", {"subject": "99999"}))
+    for run in (harness.run, harness.error):
+        with pytest.raises(HungError, match="no capability stands for that: every adapter has to"):
+            run(long, says())
+
+
+@pytest.mark.parametrize("threads", [True, False])
+def test_one_of_two_sessions_may_hang(threads):
+    """The one that hangs is named, in threads and in tasks."""
+    runs = {"ann": [says()], "bo": [turn(("TaskCreate", {"subject": "99999"})), says()]}
+    with pytest.raises(HungError, match="session bo, exchange 1"):
+        Limited().harness().together(runs, threads=threads)
+
+
+def test_an_error_of_the_frameworks_own_time_limit_is_its_own():
+    """It is raised as it is, and does not count as a run that hangs."""
+
+    class Impatient(Sound):
+        async def carry_on(self, record, script, events):
+            raise TimeoutError
+
+    class Suite(Whole):
+        def host(self, setup):
+            return Impatient(setup)
+
+    with pytest.raises(TimeoutError):
+        Suite().harness().run(says())
 
 
 def test_a_script_says_its_turns_and_then_that_it_is_done():

@@ -19,7 +19,8 @@ call_id, is_error)`, where a tool's answer has the id of its call. `tools` has a
 description, schema)` for each offered tool (`Capability.TOOLS`). The reply is a `ModelTurn` of
 `calls` (name, arguments, call_id), `text`, `finish` and `thoughts`. `run` returns the stored
 conversation as `Ran(messages, events)`, with `plan=...` if the framework's own result holds the
-plan. `edit` changes the plan as a person would.
+plan. `edit` changes the plan as a person would. A run that takes longer than the suite's
+`time_limit`, 30 seconds, fails.
 
 How to write the adapter itself: create the framework's tools from `toolset.definitions()`. Open a
 `Session` for each conversation (`todoplan.planner.session.opened`, or `opened_async` in an
@@ -36,10 +37,8 @@ and what guidance remembers.
 pytest also prints the capabilities of every tested adapter, and with `-vv` the whole conversation
 of a failed check, which is also the error's attribute `conversation`.
 
-To read the code, start with `host` (what an author writes and receives), then `harness` (runs a
-host and compares it with `outcome`), then the checks: `calls`, `states`, `mistakes`, `sessions`,
-`others`, `evidence`, `guidance`. `conversations` and `bad_arguments` hold what the scripted models
-send.
+To read the code, start with `host` (what an author writes and receives, and the harness that runs a
+host and compares the outcome), then `checks` and `others`.
 """
 
 from todoplan.dialogue.tools import Definition

@@ -16,15 +16,16 @@ from asyncio import Barrier as TaskBarrier
 from asyncio import BrokenBarrierError as TaskBarrierBroken
 from asyncio import timeout
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from contextlib import suppress
+from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial, wraps
 from itertools import count
-from threading import Barrier, BrokenBarrierError
+from threading import Barrier, BrokenBarrierError, Thread
 from traceback import format_exception
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 import attrs
 import pytest
@@ -44,7 +45,7 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS, Definition, ToolSet, tasks
 from todoplan.errors import PlanError, TodoplanError
 from todoplan.planner.verifying import Verifier
-from todoplan.testing.assertions import must, same, same_parts
+from todoplan.testing.assertions import clipped, must, same, same_parts
 from todoplan.testing.failures import TellsFailures
 from todoplan.testing.strategies import arguments, broken_arguments
 
@@ -56,6 +57,10 @@ _EXTRA_REQUESTS = 30
 # If a framework runs sessions one after the other, they never meet at the barrier. That is no
 # failure.
 _PARTNER_SECONDS = 1.0
+# What a run that was cancelled at its time limit may take to end.
+_CANCEL_SECONDS = 1.0
+
+T = TypeVar("T")
 
 
 @attrs.frozen
@@ -129,8 +134,7 @@ class Script:
         if do := self._meanwhile.get(len(self.requests) - 1):
             # In a thread, like an edit by another client: the framework's event loop must not be
             # blocked.
-            with ThreadPoolExecutor(1) as pool:
-                pool.submit(do).result()
+            in_thread(do).result()
         extra = len(self.requests) - len(self.turns)
         if self._meet is not None and extra <= 0:
             with suppress(BrokenBarrierError):
@@ -256,83 +260,143 @@ class Host(Protocol):
 class Capability(StrEnum):
     """
     Something that some frameworks do not support. Checks of undeclared capabilities are skipped.
+
+    The value says what it is, and `offered` what a host and its adapter must do for it.
     """
 
+    offered: str
+
+    def __new__(cls, says: str, offered: str) -> Self:
+        """Return a member whose value is its first text."""
+        member = str.__new__(cls, says)
+        member._value_, member.offered = says, offered
+        return member
+
     # MCP serves tools and has no access to the model: no turns, no reminders, no answers.
-    MODEL = "it runs a model, and what the model is sent can be read"
-    TOOLS = "the tools that a model is offered can be read, as it is offered them"
-    TURNS = "it knows which calls belong to one model turn, and their order"
-    REMINDERS = "it can put a text at the tail of one request, unsaved"
-    FURTHER_TURNS = "it can send a final answer back to the model"
-    FINISH = "why an answer ended reaches the adapter, such as that the provider refused it"
-    THOUGHTS = "a model's thoughts reach the adapter apart from its text"
+    MODEL = (
+        "it runs a model, and what the model is sent can be read",
+        (
+            "`run` awaits `script.areply(messages, tools)` for each request, as it is sent;"
+            " without a model it carries out the calls of `script.turns`"
+        ),
+    )
+    TOOLS = (
+        "the tools that a model is offered can be read, as it is offered them",
+        "`tools` of each request, or `script.offer(tools)` once in a run",
+    )
+    TURNS = (
+        "it knows which calls belong to one model turn, and their order",
+        "calls of a turn are answered by `toolbox.turn`, `answered_after` or `answered_beside`",
+    )
+    REMINDERS = (
+        "it can put a text at the tail of one request, unsaved",
+        (
+            "the text of `Guidance.before_model` at the tail of the request, and "
+            "its memory beside the plan"
+        ),
+    )
+    FURTHER_TURNS = (
+        "it can send a final answer back to the model",
+        (
+            '`Guidance.after_model` on each answer: on "again" the model is '
+            'asked once more with the text, on "raise" the run ends in `unfinished_error(plan)`'
+        ),
+    )
+    FINISH = (
+        "why an answer ended reaches the adapter, such as that the provider refused it",
+        "the host sends `turn.finish`; the adapter gives it on as `Message.finish`",
+    )
+    THOUGHTS = (
+        "a model's thoughts reach the adapter apart from its text",
+        "the host sends `turn.thoughts`; they are not in `Message.text`",
+    )
     # Some frameworks validate arguments first, and answer with texts of their own.
-    ARGUMENTS = "arguments that break the schema reach the adapter as they were sent"
+    ARGUMENTS = (
+        "arguments that break the schema reach the adapter as they were sent",
+        "nothing validates before the toolbox does",
+    )
     # LangChain and the SDKs of Anthropic and Gemini pass on parsed arguments. AgentScope repairs a
     # text by itself, so it has this capability and not the next.
-    TEXT_ARGUMENTS = "the model's arguments are a text, which may be no JSON"
-    RAW_ARGUMENTS = "arguments that are no JSON object reach the adapter as the text they are"
-    BROKEN_TEXTS = "texts that are no UTF-8, half a surrogate pair, do not stop a run"
+    TEXT_ARGUMENTS = (
+        "the model's arguments are a text, which may be no JSON",
+        "the host sends a text as it is",
+    )
+    RAW_ARGUMENTS = (
+        "arguments that are no JSON object reach the adapter as the text they are",
+        "that text is what the toolbox is given",
+    )
+    BROKEN_TEXTS = (
+        "texts that are no UTF-8, half a surrogate pair, do not stop a run",
+        "what is saved and sent takes any Python string",
+    )
     # AgentScope does not catch the ValueError of json.loads, which ends the run.
-    LONG_NUMBERS = "a number of more digits than Python reads does not stop a run"
+    LONG_NUMBERS = (
+        "a number of more digits than Python reads neither stops a run nor hangs it",
+        (
+            "nothing reads the text by `json.loads` unguarded, also when saving; take it out if"
+            " the framework raises an error over such a number, or waits for ever"
+        ),
+    )
     # OpenAI Agents by default ends the run with a ModelBehaviorError.
-    UNKNOWN_TOOLS = "a call of a tool that is not there is answered, not raised"
+    UNKNOWN_TOOLS = (
+        "a call of a tool that is not there is answered, not raised",
+        "an answer to each call, also of a tool that nobody has",
+    )
     # OpenAI's APIs have no error mark: an error is a text.
-    ERROR_FLAG = "an answer can be marked as an error"
-    EVENTS = "the application is told of the events"
-    EDITS = "a person can change the plan of a session between two runs"
-    LISTED = "a list drops only what its own session has listed (law 15)"
+    ERROR_FLAG = (
+        "an answer can be marked as an error",
+        "`reply.is_error` in the framework's mark, read back as `Seen.is_error`",
+    )
+    EVENTS = (
+        "the application is told of the events",
+        "`reply.events` told to the application, given as `Ran(events=)`",
+    )
+    EDITS = (
+        "a person can change the plan of a session between two runs",
+        "`edit`, by an `edit_plan`: `session.edit(command, actor=...)`",
+    )
+    LISTED = (
+        "a list drops only what its own session has listed (law 15)",
+        "a `Session` for each conversation, whose record is kept with it; `seed`",
+    )
     # If a framework overwrites changes made during a run with its own state, an edit must be
     # refused.
-    LIVE_EDITS = "a person can change the plan of a session while a run goes on"
-    RETURNS = "what a run returns holds the plan"
-    VERIFIER = "the program can look whether a task is done before a call completes it"
-    CLOCK = "the times of a change can be given"
-    RESUME = "the plan is kept by the framework's own persistence, and resumed from it"
-    THREADS = "sessions run in threads side by side"
-    TASKS = "sessions run as asynchronous tasks side by side"
+    LIVE_EDITS = (
+        "a person's edit while a run goes on is accepted, and is in the plan after the run",
+        (
+            "`edit` from another thread while `run` goes on; without this capability such an edit"
+            " is refused, by a `Rejected` or a `TodoplanError`"
+        ),
+    )
+    RETURNS = (
+        "what a run returns holds the plan",
+        "`Ran(plan=)`, read from what the framework's run returned",
+    )
+    VERIFIER = (
+        "the program can look whether a task is done before a call completes it",
+        "`setup.verify`, by `Verifying.of(toolbox, verify).answer(attempt)`",
+    )
+    CLOCK = ("the times of a change can be given", "`at=setup.clock()` with each call")
+    RESUME = (
+        "the plan is kept by the framework's own persistence, and resumed from it",
+        "`saved()`: a text, bytes or a path; `resume(saved)` on a new host",
+    )
+    THREADS = (
+        "sessions run in threads side by side",
+        "`run` in a thread each, for other sessions of the same host",
+    )
+    TASKS = ("sessions run as asynchronous tasks side by side", "`run` as a task each, of one loop")
 
 
 ALL = frozenset(Capability)
 """All capabilities. Subtract those that the framework does not support."""
 
-OFFERED: dict[Capability, str] = {
-    Capability.MODEL: "`run` awaits `script.areply(messages, tools)` for each request, as it is "
-    "sent; without a model it carries out the calls of `script.turns`",
-    Capability.TOOLS: "`tools` of each request, or `script.offer(tools)` once in a run",
-    Capability.TURNS: "calls of a turn are answered by `toolbox.turn`, `answered_after` or "
-    "`answered_beside`",
-    Capability.REMINDERS: "the text of `Guidance.before_model` at the tail of the request, and "
-    "its memory beside the plan",
-    Capability.FURTHER_TURNS: '`Guidance.after_model` on each answer: on "again" the model is '
-    'asked once more with the text, on "raise" the run ends in `unfinished_error(plan)`',
-    Capability.FINISH: "the host sends `turn.finish`; the adapter gives it on as `Message.finish`",
-    Capability.THOUGHTS: "the host sends `turn.thoughts`; they are not in `Message.text`",
-    Capability.ARGUMENTS: "nothing validates before the toolbox does",
-    Capability.TEXT_ARGUMENTS: "the host sends a text as it is",
-    Capability.RAW_ARGUMENTS: "that text is what the toolbox is given",
-    Capability.BROKEN_TEXTS: "what is saved and sent takes any Python string",
-    Capability.LONG_NUMBERS: "nothing reads the text by `json.loads` unguarded, also when saving",
-    Capability.UNKNOWN_TOOLS: "an answer to each call, also of a tool that nobody has",
-    Capability.ERROR_FLAG: "`reply.is_error` in the framework's mark, read back as `Seen.is_error`",
-    Capability.EVENTS: "`reply.events` told to the application, given as `Ran(events=)`",
-    Capability.EDITS: "`edit`, by an `edit_plan`: `session.edit(command, actor=...)`",
-    Capability.LISTED: "a `Session` for each conversation, whose record is kept with it; `seed`",
-    Capability.LIVE_EDITS: "`edit` from another thread while `run` goes on: in the plan after it",
-    Capability.RETURNS: "`Ran(plan=)`, read from what the framework's run returned",
-    Capability.VERIFIER: "`setup.verify`, by `Verifying.of(toolbox, verify).answer(attempt)`",
-    Capability.CLOCK: "`at=setup.clock()` with each call",
-    Capability.RESUME: "`saved()`: a text, bytes or a path; `resume(saved)` on a new host",
-    Capability.THREADS: "`run` in a thread each, for other sessions of the same host",
-    Capability.TASKS: "`run` as a task each, of one loop",
-}
-"""What a host and its adapter must do for each capability."""
-
 
 class Capable(Protocol):
-    """Anything that declares its capabilities."""
+    """Anything that declares its capabilities. The checks note in `needed` which they need."""
 
     capabilities: frozenset[Capability]
+    needed: tuple[Capability, ...]
 
 
 Check = TypeVar("Check", bound=Callable[..., None])
@@ -359,6 +423,7 @@ def leave_out_without(suite: Capable, *wanted: Capability) -> None:
     for capability in wanted:
         if capability not in suite.capabilities:
             pytest.skip(f"not declared: {capability.name}: {capability}")
+    suite.needed = (*getattr(suite, "needed", ()), *wanted)
 
 
 # -------- conversations --------
@@ -598,8 +663,17 @@ class Outcome:
     ran: Ran
     plan: Plan
     wanted: Expected
-    requests: Sequence[tuple[Seen, ...]] = ()
-    offered: Sequence[tuple[Definition, ...]] = ()
+    script: Script
+
+    @property
+    def requests(self) -> Sequence[tuple[Seen, ...]]:
+        """The requests to the model."""
+        return self.script.requests
+
+    @property
+    def offered(self) -> Sequence[tuple[Definition, ...]]:
+        """The tools that were offered, each time."""
+        return self.script.offered
 
     def request(self, index: int) -> tuple[Seen, ...]:
         """Return the request with an index. Negative indexes count from the last request."""
@@ -747,52 +821,36 @@ def _numbered(events: Iterable[Event]) -> dict[str, object]:
 _PHASES = tuple(phase for phase in Phase if phase is not Phase.explain)
 
 
-_Both = tuple[Ran, Script]
-"""What a run returned, and the script with the requests."""
+def in_thread(work: Callable[[], T]) -> Future[T]:
+    """Start a function in a thread. If it hangs, it does not keep Python from ending."""
+    future: Future[T] = Future()
 
-SideBySide = Callable[[Host, Mapping[str, Run]], dict[str, _Both]]
-"""A way to run several sessions at the same time."""
+    def carry_out() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - raised where the result is read
+            future.set_exception(error)
 
-
-def _harness_run(host: Host, session: str, script: Script) -> Ran:
-    """Run a session once, in an event loop of its own."""
-
-    async def once() -> Ran:
-        return await host.run(session, script)
-
-    return asyncio.run(once())
+    Thread(target=copy_context().run, args=(carry_out,), daemon=True).start()
+    return future
 
 
-def in_threads(host: Host, runs: Mapping[str, Run]) -> dict[str, _Both]:
-    """Run each session in a thread; their models answer at the same time."""
-    # Without the barrier one session would end before the other begins, and nothing could mix.
-    meet = Barrier(len(runs))
-    scripts = {name: Script(*turns, meet=meet) for name, turns in runs.items()}
-    with ThreadPoolExecutor(len(runs)) as pool:
-        started = {name: pool.submit(_harness_run, host, name, scripts[name]) for name in runs}
-        return {name: (future.result(), scripts[name]) for name, future in started.items()}
-
-
-def in_tasks(host: Host, runs: Mapping[str, Run]) -> dict[str, _Both]:
-    """Run sessions as tasks of one event loop; their models answer at the same time."""
-    ameet = asyncio.Barrier(len(runs))
-    scripts = {name: Script(*turns, ameet=ameet) for name, turns in runs.items()}
-
-    async def together() -> list[Ran]:
-        return await asyncio.gather(*(host.run(name, scripts[name]) for name in runs))
-
-    ended = asyncio.run(together())
-    return {name: (ran, scripts[name]) for name, ran in zip(runs, ended, strict=True)}
+class HungError(AssertionError):
+    """A run took longer than the suite's `time_limit`."""
 
 
 class Checks(TellsFailures):
     """
     Base class of all checks.
 
-    `drawing` has Hypothesis' settings for drawn conversations.
+    `drawing` has Hypothesis' settings for drawn conversations. `time_limit` is how many seconds a
+    run may take: a check whose run hangs fails, and the next one begins. Each run has a thread and
+    an event loop of its own, so that this holds for frameworks that block as well.
     """
 
     capabilities: frozenset[Capability] = ALL
+    needed: tuple[Capability, ...] = ()
+    time_limit: float = 30.0
     # Few examples: each is a conversation through the framework and takes its time.
     drawing: settings = settings(max_examples=10, deadline=None, phases=_PHASES)
     latest: Harness | None = None
@@ -826,7 +884,7 @@ class Checks(TellsFailures):
     ) -> Harness:
         """Return a harness with a new host."""
         setup = Setup(Toolbox(toolset, policy), guidance, verify=verify)
-        self.latest = Harness(self.capabilities, setup, self.host)
+        self.latest = Harness(self, setup)
         return self.latest
 
 
@@ -834,44 +892,77 @@ class Checks(TellsFailures):
 class Harness:
     """Runs a host, and computes the expected result."""
 
-    capabilities: frozenset[Capability]
+    checks: Checks
     setup: Setup
-    make: Callable[[Setup], Host]
     host: Host = attrs.field(init=False)
     transcripts: list[Transcript] = attrs.field(factory=list)
     _numbers: Iterator[int] = attrs.field(factory=partial(count, 1))
 
     def __attrs_post_init__(self) -> None:
-        self.host = self.make(self.setup)
+        self.host = self.checks.host(self.setup)
 
-    def go(self, *turns: ModelTurn, session: str = "one") -> Outcome:
-        """Run a session once, with turns whose calls already have ids."""
-        wanted = self.wanted(self.host.plan(session), turns)
-        script = Script(*turns)
-        return self.done(self._ran(session, script), session, wanted, script)
+    def go(self, scripts: Mapping[str, Script], *, threads: bool = False) -> dict[str, Outcome]:
+        """
+        Run each of the named sessions once, all at the same time: as tasks of one event loop, or in
+        threads.
 
-    def _ran(self, session: str, script: Script) -> Ran:
-        self.transcripts.append(transcript := Transcript(session, script))
-        transcript.kept = (ran := _harness_run(self.host, session, script)).messages
-        return ran
+        Raises:
+            HungError: a run takes longer than the time limit.
+        """
+        wanted = {
+            name: expected(self.setup, self.host.plan(name), script.turns)
+            for name, script in scripts.items()
+        }
+        talks = {name: Transcript(name, script) for name, script in scripts.items()}
+        self.transcripts += talks.values()
+        ran: dict[str, Ran] = {}
 
-    def wanted(self, plan: Plan, turns: Run) -> Expected:
-        """Return the result of the function-calling adapter on a plan."""
-        return expected(self.setup, plan, turns)
+        async def run(name: str) -> None:
+            ran[name] = await self.host.run(name, scripts[name])
+            talks[name].kept = ran[name].messages
+
+        async def limited(names: Iterable[str]) -> None:
+            try:
+                async with timeout(self.checks.time_limit) as limit:
+                    await asyncio.gather(*map(run, names))
+            except TimeoutError:
+                if not limit.expired():  # it is an error of the framework
+                    raise
+
+        groups = [[name] for name in scripts] if threads else [[*scripts]]
+        started = [in_thread(partial(asyncio.run, limited(group))) for group in groups]
+        # A run that awaits is cancelled at its limit. One that blocks is left behind in its thread.
+        wait(started, self.checks.time_limit + _CANCEL_SECONDS)
+        for future in started:
+            if future.done():
+                future.result()
+        if hung := [talk for name, talk in talks.items() if name not in ran]:
+            raise HungError(self._hung(hung[0]))
+        return {
+            name: Outcome(ran[name], self.host.plan(name), wanted[name], script)
+            for name, script in scripts.items()
+        }
+
+    def _hung(self, talk: Transcript) -> str:
+        lines = [clipped(line) for each in talk.exchanges()[-1:] for line in each.splitlines()]
+        head = f"the run took longer than {self.checks.time_limit:g} seconds (`time_limit`):"
+        named = [f"{each.name} ({each})" for each in reversed(self.checks.needed)]
+        advice = (
+            "if the framework cannot take that, take the capability out: " + ", or ".join(named)
+            if named
+            else "no capability stands for that: every adapter has to answer it"
+        )
+        return "\n  ".join([head, *lines, advice])
 
     def together(
-        self, side_by_side: SideBySide, runs: Mapping[str, Sequence[ModelTurn]]
+        self, runs: Mapping[str, Sequence[ModelTurn]], *, threads: bool
     ) -> dict[str, Outcome]:
-        """Run each of the named sessions once, all at the same time."""
-        made = dict(zip(runs, self.numbered(*runs.values()), strict=True))
-        wanted = {name: self.wanted(self.host.plan(name), made[name]) for name in made}
-        ended = side_by_side(self.host, made)
-        self.transcripts += [Transcript(name, s, ran.messages) for name, (ran, s) in ended.items()]
-        return {name: self.done(ran, name, wanted[name], s) for name, (ran, s) in ended.items()}
-
-    def done(self, ran: Ran, session: str, wanted: Expected, script: Script) -> Outcome:
-        """Return the outcome of a run that has ended."""
-        return Outcome(ran, self.host.plan(session), wanted, script.requests, script.offered)
+        """Run each of the named sessions once; their models answer at the same time."""
+        # Without the barrier one session would end before the other begins, and nothing could mix.
+        meet, ameet = (Barrier(len(runs)), None) if threads else (None, TaskBarrier(len(runs)))
+        made = zip(runs, self.numbered(*runs.values()), strict=True)
+        scripts = {name: Script(*turns, meet=meet, ameet=ameet) for name, turns in made}
+        return self.go(scripts, threads=threads)
 
     def runs(self, *runs: Sequence[ModelTurn], session: str = "one") -> list[Outcome]:
         """
@@ -881,7 +972,7 @@ class Harness:
         """
         done = []
         for turns in self.numbered(*runs):
-            done.append(self.go(*turns, session=session))
+            done.append(self.go({session: Script(*turns)})[session])
             self.setup.clock.move_on()
         return done
 
@@ -889,7 +980,7 @@ class Harness:
         """Return the runs with an id for each call, unique within this harness."""
         # Most frameworks run the calls of a turn in parallel; without knowledge of turns their
         # order is open.
-        singly = Capability.TURNS not in self.capabilities
+        singly = Capability.TURNS not in self.checks.capabilities
         return numbered(runs, self._numbers, singly=singly)
 
     def run(self, *turns: ModelTurn, session: str = "one") -> Outcome:
@@ -898,7 +989,7 @@ class Harness:
 
     def at_once(self, *turns: ModelTurn) -> Outcome:
         """Run a session once, with the calls of a turn kept together whatever the capabilities."""
-        return self.go(*numbered([turns], self._numbers)[0])
+        return self.go({"one": Script(*numbered([turns], self._numbers)[0])})["one"]
 
     def error(self, *turns: ModelTurn) -> str:
         """
@@ -907,6 +998,8 @@ class Harness:
         """
         try:
             self.run(*turns)
+        except HungError:
+            raise
         except Exception as error:  # noqa: BLE001 - frameworks raise errors of their own
             return "".join(format_exception(error)).strip()
         return ""
@@ -928,7 +1021,7 @@ class Harness:
             f"host.saved() returned a {kind}, wanted a text or bytes: what the framework has"
             " saved, or the path where it lies",
         )
-        self.host = self.make(self.setup)
+        self.host = self.checks.host(self.setup)
         self.host.resume(saved)
 
     def edit(self, command: Command, actor: str, session: str = "one") -> Plan:
@@ -966,9 +1059,7 @@ class Harness:
                 refused.append(decision.text if isinstance(decision, Rejected) else "")
 
         (run,) = self.numbered(turns)
-        script = Script(*run, meanwhile={request: edit})
-        wanted = self.wanted(self.host.plan(session), run)
-        outcome = self.done(self._ran(session, script), session, wanted, script)
+        outcome = self.go({session: Script(*run, meanwhile={request: edit})})[session]
         must(refused, f"the model was not asked {request + 1} times")
         return outcome, refused[0]
 
