@@ -922,8 +922,9 @@ class Harness:
             talks[name].kept = ran[name].messages
 
         async def limited(names: Iterable[str]) -> None:
+            limit = timeout(self.checks.time_limit)
             try:
-                async with timeout(self.checks.time_limit) as limit:
+                async with limit:
                     await asyncio.gather(*map(run, names))
             except TimeoutError:
                 if not limit.expired():  # it is an error of the framework
