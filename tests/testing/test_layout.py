@@ -6,12 +6,13 @@ import pytest
 from support.architecture import ROOT, is_module, modules
 
 ROOMS = {
-    "": {"strategies", "machine"},
+    "": {"counterexamples", "machine", "strategies"},
     "registering": {"strategies"},
     "assertions": set(),
     "failures": {"assertions"},
     "strategies": {"registering"},
     "machine": {"strategies"},
+    "counterexamples": {"machine", "strategies"},
     "adapters": {"assertions", "failures", "strategies"},
     "stores": {"assertions", "strategies"},
 }

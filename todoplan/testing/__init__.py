@@ -2,13 +2,14 @@
 Property tests for plan behaviour: Hypothesis strategies, state machines, and two test suites.
 
 `todoplan.testing.strategies` draws plans, commands, tool arguments (also broken ones) and more.
+`find_counterexample` finds a change on which a rule of your own and your law disagree.
 `PlanMachine` and `ToolMachine` compare your agent loop, rules or tool set with todoplan's own
 `decide`, step by step. `todoplan.testing.adapters` tests an adapter, `todoplan.testing.stores` a
 store. All of these are loaded lazily.
 
-To read the code, start with `strategies`, on which everything else is built, then `machine`, then
-the two suites, which share only `assertions`. `failures` builds the message of a failed adapter
-check. `registering` is the part that Hypothesis loads by itself.
+To read the code, start with `strategies`, on which everything else is built, then `machine` and
+`counterexamples`, then the two suites, which share only `assertions`. `failures` builds the message
+of a failed adapter check. `registering` is the part that Hypothesis loads by itself.
 """
 
 from importlib.util import find_spec
@@ -19,9 +20,16 @@ from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
     from todoplan.testing import strategies
-    from todoplan.testing.machine import PlanMachine, ToolMachine
+    from todoplan.testing.counterexamples import find_counterexample
+    from todoplan.testing.machine import PlanMachine, RuleNeverFiredWarning, ToolMachine
 
-__all__ = ["PlanMachine", "ToolMachine", "strategies"]
+__all__ = [
+    "PlanMachine",
+    "RuleNeverFiredWarning",
+    "ToolMachine",
+    "find_counterexample",
+    "strategies",
+]
 __dir__ = listing(__all__)
 
 # Searched for, not imported: Hypothesis may be in the middle of its own import when it loads this
@@ -33,10 +41,8 @@ if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled n
     __getattr__ = loader(
         __name__,
         {
-            "machine": (
-                "PlanMachine",
-                "ToolMachine",
-            ),
+            "counterexamples": ("find_counterexample",),
+            "machine": ("PlanMachine", "RuleNeverFiredWarning", "ToolMachine"),
             "strategies": "strategies",
         },
     )

@@ -22,9 +22,12 @@ adapter. Add `@rule` and `@invariant` methods as in any Hypothesis machine.
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import Enum
+from functools import lru_cache, wraps
 from textwrap import indent
 from types import MappingProxyType
 from typing import Any
@@ -56,7 +59,8 @@ from todoplan.core.plan.model import (
 )
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import unresolved_blockers
-from todoplan.core.rules import DEFAULT, Policy, inspect
+from todoplan.core.problems import Problem
+from todoplan.core.rules import DEFAULT, RULES, Change, Check, Policy, Rule, Severity, inspect
 from todoplan.dialogue.calls import Call, Reply
 from todoplan.dialogue.replies import list_text
 from todoplan.dialogue.toolbox import Toolbox
@@ -65,6 +69,7 @@ from todoplan.errors import PlanError
 from todoplan.testing.strategies.breaks import BREAKS, broken_arguments
 from todoplan.testing.strategies.calls import arguments
 from todoplan.testing.strategies.command import claimings, commands
+from todoplan.testing.strategies.near import commands_near
 from todoplan.testing.strategies.sensible import growth, meddling, sensible_commands
 from todoplan.testing.strategies.values import times
 
@@ -104,6 +109,30 @@ def outcome(before: Plan, answer: Answer) -> Outcome:
     return Outcome(answer.plan, answer.events, answer.is_error, codes)
 
 
+class _TestCase:
+    """Gives each machine a test case that warns of rules of the user's own which never objected."""
+
+    def __get__(self, _: object, machine: type[_Machine]) -> Any:
+        return _test_case(machine)
+
+
+@lru_cache  # as in Hypothesis: settings are assigned to it
+def _test_case(machine: type[_Machine]) -> Any:
+    base: Any = super(_Machine, machine).TestCase
+
+    class TestCase(base):  # type: ignore[misc]
+        @wraps(base.runTest)
+        def runTest(self) -> None:  # noqa: N802 - unittest's name
+            _, fired = counting(machine.policy)
+            for name in fired:
+                fired[name] = 0
+            super().runTest()
+            warn_of_silence([name for name, many in fired.items() if not many], "the whole run")
+
+    TestCase.__name__, TestCase.__qualname__ = base.__name__, base.__qualname__
+    return TestCase
+
+
 class _Machine(RuleBasedStateMachine):
     """
     The plan of the code under test, and the laws that hold after every step.
@@ -111,6 +140,7 @@ class _Machine(RuleBasedStateMachine):
     `policy` applies to all steps. `times` enables the comparison of times.
     """
 
+    TestCase = _TestCase()
     policy: Policy = DEFAULT
     # Most hosts use a clock of their own. Times can be compared only if the host accepts `at`.
     times: bool = False
@@ -243,7 +273,8 @@ class PlanMachine(_Machine):
 
     def _decided(self, command: Command) -> Decision:
         at, actor, fences = self.at, self.actor, self.fences
-        return decide(self.plan, command, self.policy, at=at, actor=actor, fences=fences)
+        policy, _ = counting(self.policy)
+        return decide(self.plan, command, policy, at=at, actor=actor, fences=fences)
 
     def do(
         self,
@@ -272,6 +303,14 @@ class PlanMachine(_Machine):
     def blind(self, data: st.DataObject, command: Command, at: datetime | None) -> None:
         """Give an arbitrary command, legal or not."""
         self._give(data, command, at)
+
+    # Arbitrary commands seldom reach what a rule of the user's own is about.
+    @precondition(lambda self: bool(own_rules(self.policy)))
+    @rule(data=st.data(), at=times())
+    def near_own_rules(self, data: st.DataObject, at: datetime | None) -> None:
+        """Give a command that varies what the rules of your own and `carry_out` read."""
+        own = own_rules(self.policy)
+        self._give(data, data.draw(commands_near(self.plan, *own, type(self).carry_out)), at)
 
     # Arbitrary commands leave most plans empty, and few of them claim a task.
     @precondition(lambda self: len(self.plan) < _FEW)
@@ -337,7 +376,7 @@ class ToolMachine(_Machine):
         return self._answered(call.name, call.arguments)
 
     def _answered(self, name: str, given: Any) -> Reply:
-        return Toolbox(self.toolset, self.policy).call(self.plan, name, given)
+        return Toolbox(self.toolset, counting(self.policy)[0]).call(self.plan, name, given)
 
     def send(self, call: Call, meant: dict[str, Any] | None) -> None:
         """
@@ -376,6 +415,55 @@ class ToolMachine(_Machine):
         """Return the breaks that fit the current plan."""
         tools = self.toolset.tools
         return tuple(n for n in self.breaks if any(BREAKS[n].fits(t, self.plan) for t in tools))
+
+
+class RuleNeverFiredWarning(UserWarning):
+    """
+    A rule of your own objected to nothing in a whole run, so that the run says little about it.
+    """
+
+
+def warn_of_silence(rules: Iterable[str], run: str) -> None:
+    """Warn of rules that never objected during a run."""
+    for name in rules:
+        msg = (
+            f"the rule {name} objected to nothing in {run}: either it never can, or what it objects"
+            " to was not drawn; give such commands in a step of your own, or look at its `on`"
+        )
+        warnings.warn(msg, RuleNeverFiredWarning, stacklevel=3)
+
+
+@lru_cache(maxsize=16)
+def counting(policy: Policy) -> tuple[Policy, Counter[str]]:
+    """
+    Return the policy with checks that count the changes to which a rule objected, by its name.
+
+    Only rules of the user's own are counted. Equal policies share the counts.
+    """
+    own = own_rules(policy)
+    fired = Counter({each.name: 0 for each in own})
+    for each in own:
+        counted = attrs.evolve(each, check=_counted(each, fired))
+        policy = policy.adding(counted, policy.severity(each.name))
+    return policy, fired
+
+
+def own_rules(policy: Policy) -> tuple[Rule, ...]:
+    """Return the rules of the user's own that are on."""
+    on = (each for each, level in policy.rules if level is not Severity.OFF)
+    return tuple(each for each in on if RULES.get(each.name) is not each)
+
+
+def _counted(own: Rule, fired: Counter[str]) -> Check:
+    def check(change: Change) -> Iterable[Problem]:
+        found: Any = own.check(change)
+        # What is no answer is refused where the rule is judged.
+        if isinstance(found, Iterable):
+            found = tuple(found)
+        fired[own.name] += bool(found)
+        return found  # type: ignore[no-any-return]
+
+    return check
 
 
 def _parts(command: Command) -> Iterator[Command]:

@@ -118,7 +118,8 @@ def growth(draw: DrawFn, plan: Plan) -> Command:
     return _list(draw, plan)
 
 
-def _one(draw: DrawFn, here: Iterable[Task]) -> Task:
+def one(draw: DrawFn, here: Iterable[Task]) -> Task:
+    """Draw one of the tasks."""
     tasks = tuple(here)
     return tasks[draw(st.integers(0, len(tasks) - 1))]
 
@@ -135,7 +136,7 @@ def _parent(draw: DrawFn, ids: Sequence[str]) -> str | None:
     return draw(st.sampled_from([*[None] * max(len(ids), 1), *ids]))
 
 
-def _fence(task: Task) -> int | None:
+def fence_of(task: Task) -> int | None:
     """Return the fencing token that a change of the task's status must carry (law 19)."""
     return None if task.claim is None else task.claim.fence
 
@@ -172,8 +173,8 @@ def _list(draw: DrawFn, plan: Plan) -> CreateTasks:
 
 
 def _move(draw: DrawFn, plan: Plan) -> UpdateTask:
-    task = _one(draw, plan)
-    return UpdateTask(task.id, status=draw(STATUSES), fence=_fence(task))
+    task = one(draw, plan)
+    return UpdateTask(task.id, status=draw(STATUSES), fence=fence_of(task))
 
 
 def _finish(draw: DrawFn, plan: Plan) -> Command:
@@ -182,22 +183,25 @@ def _finish(draw: DrawFn, plan: Plan) -> Command:
     if not left:
         return _creation(draw, plan)
     chosen = _some(draw, left, 3) or left[:1]
-    done = [UpdateTask(each, status=Status.COMPLETED, fence=_fence(plan[each])) for each in chosen]
+    done = [
+        UpdateTask(each, status=Status.COMPLETED, fence=fence_of(plan[each])) for each in chosen
+    ]
     return done[0] if len(done) == 1 else Batch(tuple(done))
 
 
 def _move_free(draw: DrawFn, plan: Plan) -> UpdateTask:
     # In a batch, an earlier part may end the claim whose fencing token a later part carries.
-    task = _one(draw, [task for task in plan if task.claim is None] or plan)
+    task = one(draw, [task for task in plan if task.claim is None] or plan)
     return UpdateTask(task.id, status=UNSET if task.claim else draw(STATUSES))
 
 
 def _edit(draw: DrawFn, plan: Plan) -> UpdateTask:
     changes = {name: draw(CHANGES[name]) for name in draw(_NAMED)}
-    return UpdateTask(_one(draw, plan).id, **changes)
+    return UpdateTask(one(draw, plan).id, **changes)
 
 
-def _link(draw: DrawFn, plan: Plan) -> UpdateTask:
+def link(draw: DrawFn, plan: Plan) -> UpdateTask:
+    """Draw new blockers of a task."""
     # Edges go only from earlier to later tasks, so there is no cycle.
     order = topological_order(plan)
     place = draw(st.integers(0, len(order) - 1))
@@ -206,40 +210,43 @@ def _link(draw: DrawFn, plan: Plan) -> UpdateTask:
     return UpdateTask(order[place], add_blocked_by=tuple(sorted(ends)))
 
 
-def _unlink(draw: DrawFn, plan: Plan) -> UpdateTask:
-    task = _one(draw, [task for task in plan if task.blocked_by] or plan)
+def unlink(draw: DrawFn, plan: Plan) -> UpdateTask:
+    """Draw the removal of a blocker."""
+    task = one(draw, [task for task in plan if task.blocked_by] or plan)
     return UpdateTask(task.id, remove_blocked_by=task.blocked_by[:1])
 
 
-def _nest(draw: DrawFn, plan: Plan) -> UpdateTask:
-    task = _one(draw, plan)
+def nest(draw: DrawFn, plan: Plan) -> UpdateTask:
+    """Draw a new parent of a task."""
+    task = one(draw, plan)
     fit = [each.id for each in plan if may_contain(plan, each.id, task.id)]
     return UpdateTask(task.id, parent=draw(st.sampled_from([*fit, None])))
 
 
-def _place(draw: DrawFn, plan: Plan) -> MoveTask:
-    task = _one(draw, plan)
+def place(draw: DrawFn, plan: Plan) -> MoveTask:
+    """Draw a new place of a task, beside another one."""
+    task = one(draw, plan)
     fit = {None, *(each.id for each in plan if may_contain(plan, each.id, task.id))}
-    beside = _one(draw, [each for each in plan if each.parent in fit | {task.parent}]).id
+    beside = one(draw, [each for each in plan if each.parent in fit | {task.parent}]).id
     before, after = (beside, None) if draw(st.booleans()) else (None, beside)
     return MoveTask(task.id, before, after)
 
 
 def _wait(draw: DrawFn, plan: Plan) -> UpdateTask:
-    task = _one(draw, plan)
+    task = one(draw, plan)
     # A closed task cannot wait, so it is reopened in the same step.
     status = UNSET if task.status in OPEN else Status.PENDING
     waiting = draw(CHANGES["waiting"])
-    return UpdateTask(task.id, status=status, waiting=waiting, fence=_fence(task))
+    return UpdateTask(task.id, status=status, waiting=waiting, fence=fence_of(task))
 
 
 def _answer(draw: DrawFn, plan: Plan) -> Command:
     waiting = tuple(plan.waiting())
-    return AnswerTask(_one(draw, waiting).id, "yes") if waiting else _wait(draw, plan)
+    return AnswerTask(one(draw, waiting).id, "yes") if waiting else _wait(draw, plan)
 
 
 def _find(draw: DrawFn, plan: Plan) -> RecordEvidence:
-    return attrs.evolve(draw(findings()), task_id=_one(draw, plan).id)
+    return attrs.evolve(draw(findings()), task_id=one(draw, plan).id)
 
 
 def _claim(draw: DrawFn, plan: Plan) -> ClaimTask:
@@ -252,8 +259,8 @@ def _hold(draw: DrawFn, plan: Plan) -> Command:
     held = [task for task in plan if task.claim]
     if not held:
         return _claim(draw, plan)
-    task = _one(draw, held)
-    fence = _fence(task) or 1
+    task = one(draw, held)
+    fence = fence_of(task) or 1
     return ReleaseClaim(task.id, fence) if draw(st.booleans()) else RenewClaim(task.id, fence)
 
 
@@ -261,13 +268,14 @@ def _agree(draw: DrawFn, _: Plan) -> ApprovePlan:
     return draw(agreements())
 
 
-def _delete(draw: DrawFn, plan: Plan) -> Command:
+def delete(draw: DrawFn, plan: Plan) -> Command:
+    """Draw the deletion of a task that nobody has claimed; a claim if there is none."""
     # A claimed task must not be removed, nor an ancestor of one together with its descendants.
     free = [task for task in plan if task.claim is None]
     if not free:
         return _claim(draw, plan)
     # Tasks with dependents are twice as likely: deletions of these went wrong in other systems.
-    task = _one(draw, [*free, *(task for task in free if task.blocks)])
+    task = one(draw, [*free, *(task for task in free if task.blocks)])
     claimed = [each for each in plan if each.claim and task.id in containers(plan, each.parent)]
     removes = draw(st.booleans()) and not claimed
     if not plan.children(task.id):
@@ -294,8 +302,8 @@ _KINDS: SearchStrategy[_Make] = st.sampled_from(
     [
         _creation,
         _move,
-        _link,
-        _nest,
+        link,
+        nest,
         _list,
         rewritten,
         indented,
@@ -306,14 +314,14 @@ _KINDS: SearchStrategy[_Make] = st.sampled_from(
         _find,
         _claim,
         _hold,
-        _place,
-        _unlink,
+        place,
+        unlink,
         _agree,
         # Repeated: creations must outweigh removals, or most plans would be empty.
-        *(_list, _nest, _creation, _list),
+        *(_list, nest, _creation, _list),
         # Repeated: most cases of a rule concern completed tasks, alone or with others.
         *(_finish, _finish),
-        _delete,
+        delete,
         lambda _, __: StartNext(),
         _batch,
         _clear,

@@ -1,0 +1,282 @@
+"""
+Commands near a rule: they vary what the rule reads, and leave the rest at its default.
+
+What a check or a law reads is taken from its code: the task fields and statuses that it names, and
+the texts and numbers in it. Functions of the user's that it calls are read too. So a rule that
+compares `task.metadata.get("risk")` with "high" meets tasks with and without that key and value,
+and a rule with a limit of 3 meets plans of 3, 4 and 5 tasks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from itertools import pairwise
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+import attrs
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from todoplan.core.commands import (
+    ApprovePlan,
+    Batch,
+    ClaimTask,
+    Command,
+    CreateTask,
+    CreateTasks,
+    RecordEvidence,
+    UpdateTask,
+)
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Status
+from todoplan.core.plan.plan import Plan
+from todoplan.core.problems import Problem
+from todoplan.core.rules import Rule
+from todoplan.testing.strategies.command import CHANGES
+from todoplan.testing.strategies.sensible import (
+    containers,
+    delete,
+    fence_of,
+    link,
+    nest,
+    one,
+    rewritten,
+    sensible_commands,
+    unlink,
+)
+
+_PEOPLE = ("ann", "bob")
+# Keys, words and names; not the sentences of notes and docstrings.
+_WORD = re.compile(r"[\w.:/-]{1,24}")
+_NOISE = frozenset(attrs.fields_dict(Problem))
+_LARGEST = 10  # a larger number in a rule is not a number of tasks
+_FEW = 4
+_EDGES = frozenset({"blocked_by", "blocks", "unresolved_blockers", "ready", "is_ready"})
+_TREE = frozenset({"parent", "children", "nested"})
+_FOREVER = 10.0**9  # seconds
+
+_Make = Callable[[DrawFn, Plan], Command]
+
+
+@attrs.frozen
+class Focus:
+    """What some functions read: task fields, statuses, and the texts and numbers in their code."""
+
+    names: frozenset[str]
+    texts: tuple[str, ...]
+    numbers: tuple[float, ...]
+
+    @property
+    def most(self) -> int:
+        """The number of tasks that a plan needs for the rule to count past its numbers."""
+        counts = [int(number) for number in self.numbers if 0 < number <= _LARGEST]
+        return max([_FEW, *(count + 2 for count in counts)])
+
+
+@lru_cache(maxsize=32)
+def focus_of(*subjects: Rule | Callable[..., Any]) -> Focus:
+    """Return what these rules, laws and other functions read."""
+    names: set[str] = set()
+    texts: dict[str, None] = {}
+    numbers: dict[float, None] = {}
+    checks = [each.check if isinstance(each, Rule) else each for each in subjects]
+    for value in _values(checks, names):
+        if isinstance(value, str):
+            if _WORD.fullmatch(value):
+                texts[value] = None
+        elif type(value) in {int, float}:
+            numbers[value] = None
+    for each in _NOISE | {each.name for each in subjects if isinstance(each, Rule)}:
+        texts.pop(each, None)
+    return Focus(frozenset(names), tuple(texts), tuple(sorted(numbers)))
+
+
+def _values(functions: list[Callable[..., Any]], names: set[str]) -> Iterator[Any]:
+    """Yield the constants of functions and of what they call; add the names in their code."""
+    left: list[Any] = [*functions]
+    seen: set[int] = set()
+    for value in left:  # the list grows during the loop
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, FunctionType):
+            left += _of_function(value, names)
+        elif isinstance(value, MethodType):
+            left += [value.__func__, *getattr(value.__self__, "__dict__", {}).values()]
+        elif isinstance(value, partial):
+            left += [value.func, *value.args, *value.keywords.values()]
+        elif isinstance(value, dict):
+            left += [*value, *value.values()]
+        elif isinstance(value, tuple | list | set | frozenset):
+            left += value
+        else:
+            yield value
+
+
+def _of_function(function: FunctionType, names: set[str]) -> Iterator[Any]:
+    codes = [function.__code__]
+    for code in codes:  # the list grows during the loop
+        names.update(code.co_names)
+        codes += [const for const in code.co_consts if isinstance(const, CodeType)]
+        yield from (const for const in code.co_consts if not isinstance(const, CodeType))
+        for name in code.co_names:
+            value = function.__globals__.get(name)
+            if not str(getattr(value, "__module__", "")).startswith("todoplan."):
+                yield value
+    yield from function.__defaults__ or ()
+    yield from (function.__kwdefaults__ or {}).values()
+    yield from (cell.cell_contents for cell in function.__closure__ or ())
+
+
+class Near:
+    """
+    Draws commands near a focus, by actors who recur in the fields of tasks.
+    """
+
+    def __init__(self, focus: Focus) -> None:
+        names, self._most = focus.names, focus.most
+        # Two people are as likely as all texts together, so that they recur.
+        self.people = st.sampled_from([*_PEOPLE, *_PEOPLE, *focus.texts])
+        self.actors = st.none() | self.people if "actor" in names else st.none()
+        named = [status for status in Status if {status.name, status.value} & names]
+        named += [Status(text) for text in focus.texts if text in {*Status}]
+        self._statuses = st.sampled_from([Status.PENDING, *Status, *named, *named])
+        self._values = {
+            name: _values_of(name, focus, self.people) for name in CHANGES if name in names
+        }
+        self._linked, self._nested = bool(names & _EDGES), bool(names & _TREE)
+        # Hypothesis shrinks towards the start.
+        kinds: list[_Make] = [
+            self._create,
+            self._move,
+            self._edit,
+            self._create_several,
+            self._move,
+        ]
+        kinds += [self._several, self._several, delete, rewritten, _sensible]
+        kinds += [link, link, unlink] if self._linked else []
+        kinds += [nest, nest] if self._nested else []
+        kinds += [self._claim, self._claim] if names & {"claim", "claims"} else []
+        kinds += [self._find, self._find] if "evidence" in names else []
+        kinds += [self._approve, self._approve] if "approved" in names else []
+        self._kinds: SearchStrategy[_Make] = st.sampled_from(kinds)
+        first: list[_Make] = [self._create, self._create_several]
+        self._first: SearchStrategy[_Make] = st.sampled_from(first)
+
+    def command(self, draw: DrawFn, plan: Plan) -> Command:
+        """Draw a command of any kind."""
+        make: _Make = draw(self._kinds if len(plan) else self._first)
+        return make(draw, plan)
+
+    def again(self, draw: DrawFn, plan: Plan, refused: Command) -> Command:
+        """Draw another way to what was refused: with another command before or after it."""
+        other = self.command(draw, plan)
+        pair = draw(st.permutations([refused, other]))
+        return Batch(tuple(pair))
+
+    def _fields(self, draw: DrawFn, least: int = 0) -> dict[str, Any]:
+        """Draw values for some of the fields that the rule reads."""
+        if not self._values:
+            return {}
+        many = draw(st.integers(least, 2))
+        names = {draw(st.sampled_from([*self._values])): None for _ in range(many)}
+        return {name: draw(self._values[name]) for name in names}
+
+    def _task(self, draw: DrawFn, above: dict[str, set[str]], least: int = 0) -> CreateTask:
+        """Draw a new task. `above` has the ids of all others, each with its ancestors."""
+        given = {"subject": "a", **self._fields(draw, least)}
+        parent = draw(st.sampled_from([None, *above])) if self._nested else None
+        inside = {parent, *above[parent]} if parent else set()
+        free = [end for end in above if end not in inside]
+        linked = self._linked and free and draw(st.booleans())
+        given["blocked_by"] = (draw(st.sampled_from(free)),) if linked else ()
+        return CreateTask(**given, status=draw(self._statuses), parent=parent)
+
+    def _create(self, draw: DrawFn, plan: Plan) -> CreateTask:
+        return self._task(draw, {task.id: containers(plan, task.parent) for task in plan})
+
+    def _create_several(self, draw: DrawFn, plan: Plan) -> CreateTasks:
+        above = {task.id: containers(plan, task.parent) for task in plan}
+        if draw(st.booleans()):  # what a limit counts are tasks that are alike
+            alike = self._task(draw, above, 1)
+            return CreateTasks((alike,) * draw(st.integers(1, self._most)))
+        items: list[CreateTask] = []
+        for place in range(draw(st.integers(1, 3))):
+            item = self._task(draw, above)
+            above[f"#{place}"] = {item.parent, *above[item.parent]} if item.parent else set()
+            items.append(item)
+        return CreateTasks(tuple(items))
+
+    def _move(self, draw: DrawFn, plan: Plan) -> UpdateTask:
+        task, status = one(draw, plan), draw(self._statuses)
+        fields = self._fields(draw) if draw(_SELDOM) else {}
+        return UpdateTask(task.id, status=status, fence=fence_of(task), **fields)
+
+    def _edit(self, draw: DrawFn, plan: Plan) -> UpdateTask:
+        task = one(draw, plan)
+        return UpdateTask(task.id, fence=fence_of(task), **self._fields(draw, 1))
+
+    def _several(self, draw: DrawFn, plan: Plan) -> Batch:
+        kinds: SearchStrategy[_Make] = st.sampled_from([self._move, self._edit, self._create])
+        many = draw(st.integers(2, 3))
+        return Batch(tuple(draw(kinds)(draw, plan) for _ in range(many)))
+
+    def _claim(self, draw: DrawFn, plan: Plan) -> ClaimTask:
+        ids = st.sampled_from([None, *(task.id for task in plan.ready())])
+        return ClaimTask(draw(self.people), _FOREVER, draw(ids))
+
+    def _find(self, draw: DrawFn, plan: Plan) -> RecordEvidence:
+        by = draw(st.none() | self.people)
+        return RecordEvidence(one(draw, plan).id, passed=draw(st.booleans()), by=by)
+
+    def _approve(self, draw: DrawFn, _: Plan) -> ApprovePlan:
+        return ApprovePlan(draw(st.none() | self.people))
+
+
+_SELDOM = st.sampled_from([False, False, True])
+
+
+def _sensible(draw: DrawFn, plan: Plan) -> Command:
+    return draw(sensible_commands(plan))
+
+
+def _values_of(name: str, focus: Focus, people: SearchStrategy[str]) -> SearchStrategy[Any]:
+    """Return a strategy for the values of a field that lie near what the rule reads."""
+    kind = TASK_FIELDS[name].kind
+    numbers = [near for number in focus.numbers for near in (number, number - 1, number + 1)]
+    if kind is FieldKind.METADATA:
+        # In code like `metadata.get("risk") == "high"` the value follows its key.
+        texts = focus.texts or ("k",)
+        pairs = [*pairwise((*texts, True)), *((text, True) for text in texts)]
+        likely = st.sampled_from(pairs)
+        value = st.sampled_from(
+            [None, False, None, False, *texts, *numbers]
+        )  # `None` deletes a key
+        items = likely | st.tuples(st.sampled_from(texts), value)
+        return st.lists(items, min_size=1, max_size=2).map(dict)
+    if kind is FieldKind.NUMBER:
+        return st.sampled_from([None, 1.0, *map(float, numbers)])
+    if name == "owner":
+        return st.none() | people
+    if kind in {FieldKind.TEXT, FieldKind.TEXT_OR_NONE} and focus.texts:
+        return CHANGES[name] | st.sampled_from(focus.texts)
+    return CHANGES[name]
+
+
+@lru_cache(maxsize=32)
+def near(*subjects: Rule | Callable[..., Any]) -> Near:
+    """Return what draws commands near these rules, laws and other functions."""
+    return Near(focus_of(*subjects))
+
+
+@st.composite
+def commands_near(draw: DrawFn, plan: Plan, *subjects: Rule | Callable[..., Any]) -> Command:
+    """
+    Draw commands on a plan that vary what these rules and laws read, and little else.
+
+    Their code is read for task fields, statuses, texts and numbers, also that of functions which
+    they call. Most commands are legal but for rules; some are not.
+    """
+    return near(*subjects).command(draw, plan)
