@@ -1,6 +1,7 @@
 """The board in a real Chromium: what it shows, what a person does, and what cannot hurt it."""
 
 import re
+from datetime import date
 from urllib.parse import urlencode
 
 import pytest
@@ -124,6 +125,7 @@ def test_a_person_acts_and_the_journal_says_who(pages, plan):
     expect(page.locator(".editor h2")).to_have_text("#1 Dig the bed")
     page.get_by_label("Priority").select_option("high")
     page.get_by_label("Estimate").fill("30")
+    page.get_by_label("Due").fill("2199-12-31")
     page.get_by_role("button", name="Move down").click()
     page.get_by_role("button", name="Start", exact=True).click()
     page.get_by_role("button", name="Complete").click()
@@ -147,12 +149,8 @@ def test_a_person_acts_and_the_journal_says_who(pages, plan):
     expect(cards(page, "pending")).to_have_text(["Plant", "Water", "Harvest"])
     now = plan.plan
     dig = now["1"]
-    assert (dig.subject, dig.owner, dig.priority, dig.estimate) == (
-        "Dig the bed",
-        "carl",
-        "high",
-        30,
-    )
+    assert (dig.subject, dig.owner, dig.priority) == ("Dig the bed", "carl", "high")
+    assert (dig.estimate, dig.due) == (30, date(2199, 12, 31))
     assert [task.id for task in now] == ["2", "1", "3", "4"]
     assert (now["2"].answer, now.approved.by) == ("it rains", "bea")
     assert {entry.actor for entry in plan.history()[1:]} == {"bea"}
@@ -352,6 +350,15 @@ def test_a_card_is_dragged_to_another_column_and_within_its_own(pages, plan):
     expect(cards(page, "pending")).to_have_text(["Dig", "Deeper", "Plant"])
     card(page, "Plant").drag_to(card(page, "Dig"), target_position={"x": 40, "y": 4})
     expect(cards(page, "pending")).to_have_text(["Plant", "Dig", "Deeper"])
+    card(page, "Dig").hover()
+    page.mouse.down()
+    card(page, "Deeper").hover(position={"x": 40, "y": 60})
+    expect(page.locator(".column.pending.target .drop-line")).to_be_visible()
+    page.locator(".column.completed").hover()
+    expect(page.locator(".column.completed.target")).to_be_visible()
+    page.locator("#head").hover()
+    expect(page.locator(".drop-line, .target")).to_have_count(0)
+    page.mouse.up()
     # Where it is already, and in no column, a drop changes nothing.
     before = plan.plan.revision
     card(page, "Deeper").drag_to(card(page, "Dig"), target_position={"x": 40, "y": 4})
@@ -392,7 +399,7 @@ def test_a_card_says_whose_it_is_when_it_is_due_and_how_it_stands(pages, plan):
     """Initials, due and priority; unverified; held by; the wait, however it was written."""
     plan.apply(
         commands.UpdateTask(
-            "1", owner="Ann Lee", priority="high", metadata={"due": "2020-02-03", "tags": ["soil"]}
+            "1", owner="Ann Lee", priority="high", due=date(2020, 2, 3), metadata={"tags": ["soil"]}
         ),
         actor="agent",
     )
@@ -400,7 +407,7 @@ def test_a_card_says_whose_it_is_when_it_is_due_and_how_it_stands(pages, plan):
     plan.apply(commands.ClaimTask("worker-7", task_id="1"), actor="Ann Lee")
     plan.apply(commands.CreateTask("Rake", check="no stones", owner="bea"), actor="agent")
     plan.apply(commands.UpdateTask("4", status="completed"), actor="agent")
-    plan.apply(commands.CreateTask("Sow", metadata={"due": "2999-05-06"}), actor="agent")
+    plan.apply(commands.CreateTask("Sow", due=date(2999, 5, 6)), actor="agent")
     page = pages()
     expect(card(page, "Plant").locator(".waiting")).to_have_text("waiting for ann")
     expect(page.get_by_role("region", name="Waiting on").locator("p")).to_have_text("for ann")
@@ -482,9 +489,9 @@ def filled(plan):
     plan.apply(commands.CreateTask("Rake", parent="2", priority="high", owner="bea"), actor="bea")
     plan.apply(commands.UpdateTask("4", status="failed"), actor="bea")
     plan.apply(commands.RecordEvidence("4", passed=False, summary="no rake"), actor="bea")
-    more = {"due": "2020-02-03", "tags": ["soil"]}
-    plan.apply(commands.CreateTask("Mow", check="short", metadata=more), actor="bea")
-    plan.apply(commands.CreateTask("Trim", check="straight", metadata=more), actor="bea")
+    more = {"due": date(2020, 2, 3), "metadata": {"tags": ["soil"]}}
+    plan.apply(commands.CreateTask("Mow", check="short", **more), actor="bea")
+    plan.apply(commands.CreateTask("Trim", check="straight", **more), actor="bea")
     plan.apply(commands.UpdateTask("5", status="completed"), actor="bea")
 
 

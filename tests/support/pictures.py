@@ -16,13 +16,13 @@ from todoplan.core import commands
 from todoplan.core.plan.model import Waiting
 
 SIZE = {"width": 1280, "height": 620}
-DUE = (datetime.now(UTC) + timedelta(days=9)).date().isoformat()
+DUE = (datetime.now(UTC) + timedelta(days=9)).date()
 TASKS = (
     ("Plan the garden", {}),
     ("Choose a bed", {"parent": "1", "owner": "bob"}),
     ("Draw the paths", {"parent": "1", "blocked_by": ("2",), "estimate": 30}),
     ("Order seeds", {"priority": "high", "estimate": 15, "owner": "ann"}),
-    ("Dig", {"blocked_by": ("2",), "estimate": 120, "metadata": {"due": DUE}, "owner": "ann"}),
+    ("Dig", {"blocked_by": ("2",), "estimate": 120, "due": DUE, "owner": "ann"}),
     ("Sow beans", {"blocked_by": ("4", "5"), "estimate": 45}),
     ("Build a shed", {"priority": "low"}),
     ("Book the tractor", {"check": "a confirmation is in the post"}),

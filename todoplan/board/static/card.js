@@ -29,18 +29,13 @@ export function failure({ evidence }) {
   return `failed: ${shown(evidence.summary, 600).replace(/^attempt (\d+) failed/, "attempt $1") || "its check"}`;
 }
 
-const DAY = /^\d{4}-\d\d-\d\d$/;
-
-// When a task is due: of its own field, or of its metadata. A day lasts until its end.
-export function due(task, now = new Date()) {
-  const said = task.due ?? task.metadata?.due;
-  if (typeof said !== "string" || !said) return null;
-  const at = new Date(DAY.test(said) ? `${said}T23:59:59` : said);
-  if (Number.isNaN(at.getTime())) return { text: `due ${shown(said, 20)}`, late: false };
+// When a task is due. A day lasts until its end.
+function due(task, now = new Date()) {
+  if (!task.due) return null;
+  const at = new Date(`${task.due}T23:59:59`);
   const year = at.getFullYear() === now.getFullYear() ? undefined : "numeric";
-  const day = at.toLocaleDateString([], { day: "numeric", month: "short", year });
   const late = !isClosed(task) && at < now;
-  return { text: `${late ? "overdue" : "due"} ${day}`, late };
+  return { text: `${late ? "overdue" : "due"} ${at.toLocaleDateString([], { day: "numeric", month: "short", year })}`, late };
 }
 
 function hintOf(plan, task, hint) {

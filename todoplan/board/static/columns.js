@@ -40,8 +40,9 @@ export class Columns {
       {
         class: `column ${status}`,
         "aria-label": NAMES[status],
+        ondragenter: (event) => this.over(event, column),
         ondragover: (event) => this.over(event, column),
-        ondragleave: (event) => section.contains(event.relatedTarget) || this.mark(null),
+        ondragleave: (event) => this.element.contains(event.relatedTarget) || this.mark(null),
         ondrop: (event) => this.drop(event, column),
       },
       el("h2", {}, NAMES[status], " ", count),

@@ -4,15 +4,16 @@ import { avatars, left, notes, waitsFor } from "./card.js";
 import { el, moment, put, shown } from "./dom.js";
 import { NAMES } from "./model.js";
 
+// The fields in order: section, label, and the type of the input, or the options.
 const FIELDS = {
-  subject: ["Title", "input"],
-  description: ["Description", "textarea"],
-  owner: ["Assignee", "input"],
-  priority: ["Priority", ["", "high", "medium", "low"]],
-  estimate: ["Estimate, in minutes", "number"],
-  due: ["Due", "date"],
-  check: ["How to check that it is done", "input"],
-  active_form: ["Active form", "input"],
+  subject: ["Task", "Title", "text"],
+  description: ["Task", "Description", "textarea"],
+  check: ["Task", "How to check that it is done", "text"],
+  owner: ["Planning", "Assignee", "text"],
+  priority: ["Planning", "Priority", ["", "high", "medium", "low"]],
+  estimate: ["Planning", "Estimate, in minutes", "number"],
+  due: ["Planning", "Due", "date"],
+  active_form: ["More", "Active form", "text"],
 };
 const ACTIONS = {
   pending: [["Start", "in_progress"], ["Complete", "completed"], ["Cancel", "cancelled"], ["Fail", "failed"]],
@@ -52,18 +53,19 @@ export class Editor {
         this.refused,
         this.said,
         this.section("Status", this.state, this.proof, this.actions, this.wait),
-        this.section("Task", this.field("subject"), this.field("description"), this.field("check")),
-        this.section("Planning", el("div", { class: "pair" }, ["owner", "priority", "estimate", "due"].map((name) => this.field(name)))),
+        this.section("Task"),
+        this.section("Planning"),
         this.section("Subtasks and dependencies", this.links),
         this.section("Activity", this.activity),
-        this.section("More", this.field("active_form"), this.order),
+        this.section("More", this.order),
       ),
     );
     this.id = null;
   }
 
   section(name, ...children) {
-    return el("section", { "aria-label": name }, el("h3", {}, name), children);
+    const fields = Object.keys(FIELDS).filter((field) => FIELDS[field][0] === name);
+    return el("section", { "aria-label": name }, el("h3", {}, name), fields.length > 0 && el("div", { class: `fields ${name}` }, fields.map((field) => this.field(field))), children);
   }
 
   get open() {
@@ -71,17 +73,19 @@ export class Editor {
   }
 
   field(name) {
-    const [label, kind] = FIELDS[name];
+    const [, label, kind] = FIELDS[name];
     const id = `field-${name}`;
+    const long = kind === "textarea";
+    const number = kind === "number" ? { min: 0, step: "any" } : {};
     const made = Array.isArray(kind)
       ? el("select", { id }, kind.map((value) => el("option", { value }, value || "none")))
-      : el(kind === "textarea" ? "textarea" : "input", { id, autocomplete: "off", dir: "auto", ...(kind === "number" ? { type: "number", min: 0, step: "any" } : kind === "date" ? { type: "date" } : {}) });
+      : el(long ? "textarea" : "input", { id, type: long ? null : kind, autocomplete: "off", dir: "auto", ...number });
     const note = el("p", { class: "beside", id: `${id}-note` });
     made.setAttribute("aria-describedby", note.id);
     // Where somebody else has written in between, leaving the field decides nothing.
     made.addEventListener("change", () => note.firstChild || this.save(name));
     made.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && kind !== "textarea") this.save(name);
+      if (event.key === "Enter" && !long) this.save(name);
     });
     this.fields.set(name, { made, note, base: "", sent: null });
     return el("div", { class: `field ${name}` }, el("label", { for: id }, label), made, note);
