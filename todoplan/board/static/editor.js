@@ -83,7 +83,8 @@ export class Editor {
     const note = el("p", { class: "beside", id: `${id}-note` });
     made.setAttribute("aria-describedby", note.id);
     // Where somebody else has written in between, leaving the field decides nothing.
-    made.addEventListener("change", () => note.firstChild || this.save(name));
+    // A date changes with each digit of its year.
+    made.addEventListener(kind === "date" ? "blur" : "change", () => note.firstChild || this.save(name));
     made.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !long) this.save(name);
     });
