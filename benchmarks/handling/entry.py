@@ -52,6 +52,10 @@ class Entry:
         """Return the calls that express a wish, in the implementation's own words."""
         raise NotImplementedError
 
+    def usual(self, wish: Wish) -> Wish:
+        """Return what `next` means here: to complete the task, by its id."""
+        return ["complete", wish[1]] if wish[0] == "next" else wish
+
     def turn(self, calls: list[tuple[str, str]]) -> list[Answer]:
         """Carry out the calls of one turn. Arguments are JSON text, as models send them."""
         raise NotImplementedError
@@ -87,6 +91,10 @@ class WholeList(Entry):
     tool: ClassVar[str]
     key: ClassVar[str] = "content"
 
+    def usual(self, wish: Wish) -> Wish:
+        """Return what `next` means here: to write the list as the model knows it."""
+        return ["rewrite", wish[2]] if wish[0] == "next" else wish
+
     def calls(self, wish: Wish) -> list[Call]:
         """Render the list after the wish. A parallel wish gives a list for each of its wishes."""
         if wish[0] == "parallel":
@@ -104,6 +112,8 @@ class TaskTools(Entry):
 
     id_key: ClassVar[str]
     wait_key: ClassVar[str]
+    unwait_key: ClassVar[str] = ""
+    """Empty if edges cannot be removed."""
     read = "TaskList"
 
     def calls(self, wish: Wish) -> list[Call]:
@@ -111,6 +121,11 @@ class TaskTools(Entry):
         what, *given = wish
         if what in {"parallel", "batch"}:
             return [call for each in given for call in self.calls(each)]
+        if what == "unwait":
+            if not self.unwait_key:
+                raise KeyError(what)
+            others = [*map(self.id_of, given[1])]
+            return [("TaskUpdate", {self.id_key: self.id_of(given[0]), self.unwait_key: others})]
         if what in {"create", "add"}:
             return [self.created(text) for text in given[0]]
         if what in {"read", "omit"}:

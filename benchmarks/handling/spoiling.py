@@ -73,6 +73,8 @@ SPOILS: dict[str, Callable[[str], str]] = {
     "single quotes": lambda text: str(json.loads(text)),
     "a comma too many": lambda text: re.sub(r"([\]}])$", r",\1", text),
     "keys without quotes": lambda text: re.sub(r'"(\w+)":', r"\1:", text),
+    "an example before it": lambda text: f'For example {{"id": 1}}, so here: {text}',
+    "sent twice in one": lambda text: text + text,
     "encoded twice": json.dumps,
     "a list as text": _lists_as_text,
     "the last bracket cut": lambda text: text[:-1],

@@ -91,16 +91,15 @@ def page(found: dict[str, Found], played: list[Found]) -> str:
     """Return the tables and what was seen, as Markdown."""
     made = described(quick=False)
     there = {name: each for name, each in found.items() if "results" in each}
-    versions = {k: v for each in there.values() for k, v in each["versions"].items()}
     lines = [
-        _HEAD + f"{made['date']}, {made['python']}; "
-        f"{', '.join(f'{name} {number}' for name, number in versions.items())}.",
+        f"{_HEAD}{made['date']}, {made['python']}.",
+        "",
+        *(f"- {name}: {_versions(each)}" for name, each in there.items()),
+        *(f"- not here: {n}, {e['skipped']}" for n, e in found.items() if n not in there),
         "",
         "Faults / cases that an entry can play; `-` if it can play none. There is no total.",
         "",
         table(["", *COLUMNS, "documented so"], (_row(n, e, played) for n, e in there.items())),
-        *(f"Not here: {n}, {e['skipped']}." for n, e in found.items() if n not in there),
-        "",
         f"Right calls with a fault of a model, from a seed; and the tokens of {_LIFE} tasks' life:",
         "those of definitions and prompt in each request, those written, and those read.",
         "",
@@ -108,11 +107,18 @@ def page(found: dict[str, Found], played: list[Found]) -> str:
             ["", "read as meant", "refused", "harm", "fixed", "written", "read"],
             (_spoiled(name, each, played) for name, each in there.items()),
         ),
+        "By fault, as meant / refused / harm:",
+        "",
+        table(["", *there], _by_fault(there, played)),
         "## What was seen",
         "",
         *_each(there, played, {"fault", "documented", "harm"}),
     ]
     return "\n".join([*lines, ""])
+
+
+def _versions(found: Found) -> str:
+    return ", ".join(f"{name} {number}" for name, number in found["versions"].items())
 
 
 def _row(name: str, found: Found, played: list[Found]) -> list[str]:
@@ -130,8 +136,23 @@ def _row(name: str, found: Found, played: list[Found]) -> list[str]:
 def _spoiled(name: str, found: Found, played: list[Found]) -> list[str]:
     spoiled = {case["name"] for case in played if "spoil" in case}
     counts = Counter(verdict for case, verdict, _ in found["results"] if case in spoiled)
-    lives = [f"{sum(map(tokens, texts)):,}" for texts in found["life"]]
+    lives = [f"{sum(map(tokens, texts)):,}" for texts in found["life"] or ()] or ["-"] * 3
     return [name, *(f"{counts[each]}" for each in ("right", "refused", "harm")), *lives]
+
+
+def _by_fault(found: dict[str, Found], played: list[Found]) -> Iterator[list[str]]:
+    spoils = {case["name"]: case["spoil"] for case in played if "spoil" in case}
+    counts = {
+        name: Counter((spoils[c], verdict) for c, verdict, _ in each["results"] if c in spoils)
+        for name, each in found.items()
+    }
+    for spoil in dict.fromkeys(spoils.values()):
+        yield [spoil, *("/".join(_three(each, spoil)) for each in counts.values())]
+
+
+def _three(counts: Counter[tuple[str, str]], spoil: str) -> list[str]:
+    found = [counts[spoil, verdict] for verdict in ("right", "refused", "harm")]
+    return [*map(str, found)] if any(found) else ["-"]
 
 
 def _each(

@@ -1,4 +1,4 @@
-"""The cases: JSON files, one for each column, and calls spoiled from a seed."""
+"""The cases: JSON files by column, those from recordings, and calls spoiled from a seed."""
 
 import json
 from importlib.resources import files
@@ -10,6 +10,7 @@ __all__ = ["COLUMNS", "cases"]
 
 _FILES = {
     "lost": "lost tasks",
+    "recorded": "lost tasks",
     "coercion": "silent coercion",
     "half": "half-applied calls",
     "dead_ends": "dead ends",
@@ -19,7 +20,7 @@ _FILES = {
     "person": "a person's edit lost",
     "forged": "forged reminders",
 }
-COLUMNS = tuple(_FILES.values())
+COLUMNS = tuple(dict.fromkeys(_FILES.values()))
 
 
 def cases(seed: int = 1, count: int = 12) -> list[dict[str, Any]]:

@@ -12,12 +12,25 @@ ENTRIES = {
     "todoplan-tasks": "ours_tasks:Tasks",
     "todoplan-todos": "ours_todos:Todos",
     "langchain": "langchain:LangChain",
+    "deepagents": "deepagents:DeepAgents",
     "agentscope": "agentscope:AgentScope",
+    "pydantic-ai-todo": "pydantic_todo:PydanticTodo",
+    "pydantic-ai-harness": "pydantic_harness:PydanticHarness",
+    "agent-framework": "agent_framework:AgentFramework",
+    "agno": "agno:Agno",
+    "langchain-agentkit": "agentkit:AgentKit",
 }
 NEEDS = {
     "langchain": ("langchain",),
+    "deepagents": ("deepagents",),
     "agentscope": ("agentscope",),
+    "pydantic-ai-todo": ("pydantic-ai-todo",),
+    "agent-framework": ("agent-framework-core",),
+    "agno": ("agno",),
 }
 """The distributions of an entry that runs here."""
-APART: dict[str, tuple[str, ...]] = {}
+APART = {
+    "pydantic-ai-harness": ("pydantic-ai-harness==0.62.0", "pydantic-ai-slim==2.62.0"),
+    "langchain-agentkit": ("langchain-agentkit==0.27.0", "langgraph==1.2.22"),
+}
 """What an entry needs in an environment of its own."""

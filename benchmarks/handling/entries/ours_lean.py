@@ -15,6 +15,8 @@ class Lean(Ours):
     def calls(self, wish: Wish) -> list[Call]:
         """Render a wish; several wishes of one call are one call, as far as they differ in kind."""
         what, *given = wish
+        if what == "start":
+            return []  # there is no call that starts a task of choice
         if what == "parallel":
             return [call for each in given for call in self.calls(each)]
         if what == "batch":
@@ -24,12 +26,14 @@ class Lean(Ours):
     def _joined(self, wishes: list[Wish]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for what, *given in wishes:
+            if what == "start":
+                continue
             for key, value in self._said(what, given).items():
                 found[key] = [*found.get(key, []), *value]
         return found
 
     def _said(self, what: str, given: list[Any]) -> dict[str, Any]:
-        if what in {"read", "start", "omit"}:
+        if what in {"read", "omit"}:
             return {}
         if what == "create":
             return {"add" if self.tasks() else "write": given[0]}
@@ -45,6 +49,8 @@ class Lean(Ours):
             return {"edit": [{"id": number, "text": given[1]}]}
         if what == "wait":
             return {"edit": [{"id": number, "after": [*map(self._number, given[1])]}]}
+        if what == "unwait":
+            return {"edit": [{"id": number, "after": []}]}
         raise KeyError(what)
 
     def _number(self, text: str) -> Any:

@@ -9,6 +9,7 @@ class Tasks(Ours, TaskTools):
     """Its calls change one task each, but create several."""
 
     name, toolset, id_key, wait_key = "todoplan-tasks", TASKS, "taskId", "addBlockedBy"
+    unwait_key = "removeBlockedBy"
 
     def calls(self, wish: Wish) -> list[Call]:
         """Render a wish."""

@@ -14,7 +14,10 @@ class Scripted(BaseChatModel):
     says: list[AIMessage] = Field(default_factory=list)
     asked: list[Any] = Field(default_factory=list)
     tools: list[Any] = Field(default_factory=list)
-    _llm_type = "scripted"
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
 
     def bind_tools(self, tools: Any, **_: Any) -> Any:
         """Keep the tools."""
