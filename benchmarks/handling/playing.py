@@ -11,7 +11,9 @@ from benchmarks.handling.spoiling import SPOILS
 __all__ = ["Case", "Life", "Played", "life", "outcome", "played"]
 
 Case = Mapping[str, Any]
-_REFUSED = re.compile(r"not|error|invalid|must|cannot|unknown|missing|nothing|no ", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"\b(not|no|\w*error|invalid|must|cannot|unknown|missing|nothing)\b", re.IGNORECASE
+)
 
 
 class Step(NamedTuple):
