@@ -7,6 +7,7 @@ import json
 import shutil
 
 import attrs
+from hosts.installing import cache
 from hosts.model import Call
 
 _MARKS = {-1: "completed", 0: "in_progress", 1: "pending"}
@@ -60,6 +61,9 @@ def items(tasks, done, text="content"):
     """
     marks = [_MARKS[(at > done) - (at < done)] for at in range(len(tasks))]
     return [{text: task, "status": mark} for task, mark in zip(tasks, marks, strict=True)]
+
+
+_CHECKED = {"sloppy": "checks the types of arguments itself, and tells the model what is wrong"}
 
 
 class Host:
@@ -215,6 +219,7 @@ class Gemini(Host):
         "node_modules/@google/gemini-cli/bundle/gemini.js",
     )
     form = "gemini"
+    cannot = _CHECKED
     own_tool = "write_todos"
     shell_tool = ("run_shell_command", "command", {"description": "work", "is_background": False})
 
@@ -249,6 +254,7 @@ class Qwen(Host):
         "node_modules/@qwen-code/qwen-code/cli.js",
     )
     form = "qwen"
+    cannot = _CHECKED
     shell_tool = ("run_shell_command", "command", {"description": "work", "is_background": False})
 
     def prepare(self, place):
@@ -282,11 +288,13 @@ class Copilot(Host):
         base = f"{place.address}/v1"
         env = {"COPILOT_PROVIDER_BASE_URL": base, "COPILOT_PROVIDER_API_KEY": "test"}
         env |= {"COPILOT_MODEL": "stub", "COPILOT_OFFLINE": "true"}
+        # It unpacks itself into the cache folder, 235 MB: once for all runs.
+        env["XDG_CACHE_HOME"] = str(cache() / self.folder / "unpacked")
         return env | {"COPILOT_AUTO_UPDATE": "false"}
 
     def arguments(self, place, prompt, *, again):
-        line = ["-p", prompt, "--allow-all-tools", "--trust-folder", "--output-format", "json"]
-        line += ["--continue"] if again else []
+        line = ["-p", prompt, "--allow-all-tools", "--output-format", "json"]
+        line += ["--continue"] if again else ["--trust-folder"]
         line += ["--excluded-tools", "sql"] if place.planning != "own" else []
         return [*line, *(["--plugin-dir", place.plugin] if place.planning == "ours" else [])]
 
@@ -311,6 +319,7 @@ class OpenCode(Host):
     program = ("node_modules/opencode-linux-x64/bin/opencode",)
     form = "opencode"
     own_tool = "todowrite"
+    cannot = {"stop": "`opencode run` ends before the model could be sent on"}  # noqa: RUF012
     shell_tool = ("bash", "command", {"description": "work"})
 
     def prepare(self, place):

@@ -23,7 +23,7 @@ _SEARCH = ("ToolSearch", "tool_search")
 # A request for a summary offers the tools, and forbids to call them.
 _SUMMARY = re.compile(r"(?i)text only|detailed summary|handoff summary|checkpoint|<state_snapshot>")
 _ICONS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]", "cancelled": "[-]"}
-_SECONDS = 60
+_SECONDS = 120
 
 
 @attrs.frozen

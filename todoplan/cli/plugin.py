@@ -1,8 +1,9 @@
 """
 `todoplan plugin`: writes a folder that gives a coding agent the planning tools and the guidance.
 
-One form serves Claude Code, Codex and Copilot CLI; Gemini CLI has an extension of its own, and Qwen
-Code reads settings. The folder names this Python, so that no `PATH` has to be right.
+One form serves Claude Code, Codex and Copilot CLI; Gemini CLI has an extension of its own, Qwen
+Code reads settings, and OpenCode loads a module. The folder names this Python, so that no `PATH`
+has to be right.
 """
 
 import json
@@ -16,6 +17,7 @@ import attrs
 
 import todoplan
 from todoplan.cli import UNREADABLE
+from todoplan.cli.hook import FOLDER
 from todoplan.cli.screen import Screen
 from todoplan.texts import say
 
@@ -101,10 +103,24 @@ def _qwen(plugin: Plugin) -> dict[str, Any]:
     return {".qwen/settings.json": {**servers, "hooks": plugin.hooks(_COMMON)}}
 
 
+def _opencode(plugin: Plugin) -> dict[str, Any]:
+    server = {"type": "local", "command": [plugin.server["command"], *plugin.server["args"]]}
+    module = say(
+        "plugin",
+        "opencode",
+        server=json.dumps(server),
+        reminders=json.dumps(plugin.reminders),
+        stop=json.dumps(plugin.stop),
+        folder=json.dumps(FOLDER),
+    )
+    return {".opencode/plugin/todoplan.js": f"{module}\n"}
+
+
 HOSTS: dict[str, Callable[[Plugin], dict[str, Any]]] = {
     "claude": _claude,
     "gemini": _gemini,
     "qwen": _qwen,
+    "opencode": _opencode,
 }
 """The forms of the folder by host: a function that returns its files as JSON values or texts."""
 

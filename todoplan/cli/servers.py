@@ -250,7 +250,7 @@ def board(  # noqa: PLR0913 - an argument for each option
 
 
 def plugin(folder: Path, screen: Screen, *, host: str = "claude", plugin: Plugin) -> int:
-    """Write a plugin for Claude Code, Codex, Copilot CLI, Gemini CLI, Qwen Code."""
+    """Write a plugin for Claude Code, Codex, Copilot CLI, Gemini CLI, Qwen Code, OpenCode."""
     return write_plugin(folder, host, plugin, screen)
 
 

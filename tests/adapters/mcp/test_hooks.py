@@ -11,6 +11,7 @@ from todoplan import LEAN, Toolbox
 from todoplan.adapters.mcp.hooks import HostSessions, answering
 from todoplan.core.commands import CreateTask
 from todoplan.errors import PlanError, StoreError
+from todoplan.stores.sqlite import SqliteStore
 
 
 def sessions(**more):
@@ -86,6 +87,34 @@ def test_a_subagent_of_claude_code_is_named_before_its_call():
     entries = asyncio.run(plans.planner("s1").history())
     assert [entry.actor for entry in entries] == [None, "helper"]
     assert texts(plans, "s1") == ["Dig", "Sow"]
+
+
+def test_calls_at_once_are_carried_out_in_their_order(tmp_path):
+    """As Gemini CLI, OpenCode and Copilot CLI send them, each before the answer to the last."""
+    plans = sessions(store=SqliteStore(tmp_path / "plans.db"))
+    hooked(plans, "UserPromptSubmit", prompt="go")
+    calls = ({"write": ["Dig", "Sow", "Weed"]}, {"done": [1]}, {"done": [2]}, {})
+
+    async def at_once():
+        given = [types.CallToolRequestParams(name="plan", arguments=call) for call in calls]
+        return await asyncio.gather(*(plans.call(None, each) for each in given))
+
+    *_, shown = asyncio.run(at_once())
+    assert "#3 [in_progress] Weed" in shown.content[0].text
+
+
+def test_opencode_names_the_caller_before_a_call_alone():
+    """Its calls have no id that the server sees: the next call is of whom the hook named last."""
+    plans = sessions()
+    hooked(plans, "UserPromptSubmit", prompt="go")
+    called(plans, {"write": ["Dig"]})
+    hooked(plans, "PreToolUse", agent_id="ses_2", agent_type="helper")
+    reply = called(plans, {"write": ["Sow"]})
+    hooked(plans, "PreToolUse")
+    called(plans, {"done": [1]})
+    entries = asyncio.run(plans.planner("s1").history())
+    assert "kept: #1 Dig" in reply
+    assert [entry.actor for entry in entries] == [None, "helper", None]
 
 
 def test_what_gemini_adds_is_no_argument():

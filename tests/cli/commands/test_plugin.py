@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from todoplan import __version__
+from todoplan.cli.hook import FOLDER
 from todoplan.cli.plugin import HOSTS
 
 
@@ -72,6 +73,19 @@ def test_other_hosts_have_a_form_of_their_own(invoke, tmp_path, host, name, even
     assert {*made[name]["hooks"]} == events
     servers = (made.get("gemini-extension.json") or made[name])["mcpServers"]
     assert servers["plan"]["args"][-2:] == ["todos", "--lenient"]
+
+
+def test_opencode_loads_a_module(invoke, tmp_path):
+    """Which adds the server, and hands events to it where the hooks of other agents do."""
+    folder = tmp_path / "x"
+    invoke("plugin", folder, "--host", "opencode", "--no-stop", "--store", "a `b`.db")
+    module = files(folder)[".opencode/plugin/todoplan.js"]
+    constants = dict(re.findall(r"^const (\w+) = ([^\n]+?)(?: &&.*)?$", module, re.MULTILINE))
+    line = [sys.executable, "-m", "todoplan", "mcp", "--hooks", "--toolset", "lean"]
+    server = {"type": "local", "command": [*line, "--store", "a `b`.db"]}
+    assert json.loads(constants["server"]) == server
+    assert (constants["reminders"], constants["stop"]) == ("true", "false")
+    assert constants["path"].startswith(json.dumps(FOLDER))
 
 
 def test_options_say_what_it_holds(invoke, tmp_path):

@@ -87,6 +87,7 @@ class HostSessions(BasePlanning):
         self._planners: dict[str, AsyncPlanner] = {}
         self._sessions: dict[_Caller, AsyncSession] = {}
         self._callers: dict[str, _Caller] = {}
+        self._calling = asyncio.Lock()  # parallel calls are carried out in the order of arrival
         self._aside = False  # whether the last prompt was a command of the plugin
         self._latest: _Caller | None = None
         self.planner(self.plan_id or SERVER)  # checks the store now, not at a call
@@ -132,15 +133,19 @@ class HostSessions(BasePlanning):
         caller = caller or _Caller(SERVER)
         session = self._session(caller)
         try:
-            await _responded(session)
-            turn = await session.answer([call_of(params, call_id)], None)
+            async with self._calling:
+                await _responded(session)
+                turn = await session.answer([call_of(params, call_id)], None)
         except TodoplanError as error:  # a result and not an error of MCP: the model has to read it
             return result_of(str(error), caller.session_id)
         return result_of(turn.replies[0], caller.session_id)
 
     async def before_call(self, told: Any, call_id: str | None, _: object) -> Any:
-        """PreToolUse: note who makes the call that is about to come."""
-        remember(self._callers, call_id or told["tool_use_id"], _Caller.of(told))
+        """PreToolUse: note who makes the call that is about to come, the next one without an id."""
+        if call_id := call_id or told.get("tool_use_id"):
+            remember(self._callers, call_id, _Caller.of(told))
+        else:
+            self._latest = _Caller.of(told)
         return {}
 
     async def before_prompt(self, told: Any, *_: object) -> Any:
