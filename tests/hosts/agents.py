@@ -63,6 +63,7 @@ def items(tasks, done, text="content"):
     return [{text: task, "status": mark} for task, mark in zip(tasks, marks, strict=True)]
 
 
+_UNTRIED = dict.fromkeys(("compaction", "subagents"), "not tried")
 _CHECKED = {"sloppy": "checks the types of arguments itself, and tells the model what is wrong"}
 
 
@@ -76,6 +77,8 @@ class Host:
     own_tool = None
     shell_tool = ("Bash", "command", {})
     compact = None
+    # How often a question to the person is sent back: a hook may not know the model's answer.
+    sent_back = 0
     cannot: dict = {}  # noqa: RUF012 - a constant of each class
 
     @property
@@ -219,7 +222,7 @@ class Gemini(Host):
         "node_modules/@google/gemini-cli/bundle/gemini.js",
     )
     form = "gemini"
-    cannot = _CHECKED
+    cannot = _UNTRIED | _CHECKED
     own_tool = "write_todos"
     shell_tool = ("run_shell_command", "command", {"description": "work", "is_background": False})
 
@@ -254,7 +257,7 @@ class Qwen(Host):
         "node_modules/@qwen-code/qwen-code/cli.js",
     )
     form = "qwen"
-    cannot = _CHECKED
+    cannot = _UNTRIED | _CHECKED
     shell_tool = ("run_shell_command", "command", {"description": "work", "is_background": False})
 
     def prepare(self, place):
@@ -282,6 +285,8 @@ class Copilot(Host):
     packages = (f"@github/copilot@{version}",)
     program = ("node_modules/@github/copilot-linux-x64/copilot",)
     own_tool = "sql"
+    sent_back = 2
+    cannot = _UNTRIED | {"parallel": "sends parallel calls to the server in another order"}
     shell_tool = ("bash", "command", {"description": "work"})
 
     def environment(self, place):
@@ -319,7 +324,7 @@ class OpenCode(Host):
     program = ("node_modules/opencode-linux-x64/bin/opencode",)
     form = "opencode"
     own_tool = "todowrite"
-    cannot = {"stop": "`opencode run` ends before the model could be sent on"}  # noqa: RUF012
+    cannot = _UNTRIED | {"stop": "`opencode run` ends before the model could be sent on"}
     shell_tool = ("bash", "command", {"description": "work"})
 
     def prepare(self, place):
@@ -355,6 +360,7 @@ class Cline(Host):
     packages = (f"cline@{version}",)
     program = ("node_modules/@cline/cli-linux-x64/bin/cline",)
     form = "gemini"  # only for the entry of the server in it
+    cannot = _UNTRIED | dict.fromkeys(("stop", "resume", "edit"), "has no hooks, or not tried")
     shell_tool = ("execute_command", "command", {"requires_approval": False})
 
     def prepare(self, place):
