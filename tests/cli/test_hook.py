@@ -122,6 +122,19 @@ def test_the_server_reads_the_names_of_claude_code(run):
     assert (second["hook_event_name"], second["last_assistant_message"]) == ("Stop", "Done.")
 
 
+def test_the_last_answer_is_read_from_the_recording_of_copilot_cli(run, tmp_path):
+    """Its hook does not say it: a question to the person would be sent back."""
+    answers = ["Dug.", "Shall I go on?"]
+    events = [{"type": "assistant.message", "data": {"content": each}} for each in answers]
+    lines = ['cut"}', *map(json.dumps, [*events, {"type": "assistant.turn_end"}])]
+    (tmp_path / "events.jsonl").write_text("\n".join(lines))
+    (tmp_path / "other.jsonl").write_text('[]\n{"type": "assistant.message"}\n{"role": 3}\n')
+    with server({}) as asked:
+        for name in ("events", "other", "missing"):
+            run({"hookEventName": "agentStop", "transcriptPath": f"{tmp_path}/{name}.jsonl"})
+    assert [each["last_assistant_message"] for each in asked] == ["Shall I go on?", None, None]
+
+
 def log(folder):
     """The lines of the log."""
     return (folder / "hook.log").read_text().splitlines()

@@ -77,8 +77,6 @@ class Host:
     own_tool = None
     shell_tool = ("Bash", "command", {})
     compact = None
-    # How often a question to the person is sent back: a hook may not know the model's answer.
-    sent_back = 0
     cannot: dict = {}  # noqa: RUF012 - a constant of each class
 
     @property
@@ -285,7 +283,6 @@ class Copilot(Host):
     packages = (f"@github/copilot@{version}",)
     program = ("node_modules/@github/copilot-linux-x64/copilot",)
     own_tool = "sql"
-    sent_back = 2
     cannot = _UNTRIED | {"parallel": "sends parallel calls to the server in another order"}
     shell_tool = ("bash", "command", {"description": "work"})
 

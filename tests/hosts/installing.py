@@ -73,7 +73,6 @@ def _install(npm, host):
         "--no-audit",
         "--no-fund",
         "--fetch-retries=0",
-        "--engine-strict",
     ]
     line = [npm, "install", *options, *host.packages]
     try:

@@ -11,7 +11,7 @@ from contextlib import suppress
 import attrs
 from hosts.agents import Place
 from hosts.model import Answer, Call, Request, answering
-from hosts.scripts import ASK, COMPACT, HELPER, MARKS, TASKS
+from hosts.scripts import COMPACT, HELPER, MARKS, TASKS
 
 from todoplan import Planner
 from todoplan.core.commands import CreateTask
@@ -175,7 +175,6 @@ def play(host, program, script, folder, planning="ours"):
         with ThreadPoolExecutor(len(script.conversations)) as pool:
             held = [*pool.map(lambda turns: [*hold(turns)], script.conversations)]
     runs = [run for conversation in held for run in conversation]
-    questions = sum(turn.steps[-1:] == (ASK,) for each in script.conversations for turn in each)
     for number, request in enumerate(player.requests):
         place.write(f"requests/{number:02}.json", request.body)
     place.write("output.txt", "\n".join(each.stdout + each.stderr for each in runs))
@@ -183,7 +182,7 @@ def play(host, program, script, folder, planning="ours"):
         _plans(folder),
         tuple(player.requests),
         sum(map(len, player.lanes.values())),
-        max(0, player.beyond - questions * host.sent_back),
+        player.beyond,
         tuple(each.returncode for each in runs),
     )
 

@@ -26,6 +26,7 @@ OFF = "TODOPLAN_HOOKS"
 
 _SECONDS = 5.0
 _LONGEST = 10_000_000
+_LONGEST_ANSWER = 200_000
 _LOG_BYTES = 100_000
 _ANCESTORS = 5  # shells between the agent and its hook
 
@@ -125,7 +126,22 @@ def _canonical(given: Mapping[str, Any]) -> dict[str, Any]:
     told["hook_event_name"] = _EVENTS.get(event, event)
     told.setdefault("session_id", told.get("sessionId"))
     told.setdefault("last_assistant_message", told.get("prompt_response"))
+    transcript = told.get("transcript_path") or told.get("transcriptPath")
+    if told["hook_event_name"] == "Stop" and told["last_assistant_message"] is None and transcript:
+        told["last_assistant_message"] = _last_message(transcript)
     return told
+
+
+def _last_message(transcript: str) -> str | None:
+    """Return the text of the model's last answer in a recording of Copilot CLI, or `None`."""
+    with suppress(OSError), open(transcript, "rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - _LONGEST_ANSWER))
+        for line in reversed(file.readlines()):
+            with suppress(ValueError, KeyError, TypeError):  # the first line may be cut
+                event = json.loads(line)
+                if event["type"] == "assistant.message":
+                    return str(event["data"]["content"])
+    return None
 
 
 def _shaped(given: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
