@@ -122,17 +122,22 @@ def test_the_server_reads_the_names_of_claude_code(run):
     assert (second["hook_event_name"], second["last_assistant_message"]) == ("Stop", "Done.")
 
 
-def test_the_last_answer_is_read_from_the_recording_of_copilot_cli(run, tmp_path):
+def test_the_last_answer_is_read_from_the_recording_of_copilot_cli(run, tmp_path, monkeypatch):
     """Its hook does not say it: a question to the person would be sent back."""
     answers = ["Dug.", "Shall I go on?"]
     events = [{"type": "assistant.message", "data": {"content": each}} for each in answers]
     lines = ['cut"}', *map(json.dumps, [*events, {"type": "assistant.turn_end"}])]
     (tmp_path / "events.jsonl").write_text("\n".join(lines))
-    (tmp_path / "other.jsonl").write_text('[]\n{"type": "assistant.message"}\n{"role": 3}\n')
+    asked_anew = [*events, {"type": "user.message"}, {"type": "assistant.message"}, {"role": 3}]
+    (tmp_path / "other.jsonl").write_text("\n".join(map(json.dumps, asked_anew)))
+    (tmp_path / "empty.jsonl").touch()
+    monkeypatch.setattr(hook, "_SECONDS_BETWEEN", 0)
     with server({}) as asked:
-        for name in ("events", "other", "missing"):
+        for name in ("events", "other", "empty", "missing"):
             run({"hookEventName": "agentStop", "transcriptPath": f"{tmp_path}/{name}.jsonl"})
-    assert [each["last_assistant_message"] for each in asked] == ["Shall I go on?", None, None]
+    assert [each["last_assistant_message"] for each in asked] == [
+        "Shall I go on?", None, None, None
+    ]  # fmt: skip
 
 
 def log(folder):

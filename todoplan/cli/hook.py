@@ -27,6 +27,8 @@ OFF = "TODOPLAN_HOOKS"
 _SECONDS = 5.0
 _LONGEST = 10_000_000
 _LONGEST_ANSWER = 200_000
+_LOOKS = 10
+_SECONDS_BETWEEN = 0.05
 _LOG_BYTES = 100_000
 _ANCESTORS = 5  # shells between the agent and its hook
 
@@ -133,14 +135,22 @@ def _canonical(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _last_message(transcript: str) -> str | None:
-    """Return the text of the model's last answer in a recording of Copilot CLI, or `None`."""
-    with suppress(OSError), open(transcript, "rb") as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - _LONGEST_ANSWER))
-        for line in reversed(file.readlines()):
-            with suppress(ValueError, KeyError, TypeError):  # the first line may be cut
-                event = json.loads(line)
-                if event["type"] == "assistant.message":
-                    return str(event["data"]["content"])
+    """
+    Return the text of the model's last answer in a recording of Copilot CLI, or `None`.
+
+    The answer may be written a moment after the hook has begun.
+    """
+    for _ in range(_LOOKS):
+        with suppress(OSError), open(transcript, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _LONGEST_ANSWER))
+            for line in reversed(file.readlines()):
+                with suppress(ValueError, KeyError, TypeError):  # the first line may be cut
+                    event = json.loads(line)
+                    if event["type"] == "assistant.message":
+                        return str(event["data"]["content"])
+                    if event["type"].startswith(("user.", "tool.")):
+                        break
+        time.sleep(_SECONDS_BETWEEN)
     return None
 
 
