@@ -30,7 +30,7 @@ _PAGES = files("todoplan") / "guides"
 _END = ".md"
 
 READING_ORDER = (
-    ("Begin", ("ten-minutes", "own-loop", "moving")),
+    ("Begin", ("ten-minutes", "recipes", "own-loop", "moving")),
     (
         "Frameworks",
         (
