@@ -4,15 +4,23 @@ from functools import partial
 
 import hypothesis
 import pytest
+from hypothesis import Phase
 from hypothesis.stateful import run_state_machine_as_test
 from support.faults_of_rules import CASES
 
-from todoplan.core.commands import CreateTask
+from todoplan.core.commands import (
+    ApprovePlan,
+    ClaimTask,
+    CreateTask,
+    CreateTasks,
+    RecordEvidence,
+)
+from todoplan.core.decide import decide
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules import DEFAULT, Rule
 from todoplan.errors import PlanError
-from todoplan.testing import PlanMachine, RuleNeverFiredWarning, find_counterexample
+from todoplan.testing import PlanMachine, RuleNeverFiredWarning, find_counterexample, strategies
 from todoplan.testing.strategies.near import focus_of
 
 FEW = hypothesis.settings(max_examples=60, deadline=None, derandomize=True)
@@ -171,3 +179,31 @@ def test_what_a_rule_reads_is_taken_from_its_code():
     assert set(focus.texts) == {"inner", "worst", "bad", "level", "ann", "urgent"}
     assert set(focus.numbers) == {3, 4}
     assert focus.most == 6
+
+
+def reads_all(change):
+    for task in change.after:
+        if task.claim or task.evidence or change.after.approved or task.estimate == 30:
+            yield Problem("own", (task.id, task.description, task.owner, task.priority))
+        if task.metadata.get("risk") == "high":
+            yield Problem("own", (task.id,))
+
+
+TWO = decide(Plan(), CreateTasks((CreateTask("a"), CreateTask("b")))).unwrap()
+NEAR = {
+    "a claim": lambda command: isinstance(command, ClaimTask),
+    "evidence": lambda command: isinstance(command, RecordEvidence),
+    "an approval": lambda command: isinstance(command, ApprovePlan),
+    "a key with its value": lambda command: "high" in getattr(command, "metadata", {}).values(),
+    "a number beside it": lambda command: getattr(command, "estimate", None) == 31,
+    "an owner": lambda command: getattr(command, "owner", None) == "ann",
+    "a text": lambda command: getattr(command, "description", None) == "high",
+}
+
+
+@pytest.mark.parametrize("what", NEAR)
+def test_commands_near_a_rule_vary_what_it_reads(what):
+    """Claims, evidence, approvals and field values are drawn where the rule reads them."""
+    drawn = strategies.commands_near(TWO, Rule("own", reads_all))
+    quick = hypothesis.settings(FEW, max_examples=3_000, phases=[Phase.generate])
+    assert hypothesis.find(drawn, NEAR[what], settings=quick)

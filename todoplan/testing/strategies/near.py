@@ -251,9 +251,8 @@ def _values_of(name: str, focus: Focus, people: SearchStrategy[str]) -> SearchSt
         texts = focus.texts or ("k",)
         pairs = [*pairwise((*texts, True)), *((text, True) for text in texts)]
         likely = st.sampled_from(pairs)
-        value = st.sampled_from(
-            [None, False, None, False, *texts, *numbers]
-        )  # `None` deletes a key
+        # `None` deletes a key.
+        value = st.sampled_from([None, False, None, False, *texts, *numbers])
         items = likely | st.tuples(st.sampled_from(texts), value)
         return st.lists(items, min_size=1, max_size=2).map(dict)
     if kind is FieldKind.NUMBER:
