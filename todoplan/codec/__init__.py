@@ -11,33 +11,37 @@ plan. Nothing is coerced.
 - `foreign` has the formats of other systems.
 """
 
-from todoplan.codec.documents import (
-    VERSION,
-    dump_journal,
-    dump_plan,
-    entry_from_data,
-    entry_to_data,
-    json_schema,
-    load_journal,
-    load_plan,
-    plan_from_data,
-    plan_to_data,
-)
-from todoplan.codec.foreign.agentscope import (
-    from_agentscope,
-    to_agentscope,
-)
-from todoplan.codec.foreign.backlog import from_backlog, to_backlog
-from todoplan.codec.foreign.langchain import from_langchain, to_langchain
-from todoplan.codec.foreign.markdown import from_markdown, not_held, to_markdown
-from todoplan.codec.foreign.peers import (
-    from_agno,
-    from_beads,
-    from_hermes,
-    from_pydantic_ai_todo,
-    from_taskmaster,
-)
-from todoplan.lazy import listing
+from typing import TYPE_CHECKING
+
+from todoplan.lazy import listing, loader
+
+if TYPE_CHECKING:
+    from todoplan.codec.documents import (
+        VERSION,
+        dump_journal,
+        dump_plan,
+        entry_from_data,
+        entry_to_data,
+        json_schema,
+        load_journal,
+        load_plan,
+        plan_from_data,
+        plan_to_data,
+    )
+    from todoplan.codec.foreign.agentscope import (
+        from_agentscope,
+        to_agentscope,
+    )
+    from todoplan.codec.foreign.backlog import from_backlog, to_backlog
+    from todoplan.codec.foreign.langchain import from_langchain, to_langchain
+    from todoplan.codec.foreign.markdown import from_markdown, not_held, to_markdown
+    from todoplan.codec.foreign.peers import (
+        from_agno,
+        from_beads,
+        from_hermes,
+        from_pydantic_ai_todo,
+        from_taskmaster,
+    )
 
 __all__ = [
     "VERSION",
@@ -66,3 +70,33 @@ __all__ = [
     "to_markdown",
 ]
 __dir__ = listing(__all__)
+
+if not TYPE_CHECKING:  # a type checker that saw it would accept every misspelled name
+    __getattr__ = loader(
+        __name__,
+        {
+            "documents": (
+                "VERSION",
+                "dump_journal",
+                "dump_plan",
+                "entry_from_data",
+                "entry_to_data",
+                "json_schema",
+                "load_journal",
+                "load_plan",
+                "plan_from_data",
+                "plan_to_data",
+            ),
+            "foreign.agentscope": ("from_agentscope", "to_agentscope"),
+            "foreign.backlog": ("from_backlog", "to_backlog"),
+            "foreign.langchain": ("from_langchain", "to_langchain"),
+            "foreign.markdown": ("from_markdown", "not_held", "to_markdown"),
+            "foreign.peers": (
+                "from_agno",
+                "from_beads",
+                "from_hermes",
+                "from_pydantic_ai_todo",
+                "from_taskmaster",
+            ),
+        },
+    )
