@@ -520,14 +520,7 @@ _GAP = 2
 _TEXT_STRIP = {mark: COLOURS[status] for status, mark in MARKS.items()}
 
 
-@attrs.frozen
-class _Widths:
-    line: int
-    time: int
-    tool: int
-    strip: int
-    done: int
-    mark: int
+_TITLES = ("line", "time", "tool", "plan", "done", "")
 
 
 def timeline(rows: tuple[Row, ...], width: int | None) -> Iterator[Text]:
@@ -536,8 +529,12 @@ def timeline(rows: tuple[Row, ...], width: int | None) -> Iterator[Text]:
 
     A date is inserted where a new day begins. `rows` must not be empty.
     """
-    widths = _Widths(*(_widest(name, title, rows) for name, title in _TITLES.items()))
-    yield Text(_titles(widths), "bold")
+    columns = zip(*map(_cells, rows), strict=True)
+    widest = [max(cell.cell_len for cell in column) for column in columns]
+    # A column that is empty in every row has no title.
+    widths = [size and max(size, len(title)) for size, title in zip(widest, _TITLES, strict=True)]
+    titles = (title.ljust(size + _GAP) for title, size in zip(_TITLES, widths, strict=True) if size)
+    yield Text(f"{' ' * _INDENT}{''.join(titles)}what changed", "bold")
     yield from hanging(Text("  "), wrapped(_LEGEND, room(_INDENT, width)))
     day = ""
     for row in rows:
@@ -546,46 +543,24 @@ def timeline(rows: tuple[Row, ...], width: int | None) -> Iterator[Text]:
             yield Text(" " * _INDENT + day, "dim")
         if row.before:
             yield Text(" " * _INDENT + f"-- {row.before}", "dim")
-        head = _head(row, widths)
+        head = Text(" " * _INDENT)
+        for title, cell, size in zip(_TITLES, _cells(row), widths, strict=True):
+            if size:
+                cell.align("right" if title in {"line", "done"} else "left", size)
+                head.append_text(cell).append(" " * _GAP)
         left = room(head.cell_len, width)
         yield from hanging(head, (cut(phrase, left) for phrase in row.phrases))
 
 
-_TITLES = {
-    "line": "line",
-    "time": "time",
-    "tool": "tool",
-    "strip": "plan",
-    "done": "done",
-    "mark": "",
-}
-
-
-def _widest(name: str, title: str, rows: tuple[Row, ...]) -> int:
-    # A column that is empty in every row has no title.
-    widest = max(cell_len(str(getattr(row, name))) for row in rows)
-    return max(widest, len(title)) if widest else 0
-
-
-def _titles(widths: _Widths) -> str:
-    sized = [(title, getattr(widths, name)) for name, title in _TITLES.items()]
-    shown = "".join(title.ljust(width + _GAP) for title, width in sized if width)
-    return f"{' ' * _INDENT}{shown}what changed"
-
-
-def _head(row: Row, widths: _Widths) -> Text:
-    head = Text(" " * _INDENT)
-    for cell, width in (
-        (Text(f"{row.line:{widths.line}}", "dim"), widths.line),
-        (Text(row.time, "dim"), widths.time),
-        (Text(row.tool), widths.tool),
-        (Text.assemble(*((mark, _TEXT_STRIP[mark]) for mark in row.strip)), widths.strip),
-        (Text(row.done.rjust(widths.done)), widths.done),
-        (Text(row.mark, MARK_COLOURS[row.mark]), widths.mark),
-    ):
-        if width:
-            head.append_text(cell).append(" " * (width - cell.cell_len + _GAP))
-    return head
+def _cells(row: Row) -> tuple[Text, ...]:
+    return (
+        Text(str(row.line), "dim"),
+        Text(row.time, "dim"),
+        Text(row.tool),
+        Text.assemble(*((mark, _TEXT_STRIP[mark]) for mark in row.strip)),
+        Text(row.done),
+        Text(row.mark, MARK_COLOURS[row.mark]),
+    )
 
 
 @attrs.frozen

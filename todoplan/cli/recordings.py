@@ -214,20 +214,13 @@ def totals(counted: Iterable[RecordingCounts]) -> Totals:
     every = tuple(counted)
     sizes = [size for each in every for size in each.sizes]
 
-    def added(name: str) -> int:
-        return sum(getattr(each, name) for each in every)
-
+    summed = ("calls", "updates", "reads", "failed", "chars", "bad_lines")
     return Totals(
         recordings=len(every),
         plans=len(sizes),
         median=median(sizes) if sizes else 0,
         largest=max(sizes, default=0),
-        calls=added("calls"),
-        updates=added("updates"),
-        reads=added("reads"),
-        failed=added("failed"),
-        chars=added("chars"),
-        bad_lines=added("bad_lines"),
+        **{name: sum(getattr(each, name) for each in every) for name in summed},
     )
 
 
