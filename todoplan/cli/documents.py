@@ -29,47 +29,31 @@ if TYPE_CHECKING:
 _PAGES = files("todoplan") / "guides"
 _END = ".md"
 
-READING_ORDER = (
-    ("Begin", ("ten-minutes", "recipes", "own-loop", "moving")),
-    (
-        "Frameworks",
-        (
-            "langchain",
-            "deepagents",
-            "agentscope",
-            "openai-agents",
-            "pydantic-ai",
-            "claude-agent-sdk",
-            "google-adk",
-            "strands",
-            "agent-framework",
-            "haystack",
-            "llama-index",
-            "mcp",
-            "coding-agents",
-            "acp",
-            "other-frameworks",
-        ),
+READING_ORDER = {
+    "Begin": "ten-minutes recipes own-loop moving",
+    "Frameworks": (
+        "langchain deepagents agentscope openai-agents pydantic-ai claude-agent-sdk google-adk "
+        "strands agent-framework haystack llama-index mcp coding-agents acp other-frameworks"
     ),
-    ("Shape it", ("rules", "limits", "human-edits", "evidence", "board")),
-    ("Keep and share it", ("stores", "several-agents", "command-line", "write-a-store")),
-    ("Check it", ("recordings", "telemetry", "testing")),
-    ("Look inside", ("reference", "architecture", "threat-model", "write-an-adapter")),
-)
+    "Shape it": "rules limits human-edits evidence board",
+    "Keep and share it": "stores several-agents command-line write-a-store",
+    "Check it": "recordings telemetry testing",
+    "Look inside": "reference architecture threat-model write-an-adapter",
+}
 """The pages, grouped by purpose, in reading order."""
 
 
 def page_names() -> tuple[str, ...]:
     """Return the names of the pages in reading order."""
-    return tuple(name for _, names in READING_ORDER for name in names)
+    return tuple(" ".join(READING_ORDER.values()).split())
 
 
 def guide(screen: Screen, name: str | None = None) -> None:
     """Show a guide, or list all guides."""
     if name is None:
         width = max(map(len, page_names()))
-        for group, names in READING_ORDER:
-            rows = (f"  {each:{width}}  {_title(each)}" for each in names)
+        for group, names in READING_ORDER.items():
+            rows = (f"  {each:{width}}  {_title(each)}" for each in names.split())
             screen.write("\n".join([group, *rows, "", ""]))
         screen.write("Show one: todoplan guide NAME\n")
         return

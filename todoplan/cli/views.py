@@ -58,7 +58,7 @@ from todoplan.core.plan.model import (
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import ready
 from todoplan.core.problems import Problem, explain
-from todoplan.core.rules import Policy, Severity, inspect
+from todoplan.core.rules import Severity, inspect
 from todoplan.errors import CodecError, ReadError, StoreError
 from todoplan.planner.planner import Planner
 from todoplan.render.markup import to_dot, to_html, to_markdown, to_mermaid
@@ -357,28 +357,45 @@ CHECK_FORMAT = "todoplan/check"
 CHECK_VERSION = 1
 
 
-@attrs.frozen
-class _Stored:
-    """The plan that was checked, and its violations of the plan rules at level error."""
-
-    plan_id: str
-    plan: Plan
-    problems: tuple[Problem, ...]
-
-
 def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) -> int:
     """Check a policy, and a stored plan against it; exit code 1 if the plan breaks a rule."""
     policy = judge.rules_that_hold()
-    has_plan = place.named or Path(place.address).exists()
-    stored = _stored(place, policy) if has_plan else None
+    plan_id: str | None = None
+    plan = Plan()
+    problems: tuple[Problem, ...] = ()
+    if place.named or Path(place.address).exists():
+        plan_id, plan = _checked(place)
+        problems = inspect(plan, policy)
     if as_json:
-        screen.write(f"{line(_check_data(policy, stored))}\n")
+        data = {
+            "format": CHECK_FORMAT,
+            "version": CHECK_VERSION,
+            "rules": {rule.name: level.value for rule, level in policy.rules},
+            "limits": attrs.asdict(policy.limits),
+            "plan": plan_id,
+            "revision": None if plan_id is None else plan.revision,
+            "problems": problem_data(problems),
+        }
+        screen.write(f"{line(data)}\n")
     else:
-        screen.write(_check_text(judge, policy, stored))
-    return REFUSED if stored and stored.problems else 0
+        on = [(rule.name, level) for rule, level in policy.rules if level is not Severity.OFF]
+        errors = sum(level is Severity.ERROR for _, level in on)
+        rows = [f"rules of {judge.policy}: {errors} at error, {len(on) - errors} at warn"]
+        rows += [f"  {name}: {level.value}" for name, level in on]
+        if plan_id is not None:
+            rows.append(f"plan {plan_id!r}, revision {plan.revision}: {summary(plan)}")
+            rows += [f"  {each.code}: {explain(each)}" for each in problems] or ["  keeps them"]
+        screen.write("".join(f"{row}\n" for row in rows))
+    return REFUSED if problems else 0
 
 
-def _stored(place: Place, policy: Policy) -> _Stored:
+def _checked(place: Place) -> tuple[str, Plan]:
+    """
+    Return the id of a plan, and the plan.
+
+    Raises:
+        CodecError: the journal of the plan leads to another plan.
+    """
     store, plan_id = place.opened()
     plan, journal = store.load(plan_id), store.entries(plan_id)
     folded = replay(Plan(), (event for entry in journal for event in entry.events))
@@ -387,31 +404,7 @@ def _stored(place: Place, policy: Policy) -> _Stored:
     if folded != plan and store.load(plan_id) == plan:
         msg = f"{place.shown}: the journal of {plan_id!r} does not lead to the plan that is kept"
         raise CodecError(msg, plan_id=plan_id)
-    return _Stored(plan_id, plan, inspect(plan, policy))
-
-
-def _check_text(judge: Judge, policy: Policy, stored: _Stored | None) -> str:
-    on = [(rule.name, level) for rule, level in policy.rules if level is not Severity.OFF]
-    errors = sum(level is Severity.ERROR for _, level in on)
-    rows = [f"rules of {judge.policy}: {errors} at error, {len(on) - errors} at warn"]
-    rows += [f"  {name}: {level.value}" for name, level in on]
-    if stored:
-        plan = stored.plan
-        rows.append(f"plan {stored.plan_id!r}, revision {plan.revision}: {summary(plan)}")
-        rows += [f"  {each.code}: {explain(each)}" for each in stored.problems] or ["  keeps them"]
-    return "".join(f"{row}\n" for row in rows)
-
-
-def _check_data(policy: Policy, stored: _Stored | None) -> dict[str, Any]:
-    return {
-        "format": CHECK_FORMAT,
-        "version": CHECK_VERSION,
-        "rules": {rule.name: level.value for rule, level in policy.rules},
-        "limits": attrs.asdict(policy.limits),
-        "plan": stored.plan_id if stored else None,
-        "revision": stored.plan.revision if stored else None,
-        "problems": problem_data(stored.problems) if stored else [],
-    }
+    return plan_id, plan
 
 
 # -------- live_plan --------

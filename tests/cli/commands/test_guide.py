@@ -20,7 +20,7 @@ def test_without_a_name_the_pages_are_listed(invoke):
     for name in page_names():
         heading = (GUIDES / f"{name}.md").read_text("utf-8").splitlines()[0].removeprefix("# ")
         assert re.search(rf"^  {name} +{re.escape(heading)}$", result.stdout, re.MULTILINE)
-    for group, _ in READING_ORDER:
+    for group in READING_ORDER:
         assert f"{group}\n" in result.stdout
     assert all(len(line) < 80 for line in result.stdout.splitlines())
 
