@@ -48,7 +48,7 @@ def test_names_of_tables_are_completed():
     ]
     assert completed("todoplan show --format m") == ["markdown", "mermaid"]
     assert completed("todoplan add x --policy cl") == ["claude", "claude-strict"]
-    assert completed("todoplan guide rec") == ["recordings"]
+    assert completed("todoplan guide reco") == ["recordings"]
 
 
 def test_plans_and_tasks_are_completed_from_the_store(stored):
