@@ -3,8 +3,8 @@
 
 If suites are named, or with `--quick`, figures are printed, and written only with `--save`.
 
-Some suites have options of their own and are not part of a run of all: `handling`, `understanding`.
-`python -m benchmarks NAME --help` shows them.
+Some suites have options of their own and are not part of a run of all: `handling`, `team`,
+`understanding`. `python -m benchmarks NAME --help` shows them.
 """
 
 import argparse
@@ -29,7 +29,7 @@ SUITES = (
     "operations",
     "life",
 )
-WITH_OPTIONS = ("handling", "understanding")
+WITH_OPTIONS = ("handling", "team", "understanding")
 HERE = Path(__file__).parent
 
 

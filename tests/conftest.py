@@ -4,9 +4,9 @@ Which tests run, and how many examples Hypothesis draws for them.
 The markers stand in pyproject.toml. `slow` is set by hand; `drawn` is set here, on every test that
 draws examples. `pytest` alone leaves the slow tests out; `pytest -m ""` runs all.
 
-`HYPOTHESIS_PROFILE` names the number of examples: dev (15), default (25), ci (100), laws (400) or
-mutants. newcomer is as default but draws the same examples each time, as ci and laws do. mutants is
-as dev; a failure is neither made smaller nor tried on the next mutant.
+`HYPOTHESIS_PROFILE` names the number of examples: dev (15), default (25), ci (100), laws (400),
+nightly (1,000) or mutants. newcomer is as default but draws the same examples each time, as ci and
+laws do. mutants is as dev; a failure is neither made smaller nor tried on the next mutant.
 """
 
 import gc
@@ -55,6 +55,7 @@ settings.register_profile(
     "ci", max_examples=100, stateful_step_count=30, **_SAME_EACH_TIME, **_COMMON
 )
 settings.register_profile("laws", settings.get_profile("ci"), max_examples=400)
+settings.register_profile("nightly", max_examples=1_000, stateful_step_count=50, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 NO_RECORDINGS = pytest.mark.skip("the recordings of real agents are not beside the project")

@@ -30,6 +30,7 @@ from todoplan.errors import PlanError
         (lambda: MoveTask("1"), r"say where to: MoveTask\('1', before=\"3\"\)"),
         (lambda: MoveTask("1", before="2", after="3"), "not both"),
         (lambda: MoveTask("1", before=2), "give an id"),
+        (lambda: MoveTask(1, before="2"), "give an id"),
         (lambda: CreateTask("a", parent=1), "give an id"),
         (lambda: CreateTask("a", waiting="ann"), r"such as Waiting\(\"the answer of ann\"\)"),
         (lambda: UpdateTask("1", waiting="ann"), "what it waits for"),

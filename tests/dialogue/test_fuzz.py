@@ -4,6 +4,7 @@ import importlib.util
 import json
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import full_plans
@@ -13,9 +14,9 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.calls import Call
 
 ROOT = Path(__file__).resolve().parents[1]
-_spec = importlib.util.spec_from_file_location("fuzz_intake", ROOT / "fuzz" / "fuzz_intake.py")
-fuzz_intake = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(fuzz_intake)
+_spec = importlib.util.spec_from_file_location("targets", ROOT / "fuzz" / "targets.py")
+targets = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(targets)
 
 TOOLS = [(box, tool) for box in BOXES for tool in box.toolset.tools]
 KEYS = sorted(
@@ -137,7 +138,15 @@ def test_any_turn_is_answered_call_by_call(calls, box, plan):
         check_reply(before, reply)
 
 
+@pytest.mark.parametrize("name", targets.TARGETS)
 @given(st.binary(max_size=60))
-def test_the_fuzz_target_holds(data):
-    """The target that atheris runs, fed by Hypothesis."""
-    fuzz_intake.one_input(data)
+def test_the_fuzz_targets_hold(name, data):
+    """Those that `python -m tests.fuzz` runs, of any bytes."""
+    targets.TARGETS[name](data)
+
+
+@pytest.mark.parametrize("name", targets.TARGETS)
+def test_the_fuzz_targets_begin_with_valid_inputs(name):
+    """A fuzzer goes on from what is read."""
+    for data in targets.SEEDS[name]:
+        targets.TARGETS[name](data)

@@ -266,6 +266,14 @@ def test_a_restored_plan_gives_no_fence_twice():
     assert done(THREE, RestorePlan(tuple(THREE), 4)) is not THREE
 
 
+def test_a_plan_is_restored_over_a_live_claim_only_with_its_fence():
+    """Law 19: nobody's task is taken from him by going back; once it has run out, it may."""
+    back = RestorePlan(tuple(THREE), 4)
+    assert refused(CLAIMED, back) == [("claimed", ("1",))]
+    assert done(CLAIMED, back, fences={"1": 1})["1"].claim is None
+    assert done(CLAIMED, back, LATER)["1"].claim is None
+
+
 def test_a_batch_may_claim_and_go_on():
     """The fence that a step got is known to the next one only if it is given."""
     both = Batch((ClaimTask("bot"), UpdateTask("1", status="completed", fence=1)))

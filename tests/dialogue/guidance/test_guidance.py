@@ -189,6 +189,8 @@ def test_an_empty_plan_is_mentioned_as_often_as_allowed():
     first = guidance.before_model(Plan(), [ASKED], Memory())
     assert first.kind == "empty"
     assert guidance.before_model(Plan(), [ASKED], first.memory).kind == ""
+    anew = first.memory.new_run(Plan())
+    assert guidance.before_model(Plan(), [ASKED], anew).kind == "empty"
     assert kind_of(Settings(), Plan(), [ASKED]) == ""
 
 

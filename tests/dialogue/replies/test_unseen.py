@@ -103,6 +103,16 @@ def test_an_answer_is_told_with_its_question():
     )
 
 
+def test_who_answered_is_told_although_the_task_has_a_new_time():
+    """The time of the change is no change of its own."""
+    at = [datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in (1, 2)]
+    asks = commands.UpdateTask("3", waiting=Waiting("ann", question="Which?"))
+    asking = decide(PLAN, asks, at=at[0]).unwrap()
+    decision = decide(asking, commands.AnswerTask("3", "This"), at=at[1])
+    base = Base(asking).after(decision.events, "ann")
+    assert unseen_text(base, decision.unwrap()) == "answered: #3 Which? -> This, by ann"
+
+
 def test_an_answer_to_a_task_that_asked_nothing_in_words():
     """What it waited for stands for the question, or else what it is called."""
     for waits, question in ((Waiting("the key"), "the key"), (Waiting(), "Send")):
