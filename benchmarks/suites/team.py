@@ -11,7 +11,8 @@ nothing is open. The workers note each task that they begin and finish in a file
 - done twice: how often a task was finished that had been finished before. A worker that is stopped
   past its lease, or killed between its work and the report of it, makes this unavoidable.
 - closed twice: how often the store accepted a second completion of a task.
-- lost: tasks that are closed and that nobody finished, and tasks that are open at the end.
+- lost: tasks that are closed and that nobody finished, and tasks that are open at the end, which is
+  after four minutes if the plan is not drained.
 
 The store goes away differently: all processes of PostgreSQL are killed and it is started again; in
 SQLite another process holds the database for a second. JSON files have no such disturbance. In
