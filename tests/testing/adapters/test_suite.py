@@ -1,6 +1,9 @@
 """The conformance suite's own parts: capabilities, scripts, assertions, harness, report."""
 
 import asyncio
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from threading import Barrier, Event
 
@@ -31,6 +34,7 @@ from todoplan.testing.adapters.host import (
     HungError,
     broken_runs,
     conversation,
+    interrupting,
     is_utf8,
     numbered,
     says,
@@ -204,8 +208,7 @@ def test_a_run_that_hangs_fails_and_says_what_to_take_out(hangs):
         "  if the framework cannot take that, take the capability out: LONG_NUMBERS"
         f" ({Capability.LONG_NUMBERS}), or TEXT_ARGUMENTS ({Capability.TEXT_ARGUMENTS})"
     )
-    assert suite.made.cancelled is (hangs is Hanging)
-    suite.made.for_ever.set()
+    assert suite.made.cancelled
     suite.test_two_agents_share_nothing()
 
 
@@ -224,6 +227,30 @@ def test_one_of_two_sessions_may_hang(threads):
     runs = {"ann": [says()], "bo": [turn(("TaskCreate", {"subject": "99999"})), says()]}
     with pytest.raises(HungError, match="session bo, exchange 1"):
         Limited().harness().together(runs, threads=threads)
+
+
+def test_what_blocks_is_not_interrupted_outside_of_the_main_thread():
+    """A signal reaches the main thread alone; what is quick runs there as well."""
+
+    def work():
+        with interrupting(0.01):
+            time.sleep(0.1)
+        return True
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(work).result()
+
+
+def test_a_signal_handler_of_another_program_is_kept():
+    """A run puts back the one that was there before."""
+    suite = Limited()
+    suite.hangs = Sound
+    before = signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    try:
+        suite.test_two_agents_share_nothing()
+        assert signal.getsignal(signal.SIGALRM) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_an_error_of_the_frameworks_own_time_limit_is_its_own():

@@ -12,18 +12,19 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import signal
 from asyncio import Barrier as TaskBarrier
 from asyncio import BrokenBarrierError as TaskBarrierBroken
 from asyncio import timeout
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial, wraps
 from itertools import count
-from threading import Barrier, BrokenBarrierError, Thread
+from threading import Barrier, BrokenBarrierError, Thread, current_thread, main_thread
 from traceback import format_exception
 from typing import Any, Literal, Protocol, Self, TypeVar
 
@@ -835,6 +836,37 @@ def in_thread(work: Callable[[], T]) -> Future[T]:
     return future
 
 
+class _BlockedError(BaseException):
+    """Raised in a run that blocks its thread. Frameworks do not take it for an error of a tool."""
+
+
+@contextmanager
+def interrupting(seconds: float) -> Iterator[None]:
+    """
+    Interrupt what takes longer, by a signal: also what blocks the thread.
+
+    Signals reach the main thread alone, and Windows has no SIGALRM; otherwise nothing is done. A
+    run is not moved to another thread for that, because objects of a framework may belong to the
+    thread that made them, such as a connection to SQLite.
+    """
+    if current_thread() is not main_thread() or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise _BlockedError
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    # Every second again: a framework may catch the first one.
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds, 1)
+    try:
+        with suppress(_BlockedError):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, handler)
+
+
 class HungError(AssertionError):
     """A run took longer than the suite's `time_limit`."""
 
@@ -844,8 +876,8 @@ class Checks(TellsFailures):
     Base class of all checks.
 
     `drawing` has Hypothesis' settings for drawn conversations. `time_limit` is how many seconds a
-    run may take: a check whose run hangs fails, and the next one begins. Each run has a thread and
-    an event loop of its own, so that this holds for frameworks that block as well.
+    run may take: a check whose run hangs fails, and the next one begins. A run that blocks its
+    thread is interrupted only in the main thread, and not on Windows.
     """
 
     capabilities: frozenset[Capability] = ALL
@@ -930,13 +962,16 @@ class Harness:
                 if not limit.expired():  # it is an error of the framework
                     raise
 
-        groups = [[name] for name in scripts] if threads else [[*scripts]]
-        started = [in_thread(partial(asyncio.run, limited(group))) for group in groups]
-        # A run that awaits is cancelled at its limit. One that blocks is left behind in its thread.
-        wait(started, self.checks.time_limit + _CANCEL_SECONDS)
-        for future in started:
-            if future.done():
+        # A run that awaits is cancelled at its limit. One that blocks is interrupted, or is left
+        # behind in its thread.
+        patience = self.checks.time_limit + _CANCEL_SECONDS
+        if threads:
+            started = [in_thread(partial(asyncio.run, limited([name]))) for name in scripts]
+            for future in wait(started, patience).done:
                 future.result()
+        else:
+            with interrupting(patience):
+                asyncio.run(limited(scripts))
         if hung := [talk for name, talk in talks.items() if name not in ran]:
             raise HungError(self._hung(hung[0]))
         return {
