@@ -12,7 +12,15 @@ from todoplan.core.decide import Accepted, Rejected
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.model import Task
 from todoplan.core.rules import Policy
-from todoplan.dialogue.toolbox import Start, edited, last_change, plan_before, starts, undone
+from todoplan.dialogue.toolbox import (
+    Start,
+    edited,
+    last_change,
+    last_undo,
+    plan_before,
+    starts,
+    undone,
+)
 from todoplan.errors import PlanError
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
@@ -150,3 +158,8 @@ def test_nothing_was_done():
     decision, entry = undo([Plan()], [])
     assert (decision.problems[0].code, entry) == ("nothing_to_undo", None)
     assert last_change([Entry(1, (), undoes=0)]) is None
+
+
+def test_a_journal_without_an_undo_has_none_to_redo():
+    """Nor has an empty one."""
+    assert last_undo(()) is None

@@ -291,6 +291,7 @@ def test_a_coding_agent_s_server_works_in_the_folder_of_the_agent(invoke, monkey
     async def serve_stdio(server):
         seen(server)
 
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s1")
     monkeypatch.chdir(tmp_path)  # and back at the end
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr("todoplan.adapters.mcp.serve_stdio", serve_stdio)

@@ -20,6 +20,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import attrs
 
@@ -87,7 +88,10 @@ class HostSessions(BasePlanning):
         self._planners: dict[str, AsyncPlanner] = {}
         self._sessions: dict[_Caller, AsyncSession] = {}
         self._callers: dict[str, _Caller] = {}
-        self._calling = asyncio.Lock()  # parallel calls are carried out in the order of arrival
+        # Parallel calls are carried out in the order of arrival. A lock belongs to one event loop,
+        # and sessions may have loops of their own, in threads.
+        self._calling: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]
+        self._calling = WeakKeyDictionary()
         self._aside = False  # whether the last prompt was a command of the plugin
         self._latest: _Caller | None = None
         self.planner(self.plan_id or SERVER)  # checks the store now, not at a call
@@ -133,7 +137,7 @@ class HostSessions(BasePlanning):
         caller = caller or _Caller(SERVER)
         session = self._session(caller)
         try:
-            async with self._calling:
+            async with self._calling.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
                 await _responded(session)
                 turn = await session.answer([call_of(params, call_id)], None)
         except TodoplanError as error:  # a result and not an error of MCP: the model has to read it
