@@ -105,10 +105,13 @@ def test_the_rule_that_is_shown_holds_and_its_gap_is_found():
     first, _, more = str(failure.value).partition("\n")
     shown_first, _, shown_more = fenced("testing", "output: rule", "text").rstrip().partition("\n")
     assert first == shown_first
-    # By which commands the urgent task was made is left to the lot.
-    assert (
-        more[more.index("the plan before") :] == shown_more[shown_more.index("the plan before") :]
-    )
+    # Which command made the urgent task, and which one completes the other, is left to the lot.
+    for told in (more, shown_more):
+        before, _, after = told.partition("the plan before it:")[2].partition("the command:")
+        assert "priority='high'" in told
+        assert "[pending] a" in before
+        assert "completed" in after.splitlines()[1]
+        assert after.endswith("[completed] a")
 
 
 def test_the_section_is_short():
