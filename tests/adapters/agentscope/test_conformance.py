@@ -13,6 +13,7 @@ class TestAgentScope(AdapterSuite):
     capabilities = ALL - {
         Capability.RAW_ARGUMENTS,
         Capability.LONG_NUMBERS,
+        Capability.DEEP_TEXTS,
         Capability.FINISH,
         Capability.RETURNS,
     }

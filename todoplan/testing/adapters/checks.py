@@ -660,6 +660,11 @@ Objects that do not fit the schema, by their fault: a tool of the set `tasks`, a
 # json.loads raises a ValueError that is not a JSONDecodeError: int() reads at most 4,300 digits.
 LONG_NUMBER = ("TaskCreate", f'{{"subject": "Dig", "estimate": {"9" * 4_301}}}')
 
+# Python's reader raises a RecursionError, which is no ValueError.
+DEEP_TEXT = ("TaskCreate", f'{{"subject": "Dig", "metadata": {"[" * 2_000}{"]" * 2_000}}}')
+_SPECIAL = {LONG_NUMBER: Capability.LONG_NUMBERS, DEEP_TEXT: Capability.DEEP_TEXTS}
+"""Texts that some frameworks cannot take, with the capability to do so."""
+
 NO_JSON: dict[str, tuple[str, str]] = {
     # lobehub#13817: the output limit, five blind retries, 487,000 tokens.
     "cut off": ("TaskCreate", '{"subject": "Dig", "description": "Two me'),
@@ -675,6 +680,7 @@ NO_JSON: dict[str, tuple[str, str]] = {
     "twice a key": ("TaskCreate", '{"subject": "Dig", "subject": "Lay"}'),
     "a lone surrogate": ("TaskCreate", '{"subject": "Dig \\ud800"}'),
     "too many digits": LONG_NUMBER,
+    "too deep": DEEP_TEXT,
     "no number": ("TaskCreate", '{"subject": "Dig", "estimate": NaN}'),  # json.loads accepts it
 }
 """Texts that are not a JSON object, by their fault: a tool, and its arguments as a text."""
@@ -1092,9 +1098,10 @@ class Mistakes(Checks):
         if raw:
             leave_out_without(self, Capability.RAW_ARGUMENTS, Capability.LONG_NUMBERS)
         whole = Capability.BROKEN_TEXTS not in self.capabilities
+        deep = Capability.DEEP_TEXTS in self.capabilities
 
         @self.drawing
-        @given(broken_runs(toolset, raw=raw, whole=whole))
+        @given(broken_runs(toolset, raw=raw, whole=whole, deep=deep))
         def check(turns: Run) -> None:
             outcome = self.harness(toolset).run(*turns)
             outcome.agrees()
@@ -1103,9 +1110,9 @@ class Mistakes(Checks):
 
     @needs(Capability.TEXT_ARGUMENTS)
     @_each(NO_JSON)
-    def test_text_that_is_no_json_is_answered(self, call: tuple[str, object]) -> None:
+    def test_text_that_is_no_json_is_answered(self, call: tuple[str, str]) -> None:
         """Arguments that are not JSON raise nothing: they are answered, and the run continues."""
-        self._leave_out_long_numbers(call)
+        self._leave_out_special(call)
         outcome = self.harness().run(_DIG, turn(call), _MOW, says())
         _answered(outcome)
         same([task.subject for task in outcome.plan][-1], "Mow", "the last task")
@@ -1119,15 +1126,15 @@ class Mistakes(Checks):
 
     @needs(Capability.RAW_ARGUMENTS)
     @_each(NO_JSON)
-    def test_text_that_is_no_json_is_read_alike(self, call: tuple[str, object]) -> None:
+    def test_text_that_is_no_json_is_read_alike(self, call: tuple[str, str]) -> None:
         """Arguments that are not a JSON object are repaired or refused with the expected reply."""
-        self._leave_out_long_numbers(call)
+        self._leave_out_special(call)
         outcome = self.harness().run(_DIG, _LAY, turn(call), _MOW, says())
         outcome.agrees()
 
-    def _leave_out_long_numbers(self, call: tuple[str, object]) -> None:
-        if call == LONG_NUMBER:
-            leave_out_without(self, Capability.LONG_NUMBERS)
+    def _leave_out_special(self, call: tuple[str, str]) -> None:
+        if call in _SPECIAL:
+            leave_out_without(self, _SPECIAL[call])
 
     @needs(Capability.UNKNOWN_TOOLS)
     def test_an_unknown_tool_is_answered(self) -> None:

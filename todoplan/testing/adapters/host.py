@@ -338,6 +338,10 @@ class Capability(StrEnum):
             " the framework raises an error over such a number, or waits for ever"
         ),
     )
+    DEEP_TEXTS = (
+        "arguments nested deeper than Python reads do not stop a run",
+        "a RecursionError of `json.loads` is caught where the text is read",
+    )
     # OpenAI Agents by default ends the run with a ModelBehaviorError.
     UNKNOWN_TOOLS = (
         "a call of a tool that is not there is answered, not raised",
@@ -574,21 +578,28 @@ def conversations(toolset: ToolSet) -> st.SearchStrategy[tuple[Run, ...]]:
     return st.lists(_run(calls), min_size=1, max_size=2).map(tuple)
 
 
-def broken_runs(toolset: ToolSet, *, raw: bool, whole: bool = False) -> st.SearchStrategy[Run]:
+def broken_runs(
+    toolset: ToolSet, *, raw: bool, whole: bool = False, deep: bool = True
+) -> st.SearchStrategy[Run]:
     """
     Draw runs of up to three turns with broken calls.
 
-    `raw` allows arguments that are not an object. `whole` requires texts that can be encoded as
-    UTF-8.
+    `raw` allows arguments that are not an object, and `deep` texts that are nested deeper than
+    Python reads. `whole` requires texts that can be encoded as UTF-8.
     """
     broken = broken_arguments(toolset, raw=raw).map(lambda one: _sent(one.call))
     fitting = broken.filter(
         lambda call: (
             (raw or isinstance(call.arguments, dict))
             and not (whole and not is_utf8(call.arguments))
+            and (deep or DEEPEST not in str(call.arguments))
         )
     )
     return _run(st.lists(fitting | arguments(toolset), min_size=1, max_size=2))
+
+
+# Python's limit is 1,000 levels, frames of functions among them.
+DEEPEST = "[" * 1_000
 
 
 def _sent(call: Call) -> Call:
