@@ -9,7 +9,7 @@ import pytest
 from hypothesis import seed
 from hypothesis.stateful import run_state_machine_as_test
 
-_RUNS = 3
+_RUNS = 7
 
 
 def failure_of(machine_class, how):

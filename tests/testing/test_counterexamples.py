@@ -35,6 +35,7 @@ def test_a_planted_fault_is_found(kind, forgets):
     found = find_counterexample(case.rules()[forgets], case.law)
     assert found is not None
     assert found.found.startswith(f"the rule own accepts what the law {case.law.__name__} does not")
+    assert len(found.history) <= 4
     assert "the command:\n    " in str(found)
 
 

@@ -20,7 +20,6 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import attrs
 
@@ -29,6 +28,7 @@ from todoplan.dialogue.guidance import Message
 from todoplan.errors import TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
 from todoplan.planner.session import AsyncSession, BasePlanning, remember
+from todoplan.planner.steps import Lane
 from todoplan.render.outline import to_text
 from todoplan.stores.memory import MemoryStore
 
@@ -86,12 +86,8 @@ class HostSessions(BasePlanning):
     def prepare(self) -> None:
         """Begin without sessions."""
         self._planners: dict[str, AsyncPlanner] = {}
-        self._sessions: dict[_Caller, AsyncSession] = {}
+        self._sessions: dict[_Caller, tuple[AsyncSession, Lane]] = {}
         self._callers: dict[str, _Caller] = {}
-        # Parallel calls are carried out in the order of arrival. A lock belongs to one event loop,
-        # and sessions may have loops of their own, in threads.
-        self._calling: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]
-        self._calling = WeakKeyDictionary()
         self._aside = False  # whether the last prompt was a command of the plugin
         self._latest: _Caller | None = None
         self.planner(self.plan_id or SERVER)  # checks the store now, not at a call
@@ -119,13 +115,15 @@ class HostSessions(BasePlanning):
     def session(self, told: Mapping[str, Any]) -> AsyncSession:
         """Return the session of the main agent that a hook names."""
         self._latest = _Caller(told["session_id"])
-        return self._session(self._latest)
+        return self._session(self._latest)[0]
 
-    def _session(self, caller: _Caller) -> AsyncSession:
+    def _session(self, caller: _Caller) -> tuple[AsyncSession, Lane]:
+        """Return a session, and the lane in which its parallel calls wait in their order."""
         found = self._sessions.pop(caller, None)
         if found is None:
             planner = self.planner(caller.session_id)
-            found = AsyncSession(planner, settings=self.settings, actor=caller.agent_type)
+            session = AsyncSession(planner, settings=self.settings, actor=caller.agent_type)
+            found = session, Lane(1)
         remember(self._sessions, caller, found)
         return found
 
@@ -135,9 +133,9 @@ class HostSessions(BasePlanning):
         call_id = meta.get(_CALL_ID) or ""
         caller = self._callers.pop(call_id, None) or _Caller.of_call(meta) or self._latest
         caller = caller or _Caller(SERVER)
-        session = self._session(caller)
+        session, lane = self._session(caller)
         try:
-            async with self._calling.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
+            async with lane.within(asyncio.get_running_loop()):
                 await _responded(session)
                 turn = await session.answer([call_of(params, call_id)], None)
         except TodoplanError as error:  # a result and not an error of MCP: the model has to read it
