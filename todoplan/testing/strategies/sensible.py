@@ -223,8 +223,7 @@ def nest(draw: DrawFn, plan: Plan) -> UpdateTask:
     return UpdateTask(task.id, parent=draw(st.sampled_from([*fit, None])))
 
 
-def place(draw: DrawFn, plan: Plan) -> MoveTask:
-    """Draw a new place of a task, beside another one."""
+def _place(draw: DrawFn, plan: Plan) -> MoveTask:
     task = one(draw, plan)
     fit = {None, *(each.id for each in plan if may_contain(plan, each.id, task.id))}
     beside = one(draw, [each for each in plan if each.parent in fit | {task.parent}]).id
@@ -314,7 +313,7 @@ _KINDS: SearchStrategy[_Make] = st.sampled_from(
         _find,
         _claim,
         _hold,
-        place,
+        _place,
         unlink,
         _agree,
         # Repeated: creations must outweigh removals, or most plans would be empty.
