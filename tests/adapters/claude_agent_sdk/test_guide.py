@@ -6,24 +6,13 @@ from functools import partial
 import claude_agent_sdk
 from support.claude_agent_sdk_cli import ScriptedCLI
 from support.docs import defined, fenced
-
-from todoplan.dialogue import Call
-from todoplan.testing.adapters.host import ModelTurn, says, write
+from support.letter import LETTER
 
 
 def test_a_run_prints_what_is_shown_and_is_edited(capsys, tmp_path, monkeypatch):
     """An early answer goes back; a person's edit stands in the plan that the run has left."""
     monkeypatch.chdir(tmp_path)
-    lists = [
-        write(("Draft", "in_progress"), ("Send", "pending")),
-        write(("Draft", "completed"), ("Send", "in_progress")),
-        write(("Draft", "completed"), ("Send", "completed")),
-    ]
-    first, second, third = (
-        ModelTurn((Call("write_todos", todos, f"t{n}"),)) for n, todos in enumerate(lists)
-    )
-    script = (first, second, says("Drafted."), third, says("Drafted and sent."))
-    playing = partial(claude_agent_sdk.query, transport=ScriptedCLI(*script, session="s7"))
+    playing = partial(claude_agent_sdk.query, transport=ScriptedCLI(*LETTER, session="s7"))
     monkeypatch.setattr(claude_agent_sdk, "query", playing)
     names = defined("claude-agent-sdk", "claude-agent-sdk")
     session = asyncio.run(names["work"]("Draft and send the letter."))

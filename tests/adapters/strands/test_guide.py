@@ -4,23 +4,14 @@ import asyncio
 
 from support.conformance_strands import Scripted
 from support.docs import defined, fenced
+from support.letter import LETTER
 
-from todoplan.dialogue import Call
-from todoplan.testing.adapters import ModelTurn, Script
-from todoplan.testing.adapters.host import says, write
+from todoplan.testing.adapters import Script
 
 
 def test_a_run_prints_what_is_shown_and_is_edited(capsys):
     """An early answer goes back; a person's edit stands in the plan that the run has left."""
-    lists = [
-        write(("Draft", "in_progress"), ("Send", "pending")),
-        write(("Draft", "completed"), ("Send", "in_progress")),
-        write(("Draft", "completed"), ("Send", "completed")),
-    ]
-    first, second, third = (
-        ModelTurn((Call("write_todos", todos, f"t{n}"),)) for n, todos in enumerate(lists)
-    )
-    script = Script(first, second, says("Drafted."), third, says("Drafted and sent."))
+    script = Script(*LETTER)
     names = defined("strands", "strands program")
     agent = names["work"](Scripted(script), "Draft and send the letter.")
     printed = [row for row in capsys.readouterr().out.splitlines() if not row.startswith("Tool #")]

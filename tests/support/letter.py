@@ -1,0 +1,15 @@
+"""The conversation of the guides' first programs: draft a letter and send it."""
+
+from todoplan.dialogue import Call
+from todoplan.testing.adapters.host import ModelTurn, says, write
+
+_LISTS = (
+    write(("Draft", "in_progress"), ("Send", "pending")),
+    write(("Draft", "completed"), ("Send", "in_progress")),
+    write(("Draft", "completed"), ("Send", "completed")),
+)
+BEGUN, DRAFTED, SENT = (
+    ModelTurn((Call("write_todos", todos, f"t{n}"),)) for n, todos in enumerate(_LISTS)
+)
+LETTER = (BEGUN, DRAFTED, says("Drafted."), SENT, says("Drafted and sent."))
+"""Its model's turns: the list, the first answer comes too early, then the rest."""
