@@ -1,4 +1,4 @@
-"""The example agent: its crash is real, its second process goes on, its output is the README's."""
+"""The example agent: its crash is real, and its second process goes on."""
 
 import runpy
 import sys

@@ -2,8 +2,7 @@
 
 import re
 
-from support import langgraph_example
-from support.docs import fenced, page
+from support.docs import page
 from support.scripted import Scripted, says, wrote
 
 TEXT = page("langchain") + page("deepagents")
@@ -53,13 +52,3 @@ def test_the_graph_by_hand_is_ten_lines():
     raw = next(block for block in BLOCKS if "StateGraph" in block)
     code = [line for line in raw.splitlines() if line and "import" not in line]
     assert len(code) <= 10
-
-
-def test_the_examples_output_is_what_it_says():
-    """
-    To the letter.
-    """
-    shown = fenced("langchain", "output: langgraph example", "text")
-    said = []
-    langgraph_example.main([], said.append)
-    assert "\n".join(said) == shown.rstrip("\n")
