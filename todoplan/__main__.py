@@ -29,10 +29,12 @@ def main() -> None:
         importlib.import_module("todoplan.cli.hook").run(sys.argv[2:])
         sys.exit(0)
     try:
-        # A shell that completes a line gives no arguments, so it takes the long road.
-        code = importlib.import_module("todoplan.cli.plans").run_short(sys.argv[1:])
-        if code is not None:
-            sys.exit(code)
+        # A shell that completes a line gives no arguments, and help begins with a dash: both take
+        # the long road.
+        if sys.argv[1:] and not sys.argv[1].startswith("-"):
+            code = importlib.import_module("todoplan.cli.plans").run_short(sys.argv[1:])
+            if code is not None:
+                sys.exit(code)
         importlib.import_module("todoplan.cli.app").run(sys.argv[1:])
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in _EXTRA:

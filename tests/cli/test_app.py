@@ -3,11 +3,13 @@
 import subprocess
 import sys
 from importlib.metadata import version
+from typing import Any
 
 import pytest
 import typer
 
-from todoplan.cli.app import AUDITS, COMMANDS, OPTIONS, SHOWN_FORMS, SORT_KEYS, make_app
+from todoplan.cli.app import COMMANDS, make_app, run
+from todoplan.cli.options import AUDITS, OPTIONS, SHOWN_FORMS, SORT_KEYS
 from todoplan.cli.recordings import SORTS
 from todoplan.cli.views import PRINTERS
 from todoplan.transcripts import DIALECT_NAMES
@@ -17,9 +19,14 @@ from todoplan.transcripts.replay import POLICIES
 NAMES = tuple({name.split()[0]: None for names in COMMANDS.values() for name in names})
 
 
+def whole() -> Any:
+    """The command of the application with all commands."""
+    return typer.main.get_command(make_app())
+
+
 def test_every_command_and_option_is_documented():
     """No command, argument or option is without a help text."""
-    group = typer.main.get_command(make_app())
+    group = whole()
     assert sorted(group.commands) == sorted(NAMES)
     for command in (group, *group.commands.values()):
         assert command.help
@@ -32,7 +39,7 @@ def test_help_names_every_parameter(invoke, command):
     """`--help` ends with 0 and shows each option by name."""
     result = invoke(*filter(None, [command]), "--help")
     assert result.exit_code == 0
-    group = typer.main.get_command(make_app())
+    group = whole()
     for parameter in (group.commands[command] if command else group).params:
         name = [*parameter.opts, *parameter.secondary_opts][0]
         shown = name if name.startswith("-") else parameter.metavar
@@ -77,7 +84,7 @@ def test_without_a_command_the_help_is_shown(invoke):
 
 def test_every_option_of_the_table_is_one_of_a_command():
     """None is left over, and none of one function alone is misspelled."""
-    made = typer.main.get_command(make_app())
+    made = whole()
     groups = (made, made.commands["store"])
     helps = {
         parameter.help
@@ -110,3 +117,40 @@ def test_a_command_on_a_plan_loads_nothing_for_recordings(command, tmp_path):
     ran = [sys.executable, "-c", code, *command]
     done = subprocess.run(ran, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stdout.splitlines()[-1].strip() == "loaded"
+
+
+@pytest.mark.parametrize("line", [["--help"], ["-h"], ["--no-such"], ["paint"], []])
+def test_help_and_mistakes_are_those_of_the_whole_application(line, monkeypatch, capsys):
+    """They are printed from the docstrings alone, and as by the application with all options."""
+    monkeypatch.setattr(sys, "argv", ["todoplan", *line])
+    with pytest.raises(SystemExit) as long:
+        make_app()(prog_name="todoplan")
+    printed = capsys.readouterr()
+    with pytest.raises(SystemExit) as left:
+        run(line)
+    assert (left.value.code, capsys.readouterr()) == (long.value.code, printed)
+
+
+@pytest.mark.parametrize("line", [["--", "paint"], ["--", "where"]])
+def test_a_command_behind_dashes_is_carried_out(line, monkeypatch, capsys):
+    """No line that names a command ends without it."""
+    monkeypatch.setattr(sys, "argv", ["todoplan", *line])
+    with pytest.raises(SystemExit) as left:
+        run(line)
+    assert (left.value.code == 0) is ("where" in line)
+    assert ("plan" in capsys.readouterr().out) is ("where" in line)
+
+
+def test_the_list_of_commands_imports_none_of_them(tmp_path):
+    """`todoplan --help` is read at once: no module of a command is loaded, nor what it needs."""
+    code = (
+        "import sys; sys.argv = ['todoplan', '--help']\n"
+        "from todoplan.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('todoplan.')))"
+    )
+    ran = [sys.executable, "-c", code]
+    done = subprocess.run(ran, capture_output=True, text=True, check=True, cwd=tmp_path)
+    loaded = done.stdout.splitlines()[-1].split()
+    assert set(loaded) <= {f"todoplan.{name}" for name in ("__main__", "cli", "cli.app", "lazy")}

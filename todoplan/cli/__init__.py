@@ -3,7 +3,7 @@ The command line.
 
 Modules:
 
-- `app`: the commands and their options.
+- `app`: the table of the commands; `options`: the table of their options.
 - `plans`: the edits, and the views that status lines and hooks call often.
 - `views`: history, differences, checks and a live plan; `store copy`.
 - `documents`: guides, tool definitions, and a plan as a page or a picture.

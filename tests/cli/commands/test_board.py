@@ -14,7 +14,7 @@ import pytest
 from support.mcp_server import environment
 
 from todoplan import Planner
-from todoplan.cli.app import OPTIONS
+from todoplan.cli.options import OPTIONS
 from todoplan.cli.plans import Judge, Place, Writer
 from todoplan.cli.screen import Screen
 from todoplan.cli.servers import BOARD_TOKEN, Address, board
@@ -39,6 +39,7 @@ def served(*options, **more):
     line = [sys.executable, "-m", "todoplan", "board", "--port", "0", *options]
     env = {**environment(), **more}
     with subprocess.Popen(line, env=env, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
         try:
             yield process.stderr.readline().split()[-1]
         finally:

@@ -1,0 +1,465 @@
+"""
+The options of the commands, and the function with which typer runs a command.
+
+A command is a function of one of the other modules. Its docstring is its help, and its parameters
+are its options and arguments.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
+from importlib import import_module
+from typing import Annotated, Any
+
+import attrs
+import typer
+
+from todoplan.cli.documents import FORMS, TOOLSETS, page_names
+from todoplan.cli.plans import ACTOR, STORE, Place
+from todoplan.cli.plugin import HOSTS
+from todoplan.cli.screen import Screen, exit_with, today
+from todoplan.codec.foreign.markdown import FORMS as MARKDOWN_FORMS
+from todoplan.core.plan.model import Priority, Status
+from todoplan.core.rules import PRESETS
+from todoplan.errors import TodoplanError
+from todoplan.render.outline import clip
+from todoplan.texts import one_line
+from todoplan.transcripts import DIALECT_NAMES
+
+# The modules for recordings and views are imported when a command of theirs runs. So the names that
+# their options allow stand here.
+
+AUDITS = ("audit", *PRESETS)
+"""The names of `todoplan.transcripts.replay.POLICIES`."""
+
+SORT_KEYS = ("name", "calls", "findings", "open", "chars", "date")
+"""The names of `todoplan.cli.recordings.SORTS`."""
+
+SHOWN_FORMS = ("text", "markdown", "mermaid", "dot", "html")
+""""text", and the names of `todoplan.cli.views.PRINTERS`."""
+
+# -------- option values --------
+
+_HINT = 60
+
+
+def _one_of(names: Iterable[str]) -> dict[str, Any]:
+    """Return the typer arguments that restrict an option to these names and complete them."""
+    known = tuple(names)
+
+    # typer's own choices need an Enum class, but these names are the keys of a dict.
+    def check(name: str | None) -> str | None:
+        if name is not None and name not in known:
+            msg = f"{name!r} is none of {', '.join(filter(None, known))}"
+            raise typer.BadParameter(msg)
+        return name
+
+    return {"callback": check, "autocompletion": _beginning(known)}
+
+
+def _beginning(names: Iterable[str]) -> Callable[[str], list[str]]:
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name and name.startswith(incomplete)]
+
+    return complete
+
+
+def _known_tasks(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """
+    Return the task ids that begin with `incomplete`, each with its subject, for completion.
+
+    The list is empty if the plan cannot be read.
+    """
+    with suppress(TodoplanError):
+        _, plan = Place(context.params.get("store"), context.params.get("plan_id")).loaded()
+        return [
+            (task.id, clip(one_line(task.subject), _HINT))
+            for task in plan
+            if task.id.startswith(incomplete.removeprefix("#"))
+        ]
+    return []
+
+
+def _known_plans(context: typer.Context, incomplete: str) -> list[str]:
+    with suppress(TodoplanError):
+        ids = Place(context.params.get("store")).store_itself().plan_ids()
+        return [plan_id for plan_id in ids if plan_id.startswith(incomplete)]
+    return []
+
+
+_DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(m|min|h|d|w)?")
+# A day and a week of work are shorter than those of the calendar.
+_OF_WORK = {"m": 1, "min": 1, "h": 60, "d": 8 * 60, "w": 5 * 8 * 60}
+_OF_THE_CALENDAR = {**_OF_WORK, "d": 24 * 60, "w": 7 * 24 * 60}
+
+
+def _minutes(given: str, units: Mapping[str, int]) -> float | None:
+    found = _DURATION.fullmatch(given.strip().lower())
+    return None if found is None else float(found[1]) * units[found[2] or "m"]
+
+
+def _effort(given: str) -> float:
+    minutes = _minutes(given, _OF_WORK)
+    if minutes is None:
+        known = "90m, 2h, 1.5d (of 8 hours), 1w (of 5 days) or 90, which is in minutes"
+        msg = f"{given!r} is no length of work; write {known}"
+        raise typer.BadParameter(msg)
+    return minutes
+
+
+def _time(given: str) -> datetime:
+    if not given.isdecimal() and (minutes := _minutes(given, _OF_THE_CALENDAR)) is not None:
+        return datetime.now(UTC) + timedelta(minutes=minutes)
+    try:
+        # A time without a zone is local time.
+        at = datetime.fromisoformat(given).astimezone()
+    except (ValueError, OverflowError) as error:
+        msg = (
+            f"{given!r} is no time such as 2026-12-24, 2026-12-24T18:00, 2026-12-24T18:00+01:00, or"
+            " 2h or 1.5d from now"
+        )
+        raise typer.BadParameter(msg) from error
+    # A wait until a past time would end at once.
+    if at <= datetime.now(UTC):
+        msg = f"{given!r} is past: give a later time, or leave --until out"
+        raise typer.BadParameter(msg)
+    return at
+
+
+_DAYS = {"today": 0, "tomorrow": 1}
+
+
+def _due(given: str) -> Any:
+    word = given.strip().lower()
+    if not word:
+        return ""  # removes the date
+    if word in _DAYS:
+        return today() + timedelta(days=_DAYS[word])
+    if found := re.fullmatch(r"(\d{1,4})\s*([dw])", word):
+        return today() + timedelta(days=int(found[1]) * (7 if found[2] == "w" else 1))
+    try:
+        return date.fromisoformat(word)
+    except ValueError:
+        known = "2026-12-24, today, tomorrow, or 3d or 2w from today"
+        msg = f"{given!r} is no date; write {known}"
+        raise typer.BadParameter(msg) from None
+
+
+# -------- options --------
+
+
+def _argument(metavar: str, words: str, **more: Any) -> Any:
+    return typer.Argument(metavar=metavar, help=words, show_default=False, **more)
+
+
+def _option(flag: str, metavar: str | None, words: str, **more: Any) -> Any:
+    return typer.Option(flag, metavar=metavar, help=words, **more)
+
+
+def _flag(flag: str, words: str, **more: Any) -> Any:
+    return typer.Option(flag, help=words, **more)
+
+
+_ID = {"autocompletion": _known_tasks}
+_IDS = "The tasks, by their ids: 2 3, 2,3 or 2-4"
+_AUDIT = _option(
+    "--policy", "PRESET", f"The rules to judge by: {', '.join(AUDITS)}.", **_one_of(AUDITS)
+)
+_TOOLSETS = ", ".join(TOOLSETS)
+
+OPTIONS: dict[str, Any] = {
+    # The plan, the actor and the policy.
+    "store": _option(
+        "--store",
+        "STORE",
+        "Where the plans are kept: a .json or .db file, or an address such as postgresql://...; "
+        f"else {STORE}, else the project's .todoplan/plans.db.",
+    ),
+    "plan_id": _option(
+        "--plan", "ID", "Which plan, if there are several.", autocompletion=_known_plans
+    ),
+    "actor": _option(
+        "--actor", "NAME", f"Who makes the change; else {ACTOR}, else your login name."
+    ),
+    "policy": _option(
+        "--policy",
+        "PRESET|FILE",
+        f"The rules: {', '.join(PRESETS)}, or a TOML file.",
+        autocompletion=_beginning(PRESETS),
+    ),
+    "rules": _option(
+        "--rule",
+        "RULE=HOW",
+        "A single rule: off, warn, error, or the number it counts by; repeatable.",
+    ),
+    "as_json": _flag("--json", "Answer in JSON, for programs."),
+    # Tasks and their fields.
+    "task": _argument("ID", "The task, by its id; several as 2,3 or 2-4.", **_ID),
+    "tasks": _argument("ID", f"{_IDS}.", **_ID),
+    "start.tasks": _argument("ID", f"{_IDS}; without one, the next that is ready.", **_ID),
+    "after": _option("--after", "ID", "A task that has to be completed first; repeatable.", **_ID),
+    "subject": _argument("TEXT", "What is to be done."),
+    "change.subject": _option("--subject", "TEXT", "What is to be done."),
+    "description": _option("--description", "TEXT", "More about it."),
+    "active_form": _option(
+        "--active-form", "TEXT", 'What is shown while it is worked on: "Sowing beans".'
+    ),
+    "owner": _option("--owner", "TEXT", 'Who should do it; "" for nobody.'),
+    "check": _option("--check", "TEXT", 'What shows that it is done; "" for nothing.'),
+    "priority": _option("--priority", "PRIORITY", f"{', '.join(Priority)}.", **_one_of(Priority)),
+    "parent": _option("--parent", "ID", 'The task that it is a part of; "" for none.', **_ID),
+    "status": _option("--status", "STATUS", f"{', '.join(Status)}.", **_one_of(Status)),
+    "estimate": _option(
+        "--estimate",
+        "TIME",
+        "How long the work takes: 90m, 2h, 1.5d (of 8 hours), 1w (of 5 days), or minutes.",
+        parser=_effort,
+    ),
+    "due": _option(
+        "--due",
+        "DATE",
+        'The day it is due: 2026-12-24, today, tomorrow, 3d or 2w from today; "" for none.',
+        parser=_due,
+    ),
+    "reason": _argument("REASON", "For whom or what, in a few words."),
+    "question": _option("--question", "TEXT", "What somebody is asked, for `todoplan answer`."),
+    "text": _argument("TEXT", "The answer; the task keeps it."),
+    "over": _flag("--over", "It waits no longer."),
+    "until": _option(
+        "--until",
+        "TIME",
+        "From when on it can be started: 2026-12-24T18:00, local unless it has a zone; or 2h, 1.5d "
+        "from now.",
+        parser=_time,
+    ),
+    "remove": _flag("--remove", "It need not wait for them any longer."),
+    # Views.
+    "only_ready": _flag("--ready", "Only what could be started now."),
+    "explain": _flag("--explain", "Say of each other open task why it is not ready."),
+    "last": _option("--last", "N", "So many of the last changes; 0 for all.", min=0),
+    "since": _argument(
+        "SINCE",
+        "A revision, as `todoplan log` shows them; without one, the last change is shown.",
+        min=0,
+    ),
+    "diff.until": _argument("UNTIL", "Another; without one, the plan as it is.", min=0),
+    "timeout": _option("--timeout", "SECONDS", "End when nothing has come for so long.", min=0),
+    "watch.as_json": _flag("--json", "Print a JSON document a line, one for each change."),
+    # Plans in files.
+    "document": _argument("PLAN.json", "A plan document, or a file of plans, JSON or SQLite."),
+    "show.form": _option(
+        "--format", "FORMAT", f"The form: {', '.join(SHOWN_FORMS)}.", **_one_of(SHOWN_FORMS)
+    ),
+    "html": _option(
+        "--html",
+        "OUT",
+        "Write a page of HTML to this file, - for stdout; it needs nothing but itself.",
+    ),
+    "picture": _option(
+        "--svg", "OUT", "Write a picture of the plan to this file, - for stdout: for a README."
+    ),
+    "source": _argument(
+        "FILE|FOLDER", "A Markdown file with tasks, or the folder of Backlog.md's."
+    ),
+    "file": _argument("FILE", "A Markdown file with tasks."),
+    "form": _option(
+        "--form",
+        "FORM",
+        f"{', '.join(MARKDOWN_FORMS)}; else it is recognised.",
+        **_one_of(MARKDOWN_FORMS),
+    ),
+    "watch": _flag("--watch", "Go on until Ctrl-C, whoever edits what."),
+    "copy.source": _argument("FROM", "The store to copy from, by its address."),
+    "target": _argument("TO", "The store to copy to."),
+    "plans": _option("--plan", "ID", "A plan to copy, of several; repeatable."),
+    # Servers.
+    "host": _option(
+        "--host", "ADDRESS", "The address to bind. One that is not loopback needs a token."
+    ),
+    "port": _option("--port", "PORT", "The port; 0 is any that is free.", min=0, max=65535),
+    "allow_host": _option(
+        "--allow-host", "NAME", "A name under which clients reach the server; repeatable."
+    ),
+    "token": _option(
+        "--token",
+        "BOARD_TOKEN",
+        "What a reader has to know. An argument shows in process lists: better the variable.",
+        envvar="TODOPLAN_BOARD_TOKEN",
+    ),
+    "write": _flag(
+        "--write/--read-only",
+        "Whether readers may change plans; unless said, only where this machine alone can reach "
+        "the board.",
+    ),
+    "browser": _flag("--browser/--no-browser", "Open the board."),
+    # Agents.
+    "serve.file": _option(
+        "--file", "FILE", "The JSON file that keeps the plan, instead of a store."
+    ),
+    "serve.toolset": _option(
+        "--toolset", "TOOLSET", f"What the model gets: {_TOOLSETS}.", **_one_of(TOOLSETS)
+    ),
+    "serve.actor": _option(
+        "--actor",
+        "NAME",
+        "The actor in the plan's history; else the name that the client gives itself.",
+    ),
+    "run": _option(
+        "--verify",
+        "COMMAND",
+        "Run this command before a task that has a check is completed, and record what it found as "
+        "evidence. The rule evidence_required=error refuses what it did not pass.",
+    ),
+    "structured": _flag(
+        "--structured/--text-only",
+        "Answer with data beside the text, or never; without either, only to clients that show the "
+        "board.",
+    ),
+    "board": _flag(
+        " /--no-board", "Offer no board to clients that show pages (MCP Apps).", show_default=False
+    ),
+    "lenient": _flag(
+        "--lenient",
+        "Publish schemas without required fields and legal words, for hosts that check arguments "
+        "by them (Gemini CLI, Qwen Code): then synonyms are repaired instead of refused.",
+    ),
+    "hooks": _flag(
+        "--hooks",
+        "Serve a coding agent, and answer its hooks (`todoplan hook`), as in the folder that "
+        "`todoplan plugin` writes.",
+    ),
+    "http": _flag(
+        "--http", "Serve streamable HTTP at /mcp, not stdio. Its token is TODOPLAN_MCP_TOKEN."
+    ),
+    "folder": _argument("DIR", "The folder to write."),
+    "plugin.host": _option(
+        "--host",
+        "HOST",
+        f"Whose form: {', '.join(HOSTS)}. claude serves Codex and Copilot CLI too.",
+        **_one_of(HOSTS),
+    ),
+    "tools": _option(
+        "--tools", "TOOLSET", f"What the model gets: {_TOOLSETS}.", **_one_of(TOOLSETS)
+    ),
+    "plan": _option(
+        "--plan",
+        "session|project",
+        "A plan for each session, or one for the project, which all sessions share.",
+        **_one_of(("session", "project")),
+    ),
+    "reminders": _flag("--reminders/--no-reminders", "Whether the model is reminded."),
+    "stop": _flag("--stop/--no-stop", "Whether an unfinished plan sends the model back."),
+    "word": _argument(
+        "show|on|off",
+        "Show the plan of the session, or switch its reminders; without a word, an event is read "
+        "from stdin.",
+    ),
+    "toolset": _argument("TOOLSET", f"The tool set: {_TOOLSETS}.", **_one_of(TOOLSETS)),
+    "schema.form": _option(
+        "--format",
+        "FORMAT",
+        f"The shape: {', '.join(FORMS)}. plain is a JSON Schema by tool name, strict is OpenAI's "
+        "strict mode.",
+        **_one_of(FORMS),
+    ),
+    "new_adapter.name": _argument("NAME", "The framework, as in the name of a Python module."),
+    "new_adapter.folder": _option("--dir", "DIR", "The folder to write into."),
+    "name": _argument(
+        "NAME",
+        "The guide to show; raw Markdown if it is piped. Without a name they are listed.",
+        autocompletion=_beginning(page_names()),
+    ),
+    # Recordings.
+    "paths": _argument(
+        "FILE|DIR",
+        "Recordings. A directory stands for the *.jsonl, *.ndjson, *.json, *.md and *.log files "
+        "below it, also packed as .gz or .zip; files in it that hold no recording are skipped and "
+        "listed.",
+    ),
+    "as_markdown": _flag("--markdown", "Print Markdown, to be pasted into an issue."),
+    "otlp": _option(
+        "--otlp",
+        "URL",
+        "Send the recordings as spans to this collector, over HTTP: http://localhost:4318.",
+    ),
+    "replay.policy": _AUDIT,
+    "stats.policy": _AUDIT,
+    "report.policy": _AUDIT,
+    "dialect": _option(
+        "--dialect",
+        "DIALECT",
+        f"Read as this dialect instead of finding out: {', '.join(DIALECT_NAMES)}.",
+        **_one_of(DIALECT_NAMES),
+    ),
+    "sample": _flag("--sample", "Replay the small recording that comes along."),
+    "together": _flag(
+        "--together", "Replay all as one plan: a leader's recording and its teammates'."
+    ),
+    "sort": _option(
+        "--sort",
+        "KEY",
+        f"Sort the recordings by {', '.join(SORT_KEYS)}; else they stand as they are found.",
+        show_default=False,
+        **_one_of(("", *SORT_KEYS)),
+    ),
+}
+"""The options by parameter; those of one function alone begin with its name."""
+
+# -------- commands --------
+
+
+def command_of(path: str) -> Callable[..., None]:
+    """
+    Return the function for typer that runs a command, given as "module.function".
+
+    A parameter that is annotated with an attrs class stands for the fields of that class, which
+    are options too. The screen is not an option.
+    """
+    module, _, name = path.partition(".")
+    function: Callable[..., int | None] = getattr(import_module(f"todoplan.cli.{module}"), name)
+    own = inspect.signature(function)
+    groups = {p.name: p.annotation for p in own.parameters.values() if attrs.has(p.annotation)}
+    plain = (
+        (p.name, p.annotation, p.default)
+        for p in own.parameters.values()
+        if p.name not in groups and p.annotation is not Screen
+    )
+    # Shared options come after the command's own, also in its help.
+    fields = (each for group in groups.values() for each in _fields_of(group))
+    parameters = [
+        inspect.Parameter(
+            key,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=default,
+            annotation=Annotated[kind, OPTIONS.get(f"{name}.{key}") or OPTIONS[key]],
+        )
+        for key, kind, default in (*plain, *fields)
+    ]
+
+    def run(**given: Any) -> None:
+        values = {name: _group_of(group, given) for name, group in groups.items()}
+        exit_with(lambda screen: function(**given, **values, screen=screen))
+
+    run.__doc__ = function.__doc__
+    # typer calls `inspect.signature`, which uses this attribute if it is set.
+    vars(run)["__signature__"] = own.replace(parameters=parameters, return_annotation=None)
+    return run
+
+
+def _fields_of(group: type) -> Iterator[tuple[str, Any, Any]]:
+    for field in attrs.fields(group):
+        if attrs.has(field.type):
+            yield from _fields_of(field.type)
+        else:
+            yield field.name, field.type, field.default
+
+
+def _group_of(group: type, given: dict[str, Any]) -> Any:
+    """Return an instance of a group, and take its values out of those that were given."""
+    values = {
+        field.name: _group_of(field.type, given) if attrs.has(field.type) else given.pop(field.name)
+        for field in attrs.fields(group)
+    }
+    return group(**values)
