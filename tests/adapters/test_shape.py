@@ -1,6 +1,7 @@
 """One shape for all adapters: the same names, meaning, order and defaults; and what each can do."""
 
 import inspect
+import re
 from importlib import import_module, util
 from pathlib import Path
 
@@ -55,17 +56,19 @@ def suites():
 
 def matrix():
     """
-    Return what each adapter can do as a Markdown table, from what its suites declare and prove: yes
-    if every suite of the adapter does, "some" if one of its ways of running cannot.
+    Return what some adapters cannot do as a Markdown table, from what their suites declare and
+    prove: a row for each capability that not every suite has.
     """
     adapters = suites()
-    lines = [f"| | {' | '.join(adapters)} |", f"| --- |{' --- |' * len(adapters)}"]
+    lines = ["| capability | not in | only partly in |", "| --- | --- | --- |"]
     for each in Capability:
-        cells = []
-        for listed in adapters.values():
+        without, partly = [], []
+        for name, listed in adapters.items():
             has = sum(each in suite.capabilities for suite in listed)
-            cells.append("yes" if has == len(listed) else "some" if has else "no")
-        lines.append(f"| {each} | {' | '.join(cells)} |")
+            if has < len(listed):
+                (partly if has else without).append(f"`{name}`")
+        if without or partly:
+            lines.append(f"| {each} | {', '.join(without)} | {', '.join(partly)} |")
     return "\n".join(lines)
 
 
@@ -144,14 +147,19 @@ def test_an_agent_is_named_by_one_name(name):
 
 def test_the_matrix_is_drawn_from_what_the_suites_declare():
     """
-    A row for each capability, a column for each adapter; all that any suite has is somewhere "yes".
+    Its rows are the capabilities that a suite lacks; each names the adapters of those suites.
     """
-    lines = matrix().splitlines()
-    assert len(lines) == len(Capability) + 2
-    assert {line.count("|") for line in lines} == {len(suites()) + 2}
-    for each, line in zip(Capability, lines[2:], strict=True):
-        assert line.startswith(f"| {each} |")
-        assert "yes" in line or "some" in line
-    listed = [suite for found in suites().values() for suite in found]
+    _, _, *rows = matrix().splitlines()
+    shown = {row.split(" | ")[0].removeprefix("| "): row for row in rows}
+    adapters = [(name, suite) for name, found in suites().items() for suite in found]
+    lacking = {
+        each: [name for name, suite in adapters if each not in suite.capabilities]
+        for each in Capability
+    }
+    assert set(shown) == {str(each) for each, names in lacking.items() if names}
+    for each, names in lacking.items():
+        assert set(re.findall(r"`(\w+)`", shown.get(each, ""))) == set(names)
+    listed = [suite for _, suite in adapters]
+    assert set().union(*(suite.capabilities for suite in listed)) == ALL
     assert table(listed).count("capabilities") == len(listed)
     assert all(suite.capabilities <= ALL for suite in listed)

@@ -74,18 +74,24 @@ def rules():
 
 def codes():
     """
-    Return every problem code, why it comes and what to do.
+    Return every problem code that is no rule, and why it comes.
     """
     rows = (
-        [code(each.code), plain(each.cause).rstrip(";"), plain(each.remedy)]
+        [code(each.code), plain(each.cause).rstrip(";")]
         for each in code_texts()
+        if each.code not in RULES
     )
-    return table(["code", "cause", "remedy"], rows)
+    return table(["code", "cause"], rows)
 
 
 def _texts_of(file, head):
     listed = [name for name in names(file) if name not in FRAMES]
-    return table(["code", head], ([code(name), plain(wording(file, name))] for name in listed))
+    rows = (
+        [code(name), plain(wording(file, name))]
+        for name in listed
+        if name.removeprefix("rule.") not in RULES
+    )
+    return table(["code", head], rows)
 
 
 def repairs():
@@ -267,7 +273,8 @@ def _words(found):
 
 def capabilities():
     """
-    Return what each adapter can do, as its conformance suites declare; "" without the frameworks.
+    Return what some adapters cannot do, as their conformance suites declare; "" without the
+    frameworks.
     """
     if not all(map(find_spec, ("langgraph", "agentscope", "agents", "pydantic_ai", "mcp"))):
         return ""

@@ -275,122 +275,113 @@ class Capability(StrEnum):
 
     # MCP serves tools and has no access to the model: no turns, no reminders, no answers.
     MODEL = (
-        "it runs a model, and what the model is sent can be read",
+        "it runs a model whose requests can be read",
         (
-            "`run` awaits `script.areply(messages, tools)` for each request, as it is sent;"
-            " without a model it carries out the calls of `script.turns`"
+            "`run` awaits `script.areply(messages, tools)` for each request; without a model it "
+            "makes the calls of `script.turns`"
         ),
     )
     TOOLS = (
-        "the tools that a model is offered can be read, as it is offered them",
-        "`tools` of each request, or `script.offer(tools)` once in a run",
+        "the tools offered to a model can be read",
+        "`tools` of each request, or `script.offer(tools)` once a run",
     )
     TURNS = (
-        "it knows which calls belong to one model turn, and their order",
-        "calls of a turn are answered by `toolbox.turn`, `answered_after` or `answered_beside`",
+        "it knows the calls of one model turn and their order",
+        "`toolbox.turn`, `answered_after` or `answered_beside` answers the calls of a turn",
     )
     REMINDERS = (
-        "it can put a text at the tail of one request, unsaved",
-        (
-            "the text of `Guidance.before_model` at the tail of the request, and "
-            "its memory beside the plan"
-        ),
+        "it can append a text to one request without saving it",
+        "the text of `Guidance.before_model` at the end of the request; its memory beside the plan",
     )
     FURTHER_TURNS = (
         "it can send a final answer back to the model",
         (
-            '`Guidance.after_model` on each answer: on "again" the model is '
-            'asked once more with the text, on "raise" the run ends in `unfinished_error(plan)`'
+            '`Guidance.after_model` on each answer; on "again" the model is asked once more with '
+            'the text, on "raise" the run ends in `unfinished_error(plan)`'
         ),
     )
     FINISH = (
-        "why an answer ended reaches the adapter, such as that the provider refused it",
-        "the host sends `turn.finish`; the adapter gives it on as `Message.finish`",
+        "the adapter learns why an answer ended, for example by a refusal",
+        "the host sends `turn.finish`; the adapter sets `Message.finish`",
     )
     THOUGHTS = (
         "a model's thoughts reach the adapter apart from its text",
-        "the host sends `turn.thoughts`; they are not in `Message.text`",
+        "the host sends `turn.thoughts`; `Message.text` is without them",
     )
     # Some frameworks validate arguments first, and answer with texts of their own.
     ARGUMENTS = (
-        "arguments that break the schema reach the adapter as they were sent",
-        "nothing validates before the toolbox does",
+        "arguments that break the schema reach the adapter unchanged",
+        "nothing validates them before the toolbox does",
     )
     # LangChain and the SDKs of Anthropic and Gemini pass on parsed arguments. AgentScope repairs a
     # text by itself, so it has this capability and not the next.
     TEXT_ARGUMENTS = (
-        "the model's arguments are a text, which may be no JSON",
-        "the host sends a text as it is",
+        "the model sends arguments as a text, which may be invalid JSON",
+        "the host sends a text unchanged",
     )
     RAW_ARGUMENTS = (
-        "arguments that are no JSON object reach the adapter as the text they are",
-        "that text is what the toolbox is given",
+        "arguments that are no JSON object reach the adapter as their text",
+        "the toolbox is given that text",
     )
     BROKEN_TEXTS = (
-        "texts that are no UTF-8, half a surrogate pair, do not stop a run",
-        "what is saved and sent takes any Python string",
+        "texts with half a surrogate pair do not stop a run",
+        "any Python string can be saved and sent",
     )
     # AgentScope does not catch the ValueError of json.loads, which ends the run.
     LONG_NUMBERS = (
-        "a number of more digits than Python reads neither stops a run nor hangs it",
+        "a number too long for Python neither stops nor hangs a run",
         (
-            "nothing reads the text by `json.loads` unguarded, also when saving; take it out if"
-            " the framework raises an error over such a number, or waits for ever"
+            "each `json.loads` is guarded, also of saved data; take it out if the framework fails "
+            "over such a number"
         ),
     )
     DEEP_TEXTS = (
-        "arguments nested deeper than Python reads do not stop a run",
-        "a RecursionError of `json.loads` is caught where the text is read",
+        "arguments nested too deeply for Python do not stop a run",
+        "the `RecursionError` of `json.loads` is caught",
     )
     # OpenAI Agents by default ends the run with a ModelBehaviorError.
-    UNKNOWN_TOOLS = (
-        "a call of a tool that is not there is answered, not raised",
-        "an answer to each call, also of a tool that nobody has",
-    )
+    UNKNOWN_TOOLS = ("a call of an unknown tool is answered, not raised", "an answer to each call")
     # OpenAI's APIs have no error mark: an error is a text.
     ERROR_FLAG = (
         "an answer can be marked as an error",
-        "`reply.is_error` in the framework's mark, read back as `Seen.is_error`",
+        "`reply.is_error` in the framework's mark, read as `Seen.is_error`",
     )
     EVENTS = (
-        "the application is told of the events",
-        "`reply.events` told to the application, given as `Ran(events=)`",
+        "the application receives the events",
+        "`Ran(events=)`, what `reply.events` told the application",
     )
     EDITS = (
-        "a person can change the plan of a session between two runs",
-        "`edit`, by an `edit_plan`: `session.edit(command, actor=...)`",
+        "a person can edit a session's plan between two runs",
+        "`edit`, by `session.edit(command, actor=...)`",
     )
     LISTED = (
         "a list drops only what its own session has listed (law 15)",
-        "a `Session` for each conversation, whose record is kept with it; `seed`",
+        "a `Session` for each conversation, its record saved with it; `seed`",
     )
     # If a framework overwrites changes made during a run with its own state, an edit must be
     # refused.
     LIVE_EDITS = (
-        "a person's edit while a run goes on is accepted, and is in the plan after the run",
+        "a person can edit the plan during a run, and the edit stays",
         (
-            "`edit` from another thread while `run` goes on; without this capability such an edit"
-            " is refused, by a `Rejected` or a `TodoplanError`"
+            "`edit` from another thread during `run`; without this capability such an edit is "
+            "refused by a `Rejected` or a `TodoplanError`"
         ),
     )
-    RETURNS = (
-        "what a run returns holds the plan",
-        "`Ran(plan=)`, read from what the framework's run returned",
-    )
+    RETURNS = ("the result of a run holds the plan", "`Ran(plan=)`, read from that result")
     VERIFIER = (
-        "the program can look whether a task is done before a call completes it",
+        "the program can check whether a task is done before a call completes it",
         "`setup.verify`, by `Verifying.of(toolbox, verify).answer(attempt)`",
     )
-    CLOCK = ("the times of a change can be given", "`at=setup.clock()` with each call")
+    CLOCK = ("the times of changes can be set", "`at=setup.clock()` with each call")
     RESUME = (
-        "the plan is kept by the framework's own persistence, and resumed from it",
+        "the framework saves the plan, and a run resumes from it",
         "`saved()`: a text, bytes or a path; `resume(saved)` on a new host",
     )
-    THREADS = (
-        "sessions run in threads side by side",
-        "`run` in a thread each, for other sessions of the same host",
+    THREADS = ("sessions can run in threads side by side", "`run` in a thread each")
+    TASKS = (
+        "sessions can run as asynchronous tasks side by side",
+        "`run` as a task each, in one loop",
     )
-    TASKS = ("sessions run as asynchronous tasks side by side", "`run` as a task each, of one loop")
 
 
 ALL = frozenset(Capability)
