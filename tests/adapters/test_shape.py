@@ -47,6 +47,8 @@ def suites():
         if name in FRAMEWORKS and util.find_spec(FRAMEWORKS[name][0]) is None:
             continue
         spec = util.spec_from_file_location(f"conformance_of_{name}", file)
+        assert spec
+        assert spec.loader
         module = util.module_from_spec(spec)
         spec.loader.exec_module(module)
         classes = (each for each in vars(module).values() if inspect.isclass(each))

@@ -109,7 +109,7 @@ def findings():
 
 
 def _meanings(kind):
-    text = " ".join(inspect.getdoc(kind).partition("Raises:")[0].split())
+    text = " ".join((inspect.getdoc(kind) or "").partition("Raises:")[0].split())
     found = re.findall(r"`(\w+)`: (.*?)(?= `\w+`: |$)", text)
     return {name: meaning for name, meaning in found if name in attrs.fields_dict(kind)}
 
@@ -280,6 +280,8 @@ def capabilities():
         return ""
     file = Path(__file__).parents[1] / "adapters" / "test_shape.py"
     spec = spec_from_file_location("shape_of_adapters", file)
+    assert spec
+    assert spec.loader
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return f"{module.matrix()}\n"
