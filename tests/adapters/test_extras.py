@@ -26,6 +26,20 @@ MISSING = [
 ]
 
 
+class Absent:
+    """Finds one module nowhere, nor what is below it: as if it were not installed."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def find_spec(self, name, *_):
+        """
+        Raise what Python raises for a module that no finder has found.
+        """
+        if name == self.module:
+            raise ModuleNotFoundError(name=name)
+
+
 @pytest.mark.parametrize(("adapter", "module", "extra"), MISSING)
 def test_a_missing_extra_is_named(monkeypatch, adapter, module, extra):
     """The error says which pip command brings the framework, and is an ImportError as well."""
@@ -34,7 +48,7 @@ def test_a_missing_extra_is_named(monkeypatch, adapter, module, extra):
         monkeypatch.delitem(sys.modules, name)
     for name in [name for name in sys.modules if f"{name}.".startswith(f"{module}.")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr(sys, "meta_path", [Absent(module), *sys.meta_path])
     with pytest.raises(MissingExtraError, match=rf"pip install 'todoplan\[{extra}\]'") as caught:
         __import__(prefix)
     assert caught.value.data == {"missing": module, "extra": extra}

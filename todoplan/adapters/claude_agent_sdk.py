@@ -1,8 +1,16 @@
 """
-`Planning` and `attach`: the tools as an in-process MCP server, and the guidance as hooks.
+Plans in the Claude Agent SDK: `pip install 'todoplan[claude-agent-sdk]'`.
+
+`attach(options, planning)` returns options with the tools and the guidance of a `Planning`, for
+`query` and `ClaudeSDKClient`. `make_tools` returns the tools alone, for
+`ClaudeAgentOptions(mcp_servers={"plan": make_tools(planning)})`.
+
+Plans are kept in a store, each under the id of its SDK session. `plan_of_state` and `history_of`
+read a plan; `seed_plan`, `edit_plan` and `undo_plan` change it, also while an agent works.
 
 The SDK runs the program of Claude Code and has no state of its own. So the plan is kept in a store,
-under the id of the SDK session, which every hook is told.
+under the id of the SDK session, which every hook is told. The tools are an in-process MCP server,
+and the guidance is hooks.
 
 `todoplan.adapters.mcp.hooks` has the sessions and the hooks, which `todoplan mcp --hooks` has too.
 """
@@ -12,7 +20,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, McpSdkServerConfig
+from todoplan.errors import MissingExtraError, PlanError
+
+try:
+    from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, McpSdkServerConfig
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "claude-agent-sdk") from error
 
 from todoplan.adapters.mcp.hooks import SERVER, HostSessions
 from todoplan.adapters.mcp.server import tool_server
@@ -23,7 +36,19 @@ from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.dialogue.toolbox import require
-from todoplan.errors import PlanError
+from todoplan.lazy import listing
+
+__all__ = [
+    "Planning",
+    "attach",
+    "edit_plan",
+    "history_of",
+    "make_tools",
+    "plan_of_state",
+    "seed_plan",
+    "undo_plan",
+]
+__dir__ = listing(__all__)
 
 # Older models are offered these unless they are disallowed. To allow any of them by name would
 # switch all of them on.

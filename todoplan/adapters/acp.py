@@ -1,7 +1,14 @@
 """
-A plan in ACP's format: the `update` of a `session/update`, which is always the whole list.
+Plans for any ACP client (Zed, JetBrains, Neovim, Emacs): `pip install 'todoplan[acp]'`.
 
-The protocol has fewer statuses than todoplan, and its versions differ:
+`show_plan` sends a planner's plan to the client of a session, and sends it again after every
+change. `make_update` returns the same update as plain JSON, for an agent with its own transport.
+
+ACP only displays plans. Tool calls and reminders belong to the adapter of the framework that runs
+the model.
+
+An update, the `update` of a `session/update`, is always the whole list. The protocol has fewer
+statuses than todoplan, and its versions differ:
 
 | | version 1 | version 2 |
 | --- | --- | --- |
@@ -14,14 +21,27 @@ What the status cannot express follows the text, for people, and is also under `
 with ids and edges, for clients that know todoplan.
 """
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Literal
+
+from todoplan.errors import MissingExtraError, PlanError
+
+try:
+    from acp.interfaces import Client
+    from acp.schema import AgentPlanContentUpdate, AgentPlanUpdate
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "acp") from error
 
 from todoplan.core.plan.model import Priority, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import require
-from todoplan.errors import PlanError
+from todoplan.lazy import listing
+from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner.showing import show
 from todoplan.texts import one_line
+
+__all__ = ["make_update", "show_plan"]
+__dir__ = listing(__all__)
 
 META = "todoplan"
 """Our key under `_meta`; the protocol requires a unique one."""
@@ -98,3 +118,28 @@ def _meta(task: Task) -> Iterator[tuple[str, Any]]:
             "until": None if until is None else until.isoformat(),
         }
         yield "waiting", {name: value for name, value in waiting.items() if value}
+
+
+async def show_plan(
+    client: Client,
+    session_id: str,
+    planner: AsyncPlanner | Planner,
+    *,
+    plan_id: str | None = None,
+) -> Callable[[], Awaitable[None]]:
+    """
+    Send a plan to a session's client from now on, and return a coroutine function that stops it.
+
+    The returned function first sends what is still pending. `client` is the connection of an agent
+    of the `acp` package to its client. `plan_id` has the same meaning as in `make_update`. A plan
+    that was never written is not sent. Changes from other processes are sent while the planner's
+    `follow` runs. If sending to the client fails, nothing more is sent.
+    """
+    model: Any = AgentPlanUpdate if plan_id is None else AgentPlanContentUpdate
+
+    async def send(_: Plan | None, plan: Plan) -> None:
+        # An update contains the whole plan and replaces earlier ones.
+        update = model.model_validate(make_update(plan, plan_id=plan_id))
+        await client.session_update(session_id, update)
+
+    return await show(planner, send, f"the client of session {session_id!r}")

@@ -1,8 +1,15 @@
 """
-A plan as AG-UI's events: a snapshot, and deltas in JSON Patch (RFC 6902).
+Plans for interfaces that speak AG-UI: `pip install 'todoplan[ag-ui]'`.
+
+`show_plan` sends a planner's plan as events: first a snapshot, then a delta for every change.
+`make_snapshot` and `make_delta` return single events, for an agent that sends by itself.
+
+AG-UI only displays plans. Tool calls and reminders belong to the adapter of the framework that runs
+the model.
 
 The protocol has no form of its own for a plan, so the form is that of `plan_to_data`. It is the
-value of one key of the agent's state, or the content of an activity message.
+value of one key of the agent's state, or the content of an activity message. Deltas are in JSON
+Patch (RFC 6902).
 
 Law: the deltas, applied to a snapshot in order, give the snapshot of the last plan.
 """
@@ -12,21 +19,30 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
-from ag_ui.core import (
-    ActivityDeltaEvent,
-    ActivitySnapshotEvent,
-    BaseEvent,
-    StateDeltaEvent,
-    StateSnapshotEvent,
-)
+from todoplan.errors import MissingExtraError
+
+try:
+    from ag_ui.core import (
+        ActivityDeltaEvent,
+        ActivitySnapshotEvent,
+        BaseEvent,
+        StateDeltaEvent,
+        StateSnapshotEvent,
+    )
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "ag-ui") from error
 
 from todoplan.codec import plan_to_data
 from todoplan.codec.documents import head, written
 from todoplan.core.plan.model import EMPTY
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import require
+from todoplan.lazy import listing
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.planner.showing import show
+
+__all__ = ["make_delta", "make_snapshot", "show_plan"]
+__dir__ = listing(__all__)
 
 KEY = "plan"
 """The key of the state, unless another is given."""
