@@ -11,7 +11,7 @@ SECTION = page("agentscope")
 
 
 def test_the_agent_prints_what_is_shown(capsys):
-    """Two tasks, an answer too early, the rest: events as they happen, then the plan."""
+    """Two tasks, an answer too early that is sent back, the rest, then the plan."""
     model = ScriptedModel(
         [
             use("TaskCreate", subject="Draft"),
@@ -33,5 +33,5 @@ def test_the_examples_are_true(tmp_path):
     given = {"Agent": Agent, "model": ScriptedModel(), "folder": tmp_path}
     names = defined("agentscope", "agentscope edit", **given)
     examples = doctest.DocTestParser().get_doctest(SECTION.replace("```", ""), names, "s", None, 0)
-    assert len(examples.examples) == 16
+    assert len(examples.examples) == 15
     assert doctest.DocTestRunner().run(examples).failed == 0
