@@ -35,7 +35,8 @@ def test_the_table_of_rules_is_complete():
     """
     Every rule stands in it once, in the order of the code.
     """
-    assert [re.search(r"`(\w+)`", row)[1] for row in rows("rules", "rule")] == list(RULES)
+    told = "\n".join(rows("rules", "rule"))
+    assert re.findall(r"^\| `(\w+)`", told, re.MULTILINE) == list(RULES)
 
 
 def test_the_rules_that_the_strict_preset_leaves_off_are_named():
