@@ -94,6 +94,7 @@ ALIASES = {
         "drop": "cancel remove delete",
         "wait": f"waiting on_hold blocked {WAITS}",
         "fail": "failed",
+        "start": "reopen undone restart",
     },
 }
 WEAK = {"write_todos": ["todos.content", "todos.waiting"], "plan": ["write.text", "add.text"]}

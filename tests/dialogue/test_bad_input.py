@@ -265,6 +265,30 @@ def test_a_second_bracket_or_a_number_at_the_end_is_truncated(raw):
     assert codes(send(raw[:-1], tool="plan", box="lean", plan=planned("a", "b"))) == ["truncated"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "tool", "box"),
+    [
+        ({"write": ["a", "b", "c"]}, "plan", "lean"),
+        ({"add": ["c"]}, "plan", "lean"),
+        ({"done": [1, 12]}, "plan", "lean"),
+        ({"edit": [{"id": 2, "text": "B"}]}, "plan", "lean"),
+        ({"todos": [*GOOD, {"content": "c", "status": "pending"}]}, "write_todos", "todos"),
+    ],
+)
+def test_a_call_that_is_cut_anywhere_is_read_as_meant_or_refused(arguments, tool, box):
+    """
+    A list whose bracket is missing is not closed: behind each entry but the last that would be
+    another list.
+    """
+    text = json.dumps(arguments)
+    plan = planned(*"ab" if "todos" in arguments or "write" in arguments else "abcdefghijkl")
+    meant = send(text, tool=tool, box=box, plan=plan)
+    assert not meant.is_error
+    for end in range(1, len(text)):
+        reply = send(text[:end], tool=tool, box=box, plan=plan)
+        assert reply.is_error or reply.plan == meant.plan, text[:end]
+
+
 def test_a_list_without_the_last_brace_removes_nothing():
     """It may have had a further argument, so it is a guess (law 17)."""
     plan = planned("a", "b")
@@ -755,8 +779,14 @@ def test_many_findings_hide_no_guess():
 
 
 def test_bare_list_for_a_tool_with_several():
-    """A bare list is not taken where it could mean several things."""
-    assert codes(send(["a"], tool="plan", box="lean")) == ["wrong_type"]
+    """A bare list is not taken where it could mean several things: titles begin an empty plan."""
+    begun = send(["a", "b"], tool="plan", box="lean")
+    assert (texts_of(begun.plan), codes(begun)) == (["a", "b"], ["bare_list"])
+    for titles in (["c"], ["a"], ["b", "a"], ["a", "b", "c"]):
+        refused = send(titles, tool="plan", box="lean", plan=begun.plan)
+        assert codes(refused) == ["wrong_type"]
+        assert "arguments: is a list; it should be an object." in refused.text
+    assert codes(send([1], tool="plan", box="lean")) == ["wrong_type"]
     assert codes(send({"text": "a"}, tool="plan", box="lean")) == ["ignored_key"]
     assert texts_of(send([{"subject": "a"}], tool="TaskCreate", box="tasks").plan) == ["a"]
     assert codes(send(["a"], tool="TaskList", box="tasks")) == ["wrong_type"]

@@ -729,8 +729,9 @@ class Field:
     first is its title. `numeric` ids are published as integers, which cost fewer tokens. `required`
     fields are published as required, but a `lenient` one may be missing. A field that `clears` is
     emptied by "", or by `null` if it is the only `null` of the call. A list that `adds` only may be
-    one title, since no task is lost if that is read wrongly. Entries are read as dicts by target,
-    or as instances of the attrs class `entry`, whose fields are the targets.
+    one title, since no task is lost if that is read wrongly. Of several lists, titles alone mean
+    the one that `begins` a plan; a plan with tasks must refuse that. Entries are read as dicts by
+    target, or as instances of the attrs class `entry`, whose fields are the targets.
     """
 
     name: str
@@ -746,6 +747,7 @@ class Field:
     entry: type[attrs.AttrsInstance] | None = None
     clears: bool = False
     adds: bool = False
+    begins: bool = False
 
     def spellings(self) -> Iterator[tuple[str, int]]:
         """
@@ -1348,6 +1350,8 @@ def _ids(
         findings.repair("unwrapped", path, value)
     read = (_id(part, f"{path}[{index}]", findings, plain) for index, part in enumerate(flat))
     known = [task_id for task_id in read if task_id is not MISSING]
+    if not known and (listed or isinstance(value, str)):  # "none", unlike [], is not given
+        return MISSING
     once = tuple(dict.fromkeys(known))
     if len(once) < len(known):
         findings.repair("repeated_id", path)
@@ -1622,6 +1626,8 @@ def arguments_in(
         return {} if value is None else None
     # With several list fields, a bare list or a bare entry would be ambiguous.
     lists = [field for field in fields if field.kind is Kind.ITEMS and not field.hidden]
+    if len(lists) > 1 and _are_titles(value, fields):
+        lists = [field for field in lists if field.begins]
     field = lists[0] if len(lists) == 1 else None
     if not isinstance(value, Mapping):
         listed = isinstance(value, list | tuple) or (isinstance(value, str) and checklist(value))
@@ -1636,6 +1642,21 @@ def arguments_in(
         return value
     findings.repair("bare_entry", field.name)
     return {field.name: [value]}
+
+
+def _are_titles(value: Any, fields: tuple[Field, ...]) -> bool:
+    """Return whether the value is a list of titles, none of which may be an id or a key."""
+    return (
+        isinstance(value, list | tuple)
+        and len(value) > 0
+        and all(
+            isinstance(item, str)
+            and _is_title(item)
+            and not any(map(id_of, ids_in(item)))
+            and meant_by(item, fields)[0] is None
+            for item in value
+        )
+    )
 
 
 def _unwrapped(value: Any, fields: tuple[Field, ...], findings: Findings) -> Any:
@@ -1783,7 +1804,7 @@ def rows_in(
     more entries in total than the limit.
     """
     rows: list[Row] = []
-    nested = nests(field)
+    nested, bulleted = nests(field), False
     open_lists = [_List(enumerate(listed), path)]
     while open_lists:
         here = open_lists[-1]
@@ -1806,6 +1827,8 @@ def rows_in(
                 if entry is not MISSING:
                     findings.refuse("wrong_type", at, entry, "an object")
                 continue
+            # An odd level of a text is that of a bullet: see `_entry`.
+            bulleted = bulleted or (isinstance(item, str) and level % 2 == 1)
             here.last = len(rows)
             row = Row(at, read(entry, f"{at}."), here.outer, level)
             rows.append(row)
@@ -1813,6 +1836,8 @@ def rows_in(
                 inside = entries_in(inner, field, f"{at}.subtasks", findings)
                 if inside is not MISSING:
                     open_lists.append(_List(enumerate(inside), f"{at}.subtasks", here.last))
+    if bulleted:
+        findings.repair("bullets", path)
     return rows
 
 

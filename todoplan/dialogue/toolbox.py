@@ -83,6 +83,7 @@ from todoplan.dialogue.replies import (
 )
 from todoplan.dialogue.tools import (
     CLAIM,
+    PLAN,
     TODOS,
     Ignoring,
     Query,
@@ -245,7 +246,13 @@ class Toolbox:
         repairs = intake.repairs
         if intake.problems:
             return _refusal(plan, name, intake.problems, repairs, self._example(plan, tool))
+        # A list of titles alone could also be one to add, or name tasks that are done.
+        if tool.drops_by_id and len(plan) and any(each.code == "bare_list" for each in repairs):
+            problem = Problem("wrong_type", seen="a list", legal="an object", path="arguments")
+            return _refusal(plan, name, (problem,), (), self._example(plan, tool))
         values = intake.values
+        if tool.with_plan:
+            values = {**values, PLAN: plan}
         if tool.with_claim:
             values = {**values, CLAIM: ClaimTask(context.actor or _NOBODY, self.lease)}
         request = tool.request(values)

@@ -134,6 +134,9 @@ def arguments_schema(
 CLAIM = "claim_as"
 """The key under which a request gets the session's `ClaimTask`."""
 
+PLAN = "plan_before"
+"""The key under which a request gets the plan."""
+
 Length = Literal["compact", "guided"]
 
 
@@ -163,6 +166,7 @@ class Tool:
     `whole_list`: it replaces the list, so two calls of it in one turn contradict each other and are
     refused. `adds_only`: it does not change existing tasks, except for edges to new ones.
     `drops_by_id`: open tasks go by their ids alone, so a list that leaves some out is refused.
+    `with_plan`: its values also contain the plan before the call, under the key `PLAN`.
     `with_claim`: its values also contain the session's `ClaimTask`, under the key `CLAIM`.
     """
 
@@ -173,6 +177,7 @@ class Tool:
     whole_list: bool = False
     adds_only: bool = False
     drops_by_id: bool = False
+    with_plan: bool = False
     with_claim: bool = False
 
 
@@ -651,7 +656,9 @@ _AFTER = Field(
     "after", "after", Kind.IDS, numeric=True, aliases=("blockedBy", "dependsOn", "needs")
 )
 _FIELDS = (
-    Field("write", "write", Kind.ITEMS, aliases=("plan", "tasks", "todos"), items=_LINES),
+    Field(
+        "write", "write", Kind.ITEMS, aliases=("plan", "tasks", "todos"), items=_LINES, begins=True
+    ),
     Field("done", "done", Kind.IDS, numeric=True, aliases=("complete", "completed")),
     Field("add", "add", Kind.ITEMS, aliases=("create",), items=(*_LINES, _PARENT), adds=True),
     Field(
@@ -669,8 +676,16 @@ _FIELDS = (
     Field("drop", "drop", Kind.IDS, numeric=True, aliases=("cancel", "remove", "delete")),
     Field("wait", "wait", Kind.WAITS, aliases=("waiting", "on_hold", "blocked", *WAITS)),
     Field("fail", "fail", Kind.IDS, numeric=True, aliases=("failed",)),
-    # Not published, because the next ready task starts by itself; accepted if a model sends it.
-    Field("start", "start", Kind.IDS, numeric=True, hidden=True),
+    # Not published, because the next ready task starts by itself; accepted if a model sends it, to
+    # begin with another task or to go on with a closed one.
+    Field(
+        "start",
+        "start",
+        Kind.IDS,
+        aliases=("reopen", "undone", "restart"),
+        numeric=True,
+        hidden=True,
+    ),
 )
 # Starting a task claims it: two agents would both work on a started task without a claim.
 _TEAM_FIELDS = (
@@ -740,7 +755,14 @@ def _commands(values: Mapping[str, Any]) -> list[Command]:
         commands.append(_lean_create(tuple(map(_added, values["add"]))))
     for entry in values.get("edit", ()):
         changes = dict(entry)
-        commands.append(_update_by_name(add_blocked_by=changes.pop("after", ()), **changes))
+        after = changes.pop("after", None)
+        # Only an empty list that stands alone removes edges, because models fill arguments that
+        # they do not need with empty lists. Other lists add edges: by law 15, an edge that another
+        # session has added since does not go because a list leaves it out.
+        freed = after == () and len(changes) == 1 and PLAN in values
+        task = values[PLAN].get(changes["task_id"]) if freed else None
+        changes["remove_blocked_by"] = task.blocked_by if task else ()
+        commands.append(_update_by_name(add_blocked_by=after or (), **changes))
     for task_id, reason in values.get("wait", ()):
         commands.append(UpdateTask(task_id, waiting=Waiting(reason) if reason else None))
     for key, status in _STATUSES.items():
@@ -766,11 +788,13 @@ def _added(entry: Mapping[str, Any]) -> CreateTask:
     return CreateTask(entry["subject"], parent=within or entry.get("parent"))
 
 
-_LEAN_TOOL = Tool("plan", _FIELDS, _plan, drops_by_id=True)
+_LEAN_TOOL = Tool("plan", _FIELDS, _plan, drops_by_id=True, with_plan=True)
 LEAN = ToolSet("lean", (_LEAN_TOOL,), "plan", expression="LEAN")
 """The tool `plan`: write, done, add, edit, drop, wait, fail. No arguments: it shows the plan."""
 
-_TEAM_TOOL = Tool("plan", _TEAM_FIELDS, _plan_of_team, drops_by_id=True, with_claim=True)
+_TEAM_TOOL = Tool(
+    "plan", _TEAM_FIELDS, _plan_of_team, drops_by_id=True, with_plan=True, with_claim=True
+)
 _TEAM = ToolSet("lean", (_TEAM_TOOL,), "plan", expression="lean(team=True)", team=True)
 
 

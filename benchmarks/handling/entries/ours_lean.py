@@ -16,7 +16,8 @@ class Lean(Ours):
         """Render a wish; several wishes of one call are one call, as far as they differ in kind."""
         what, *given = wish
         if what == "start":
-            return []  # there is no call that starts a task of choice
+            # `start` is accepted, to reopen a task too, but no definition or prompt names it.
+            return []
         if what == "parallel":
             return [call for each in given for call in self.calls(each)]
         if what == "batch":

@@ -25,11 +25,21 @@ def test_wrapped_or_not_the_arguments_are_the_same(arguments, keys):
 
 
 def test_a_bare_list_is_adopted_only_where_it_can_mean_one_thing():
-    """One list of entries takes it; of several none does, and the refusal says what is wanted."""
+    """One list of entries takes it; of several the one that begins a plan, and only titles."""
     assert arguments_in(["a"], WRITE, Findings()) == {"todos": ["a"]}
-    findings = Findings()
-    assert arguments_in(["a"], LEAN.tools[0].fields, findings) is None
-    assert (findings.problems[0].path, findings.problems[0].legal) == ("arguments", "an object")
+    fields = LEAN.tools[0].fields
+    assert arguments_in(["a", "b"], fields, Findings()) == {"write": ["a", "b"]}
+    for other in (
+        [],
+        [1],
+        ["a", "1 and 2"],
+        ["done"],
+        ["a", {"text": "b"}],
+        ["a", '{"text": "b"}'],
+    ):
+        findings = Findings()
+        assert arguments_in(other, fields, findings) is None
+        assert (findings.problems[0].path, findings.problems[0].legal) == ("arguments", "an object")
 
 
 def test_keys_of_the_tool_are_no_wrapper():

@@ -169,9 +169,17 @@ def test_a_text_in_a_text_in_a_text_is_read_without_recursion():
 
 
 def test_bullets_are_lines_of_lean():
-    """Where entries are published as texts: a bullet is a way to write, and half a level."""
-    for listed in (["a", "- b", "- c"], ["- a", "  - b", "  - c"], ["a", "  b", "  - c"][:2]):
+    """Where entries are published as texts: a bullet is half a level, and that is told once."""
+    for listed in (["a", "- b", "- c"], ["- a", "  - b", "  - c"]):
         assert made(LEAN, "plan", {"write": listed})[:2] == ["a", ".b"]
+    assert made(LEAN, "plan", {"write": ["a", "  b"]}) == ["a", ".b"]
+    for listed in (["- a", "b"], ["a", "- b", "- c"], ["a", ["b", "- c"]], ["a", "  b", "  - c"]):
+        for key in ("write", "add"):
+            reply = LEAN.call(Plan(), "plan", {key: listed})
+            note = f"note: took the bullets in {key} for indents"
+            assert reply.text.splitlines()[1:] == [note], listed
+    for listed in (["a", "  b"], ["a", "b - c", "-"]):
+        assert "note" not in LEAN.call(Plan(), "plan", {"write": listed}).text
     assert made(LEAN, "plan", {"write": ["- a", "- b"]}) == ["a", "b"]
     assert made(LEAN, "plan", {"write": ["a\n  - b", "- "]}) == ["a\n  - b", "-"]
     assert made(toolbox(), "write_todos", {"todos": ["a", "- b"]}) == ["a", "- b"]

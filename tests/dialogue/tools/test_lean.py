@@ -6,6 +6,7 @@ from support.talk import check_reply, planned, texts_of, toolbox
 from todoplan import DEFAULT, LEAN, Toolbox, decide
 from todoplan.core.commands import ApprovePlan
 from todoplan.core.plan.plan import Plan
+from todoplan.dialogue import lean
 
 BOX = toolbox("lean")
 
@@ -70,6 +71,39 @@ def test_all_in_one_call():
         reply.text
         == "1/4, 1 cancelled: #4 created; #2 updated; #1 completed; #3 cancelled; #4 started"
     )
+
+
+def test_an_empty_list_alone_ends_what_a_task_comes_after():
+    """Other lists add to it, and so a text beside an empty list leaves it as it is."""
+    plan = say(planned("a", "b", "c"), edit=[{"id": 3, "after": [1]}]).plan
+    plan = say(plan, edit=[{"id": 3, "after": [2]}]).plan
+    assert [*plan][2].blocked_by == ("1", "2")
+    for kept in ({"text": "C", "after": []}, {"after": "none"}, {"after": ""}, {"after": None}):
+        plan = say(plan, edit=[{"id": 3, **kept}]).plan
+        assert [*plan][2].blocked_by == ("1", "2")
+    reply = say(plan, edit=[{"id": 3, "after": []}])
+    assert reply.text == "0/3: #3 updated; now ready: #3"
+    assert [task.blocks for task in reply.plan] == [(), (), ()]
+    assert say(reply.plan, edit=[{"id": 3, "after": []}]).text == "no change, 0/3 completed"
+    both = say(plan, edit=[{"id": 3, "after": []}, {"id": 3, "after": [2]}])
+    assert [*both.plan][2].blocked_by == ("2",)
+    assert "There is no task 9" in say(plan, edit=[{"id": 9, "after": []}]).text
+
+
+def test_a_team_ends_what_a_task_comes_after_in_the_same_way():
+    """Its tool is another one, with the same edits."""
+    box = Toolbox(lean(team=True))
+    plan = box.call(Plan(), "plan", {"write": ["a", "b"], "edit": [{"id": 2, "after": [1]}]}).plan
+    plan = box.call(plan, "plan", {"edit": [{"id": 2, "after": []}]}).plan
+    assert [*plan][1].blocked_by == ()
+
+
+@pytest.mark.parametrize("word", ["start", "reopen", "restart", "undone"])
+def test_a_task_of_choice_is_started_and_a_completed_one_again(word):
+    """By a word that is not published, since that would cost tokens in each request."""
+    plan = say(say(Plan(), write=["a", "b", "c"]).plan, done=[1]).plan
+    assert statuses(say(plan, **{word: [3]}).plan) == "coinin"
+    assert statuses(say(plan, **{word: [1]}).plan) == "ininpe"
 
 
 def test_an_edit_starts_nothing():
