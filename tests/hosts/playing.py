@@ -20,6 +20,7 @@ from todoplan.stores.sqlite import SqliteStore
 
 _OURS = re.compile(r"plan[_-]+plan$")
 _SEARCH = ("ToolSearch", "tool_search")
+_DEFERRED = "tool_call"  # Qwen Code calls by this tool what it has not offered, after a search
 # A request for a summary offers the tools, and forbids to call them.
 _SUMMARY = re.compile(r"(?i)text only|detailed summary|handoff summary|checkpoint|<state_snapshot>")
 _ICONS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]", "cancelled": "[-]"}
@@ -90,7 +91,8 @@ class Player:
         """
         Return a call that loads the tools of a step, where the host shows none before.
         """
-        wanted = [call.name for each in step.calls for call in self._made(each, names)]
+        made = [call for each in step.calls for call in self._made(each, names)]
+        wanted = [call.arguments["name"] if call.name == _DEFERRED else call.name for call in made]
         found = [name for _, name in names if name in _SEARCH]
         if not found or {*wanted} <= {name for _, name in names} | {"Bash"}:
             return None
@@ -116,8 +118,12 @@ class Player:
             return self.host.own(TASKS, given)
         if kind == "tick":
             given = {"done": [given]} if given else {"write": [*TASKS]}
-        namespace, name = self._ours(names) or (None, "plan")
-        return [Call(name, given, namespace)]
+        if found := self._ours(names):
+            return [Call(found[1], given, found[0])]
+        if (None, _DEFERRED) in names:
+            given = {"name": f"mcp__{self.host.server}__plan", "arguments": given}
+            return [Call(_DEFERRED, given)]
+        return [Call("plan", given)]
 
 
 def begin(host, program, place):

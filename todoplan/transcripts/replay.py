@@ -17,6 +17,7 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
@@ -370,8 +371,8 @@ def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | N
         return
     places = {task.id: place for place, task in enumerate(tasks)}
     anchors = [-1 if task is None else places[task.id] for task in found]
-    before_task = _neighbours([task.id in taken for task in tasks], list(range(len(tasks))))
-    before_todo = _neighbours([anchor >= 0 for anchor in anchors], anchors)
+    before_task = _neighbours(places[task.id] if task.id in taken else -1 for task in tasks)
+    before_todo = _neighbours(anchors)
     pairs: list[tuple[float, int, int, int]] = []
     for index, todo in new:
         for place, task in left:
@@ -390,13 +391,10 @@ def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | N
             found[index] = tasks[place]
 
 
-def _neighbours(matched: Sequence[bool], anchors: Sequence[int]) -> list[int]:
-    """Return for each line the anchor of the nearest matched line before it, or -1."""
-    nearest, last = [], -1
-    for is_matched, anchor in zip(matched, anchors, strict=True):
-        last = anchor if is_matched else last
-        nearest.append(last)
-    return nearest
+def _neighbours(anchors: Iterable[int]) -> list[int]:
+    """Return for each line the anchor of the nearest matched line up to it; -1 is no anchor."""
+    latest = accumulate(anchors, lambda last, at: last if at < 0 else at, initial=-1)
+    return list(latest)[1:]
 
 
 _ENDS = " .,;:!?\u2026\"'`(){}[]<>\u2018\u2019\u201c\u201d"
@@ -681,19 +679,15 @@ class Translation:
         # The named tasks come first, because missing ones are created and get numbers.
         match command:
             case CreateTask():
-                item, recorded = (
-                    self._in_our_ids(command, *_NAMED_AT_CREATION),
-                    created_id(self.call.result),
-                )
+                item = self._in_our_ids(command, *_NAMED_AT_CREATION)
+                recorded = created_id(self.call.result)
                 self.claim_ids((recorded,) if recorded else ())
                 return item
             case CreateTasks(items):
-                new = CreateTasks(
-                    tuple(self._in_our_ids(one, *_NAMED_AT_CREATION) for one in items)
-                )
+                new = tuple(self._in_our_ids(one, *_NAMED_AT_CREATION) for one in items)
                 if not self._coming:  # for a batch, the ids are claimed all together
                     self.claim_ids(created_ids(self.call.result, len(items)))
-                return new
+                return CreateTasks(new)
             case UpdateTask():
                 return self._in_our_ids(command, *_NAMED_IN_UPDATE)
             case DeleteTask(task_id):
@@ -799,13 +793,7 @@ _SEVERAL = 2
 
 
 ANYTHING_GOES = Policy()
-_MOVES = {
-    Status.PENDING: "put back",
-    Status.IN_PROGRESS: "started",
-    Status.COMPLETED: "completed",
-    Status.CANCELLED: "cancelled",
-    Status.FAILED: "failed",
-}
+_MOVES = {Status.PENDING: "put back", Status.IN_PROGRESS: "started"}
 
 
 @attrs.define
@@ -922,7 +910,7 @@ class Follower(Translation):
 def _change(event: Event) -> tuple[tuple[str, str], ...]:
     match event:
         case StatusChanged(task_id, _, new):
-            return ((_MOVES.get(new, new), task_id),)
+            return ((_MOVES.get(new, new.value), task_id),)
         case TaskCreated(task):
             return (("added", task.id),)
         case TaskDeleted(task_id):
@@ -1273,10 +1261,8 @@ class Fold:
         Findings about how the lanes ended come last.
         """
         for item in items:
-            if isinstance(item, PlanningCall):
+            if isinstance(item, PlanningCall | RecordedEntry):
                 yield self.feed(item)
-            elif isinstance(item, RecordedEntry):
-                yield self._entry(item)
             elif isinstance(item, BadLine):
                 code = "unfinished_line" if item.unfinished else "bad_line"
                 code = "long_line" if item.too_long else code
@@ -1286,7 +1272,10 @@ class Fold:
             elif isinstance(item, ShownPlan):
                 yield from self._shown(item)
             else:
-                self._mark(item)
+                self._marks.append(item)
+                # Waiting for a person does not count as silence.
+                for lane in self.lanes.values() if isinstance(item, PersonSpoke) else ():
+                    lane.last_at = item.at
         for lane in self.lanes.values():
             yield from lane.completions()
             if left := open_tasks(lane.plan):
@@ -1300,22 +1289,6 @@ class Fold:
                     total=len(lane.plan),
                 )
 
-    def _entry(self, item: RecordedEntry) -> Step:
-        lane = self.lanes.setdefault(item.lane, Lane(item.lane))
-        lane.calls += 1
-        lane.last_line = item.line
-        step = entry_step(lane, item, self.policy, tuple(self._marks))
-        lane.unreadable += step.outcome == "unreadable"
-        lane.measure()
-        return step
-
-    def _mark(self, mark: Mark) -> None:
-        self._marks.append(mark)
-        if isinstance(mark, PersonSpoke):
-            for lane in self.lanes.values():
-                # Waiting for a person does not count as silence.
-                lane.last_at = mark.at
-
     def _shown(self, item: ShownPlan) -> Iterator[Finding]:
         """Follow a state of the plan that is shown outside of calls, if the lane exists."""
         lane = self.lanes.get(item.lane)
@@ -1328,17 +1301,19 @@ class Fold:
             lane.measure()
             yield from findings
 
-    def feed(self, call: PlanningCall) -> Step:
-        """Replay one call on its lane."""
-        lane = self.lanes.setdefault(call.lane, Lane(call.lane))
+    def feed(self, item: PlanningCall | RecordedEntry) -> Step:
+        """Replay one call or entry on its lane."""
+        lane = self.lanes.setdefault(item.lane, Lane(item.lane))
         lane.calls += 1
-        lane.last_line = call.line
+        lane.last_line = item.line
         marks = tuple(self._marks)
         self._marks.clear()
-        is_next = not call.turn or call.turn != lane.completed_in[0]
-        findings = list(lane.completions()) if is_next else []
-        step = CallReplay(lane, call, self.policy, findings, before=marks).carry_out()
-        lane.plan = step.plan
+        if isinstance(item, RecordedEntry):
+            step = entry_step(lane, item, self.policy, marks)
+        else:
+            is_next = not item.turn or item.turn != lane.completed_in[0]
+            findings = list(lane.completions()) if is_next else []
+            step = CallReplay(lane, item, self.policy, findings, before=marks).carry_out()
         lane.refused += step.outcome == "refused"
         lane.unreadable += step.outcome == "unreadable"
         lane.measure()

@@ -133,7 +133,8 @@ def test_a_refusal_of_goose_is_a_refusal(tmp_path):
 
 def test_who_speaks_in_a_session_of_gemini_is_told(tmp_path):
     """The person's messages stand between those of the model, in sessions and in contents."""
-    session = {"sessionId": "s", "projectHash": "h", "messages": [{"type": "user"}]}
+    said = {"type": "user", "content": "go"}
+    session = {"sessionId": "s", "projectHash": "h", "messages": [said]}
     spoken = list(read(document_file(tmp_path, session), "gemini"))
     spoken += read(lines_file(tmp_path, {"role": "user", "parts": [{"text": "go"}]}), "gemini")
     assert [type(one) for one in spoken] == [PersonSpoke] * 2

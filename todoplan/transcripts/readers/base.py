@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from hashlib import blake2b
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -241,6 +241,7 @@ class DialectReader:
 
 
 Fields = Mapping[str, Any]
+_Of = TypeVar("_Of")
 
 
 def by_record(is_ours: Callable[[Fields], bool]) -> Callable[[Probe], bool]:
@@ -274,9 +275,9 @@ def ids_under(field: bytes) -> Callable[[bytes], list[bytes]]:
 
 
 def each(
-    found: Iterable[Record | BadLine], of_record: Callable[[Record], Iterable[Signal]]
-) -> Iterator[Signal]:
-    """Yield the signals of each record. Bad lines are passed through."""
+    found: Iterable[Record | BadLine], of_record: Callable[[Record], Iterable[_Of]]
+) -> Iterator[_Of | BadLine]:
+    """Yield what a function makes of each record. Bad lines are passed through."""
     for record in found:
         if isinstance(record, BadLine):
             yield record
@@ -374,6 +375,25 @@ def is_refusal(text: str) -> bool:
     return text.startswith(_REFUSAL)
 
 
+# Messages that the program writes in the person's name: hooks, slash commands, command output.
+_NOT_SAID = (
+    "<command-",
+    "<local-command",
+    "<bash-std",
+    "Caveat:",
+    "<system-reminder>",
+    "<todoplan-reminder>",
+    "[Request interrupted",
+    "Stop hook feedback:",
+    "<task-notification>",
+)
+
+
+def is_said(content: Any) -> bool:
+    """Return whether a person wrote this content of a message of theirs, and no program did."""
+    return not content_text(content).lstrip().startswith(_NOT_SAID)
+
+
 def arguments_of(value: Any) -> Mapping[str, Any] | str:
     """Return a call's arguments: an object, or a text that is not valid JSON."""
     if isinstance(value, str) and value.strip():
@@ -398,6 +418,9 @@ def call_of(
 
     `known` has other fields of the call. Without a turn, the call is the only one of its message.
     """
+    if tool == "tool_call":  # Qwen Code calls the tools of servers by this one
+        sent = mapping(arguments)
+        tool, arguments = sent.get("name"), sent.get("arguments")
     return PlanningCall(
         tool=string(tool),
         arguments=arguments_of(arguments),

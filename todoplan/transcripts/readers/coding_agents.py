@@ -9,7 +9,7 @@ import html
 import re
 import sqlite3
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import chain, count
@@ -61,6 +61,7 @@ from todoplan.transcripts.readers.base import (
     id_of,
     ids_under,
     is_refusal,
+    is_said,
     mapping,
     mappings,
     parse_time,
@@ -78,14 +79,16 @@ _DONE = CallResult("")  # for calls whose answers are not recorded
 def _chat(source: Source, messages_of: Callable[[Fields], Sequence[Fields]]) -> Iterator[Signal]:
     """Yield the signals of the chat messages that a function makes of each record."""
 
-    def found() -> Iterator[Record | BadLine]:
-        for record in records(source):
-            if isinstance(record, BadLine):
-                yield record
-            else:
-                yield from (Record(record.line, one) for one in messages_of(record.value))
+    def found(record: Record) -> Iterator[Record]:
+        return (Record(record.line, one) for one in messages_of(record.value))
 
-    return conversation(found())
+    return conversation(each(records(source), found))
+
+
+def _ticked(tasks: Iterable[tuple[bool, Any]]) -> Fields:
+    """Return the arguments of a write of tasks, given as whether each is completed and its text."""
+    rows = [f"- [{'x' if done else ' '}] {' '.join(str(text).split())}" for done, text in tasks]
+    return {"todos": "\n".join(rows) if rows else []}
 
 
 def _tool_call(call_id: Any, name: Any, arguments: Any) -> Fields:
@@ -149,23 +152,12 @@ _uses_answered = ids_under(b"tool_use_id")
 # Claude Code writes no blank after a colon, but a copy by json.dumps has one.
 _SPOKEN = (b'"role":"user"', b'"role": "user"')
 _ASIDE = (b'"isSidechain":true', b'"isSidechain": true')
-# Messages that the program writes in the person's name: hooks, slash commands, command output.
-_NOT_SAID = (
-    "<command-",
-    "<local-command",
-    "<bash-std",
-    "Caveat:",
-    "<system-reminder>",
-    "[Request interrupted",
-    "Stop hook feedback:",
-    "<task-notification>",
-)
 _NOT_OF_A_PERSON = ("isMeta", "isCompactSummary", "isSidechain", "isSynthetic")
 
 
 def _is_claude_code(record: Fields) -> bool:
     kind = string(record.get("type"))
-    if "parts" in mapping(record.get("message")):
+    if "parts" in mapping(record.get("message")) or "systemPayload" in record:
         return False  # Qwen Code has the same envelope around Gemini's messages
     if kind in {"assistant", "user"}:
         return "message" in record
@@ -221,8 +213,7 @@ def _is_said(fields: Fields) -> bool:
     content = mapping(fields.get("message")).get("content")
     if any(block.get("type") == "tool_result" for block in mappings(content)):
         return False
-    text = content_text(content).lstrip()
-    return bool(text) and not text.startswith(_NOT_SAID)
+    return bool(content_text(content).strip()) and is_said(content)
 
 
 def _claude_code_message(record: Record, lane: str, actor: str) -> Iterator[Signal]:
@@ -265,13 +256,15 @@ CLAUDE_CODE = record_reader(
 )
 
 # -------- codex --------
-# Codex rollouts: `update_plan` as a function call, or within the script of an `exec` call.
+# Codex rollouts: `update_plan` as a function call, or within the script of an `exec` call. And what
+# `codex exec --json` prints, which shows only the list that `update_plan` writes.
 
 _ENVELOPES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 # In old rollouts, these have no envelope.
 _BARE = {"function_call", "function_call_output", "custom_tool_call"}
 _calls_answered = ids_under(b"call_id")
-_CALLING = re.compile(rb'"(?:function|custom_tool)_call"')
+_CALLING = re.compile(rb'"(?:function|custom_tool|mcp_tool)_call"')
+_PROMPTS = (b'"user_message"', b'"UserMessage"', b'"turn.started"')
 # Codex has no flag for refusals. Any other answer of `update_plan` is a refusal.
 _TERSE, _TERSE_DONE = "update_plan", "Plan updated"
 # It has no flag for failed scripts either. A successful script answers "Script completed".
@@ -280,6 +273,8 @@ _FAILED_SCRIPT = ("Script failed", "Script error", "Script terminated")
 
 def _is_codex(record: Fields) -> bool:
     kind = string(record.get("type"))
+    if kind.startswith(("thread.started", "item.")):
+        return "thread_id" in record or "item" in record
     return (kind in _ENVELOPES and "payload" in record) or (kind in _BARE and "call_id" in record)
 
 
@@ -287,7 +282,7 @@ def _is_codex_wanted(raw: bytes, joiner: Joiner) -> bool:
     return (
         mentions_tool(raw)
         or b'"compacted"' in raw
-        or b'"user_message"' in raw
+        or any(mark in raw for mark in _PROMPTS)
         or (b"_output" in raw and joiner.awaits(_calls_answered(raw)))
         or (joiner.wants_other_tools and _CALLING.search(raw) is not None)
     )
@@ -303,29 +298,43 @@ class _Rollout:
         fields, at = record.value, record.value.get("timestamp")
         payload = mapping(fields["payload"]) if "payload" in fields else fields
         call_id, output = id_of(payload.get("call_id")), payload.get("output")
+        item = mapping(payload.get("item"))
         if fields.get("type") == "compacted":
             yield Compaction(record.line, at=parse_time(at))
-        match payload.get("type"):
-            case "user_message":  # a `message` of role user also carries the environment's text
+        match payload.get("type"), item.get("type"):
+            # A `message` of role user also carries the environment's text.
+            case ("user_message" | "turn.started", _) | ("item_completed", "UserMessage"):
                 yield PersonSpoke(record.line, at=parse_time(at))
-            case "function_call":
+            case "item.started", "mcp_tool_call":
+                call = call_of(record, item.get("tool"), item.get("arguments"))
+                yield Seen(call, id_of(item.get("id")))
+            # Of MCP, the output of a call has no flag for refusals, but this line before it has.
+            case ("item.completed", "mcp_tool_call") | ("item_completed", "McpToolCall"):
+                text = content_text(mapping(item.get("result")).get("content", item.get("error")))
+                result = CallResult(text, item.get("status") == "failed")
+                yield Answered(id_of(item.get("id")), result)
+            case "item.started" | "item.updated", "todo_list":
+                listed = mappings(item.get("items"))
+                todos = _ticked((one.get("completed") is True, one.get("text")) for one in listed)
+                yield call_of(record, _TERSE, todos, result=_DONE)
+            case "function_call", _:
                 call = call_of(record, payload.get("name"), payload.get("arguments"), at)
                 self.terse |= {call_id} if canonical_tool(call.tool) == _TERSE else set()
                 yield _in_script(call, call_id, 0)
-            case "custom_tool_call":  # code mode (0.14x): tools are called from a script
+            case "custom_tool_call", _:  # code mode (0.14x): tools are called from a script
                 script = string(payload.get("input"))
                 for number, (name, arguments) in enumerate(tool_calls(script)):
                     turn, sent = turn_of(record.line), parse_time(at)
                     call = PlanningCall(name, arguments, record.line, turn=turn, at=sent)
                     yield _in_script(call, call_id, number)
-            case "function_call_output":
+            case "function_call_output", _:
                 # Older versions wrap the text in JSON once more.
                 wrapped = mapping(arguments_of(output) if isinstance(output, str) else output)
                 text = content_text(wrapped.get("output", wrapped.get("content", output)))
                 unsaid = call_id in self.terse and bool(text) and not text.startswith(_TERSE_DONE)
                 refused = unsaid or wrapped.get("success") is False
                 yield Answered(call_id, CallResult(text, refused))
-            case "custom_tool_call_output":
+            case "custom_tool_call_output", _:
                 text = content_text(output)
                 yield Answered(call_id, CallResult(text, text.startswith(_FAILED_SCRIPT)))
 
@@ -339,7 +348,7 @@ def _in_script(call: PlanningCall, call_id: str, number: int) -> Seen:
 CODEX = record_reader("codex", _is_codex, lambda: _Rollout().of_line, _is_codex_wanted)
 
 # -------- copilot --------
-# Copilot CLI. It has no planning tool: its plan is a table of a SQL database that the model fills.
+# Copilot CLI. Its own plan is a table of a SQL database that the model fills.
 #
 # The statements are executed here on a database in memory if their answers show success. The
 # content of the table afterwards is treated as a write of the whole list. A recording is not
@@ -402,7 +411,7 @@ class _CopilotSession:
         fields, data = record.value, mapping(record.value.get("data"))
         at = parse_time(fields.get("timestamp"))
         match fields.get("type"):
-            case "user.message":
+            case "user.message" if is_said(data.get("content")):
                 yield PersonSpoke(record.line, at=at)
             # `hook.start` lines repeat the same calls.
             case "assistant.message":
@@ -411,24 +420,32 @@ class _CopilotSession:
             case "tool.execution_complete":
                 yield from self._answered(data)
 
-    def _asked(self, record: Record, data: Fields, request: Fields, at: Any) -> Iterator[Signal]:
-        name, call_id = string(request.get("name")), id_of(request.get("toolCallId"))
-        query = mapping(arguments_of(request.get("arguments"))).get("query")
+    def _asked(self, record: Record, data: Fields, request: Fields, at: Any) -> Iterator[Seen]:
+        call = call_of(
+            record,
+            request.get("name"),
+            request.get("arguments"),
+            at,
+            turn=turn_of(record.line, data.get("messageId")),
+            call_id=id_of(request.get("toolCallId")),
+        )
+        query = mapping(call.arguments).get("query")
         # The tool works on any table. Only queries that name this table are about the plan.
-        if name != "sql" or not isinstance(query, str) or "todos" not in query:
-            yield OtherCall(name, record.line)
+        if call.tool != "sql" or not isinstance(query, str) or "todos" not in query:
+            yield awaiting(call)
         elif len(self.waiting) < _MOST_WAITING:
-            turn = turn_of(record.line, data.get("messageId"))
-            self.waiting[call_id] = PlanningCall(
-                name, query, record.line, turn=turn, call_id=call_id, at=at
-            )
+            self.waiting[call.call_id] = attrs.evolve(call, arguments=query)
 
-    def _answered(self, data: Fields) -> Iterator[PlanningCall]:
-        call = self.waiting.pop(id_of(data.get("toolCallId")), None)
+    def _answered(self, data: Fields) -> Iterator[Signal]:
+        call_id, refused = id_of(data.get("toolCallId")), data.get("success") is False
+        error = mapping(data.get("error")).get("message")
+        result = CallResult(
+            content_text(mapping(data.get("result")).get("content", error)), refused
+        )
+        call = self.waiting.pop(call_id, None)
         if call is None:
+            yield Answered(call_id, result)
             return
-        text = content_text(mapping(data.get("result")).get("content"))
-        refused = data.get("success") is False
         before = self._rows()
         if not refused:
             self._run(str(call.arguments))
@@ -439,7 +456,7 @@ class _CopilotSession:
             call,
             tool="todo_read" if is_read else "todo_write",
             arguments={} if is_read else {"todos": after},
-            result=CallResult(text, refused),
+            result=result,
         )
 
     def _run(self, query: str) -> None:
@@ -512,9 +529,12 @@ ENTIRE = record_reader("entire", _is_entire, lambda: _entire_line, _is_entire_wa
 
 # -------- opencode --------
 # OpenCode session exports. A part of a message has the call and its result; ids may repeat.
+# `run --format json` prints the parts alone.
 
 
 def _is_opencode(record: Fields) -> bool:
+    if "sessionID" in record:
+        return isinstance(record.get("part"), dict)
     return isinstance(record.get("info"), dict) and isinstance(record.get("parts"), list)
 
 
@@ -523,28 +543,25 @@ def _opencode_message(record: Record) -> Iterator[Signal]:
     created = parse_time(mapping(info.get("time")).get("created"))
     if info.get("role") == "user":
         yield PersonSpoke(record.line, at=created)
-    for part in mappings(record.value.get("parts")):
+    for part in mappings(record.value.get("parts", [record.value.get("part")])):
         state = mapping(part.get("state"))
         at = parse_time(mapping(state.get("time")).get("start")) or created
         if part.get("type") == "compaction":
             yield Compaction(record.line, at=at)
         elif part.get("type") == "tool":
             # Its `todos` is the list after the call, which takes precedence in a replay.
-            data, result = data_of(state.get("metadata")), None
-            match state.get("status"):
-                case "error":
-                    result = CallResult(content_text(state.get("error")), is_error=True, data=data)
-                case "completed":
-                    result = CallResult(content_text(state.get("output")), data=data)
+            data, failed = data_of(state.get("metadata")), state.get("status") == "error"
+            told = content_text(state.get("error" if failed else "output"))
+            is_answered = failed or state.get("status") == "completed"
             yield call_of(
                 record,
                 part.get("tool"),
                 state.get("input"),
                 at,
-                turn=turn_of(record.line, info.get("id")),
+                turn=turn_of(record.line, info.get("id"), part.get("messageID")),
                 # Not used as a key, because Entire masks all call ids in its copies with one text.
                 call_id=id_of(part.get("callID")),
-                result=result,
+                result=CallResult(told, failed, data) if is_answered else None,
             )
 
 
@@ -731,18 +748,14 @@ class _Pairs:
 
     def sent(self, call: Fields, line: int, turn: str, at: Any = None) -> Iterator[Signal]:
         """Yield the signal of a call `{name, args, id?}`. Its id may contain the time."""
-        name = string(call.get("name"))
-        if not is_planning_tool(name):
-            yield OtherCall(name, line)
-            return
-        call_id = id_of(call.get("id"))
+        name, call_id = string(call.get("name")), id_of(call.get("id"))
+        stamp = _STAMP.search(call_id)
+        at = at or (parse_time(int(stamp[1])) if stamp else None)
+        sent = call_of(Record(line, {}), name, call.get("args"), at, turn=turn, call_id=call_id)
         # Our own keys begin with a blank. `answered` matches only these by name.
         key = call_id or f" {next(self._numbers)}"
         self._open.append((key, name))
-        stamp = _STAMP.search(call_id)
-        at = at or (parse_time(int(stamp[1])) if stamp else None)
-        record = Record(line, {})
-        yield Seen(call_of(record, name, call.get("args"), at, turn=turn, call_id=call_id), key)
+        yield Seen(sent, key)
 
     def answered(self, response: Fields) -> Iterator[Answered]:
         """
@@ -762,6 +775,7 @@ def _response_result(response: Any) -> CallResult:
     error = fields.get("error")
     text = content_text(fields.get("output") if error is None else error)
     data = data_of(fields.get("data"))
+    text = text.removeprefix("<untrusted_context>\n").removesuffix("\n</untrusted_context>")
     return CallResult(text or content_text(response), error is not None, data)
 
 
@@ -879,10 +893,10 @@ def _gemini_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
 def _gemini_record(record: Record, pairs: _Pairs) -> Iterator[Signal]:
     fields = _gemini_message(record.value)
     parts, at = mappings(fields.get("parts")), parse_time(fields.get("timestamp"))
-    # In the API, the response of a tool has the role user too, but only a person writes text.
-    if fields.get("type") == "user" or (
-        fields.get("role") == "user" and any("text" in part for part in parts)
-    ):
+    said = fields.get("content", fields.get("parts"))
+    # The response of a tool is of the user too, but only a person writes text.
+    is_text = isinstance(said, str) or any("text" in part for part in mappings(said))
+    if "user" in {fields.get("type"), fields.get("role")} and is_text and is_said(said):
         yield PersonSpoke(record.line, at=at)
     for call in mappings(fields.get("toolCalls")):
         call_id = id_of(call.get("id"))
@@ -1102,7 +1116,7 @@ def _kiro_tasks(listed: Any, first: int = 1) -> list[_KiroTask]:
     return [
         _KiroTask(
             str(one.get("id", number)),
-            " ".join(str(one.get("task_description", "")).split()),
+            str(one.get("task_description", "")),
             one.get("completed") is True,
         )
         for number, one in enumerate(rows, first)
@@ -1125,8 +1139,7 @@ class _KiroList:
             # The answer shows the list. It is empty once all tasks are done.
             shown = mapping(arguments_of(result.text)).get("tasks") if result else None
             self.tasks = _kiro_tasks(shown) or self.tasks
-        rows = [f"- [{'x' if one.is_done else ' '}] {one.text}" for one in self.tasks]
-        todos = {"todos": "\n".join(rows) if rows else []}
+        todos = _ticked((one.is_done, one.text) for one in self.tasks)
         return attrs.evolve(call, tool="todo_write", arguments=todos, result=result)
 
     def _carry_out(self, sent: Fields) -> None:
