@@ -91,8 +91,8 @@ class Player:
         """
         Return a call that loads the tools of a step, where the host shows none before.
         """
-        made = [call for each in step.calls for call in self._made(each, names)]
-        wanted = [call.arguments["name"] if call.name == _DEFERRED else call.name for call in made]
+        made = [call.name for each in step.calls for call in self._made(each, names)]
+        wanted = ["plan" if name == _DEFERRED else name for name in made]
         found = [name for _, name in names if name in _SEARCH]
         if not found or {*wanted} <= {name for _, name in names} | {"Bash"}:
             return None

@@ -17,7 +17,6 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
@@ -371,8 +370,8 @@ def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | N
         return
     places = {task.id: place for place, task in enumerate(tasks)}
     anchors = [-1 if task is None else places[task.id] for task in found]
-    before_task = _neighbours(places[task.id] if task.id in taken else -1 for task in tasks)
-    before_todo = _neighbours(anchors)
+    before_task = [*_neighbours(places[one.id] if one.id in taken else -1 for one in tasks)]
+    before_todo = [*_neighbours(anchors)]
     pairs: list[tuple[float, int, int, int]] = []
     for index, todo in new:
         for place, task in left:
@@ -391,10 +390,12 @@ def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | N
             found[index] = tasks[place]
 
 
-def _neighbours(anchors: Iterable[int]) -> list[int]:
-    """Return for each line the anchor of the nearest matched line up to it; -1 is no anchor."""
-    latest = accumulate(anchors, lambda last, at: last if at < 0 else at, initial=-1)
-    return list(latest)[1:]
+def _neighbours(anchors: Iterable[int]) -> Iterator[int]:
+    """Yield for each line the anchor of the nearest matched line up to it; -1 is no anchor."""
+    last = -1
+    for anchor in anchors:
+        last = last if anchor < 0 else anchor
+        yield last
 
 
 _ENDS = " .,;:!?\u2026\"'`(){}[]<>\u2018\u2019\u201c\u201d"
@@ -1173,8 +1174,7 @@ class CallReplay:
                 yield problem
 
     def _judge(self, problems: Iterable[Problem], severity: Severity, before: Plan) -> None:
-        line, lane = self.call.line, self.lane.name
-        self.findings.extend(rule_findings(problems, severity, line, lane, before))
+        self.findings += rule_findings(problems, severity, self.call.line, self.lane.name, before)
 
 
 def _is_model_mistake(repair: Repair) -> bool:
