@@ -11,7 +11,7 @@ The output formats of replays. Each section of this module is one format or a pa
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from html import escape
 from importlib.resources import as_file, files
@@ -43,14 +43,12 @@ from todoplan.render.markup import (
     to_html,
     to_markdown,
 )
-from todoplan.render.outline import Line, clip, event_phrases, lines, summary
-from todoplan.render.outline import summary as progress_text
+from todoplan.render.outline import clip, event_phrases, lines, summary
 from todoplan.texts import one_line
 from todoplan.transcripts.calls import MAIN_LANE, PLANNING_TOOLS, Compaction
 from todoplan.transcripts.files import Source, is_recording_name
 from todoplan.transcripts.replay import (
     Finding,
-    Lane,
     Mark,
     Replay,
     Step,
@@ -94,25 +92,22 @@ class Input:
 def expand(paths: Iterable[Path]) -> Iterator[Input]:
     """Yield the files to read. A directory is replaced by the possible recordings below it."""
     for path in paths:
-        if path.is_dir():
-            yield from (Input(found, str(found), named=False) for found in _below(path))
-        else:
+        if not path.is_dir():
             yield Input(path, str(path))
-
-
-def _below(directory: Path) -> Iterator[Path]:
-    # Symbolic links to directories are not followed, because they may form a loop.
-    for folder, folders, names in os.walk(directory):
-        # os.walk visits the entries of this list in this order, so the output is deterministic.
-        folders[:] = sorted(name for name in folders if _is_walked(Path(folder, name)))
-        for path in (Path(folder, name) for name in sorted(names)):
-            if is_recording_name(path.name) and path.is_file():
-                yield path
-
-
-def _is_walked(directory: Path) -> bool:
-    # A virtual environment may have any name. It is recognised by this file.
-    return directory.name not in _NOT_WALKED and not (directory / "pyvenv.cfg").exists()
+            continue
+        # Symbolic links to directories are not followed, because they may form a loop.
+        for name, folders, names in os.walk(path):
+            folder = Path(name)
+            # os.walk visits the entries of this list in this order, so the output is deterministic.
+            # A virtual environment may have any name. It is recognised by its file.
+            folders[:] = sorted(
+                each
+                for each in folders
+                if each not in _NOT_WALKED and not (folder / each / "pyvenv.cfg").exists()
+            )
+            for file in (folder / each for each in sorted(names) if is_recording_name(each)):
+                if file.is_file():
+                    yield Input(file, str(file), named=False)
 
 
 @contextmanager
@@ -329,31 +324,39 @@ class Row:
 
 def row_of(step: Step) -> Row:
     """Return the row of a step."""
-    counts = step.plan.counts
+    plan, counts = step.plan, step.plan.counts
+    if len(plan) <= _STRIP:
+        strip = "".join(MARKS[task.status] for task in plan)
+    else:
+        # Rounded down, so that a strip is full only if all tasks are closed.
+        resolved = counts.resolved * _STRIP // counts.total
+        failed = counts.closed * _STRIP // counts.total - resolved
+        active = "~" if counts.in_progress else ""
+        strip = ("x" * resolved + "!" * failed + active).ljust(_STRIP, ".")
+    names = dict.fromkeys(name for name in (step.lane, step.actor) if name != MAIN_LANE)
+    who = "".join(f"{clip(one_line(name), _NAME)}: " for name in names)
+    first, *more = event_phrases(step.events, plan, step.was) or (_NOTHING[step.outcome],)
+    between = [mark_name(mark) for mark in step.before]
+    spoke = between.count("person")
+    before = ["the conversation was summarised"] if "compaction" in between else []
+    if spoke:
+        before.append(f"{spoke} messages of the person" if spoke > 1 else "a message of the person")
     return Row(
         line=step.line,
         day=f"{step.at:%Y-%m-%d}" if step.at else "",
         time=f"{step.at:%H:%M:%S}" if step.at else "",
         tool=clip(one_line(step.tool), _NAME),
-        strip=_strip(step.plan),
+        strip=strip,
         done=f"{counts.completed}/{counts.total}",
         mark=mark(step.findings),
-        phrases=_phrases(step),
-        before=_before(step),
+        phrases=(who + first, *more),
+        before=", ".join(before),
     )
 
 
 def mark_name(mark: Mark) -> str:
     """Return "compaction" or "person"."""
     return "compaction" if isinstance(mark, Compaction) else "person"
-
-
-def _before(step: Step) -> str:
-    names = [mark_name(mark) for mark in step.before]
-    spoke = names.count("person")
-    said = f"{spoke} messages of the person" if spoke > 1 else "a message of the person"
-    summary = "the conversation was summarised"
-    return ", ".join([summary] * ("compaction" in names) + [said] * bool(spoke))
 
 
 def seconds_spent(plan: Plan) -> dict[str, float]:
@@ -370,27 +373,6 @@ def mark(findings: tuple[Finding, ...]) -> str:
     if any(finding.severity is Severity.ERROR for finding in findings):
         return "!!"
     return "!" if findings else ""
-
-
-def _strip(plan: Plan) -> str:
-    if len(plan) <= _STRIP:
-        return "".join(MARKS[task.status] for task in plan)
-    # Rounded down, so that a strip is full only if all tasks are closed.
-    counts = plan.counts
-    resolved = counts.resolved * _STRIP // counts.total
-    failed = counts.closed * _STRIP // counts.total - resolved
-    active = "~" if counts.in_progress else ""
-    return ("x" * resolved + "!" * failed + active).ljust(_STRIP, ".")
-
-
-def _phrases(step: Step) -> tuple[str, ...]:
-    first, *more = event_phrases(step.events, step.plan, step.was) or (_NOTHING[step.outcome],)
-    return (_who(step) + first, *more)
-
-
-def _who(step: Step) -> str:
-    names = dict.fromkeys(name for name in (step.lane, step.actor) if name != MAIN_LANE)
-    return "".join(f"{clip(one_line(name), _NAME)}: " for name in names)
 
 
 # -------- summaries --------
@@ -440,14 +422,12 @@ def groups(findings: Iterable[Finding], bad_lines: int) -> tuple[Group, ...]:
     by_code: dict[str, list[Finding]] = {}
     for finding in findings:
         by_code.setdefault(finding.code, []).append(finding)
-    made = (_group(code, tuple(found), bad_lines) for code, found in by_code.items())
+    made = (
+        Group(code, mark(each), bad_lines if code == "bad_line" else len(each), each[:_SHOWN])
+        for code, each in ((code, tuple(found)) for code, found in by_code.items())
+    )
     # The sort is stable, so groups of one severity stay in the order of the recording.
     return tuple(sorted(made, key=lambda group: group.mark != "!!"))
-
-
-def _group(code: str, found: tuple[Finding, ...], bad_lines: int) -> Group:
-    count = bad_lines if code == "bad_line" else len(found)
-    return Group(code, mark(found), count, found[:_SHOWN])
 
 
 def recording_summary(found: tuple[Group, ...]) -> str:
@@ -572,30 +552,44 @@ class TextPrinter:
     def recording(self, replay: Replay) -> None:
         """Consume the replay and print it."""
         rows = tuple(map(row_of, replay.steps()))
-        self.screen.show(_recording(replay, rows, self.screen.width))
+        self.screen.show(self._lines(replay, rows, self.screen.width))
+
+    @staticmethod
+    def _lines(replay: Replay, rows: tuple[Row, ...], width: int | None) -> Iterator[Text | str]:
+        yield Text(one_line(replay.file), "bold")
+        yield Text(headline(replay), "dim")
+        yield Text()
+        if rows:
+            yield from timeline(rows, width)
+            yield Text()
+        for lane in replay.lanes:
+            name = f" of {one_line(lane.name)}" if len(replay.lanes) > 1 else ""
+            yield Text(f"Plan at the end{name}", "bold")
+            yield from plan_lines(lane.plan, width)
+            if spent := seconds_spent(lane.plan):
+                shown = ", ".join(f"#{task_id} {_duration(spent[task_id])}" for task_id in spent)
+                yield from hanging(Text("  took "), wrapped(shown, room(7, width)))
+            yield Text()
+        found = groups(replay.findings, replay.bad_lines)
+        if note := caveat(replay):
+            yield from hanging(Text(), wrapped(note, room(0, width)))
+        elif not found:
+            yield Text("No findings")
+        if found:
+            yield Text(f"Findings: {recording_summary(found)}", "bold")
+        for group in found:
+            mark = f"  {group.mark:2} ", MARK_COLOURS[group.mark]
+            yield Text.assemble(mark, (one_line(group.code), "bold"), (f" {group.count}", "dim"))
+            for finding in group.shown:
+                head = Text(" " * 5).append(where(finding), "dim").append("  ")
+                yield from hanging(head, wrapped(finding.text, room(head.cell_len, width)))
+            if group.rest:
+                yield Text(f"     {group.rest}", "dim")
+        yield Text()
 
     def close(self, run: Run) -> None:
         """Name the files that were no recordings."""
         self.screen.show(skipped_lines(run.skipped))
-
-
-def _recording(replay: Replay, rows: tuple[Row, ...], width: int | None) -> Iterator[Text | str]:
-    yield Text(one_line(replay.file), "bold")
-    yield Text(headline(replay), "dim")
-    yield Text()
-    if rows:
-        yield from timeline(rows, width)
-        yield Text()
-    for lane in replay.lanes:
-        name = f" of {one_line(lane.name)}" if len(replay.lanes) > 1 else ""
-        yield Text(f"Plan at the end{name}", "bold")
-        yield from plan_lines(lane.plan, width)
-        if spent := seconds_spent(lane.plan):
-            shown = ", ".join(f"#{task_id} {_duration(spent[task_id])}" for task_id in spent)
-            yield from hanging(Text("  took "), wrapped(shown, room(7, width)))
-        yield Text()
-    yield from _findings(replay, width)
-    yield Text()
 
 
 def _duration(seconds: float) -> str:
@@ -603,24 +597,6 @@ def _duration(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} s"
-
-
-def _findings(replay: Replay, width: int | None) -> Iterator[Text]:
-    found = groups(replay.findings, replay.bad_lines)
-    if note := caveat(replay):
-        yield from hanging(Text(), wrapped(note, room(0, width)))
-    elif not found:
-        yield Text("No findings")
-    if found:
-        yield Text(f"Findings: {recording_summary(found)}", "bold")
-    for group in found:
-        mark = f"  {group.mark:2} ", MARK_COLOURS[group.mark]
-        yield Text.assemble(mark, (one_line(group.code), "bold"), (f" {group.count}", "dim"))
-        for finding in group.shown:
-            head = Text(" " * 5).append(where(finding), "dim").append("  ")
-            yield from hanging(head, wrapped(finding.text, room(head.cell_len, width)))
-        if group.rest:
-            yield Text(f"     {group.rest}", "dim")
 
 
 def skipped_lines(skipped: list[Unread]) -> Iterator[Text]:
@@ -743,18 +719,27 @@ class MarkdownPrinter:
 
     def recording(self, replay: Replay) -> None:
         """Consume the replay and print it."""
-        rows = tuple(map(row_of, replay.steps()))
-        self._write(f"## {escaped(replay.file)}", "", headline(replay), "")
+        self._write(*self._lines(replay, tuple(map(row_of, replay.steps()))))
+
+    @staticmethod
+    def _lines(replay: Replay, rows: tuple[Row, ...]) -> Iterator[str]:
+        yield from (f"## {escaped(replay.file)}", "", headline(replay), "")
         if rows:
-            self._write(*_HEAD, *map(_row, rows), "")
+            yield from (*_HEAD, *map(_row, rows), "")
         for lane in replay.lanes:
             name = f" of {escaped(lane.name)}" if len(replay.lanes) > 1 else ""
-            self._write(f"### Plan at the end{name}", "", to_markdown(lane.plan), "")
+            yield from (f"### Plan at the end{name}", "", to_markdown(lane.plan), "")
         found = groups(replay.findings, replay.bad_lines)
         notes = filter(None, (escaped(caveat(replay)), recording_summary(found)))
-        self._write("### Findings", "", "\n\n".join(notes) or "none", "")
+        yield from ("### Findings", "", "\n\n".join(notes) or "none", "")
         for group in found:
-            self._write(*_markdown_group(group), "")
+            severity = "error" if group.mark == "!!" else "warning"
+            yield from (f"**{escaped(group.code)}** ({severity}, {group.count})", "")
+            for finding in group.shown:
+                yield f"- {escaped(where(finding))}: {escaped(finding.text)}"
+            if group.rest:
+                yield f"- {group.rest}"
+            yield ""
 
     def _write(self, *lines: str) -> None:
         self.screen.write("".join(f"{line}\n" for line in lines))
@@ -772,16 +757,6 @@ def _row(row: Row) -> str:
     cells = row.line, row.time, escaped(row.tool), strip, row.done, row.mark, words
     line = f"| {' | '.join(map(str, cells))} |"
     return f"| | | | | | | *{row.before}* |\n{line}" if row.before else line
-
-
-def _markdown_group(group: Group) -> Iterator[str]:
-    severity = "error" if group.mark == "!!" else "warning"
-    yield f"**{escaped(group.code)}** ({severity}, {group.count})"
-    yield ""
-    for finding in group.shown:
-        yield f"- {escaped(where(finding))}: {escaped(finding.text)}"
-    if group.rest:
-        yield f"- {group.rest}"
 
 
 # -------- json_document --------
@@ -832,10 +807,33 @@ class JsonPrinter:
         head = line({"file": replay.file, "dialect": replay.dialect})
         self.screen.write(f'{next(self._commas)}\n{head[:-1]}, "steps": [')
         for comma, step in zip(chain(("",), repeat(",")), replay.steps(), strict=False):
-            self.screen.write(f"{comma}\n {line(_step(step))}")
+            data = {
+                "line": step.line,
+                "at": step.at.isoformat() if step.at else None,
+                "lane": step.lane,
+                "actor": step.actor,
+                "tool": step.tool,
+                "outcome": step.outcome,
+                "events": entry_to_data(Entry(step.plan.revision, step.events))["events"],
+                "counts": step.plan.counts._asdict(),
+                "chars": step.chars,
+                "before": [{"what": mark_name(mark), "line": mark.line} for mark in step.before],
+            }
+            self.screen.write(f"{comma}\n {line(data)}")
         rest = line(
             {
-                "lanes": [_lane(lane) for lane in replay.lanes],
+                "lanes": [
+                    {
+                        "name": lane.name,
+                        "calls": lane.calls,
+                        "refused": lane.refused,
+                        "largest": lane.largest,
+                        "plan": plan_to_data(lane.plan),
+                        "sizes": lane.plans,
+                        "seconds": seconds_spent(lane.plan),
+                    }
+                    for lane in replay.lanes
+                ],
                 "findings": [attrs.asdict(finding) for finding in replay.findings],
                 "bad_lines": replay.bad_lines,
                 "other_tools": replay.other_tools,
@@ -858,34 +856,6 @@ def tail(run: Run) -> str:
     )
 
 
-def _step(step: Step) -> dict[str, Any]:
-    entry = entry_to_data(Entry(step.plan.revision, step.events))
-    return {
-        "line": step.line,
-        "at": step.at.isoformat() if step.at else None,
-        "lane": step.lane,
-        "actor": step.actor,
-        "tool": step.tool,
-        "outcome": step.outcome,
-        "events": entry["events"],
-        "counts": step.plan.counts._asdict(),
-        "chars": step.chars,
-        "before": [{"what": mark_name(mark), "line": mark.line} for mark in step.before],
-    }
-
-
-def _lane(lane: Lane) -> dict[str, Any]:
-    return {
-        "name": lane.name,
-        "calls": lane.calls,
-        "refused": lane.refused,
-        "largest": lane.largest,
-        "plan": plan_to_data(lane.plan),
-        "sizes": lane.plans,
-        "seconds": seconds_spent(lane.plan),
-    }
-
-
 # -------- html_page --------
 # Replays as one HTML page: the last state of each plan, the timeline, and findings next to their
 # calls.
@@ -903,17 +873,12 @@ def overwrites(out: Path | None, inputs: Iterable[Input], screen: Screen) -> boo
 
     A recording cannot be made again.
     """
-    if out is None or not any(_is_same(source.path, out) for source in inputs):
-        return False
-    screen.complain(f"{out} is one of the recordings: give the page a name of its own")
-    return True
-
-
-def _is_same(path: Path, out: Path) -> bool:
-    try:
-        return path.samefile(out)
-    except (OSError, ValueError):
-        return False
+    for source in inputs if out else ():
+        with suppress(OSError, ValueError):
+            if out and source.path.samefile(out):
+                screen.complain(f"{out} is one of the recordings: give the page a name of its own")
+                return True
+    return False
 
 
 def save_page(page: str, out: Path, run: Run, what: str = "page") -> None:
@@ -966,14 +931,23 @@ class HtmlPrinter:
         day = ""
         for step in replay.steps():
             row = row_of(step)
-            rows += _html_page_before(row, "" if row.day == day else row.day)
+            if row.day not in {"", day}:
+                rows.append(element("li", element("h3", row.day)))
+            day = row.day
+            if row.before:
+                rows.append(element("li", row.before, class_="between"))
             self._calls += 1
             item = f"call-{self._calls}"
-            rows.append(_call(row, step.findings, item, self._place(row.line)))
-            life = lives.get(step.lane) or lives.setdefault(step.lane, self._life())
-            life.add(step.plan, f"{row.tool}: {'; '.join(row.phrases)}", step.findings, item)
+            # The first line of a journal is its header.
+            own = self.revisions
+            place = f"revision {own[row.line - 2]}" if own else f"line {row.line}"
+            rows.append(_call(row, step.findings, item, place))
+            if step.lane not in lives:
+                self._lives += 1
+                lives[step.lane] = Life(f"life-{self._lives}")
+            said = f"{row.tool}: {'; '.join(row.phrases)}"
+            lives[step.lane].add(step.plan, said, step.findings, item)
             shown += step.findings
-            day = row.day
         self._files.append(replay.file)
         # Compared by identity, because two calls may have findings with the same text.
         of_calls = set(map(id, shown))
@@ -982,20 +956,31 @@ class HtmlPrinter:
             for finding in replay.findings
             if id(finding) not in of_calls
         ]
-        about = headline(replay)
-        if self.revisions:
-            about = plural(replay.calls, "change")
-        self._parts.append(
-            element("section", *_html_page_recording(replay, about, rows, apart, lives))
-        )
-
-    def _place(self, line: int) -> str:
-        # The first line of a journal is its header.
-        return f"revision {self.revisions[line - 2]}" if self.revisions else f"line {line}"
-
-    def _life(self) -> Life:
-        self._lives += 1
-        return Life(f"life-{self._lives}")
+        about = plural(replay.calls, "change") if self.revisions else headline(replay)
+        found = recording_summary(groups(replay.findings, replay.bad_lines))
+        parts = [
+            element("h1", replay.file),
+            element("p", about, class_="quiet"),
+            element("p", caveat(replay) or f"Findings: {found or 'none'}"),
+        ]
+        for lane in replay.lanes:
+            name = f" of {lane.name}" if len(replay.lanes) > 1 else ""
+            parts.append(element("h2", f"Plan at the end{name}"))
+            if lane.plan.counts.total:
+                done, total = str(lane.plan.counts.resolved), str(lane.plan.counts.total)
+                progress = summary(lane.plan)
+                parts.append(element("p", progress, class_="quiet"))
+                parts.append(element("progress", max=total, value=done, aria_label=progress))
+            parts.append(Markup(to_html(lane.plan)))
+            parts.append(lives[lane.name].markup() if lane.name in lives else Markup(""))
+        if rows:
+            parts.append(element("h2", "Timeline"))
+            parts.append(element("p", STATUS_MARKS, class_="quiet"))
+            parts.append(element("ol", *rows))
+        if apart:
+            parts.append(element("h2", "Findings about the whole"))
+            parts.append(element("ul", *apart))
+        self._parts.append(element("section", *parts))
 
     def close(self, run: Run) -> None:
         """
@@ -1023,46 +1008,6 @@ def not_read(run: Run) -> Iterator[Markup]:
         yield element("h2", f"Skipped, {count} without a recording")
         names = (element("li", unread.file) for unread in run.skipped)
         yield element("ul", *names, class_="quiet")
-
-
-def _html_page_recording(
-    replay: Replay,
-    about: str,
-    rows: Sequence[Markup],
-    apart: Sequence[Markup],
-    lives: Mapping[str, Life],
-) -> Iterator[Markup]:
-    found = groups(replay.findings, replay.bad_lines)
-    yield element("h1", replay.file)
-    yield element("p", about, class_="quiet")
-    yield element("p", caveat(replay) or f"Findings: {recording_summary(found) or 'none'}")
-    for lane in replay.lanes:
-        name = f" of {lane.name}" if len(replay.lanes) > 1 else ""
-        yield element("h2", f"Plan at the end{name}")
-        yield from _plan(lane.plan)
-        yield lives[lane.name].markup() if lane.name in lives else Markup("")
-    if rows:
-        yield element("h2", "Timeline")
-        yield element("p", STATUS_MARKS, class_="quiet")
-        yield element("ol", *rows)
-    if apart:
-        yield element("h2", "Findings about the whole")
-        yield element("ul", *apart)
-
-
-def _plan(plan: Plan) -> Iterator[Markup]:
-    if plan.counts.total:
-        done, total = str(plan.counts.resolved), str(plan.counts.total)
-        yield element("p", progress_text(plan), class_="quiet")
-        yield element("progress", max=total, value=done, aria_label=progress_text(plan))
-    yield Markup(to_html(plan))
-
-
-def _html_page_before(row: Row, day: str) -> Iterator[Markup]:
-    if day:
-        yield element("li", element("h3", day))
-    if row.before:
-        yield element("li", row.before, class_="between")
 
 
 def _call(row: Row, findings: Sequence[Finding], item: str, place: str) -> Markup:
@@ -1109,73 +1054,54 @@ _STYLE = (
 
 def plan_svg(plan: Plan, title: str) -> str:
     """Return the SVG picture: title, progress, a line per task, and an arc from each blocker."""
-    title = one_line(title)
+    title, progress = one_line(title), summary(plan)
     rows = lines(plan)[:MOST_TASKS]
     more = len(plan) - len(rows)
-    height = _TOP + _PLAN_SVG_ROW * (len(rows) + bool(more)) + 14
-    said = escape(f"{title}: {summary(plan)}")
-    return "\n".join(
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{_PLAN_SVG_WIDTH}" height="{height}"',
-            f'viewBox="0 0 {_PLAN_SVG_WIDTH} {height}" role="img" aria-label="{said}">',
-            f"<title>{said}</title><style>{_STYLE}</style>",
-            (
-                f'<rect class="g" x=".5" y=".5" width="{_PLAN_SVG_WIDTH - 1}" '
-                f'height="{height - 1}" rx="8"/>'
-            ),
-            f'<text class="t" x="16" y="26">{escape(clip(title, _TEXT))}</text>',
-            f'<text class="q" x="16" y="44">{escape(clip(summary(plan), 110))}</text>',
-            *_progress(plan),
-            *_arcs(rows),
-            *(part for place, row in enumerate(rows) for part in _task(place, row)),
-            *([_note(len(rows), f"and {more} more")] if more else ()),
-            "</svg>\n",
-        )
-    )
-
-
-def _progress(plan: Plan) -> Iterator[str]:
-    width = _PLAN_SVG_WIDTH - 32
-    done = width * plan.counts.resolved / (plan.counts.total or 1)
-    yield f'<rect class="b" x="16" y="50" width="{width}" height="4" rx="2"/>'
-    yield f'<rect class="d" x="16" y="50" width="{done:.0f}" height="4" rx="2"/>'
+    width, height = _PLAN_SVG_WIDTH, _TOP + _PLAN_SVG_ROW * (len(rows) + bool(more)) + 14
+    said = escape(f"{title}: {progress}")
+    bar = width - 32
+    done = bar * plan.counts.resolved / (plan.counts.total or 1)
+    # The position of each task's circle.
+    circles = {
+        row.id: (_LEFT + _PLAN_SVG_INDENT * min(row.level, _LEVELS), _middle(place))
+        for place, row in enumerate(rows)
+    }
+    drawn = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"',
+        f'viewBox="0 0 {width} {height}" role="img" aria-label="{said}">',
+        f"<title>{said}</title><style>{_STYLE}</style>",
+        f'<rect class="g" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8"/>',
+        f'<text class="t" x="16" y="26">{escape(clip(title, _TEXT))}</text>',
+        f'<text class="q" x="16" y="44">{escape(clip(progress, 110))}</text>',
+        f'<rect class="b" x="16" y="50" width="{bar}" height="4" rx="2"/>',
+        f'<rect class="d" x="16" y="50" width="{done:.0f}" height="4" rx="2"/>',
+    ]
+    for row in rows:
+        x2, end = circles[row.id]
+        for x1, start in (circles[each] for each in row.blocked_by if each in circles):
+            rows_between = abs(end - start) // _PLAN_SVG_ROW
+            bend = _LEFT - min(14 + 6 * rows_between, _LEFT - 16)
+            drawn.append(
+                f'<path class="a" d="M{x1 - 7} {start}C{bend} {start} {bend} {end} {x2 - 7} {end}'
+                'm-5 -3l5 3l-5 3"/>'
+            )
+    for row in rows:
+        x, y = circles[row.id]
+        kind = f"{row.status} waiting" if row.is_waiting else row.status
+        notes = f"  {'; '.join(row.notes)}" if row.notes else ""
+        text = clip(f"{row.caption}{notes}", _TEXT)
+        head, rest = text[: len(row.caption)], text[len(row.caption) :]
+        aside = f'<tspan class="q">{escape(rest)}</tspan>'
+        drawn += [
+            f'<circle class="m {kind}" cx="{x}" cy="{y}" r="5"/>',
+            f'<text x="{x + 14}" y="{y + 5}">{escape(head)}{aside}</text>',
+        ]
+    if more:
+        y = _middle(len(rows)) + 5
+        drawn.append(f'<text class="q" x="{_LEFT}" y="{y}">and {more} more</text>')
+    return "\n".join((*drawn, "</svg>\n"))
 
 
 def _middle(place: int) -> int:
+    """Return the vertical middle of a row."""
     return _TOP + _PLAN_SVG_ROW * place + _PLAN_SVG_ROW // 2
-
-
-def _task(place: int, row: Line) -> Iterator[str]:
-    x = _LEFT + _PLAN_SVG_INDENT * min(row.level, _LEVELS)
-    kind = f"{row.status} waiting" if row.is_waiting else row.status
-    yield f'<circle class="m {kind}" cx="{x}" cy="{_middle(place)}" r="5"/>'
-    notes = f"  {'; '.join(row.notes)}" if row.notes else ""
-    text = clip(f"{row.caption}{notes}", _TEXT)
-    head, rest = text[: len(row.caption)], text[len(row.caption) :]
-    yield (
-        f'<text x="{x + 14}" y="{_middle(place) + 5}">{escape(head)}'
-        f'<tspan class="q">{escape(rest)}</tspan></text>'
-    )
-
-
-def _note(place: int, text: str) -> str:
-    return f'<text class="q" x="{_LEFT}" y="{_middle(place) + 5}">{escape(text)}</text>'
-
-
-def _arcs(rows: tuple[Line, ...]) -> Iterator[str]:
-    places = {row.id: place for place, row in enumerate(rows)}
-    levels = {row.id: row.level for row in rows}
-    for row in rows:
-        for blocker in row.blocked_by:
-            if blocker in places:
-                start, end = _middle(places[blocker]), _middle(places[row.id])
-                out = min(14 + 6 * abs(places[row.id] - places[blocker]), _LEFT - 16)
-                x1, x2 = (
-                    _LEFT + _PLAN_SVG_INDENT * min(levels[i], _LEVELS) - 7
-                    for i in (blocker, row.id)
-                )
-                bend = _LEFT - out
-                yield (
-                    f'<path class="a" d="M{x1} {start}C{bend} {start} {bend} {end} {x2} {end}'
-                    f'm-5 -3l5 3l-5 3"/>'
-                )

@@ -1,7 +1,7 @@
 """`todoplan replay` and `todoplan stats`: the commands on recordings."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -108,8 +108,16 @@ def _printer(output: Output, otlp: str | None, policy: str, screen: Screen) -> _
     return MarkdownPrinter(screen) if output.as_markdown else TextPrinter(screen)
 
 
-# -------- counts --------
-# The numbers of `stats`: counts of each recording, and totals.
+# -------- stats --------
+# `todoplan stats`: the numbers of many recordings, for people or for programs.
+# `tests/support/json_documents.py` describes the JSON output.
+
+
+STATS_FORMAT = "todoplan/stats"
+STATS_VERSION = 1
+
+_TITLE = "Recordings of agents in numbers"
+_HEAD = ("done", "plans", "calls", "updates", "failed", "findings", "chars")
 
 
 @attrs.frozen
@@ -117,37 +125,31 @@ class RecordingCounts:
     """
     The counts of one recording.
 
-    `updates` is the number of calls that were carried out, `reads` of those that only read the
-    plan, `failed` of the others. `sizes` has the largest length of each plan. `chars` is the
-    length of all calls and answers. `calls_with` is the number of calls with a finding, by its
-    code, and `found` the number of findings, by code. At the end, `done` of `total` tasks were
-    resolved. `first` and `last` are the times of the first and the last call.
+    `largest` is the largest number of tasks that a plan had. `updates` is the number of calls that
+    were carried out, `reads` of those that only read the plan, `failed` of the others. `chars` is
+    the length of all calls and answers. At the end, `done` of `total` tasks were resolved. `first`
+    and `last` are the times of the first and the last call. `findings` has the number of findings
+    by code, and `calls_with` the number of calls with a finding. `sizes` has the largest length of
+    each plan.
     """
 
     file: str
     dialect: str
+    plans: int
+    largest: int
     calls: int
     updates: int
     reads: int
+    failed: int
     chars: int
-    sizes: tuple[int, ...]
-    calls_with: Counter[str]
-    found: Counter[str]
     bad_lines: int
-    done: int = 0
-    total: int = 0
-    first: datetime | None = None
-    last: datetime | None = None
-
-    @property
-    def failed(self) -> int:
-        """The number of calls that were refused or not understood."""
-        return self.calls - self.updates - self.reads
-
-    @property
-    def largest(self) -> int:
-        """The largest number of tasks that a plan had."""
-        return max(self.sizes, default=0)
+    done: int
+    total: int
+    first: datetime | None
+    last: datetime | None
+    findings: Counter[str]
+    calls_with: Counter[str]
+    sizes: tuple[int, ...]
 
 
 def count_recording(replay: Replay) -> RecordingCounts:
@@ -163,21 +165,25 @@ def count_recording(replay: Replay) -> RecordingCounts:
     found = Counter(finding.code for finding in replay.findings)
     if replay.bad_lines:
         found["bad_line"] = replay.bad_lines  # only the first hundred are kept as findings
+    sizes = tuple(size for lane in replay.lanes for size in lane.plans)
     return RecordingCounts(
         file=replay.file,
         dialect=replay.dialect,
+        plans=len(sizes),
+        largest=max(sizes, default=0),
         calls=replay.calls,
         updates=outcomes["applied"],
         reads=outcomes["read"],
+        failed=replay.calls - outcomes["applied"] - outcomes["read"],
         chars=chars,
-        sizes=tuple(size for lane in replay.lanes for size in lane.plans),
-        calls_with=calls_with,
-        found=found,
         bad_lines=replay.bad_lines,
         done=sum(lane.plan.counts.resolved for lane in replay.lanes),
         total=sum(lane.plan.counts.total for lane in replay.lanes),
         first=first,
         last=last,
+        findings=Counter(dict(sorted(found.items()))),
+        calls_with=calls_with,
+        sizes=sizes,
     )
 
 
@@ -185,43 +191,12 @@ def count_recording(replay: Replay) -> RecordingCounts:
 SORTS: dict[str, Callable[[RecordingCounts], Any]] = {
     "name": lambda each: each.file,
     "calls": lambda each: -each.calls,
-    "findings": lambda each: -each.found.total(),
+    "findings": lambda each: -each.findings.total(),
     "open": lambda each: each.done - each.total,
     "chars": lambda each: -each.chars,
     "date": lambda each: (each.first is None, each.first or datetime.max.replace(tzinfo=UTC)),
 }
 """The sort keys for recordings. The sort is stable."""
-
-
-@attrs.frozen
-class Totals:
-    """Totals over all recordings; `median` and `largest` are over the plans' largest lengths."""
-
-    recordings: int
-    plans: int
-    median: float
-    largest: int
-    calls: int
-    updates: int
-    reads: int
-    failed: int
-    chars: int
-    bad_lines: int
-
-
-def totals(counted: Iterable[RecordingCounts]) -> Totals:
-    """Return the totals of the counts."""
-    every = tuple(counted)
-    sizes = [size for each in every for size in each.sizes]
-
-    summed = ("calls", "updates", "reads", "failed", "chars", "bad_lines")
-    return Totals(
-        recordings=len(every),
-        plans=len(sizes),
-        median=median(sizes) if sizes else 0,
-        largest=max(sizes, default=0),
-        **{name: sum(getattr(each, name) for each in every) for name in summed},
-    )
 
 
 @attrs.frozen
@@ -239,134 +214,134 @@ class FindingShare:
     count: int
 
 
-def finding_shares(counted: Iterable[RecordingCounts]) -> tuple[FindingShare, ...]:
-    """Return the frequency of each code, the commonest first; `share` is a share of all calls."""
-    every = tuple(counted)
-    calls = sum(each.calls for each in every)
-    count = sum((each.found for each in every), Counter[str]())
-    with_it = sum((each.calls_with for each in every), Counter[str]())
-    recordings = Counter(code for each in every for code in each.found)
-    shares = (
-        FindingShare(
-            code=code,
-            calls=with_it[code],
-            share=round(with_it[code] / calls, 4) if calls else 0.0,
-            recordings=recordings[code],
-            count=count[code],
+class Stats:
+    """The counts of recordings, with their totals and the frequency of each finding."""
+
+    def __init__(self, counted: Sequence[RecordingCounts]) -> None:
+        self.counted = counted
+        self.sizes = [size for each in counted for size in each.sizes]
+        summed = ("calls", "updates", "reads", "failed", "chars", "bad_lines")
+        sums = {name: sum(getattr(each, name) for each in counted) for name in summed}
+        self.calls, self.chars = sums["calls"], sums["chars"]
+        # `median` and `largest` are those of the plans' largest lengths.
+        self.totals: dict[str, float] = {
+            "recordings": len(counted),
+            "plans": len(self.sizes),
+            "median": median(self.sizes) if self.sizes else 0,
+            "largest": max(self.sizes, default=0),
+            **sums,
+        }
+        count = sum((each.findings for each in counted), Counter[str]())
+        with_it = sum((each.calls_with for each in counted), Counter[str]())
+        recordings = Counter(code for each in counted for code in each.findings)
+        self.shares = sorted(
+            (
+                FindingShare(
+                    code=code,
+                    calls=with_it[code],
+                    share=round(with_it[code] / self.calls, 4) if self.calls else 0.0,
+                    recordings=recordings[code],
+                    count=count[code],
+                )
+                for code in count
+            ),
+            key=lambda each: (-each.calls, -each.recordings, each.code),
         )
-        for code in count
-    )
-    return tuple(sorted(shares, key=lambda each: (-each.calls, -each.recordings, each.code)))
 
+    def recording_rows(self) -> Iterator[tuple[str, ...]]:
+        """
+        Yield the rows of the table of recordings, from its titles to the totals.
 
-def numbers(each: RecordingCounts) -> dict[str, Any]:
-    """Return the counts of a recording as plain data."""
-    return {
-        "file": each.file,
-        "dialect": each.dialect,
-        "plans": len(each.sizes),
-        "largest": each.largest,
-        "calls": each.calls,
-        "updates": each.updates,
-        "reads": each.reads,
-        "failed": each.failed,
-        "chars": each.chars,
-        "bad_lines": each.bad_lines,
-        "done": each.done,
-        "total": each.total,
-        "first": each.first.isoformat() if each.first else None,
-        "last": each.last.isoformat() if each.last else None,
-        "findings": {code: each.found[code] for code in sorted(each.found)},
-    }
-
-
-# -------- stats --------
-# `todoplan stats`: the numbers of many recordings, for people or for programs.
-# `tests/support/json_documents.py` describes the JSON output.
-#
-# The numbers are those of the section `counts`; all else is as in `todoplan.cli.output`.
-
-
-STATS_FORMAT = "todoplan/stats"
-STATS_VERSION = 1
-
-_TITLE = "Recordings of agents in numbers"
-_HEAD = ("done", "plans", "calls", "updates", "failed", "findings", "chars")
-
-
-def print_stats(counted: list[RecordingCounts], run: Run, screen: Screen) -> None:
-    """
-    Print the tables of at least one recording, and the skipped files.
-
-    "Updates" are the calls that were carried out, "failed" the refused and unreadable ones; all
-    other calls only read the plan. "Chars" is the length of the calls and answers.
-    """
-    screen.show(_lines(counted, totals(counted), screen.width))
-    screen.show(skipped_lines(run.skipped))
-
-
-def _lines(counted: list[RecordingCounts], every: Totals, width: int | None) -> Iterator[Text]:
-    head, *rows, last = columns(tuple(_recordings(counted, every)), width)
-    yield from (Text(head, "bold"), *map(Text, rows), Text(last, "bold"), Text())
-    if any(each.found for each in counted):
-        head, *rows = columns(tuple(_findings(counted, every.calls)), width)
-        yield from (Text(head, "bold"), *map(Text, rows), Text())
-    if every.calls:
-        yield _averages(every)
-
-
-def _recordings(counted: list[RecordingCounts], every: Totals) -> Iterator[tuple[str, ...]]:
-    yield "recording", *_HEAD
-    for each in counted:
-        done, found = f"{each.done}/{each.total}", each.found.total()
-        numbers = len(each.sizes), each.calls, each.updates, each.failed, found, each.chars
-        yield one_line(each.file), done, *map(str, numbers)
-    done = f"{sum(one.done for one in counted)}/{sum(one.total for one in counted)}"
-    found = sum(one.found.total() for one in counted)
-    numbers = every.plans, every.calls, every.updates, every.failed, found, every.chars
-    yield f"total of {every.recordings}", done, *map(str, numbers)
-
-
-def _findings(counted: list[RecordingCounts], calls: int) -> Iterator[tuple[str, ...]]:
-    yield "finding", "calls", "share", "recordings"
-    for share in finding_shares(counted):
-        of_calls = (str(share.calls), percent(share.calls, calls)) if share.calls else ("-", "-")
-        yield one_line(share.code), *of_calls, str(share.recordings)
-
-
-def _averages(every: Totals) -> Text:
-    each = every.chars / every.calls
-    return Text(
-        f"Half of the plans have at most {every.median:g} tasks; "
-        f"a call and its answer have {each:.0f} characters on average."
-    )
-
-
-def _page(counted: list[RecordingCounts], every: Totals, run: Run) -> str:
-    body = [element("h1", _TITLE), table(_recordings(counted, every))]
-    if any(each.found for each in counted):
-        body += [element("h2", "Findings"), table(_findings(counted, every.calls))]
-        found = [
-            (share.code, share.calls, percent(share.calls, every.calls))
-            for share in finding_shares(counted)
-            if share.calls
+        "Updates" are the calls that were carried out, "failed" the refused and unreadable ones; all
+        other calls only read the plan. "Chars" is the length of the calls and answers.
+        """
+        yield "recording", *_HEAD
+        rows = [
+            (each.plans, each.calls, each.updates, each.failed, each.findings.total(), each.chars)
+            for each in self.counted
         ]
-        body += [bars("Findings, by the share of calls", found)] if found else []
-    if every.plans:
-        lengths = [size for each in counted for size in each.sizes]
-        body.append(bars("Plans, by their largest length", sizes(lengths)))
-    if every.calls:
-        body.append(element("p", _averages(every).plain, class_="quiet"))
-    return page(_TITLE, element("main", *body, *not_read(run)))
+        for each, row in zip(self.counted, rows, strict=True):
+            yield one_line(each.file), f"{each.done}/{each.total}", *map(str, row)
+        done, total = (
+            sum(each.done for each in self.counted),
+            sum(each.total for each in self.counted),
+        )
+        sums = map(sum, zip(*rows, strict=True))
+        yield f"total of {len(self.counted)}", f"{done}/{total}", *map(str, sums)
+
+    def finding_rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield the rows of the table of findings, the commonest first."""
+        yield "finding", "calls", "share", "recordings"
+        for share in self.shares:
+            calls = share.calls
+            of_calls = (str(calls), percent(calls, self.calls)) if calls else ("-", "-")
+            yield one_line(share.code), *of_calls, str(share.recordings)
+
+    @property
+    def averages(self) -> str:
+        """A sentence about the size of plans and calls, or "" if there was no call."""
+        if not self.calls:
+            return ""
+        return (
+            f"Half of the plans have at most {self.totals['median']:g} tasks; a call and its answer"
+            f" have {self.chars / self.calls:.0f} characters on average."
+        )
+
+    def to_text(self, width: int | None) -> Iterator[Text]:
+        """Yield the lines of the tables for a terminal."""
+        head, *rows, last = columns(tuple(self.recording_rows()), width)
+        yield from (Text(head, "bold"), *map(Text, rows), Text(last, "bold"), Text())
+        if self.shares:
+            head, *rows = columns(tuple(self.finding_rows()), width)
+            yield from (Text(head, "bold"), *map(Text, rows), Text())
+        if self.averages:
+            yield Text(self.averages)
+
+    def to_markdown(self) -> Iterator[str]:
+        """Yield the lines of the tables as Markdown."""
+        for rows in (self.recording_rows(), self.finding_rows()):
+            for number, row in enumerate(rows):
+                yield f"| {' | '.join(map(escaped, row))} |"
+                if number == 0:
+                    yield f"| --- |{' --: |' * (len(row) - 1)}"
+            yield ""
+
+    def to_page(self, run: Run) -> str:
+        """Return the tables and two bar charts as an HTML page."""
+        body = [element("h1", _TITLE), table(self.recording_rows())]
+        if self.shares:
+            body += [element("h2", "Findings"), table(self.finding_rows())]
+        if found := [
+            (share.code, share.calls, percent(share.calls, self.calls))
+            for share in self.shares
+            if share.calls
+        ]:
+            body.append(bars("Findings, by the share of calls", found))
+        if self.sizes:
+            body.append(bars("Plans, by their largest length", sizes(self.sizes)))
+        if self.averages:
+            body.append(element("p", self.averages, class_="quiet"))
+        return page(_TITLE, element("main", *body, *not_read(run)))
+
+    def to_json(self, policy: str, run: Run) -> str:
+        """Return the JSON document."""
+        without = attrs.filters.exclude("calls_with", "sizes")
+        head = {
+            "format": STATS_FORMAT,
+            "version": STATS_VERSION,
+            "policy": policy,
+            "recordings": [
+                attrs.asdict(each, filter=without, value_serializer=_plain) for each in self.counted
+            ],
+            "totals": self.totals,
+            "findings": [attrs.asdict(share) for share in self.shares],
+        }
+        # The two objects are joined into one by leaving out the braces between them.
+        return f"{line(head)[:-1]}, {tail(run)[1:]}\n"
 
 
-def _markdown(counted: list[RecordingCounts], every: Totals) -> Iterator[str]:
-    for rows in (tuple(_recordings(counted, every)), tuple(_findings(counted, every.calls))):
-        for number, row in enumerate(rows):
-            yield f"| {' | '.join(map(escaped, row))} |"
-            if number == 0:
-                yield f"| --- |{' --: |' * (len(row) - 1)}"
-        yield ""
+def _plain(_: Any, __: Any, value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def stats(
@@ -388,25 +363,14 @@ def stats(
     run.replay_all(inputs, lambda replay: counted.append(count_recording(replay)))
     if sort:
         counted.sort(key=SORTS[sort])
+    found = Stats(counted)
     if output.as_json:
-        screen.write(_document(counted, policy, run))
+        screen.write(found.to_json(policy, run))
     elif counted and output.html:
-        save_page(_page(counted, totals(counted), run), output.html, run)
+        save_page(found.to_page(run), output.html, run)
     elif counted and output.as_markdown:
-        screen.write("".join(f"{row}\n" for row in _markdown(counted, totals(counted))))
+        screen.write("".join(f"{row}\n" for row in found.to_markdown()))
     elif counted:
-        print_stats(counted, run, screen)
+        screen.show(found.to_text(screen.width))
+        screen.show(skipped_lines(run.skipped))
     return run.exit_code
-
-
-def _document(counted: list[RecordingCounts], policy: str, run: Run) -> str:
-    head = {
-        "format": STATS_FORMAT,
-        "version": STATS_VERSION,
-        "policy": policy,
-        "recordings": [numbers(each) for each in counted],
-        "totals": attrs.asdict(totals(counted)),
-        "findings": [attrs.asdict(share) for share in finding_shares(counted)],
-    }
-    # The two objects are joined into one by leaving out the braces between them.
-    return f"{line(head)[:-1]}, {tail(run)[1:]}\n"
