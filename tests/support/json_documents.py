@@ -7,9 +7,8 @@ Other programs may rely on them.
 from typing import Any, get_args
 
 from todoplan.cli.output import REPLAY_FORMAT, REPLAY_VERSION
-from todoplan.cli.plans import EDIT_FORMAT, EDIT_VERSION, VIEWS_VERSION
+from todoplan.cli.plans import VIEWS_VERSION
 from todoplan.cli.recordings import STATS_FORMAT, STATS_VERSION
-from todoplan.cli.views import CHECK_FORMAT, CHECK_VERSION, WATCH_FORMAT, WATCH_VERSION
 from todoplan.codec import json_schema
 from todoplan.core.plan.plan import Counts
 from todoplan.core.rules import Severity
@@ -140,8 +139,8 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
     each["properties"]["format"]["const"]: each
     for each in (
         _answer(
-            EDIT_FORMAT,
-            EDIT_VERSION,
+            "todoplan/edit",
+            VIEWS_VERSION,
             plan=_TEXT,
             accepted={"type": "boolean"},
             revision=_COUNT,
@@ -185,8 +184,8 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
             ),
         ),
         _answer(
-            WATCH_FORMAT,
-            WATCH_VERSION,
+            "todoplan/watch",
+            VIEWS_VERSION,
             plan=_TEXT,
             revision=_COUNT,
             entry={"anyOf": [{"$ref": "#/$defs/entry"}, {"type": "null"}]},
@@ -194,8 +193,8 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
             ready=_array(_TEXT),
         ),
         _answer(
-            CHECK_FORMAT,
-            CHECK_VERSION,
+            "todoplan/check",
+            VIEWS_VERSION,
             rules={"type": "object", "additionalProperties": {"enum": [*Severity]}},
             limits={"type": "object", "additionalProperties": _COUNT},
             plan={"type": ["string", "null"]},

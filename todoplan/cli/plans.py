@@ -392,9 +392,6 @@ def ids_of_arguments(given: Iterable[str]) -> tuple[str, ...]:
 # describe the plan after the command.
 
 
-EDIT_FORMAT = "todoplan/edit"
-EDIT_VERSION = 1
-
 _LONGEST_TASK_TEXT = 40
 _QUESTION = 200
 _TYPED = {"blocked_by": "--after", "add_blocked_by": "--after", "remove_blocked_by": "--after"}
@@ -691,8 +688,21 @@ def _edited(
     decision, phrases = act(planner)
     is_refused = isinstance(decision, Rejected)
     if edit.as_json:
-        plan = planner.plan if isinstance(decision, Rejected) else decision.plan
-        screen.write(f"{line(_edit_data(plan_id, decision, plan))}\n")
+        accepted = None if isinstance(decision, Rejected) else decision
+        plan = accepted.plan if accepted else planner.plan
+        entry = Entry(plan.revision, accepted.events if accepted else ())
+        write_document(
+            screen,
+            "edit",
+            plan=plan_id,
+            accepted=not is_refused,
+            revision=plan.revision,
+            events=entry_to_data(entry)["events"],
+            counts=plan.counts._asdict(),
+            ready=[task.id for task in ready(plan)],
+            warnings=problem_data(accepted.warnings if accepted else ()),
+            problems=problem_data(decision.problems if isinstance(decision, Rejected) else ()),
+        )
     elif isinstance(decision, Rejected):
         for problem in decision.problems:
             screen.complain(f"refused: {explain(_as_typed(problem))}")
@@ -716,23 +726,6 @@ def _as_typed(problem: Problem) -> Problem:
     return attrs.evolve(problem, path="" if name in {"", "task_id", "subject"} else option)
 
 
-def _edit_data(plan_id: str, decision: Decision, plan: Plan) -> dict[str, Any]:
-    accepted = None if isinstance(decision, Rejected) else decision
-    events = accepted.events if accepted else ()
-    return {
-        "format": EDIT_FORMAT,
-        "version": EDIT_VERSION,
-        "plan": plan_id,
-        "accepted": accepted is not None,
-        "revision": plan.revision,
-        "events": entry_to_data(Entry(plan.revision, events))["events"],
-        "counts": plan.counts._asdict(),
-        "ready": [task.id for task in ready(plan)],
-        "warnings": problem_data(accepted.warnings if accepted else ()),
-        "problems": problem_data(decision.problems if isinstance(decision, Rejected) else ()),
-    }
-
-
 def problem_data(problems: Iterable[Problem]) -> list[dict[str, Any]]:
     """Return problems as plain data, each with its message."""
     return [
@@ -748,10 +741,9 @@ def problem_data(problems: Iterable[Problem]) -> list[dict[str, Any]]:
 VIEWS_VERSION = 1
 
 
-def write_document(screen: Screen, form: str, plan_id: str, **data: Any) -> None:
-    """Print the JSON document of a view."""
-    head = {"format": f"todoplan/{form}", "version": VIEWS_VERSION, "plan": plan_id}
-    screen.write(f"{line({**head, **data})}\n")
+def write_document(screen: Screen, form: str, **data: Any) -> None:
+    """Print a JSON document."""
+    screen.write(f"{line({'format': f'todoplan/{form}', 'version': VIEWS_VERSION, **data})}\n")
 
 
 def show_plan(
@@ -761,7 +753,7 @@ def show_plan(
     plan_id, plan = place.loaded()
     ids = [task.id for task in ready(plan)]
     if as_json:
-        write_document(screen, "list", plan_id, document=plan_to_data(plan), ready=ids)
+        write_document(screen, "list", plan=plan_id, document=plan_to_data(plan), ready=ids)
         return
     head, *rows = plan_lines(plan, screen.width)
     if only_ready:

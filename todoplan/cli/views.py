@@ -8,6 +8,7 @@ the form in which `todoplan.codec` writes them.
 import json
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,6 @@ from todoplan.cli.screen import (
     Screen,
     cut,
     hanging,
-    line,
     plan_lines,
     room,
     today,
@@ -118,11 +118,20 @@ def show(screen: Screen, document: Path | None = None, *, form: str = "text", pl
 
 def _load(path: Path, plan_id: str | None) -> Plan:
     try:
-        document = _read(path)
-        if document.startswith(_SQLITE):
-            return _kept(path, SqliteStore(path), plan_id)
-        if _format(document) == FILE_FORMAT:
-            return _kept(path, FileStore(path), plan_id)
+        with path.open("rb") as file:
+            document = file.read(len(_SQLITE))
+            if document == _SQLITE:
+                return _kept(path, SqliteStore(path), plan_id)
+            # One byte more than the limit is enough to detect a file that is too large.
+            document += file.read(LIMIT + 1)
+        if len(document) > LIMIT:
+            msg = f"{path} is larger than {LIMIT} bytes, which no plan document is"
+            raise ReadError(msg, file=str(path))
+        # For invalid JSON, `load_plan` raises an error that gives the position.
+        with suppress(CodecError):
+            data = parse(to_unicode(document, LIMIT))
+            if isinstance(data, dict) and data.get("format") == FILE_FORMAT:
+                return _kept(path, FileStore(path), plan_id)
         if plan_id is not None:
             msg = f"{path} holds one plan, which has no name: leave out --plan {plan_id}"
             raise ReadError(msg, file=str(path))
@@ -132,28 +141,6 @@ def _load(path: Path, plan_id: str | None) -> Plan:
     except CodecError as error:
         msg = f"{path}: {error}"
         raise ReadError(msg, file=str(path)) from error
-
-
-def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
-        head = file.read(len(_SQLITE))
-        if head == _SQLITE:
-            return head
-        # One byte more than the limit is enough to detect a file that is too large.
-        document = head + file.read(LIMIT + 1)
-    if len(document) > LIMIT:
-        msg = f"{path} is larger than {LIMIT} bytes, which no plan document is"
-        raise ReadError(msg, file=str(path))
-    return document
-
-
-def _format(document: bytes) -> object:
-    # For invalid JSON, `load_plan` raises an error that gives the position.
-    try:
-        data = parse(to_unicode(document, LIMIT))
-    except CodecError:
-        return None
-    return data.get("format") if isinstance(data, dict) else None
 
 
 def _kept(named: Path | str, store: PlanStore, plan_id: str | None) -> Plan:
@@ -190,19 +177,6 @@ def log_lines(journal: Sequence[Entry], last: int, width: int | None) -> Iterato
     widths = [max(map(cell_len, column)) for column in zip(*heads, strict=True)]
     for cells, told in zip(heads, phrases, strict=True):
         yield from _row(cells, widths, told, width)
-
-
-def entry_lines(
-    entry: Entry, phrases: Iterable[str], widths: list[int], width: int | None
-) -> Iterator[Text]:
-    """
-    Yield the lines of one entry with the given phrases.
-
-    `widths` are the column widths so far, at first an empty list. They are updated in place.
-    """
-    cells = _head(entry)
-    widths[:] = map(max, map(cell_len, cells), widths or (0,) * len(cells))
-    yield from _row(cells, widths, phrases, width)
 
 
 def _set_fields(entry: Entry, before: Plan, after: Plan) -> Iterator[str]:
@@ -283,7 +257,9 @@ def log(place: Place, screen: Screen, *, last: int = 20, as_json: bool = False) 
     journal = store.entries(plan_id)
     shown = journal[-last:]
     if as_json:
-        write_document(screen, "log", plan_id, entries=[entry_to_data(entry) for entry in shown])
+        write_document(
+            screen, "log", plan=plan_id, entries=[entry_to_data(entry) for entry in shown]
+        )
         return
     if more := len(journal) - len(shown):
         screen.show([Text(f"  {more} earlier; --last 0 shows all", "dim")])
@@ -310,7 +286,7 @@ def diff(
     found = differences(_at(journal, first), _at(journal, end))
     if as_json:
         tasks = list(map(_difference_data, found))
-        write_document(screen, "diff", plan_id, since=first, until=end, tasks=tasks)
+        write_document(screen, "diff", plan=plan_id, since=first, until=end, tasks=tasks)
         return
     screen.show((Text(f"revision {first} to {end}", "bold"), *difference_lines(found)))
 
@@ -325,13 +301,16 @@ def show_drift(place: Place, screen: Screen, *, as_json: bool = False) -> None:
         raise ReadError(msg, plan=plan_id)
     found = drift(plan, journal)
     if as_json:
-        tasks = [
-            {**_difference_data(each), "fields": list(Drift.fields(each)), "actor": each.actor}
-            for each in (*found.came, *found.went, *found.changed)
-        ]
-        approved = write_fields(found.approval)
         write_document(
-            screen, "drift", plan_id, revision=plan.revision, approved=approved, tasks=tasks
+            screen,
+            "drift",
+            plan=plan_id,
+            revision=plan.revision,
+            approved=write_fields(found.approval),
+            tasks=[
+                {**_difference_data(each), "fields": list(Drift.fields(each)), "actor": each.actor}
+                for each in (*found.came, *found.went, *found.changed)
+            ],
         )
         return
     screen.show(drift_to_text(found).split("\n"))
@@ -353,10 +332,6 @@ def _at(journal: Iterable[Entry], revision: int) -> Plan:
 # `tests/support/json_documents.py` describes the JSON output.
 
 
-CHECK_FORMAT = "todoplan/check"
-CHECK_VERSION = 1
-
-
 def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) -> int:
     """Check a policy, and a stored plan against it; exit code 1 if the plan breaks a rule."""
     policy = judge.rules_that_hold()
@@ -364,19 +339,28 @@ def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) 
     plan = Plan()
     problems: tuple[Problem, ...] = ()
     if place.named or Path(place.address).exists():
-        plan_id, plan = _checked(place)
+        store, plan_id = place.opened()
+        plan = store.load(plan_id)
+        entries = store.entries(plan_id)
+        folded = replay(Plan(), (event for entry in entries for event in entry.events))
+        # A store may keep the plan and the journal separately, and either can be damaged. The plan
+        # is loaded again because another process may have written between the two reads.
+        if folded != plan and store.load(plan_id) == plan:
+            msg = (
+                f"{place.shown}: the journal of {plan_id!r} does not lead to the plan that is kept"
+            )
+            raise CodecError(msg, plan_id=plan_id)
         problems = inspect(plan, policy)
     if as_json:
-        data = {
-            "format": CHECK_FORMAT,
-            "version": CHECK_VERSION,
-            "rules": {rule.name: level.value for rule, level in policy.rules},
-            "limits": attrs.asdict(policy.limits),
-            "plan": plan_id,
-            "revision": None if plan_id is None else plan.revision,
-            "problems": problem_data(problems),
-        }
-        screen.write(f"{line(data)}\n")
+        write_document(
+            screen,
+            "check",
+            rules={rule.name: level.value for rule, level in policy.rules},
+            limits=attrs.asdict(policy.limits),
+            plan=plan_id,
+            revision=None if plan_id is None else plan.revision,
+            problems=problem_data(problems),
+        )
     else:
         on = [(rule.name, level) for rule, level in policy.rules if level is not Severity.OFF]
         errors = sum(level is Severity.ERROR for _, level in on)
@@ -387,24 +371,6 @@ def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) 
             rows += [f"  {each.code}: {explain(each)}" for each in problems] or ["  keeps them"]
         screen.write("".join(f"{row}\n" for row in rows))
     return REFUSED if problems else 0
-
-
-def _checked(place: Place) -> tuple[str, Plan]:
-    """
-    Return the id of a plan, and the plan.
-
-    Raises:
-        CodecError: the journal of the plan leads to another plan.
-    """
-    store, plan_id = place.opened()
-    plan, journal = store.load(plan_id), store.entries(plan_id)
-    folded = replay(Plan(), (event for entry in journal for event in entry.events))
-    # A store may keep the plan and the journal separately, and either can be damaged. The plan is
-    # loaded again because another process may have written between the two reads.
-    if folded != plan and store.load(plan_id) == plan:
-        msg = f"{place.shown}: the journal of {plan_id!r} does not lead to the plan that is kept"
-        raise CodecError(msg, plan_id=plan_id)
-    return plan_id, plan
 
 
 # -------- live_plan --------
@@ -419,59 +385,58 @@ _LEAST = 20  # columns for a task's text, however deep it is nested
 _LEAST_ROWS = 3  # rows of tasks, however low the terminal is
 
 
-@attrs.frozen
-class Change:
-    """A summary of an accepted change, cleaned: its time, actor and phrases."""
-
-    at: str
-    actor: str
-    phrases: tuple[str, ...]
-
-
 class LivePlan:
-    """The rich renderable of a plan. Rich renders it again when the terminal is resized."""
+    """
+    The rich renderable of a plan. Rich renders it again when the terminal is resized.
 
-    def __init__(self, title: str, plan: Plan, changes: Sequence[Change] = ()) -> None:
-        self._title, self._plan, self._changes = title, plan, changes
+    `changes` are the last changes: the time and the actor, and the phrases, cleaned.
+    """
+
+    def __init__(
+        self, title: str, plan: Plan, changes: Iterable[tuple[str, Sequence[str]]] = ()
+    ) -> None:
+        self._title, self._plan, self._changes = title, plan, tuple(changes)
         # Computed once for each plan, because it is drawn twice a second.
         self._lines = lines(plan, today())
-        self._order = sorted(range(len(self._lines)), key=self._weight)
-
-    def _weight(self, place: int) -> tuple[bool, bool, bool]:
-        line = self._lines[place]
-        return line.status.closed, line.status is not Status.IN_PROGRESS, bool(line.waits_for)
+        # Closed tasks are left out first, those in progress last.
+        self._order = sorted(
+            range(len(self._lines)),
+            key=lambda place: (
+                self._lines[place].status.closed,
+                self._lines[place].status is not Status.IN_PROGRESS,
+                bool(self._lines[place].waits_for),
+            ),
+        )
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the rows that fit on the terminal."""
         width, height = options.max_width, options.size.height
-        news = [row for change in self._changes for row in _told(change, width)]
-        news = news[-max(height // 3, 1) :]
+        news = [
+            Text(clip(row.plain, width), "dim")
+            for head, phrases in self._changes
+            for row in hanging(Text(head), phrases)
+        ][-max(height // 3, 1) :]
+        yield Text(clip(f"{self._title}, revision {self._plan.revision}", width), "bold")
+        yield Text(clip(f"{' ' * _INDENT}{summary(self._plan)}", width))
         # Four rows are reserved: the title, the counts, an empty row before the changes, and the
         # last row of the terminal for the cursor.
         room = max(height - 4 - len(news), _LEAST_ROWS)
-        yield Text(clip(f"{self._title}, revision {self._plan.revision}", width), "bold")
-        yield Text(clip(f"{' ' * _INDENT}{summary(self._plan)}", width))
-        yield from self._tasks(room, width)
-        if news:
-            yield Text()
-            yield from news
-
-    def _tasks(self, room: int, width: int) -> Iterator[Text]:
         shown: dict[int, list[Text]] = {}
-        used = 0
         for place in self._order:
             rows = list(_task(self._lines[place], width))
             # One row is reserved for the line that counts the tasks not shown.
-            if used + len(rows) > room - (len(shown) + 1 < len(self._lines)):
+            if len(rows) > room - (len(shown) + 1 < len(self._lines)):
                 break
             shown[place] = rows
-            used += len(rows)
+            room -= len(rows)
         for place in sorted(shown):
             yield from shown[place]
         left = Counter(line.words for place, line in enumerate(self._lines) if place not in shown)
         if left:
             told = ", ".join(f"{count} {words}" for words, count in left.items())
             yield Text(clip(f"{' ' * _INDENT}not shown: {told}", width), "dim")
+        if news:
+            yield from (Text(), *news)
 
 
 def _task(line: Line, width: int) -> Iterator[Text]:
@@ -481,12 +446,6 @@ def _task(line: Line, width: int) -> Iterator[Text]:
     yield from hanging(head, wrapped(text, max(width - head.cell_len, _LEAST)))
 
 
-def _told(change: Change, width: int) -> Iterator[Text]:
-    head = Text(f"  {change.at}  {change.actor}  ", "dim")
-    for row in hanging(head, change.phrases):
-        yield Text(clip(row.plain, width), "dim")
-
-
 # -------- watch --------
 # `todoplan watch`: show a plan and each change to it, by any actor and process.
 #
@@ -494,9 +453,6 @@ def _told(change: Change, width: int) -> Iterator[Text]:
 # change. With `--json`, each line is a document, and the first one describes the current plan;
 # `tests/support/json_documents.py` describes these documents.
 
-
-WATCH_FORMAT = "todoplan/watch"
-WATCH_VERSION = 1
 
 _CHANGES = 5
 _WATCH_NAME = 16
@@ -512,12 +468,29 @@ def watch(
     store, plan_id = place.opened()
     steps = moves(Planner(store, plan_id), timeout)
     # A terminal that cannot move its cursor is treated as a pipe.
-    if as_json:
-        _print_documents(plan_id, steps, screen)
-    elif screen.out.is_terminal and not screen.out.is_dumb_terminal:
+    if not as_json and screen.out.is_terminal and not screen.out.is_dumb_terminal:
         draw(plan_id, steps, screen)
-    else:
-        _print_lines(steps, screen)
+        return
+    widths: list[int] = []
+    for entry, plan, before in steps:
+        if as_json:
+            write_document(
+                screen,
+                "watch",
+                plan=plan_id,
+                revision=plan.revision,
+                entry=None if entry is None else entry_to_data(entry),
+                counts=plan.counts._asdict(),
+                ready=[task.id for task in ready(plan)],
+            )
+        elif entry is None:
+            screen.show(plan_lines(plan, screen.width))
+        else:
+            # The columns are as wide as the widest cells so far.
+            cells = _head(entry)
+            widths[:] = map(max, map(cell_len, cells), widths or (0,) * len(cells))
+            phrases = entry_phrases(entry, plan, before)
+            screen.show(_row(cells, widths, phrases, screen.width))
 
 
 def moves(planner: Planner, timeout: float | None) -> _Moves:
@@ -529,37 +502,14 @@ def moves(planner: Planner, timeout: float | None) -> _Moves:
         yield entry, plan, before
 
 
-def _print_documents(plan_id: str, moves: _Moves, screen: Screen) -> None:
-    for entry, plan, _ in moves:
-        data: dict[str, Any] = {
-            "format": WATCH_FORMAT,
-            "version": WATCH_VERSION,
-            "plan": plan_id,
-            "revision": plan.revision,
-            "entry": None if entry is None else entry_to_data(entry),
-            "counts": plan.counts._asdict(),
-            "ready": [task.id for task in ready(plan)],
-        }
-        screen.write(f"{line(data)}\n")
-
-
-def _print_lines(moves: _Moves, screen: Screen) -> None:
-    widths: list[int] = []
-    for entry, plan, before in moves:
-        if entry is None:
-            screen.show(plan_lines(plan, screen.width))
-        else:
-            told = entry_phrases(entry, plan, before)
-            screen.show(entry_lines(entry, told, widths, screen.width))
-
-
 def draw(plan_id: str, steps: _Moves, screen: Screen) -> None:
     """Draw the plan on the terminal with its last changes, and again at each change."""
-    title, changes = one_line(plan_id), deque[Change](maxlen=_CHANGES)
+    title = one_line(plan_id)
+    changes = deque[tuple[str, Sequence[str]]](maxlen=_CHANGES)
     with Live(console=screen.out, refresh_per_second=_TIMES_A_SECOND) as live:
         for entry, plan, before in steps:
             if entry is not None:
                 at = f"{entry.at.astimezone():%H:%M:%S}" if entry.at else ""
                 actor = clip(one_line(entry.actor or ""), _WATCH_NAME)
-                changes.append(Change(at, actor, entry_phrases(entry, plan, before)))
-            live.update(LivePlan(title, plan, tuple(changes)), refresh=True)
+                changes.append((f"  {at}  {actor}  ", entry_phrases(entry, plan, before)))
+            live.update(LivePlan(title, plan, changes), refresh=True)
