@@ -59,7 +59,7 @@ class Lesser(Whole):
 
 def test_a_check_is_left_out_with_the_reason():
     """A check that needs what is not declared is skipped, and says what that is."""
-    with pytest.raises(pytest.skip.Exception, match="not declared: TURNS: it knows which calls"):
+    with pytest.raises(pytest.skip.Exception, match="not declared: TURNS: it knows the calls"):
         Lesser().test_parallel_calls_are_in_order()
 
 
@@ -181,7 +181,7 @@ class Blocking(Hanging):
 
 class Limited(Whole):
     time_limit = 0.2
-    hangs = Hanging
+    hangs: type = Hanging
 
     def host(self, setup):
         self.made = self.hangs(setup)
@@ -422,8 +422,8 @@ def test_the_table_says_what_each_adapter_has():
     assert table([Whole, Lesser]).splitlines() == [
         "Whole   25 of 25 capabilities",
         "Lesser  23 of 25 capabilities, not TURNS, CLOCK",
-        "TURNS: it knows which calls belong to one model turn, and their order",
-        "CLOCK: the times of a change can be given",
+        "TURNS: it knows the calls of one model turn and their order",
+        "CLOCK: the times of changes can be set",
     ]
     assert table([]) == ""
 
