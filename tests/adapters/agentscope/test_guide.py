@@ -33,5 +33,5 @@ def test_the_examples_are_true(tmp_path):
     given = {"Agent": Agent, "model": ScriptedModel(), "folder": tmp_path}
     names = defined("agentscope", "agentscope edit", **given)
     examples = doctest.DocTestParser().get_doctest(SECTION.replace("```", ""), names, "s", None, 0)
-    assert len(examples.examples) == 15
+    assert len(examples.examples) == 9
     assert doctest.DocTestRunner().run(examples).failed == 0
