@@ -74,14 +74,17 @@ def test_commands_print_what_is_shown(command, output):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_link_to_a_file_leads_somewhere(name):
-    """Links between the pages, to figures, and to headings of the same page."""
-    text = page(name)
-    heads = set(map(_anchor, re.findall(r"^#+ (.+)$", text, re.MULTILINE)))
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        if target.startswith("#"):
-            assert target[1:] in heads, target
-        elif "://" not in target:
-            assert (PAGES[name].parent / target.partition("#")[0]).exists(), target
+    """Links to pages and figures, and to headings of the same page and of others."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", page(name)):
+        if "://" not in target:
+            file, _, head = target.partition("#")
+            path = PAGES[name].parent / file if file else PAGES[name]
+            assert path.exists(), target
+            assert not head or head in _anchors(path.read_text("utf-8")), target
+
+
+def _anchors(text):
+    return set(map(_anchor, re.findall(r"^#+ (.+)$", text, re.MULTILINE)))
 
 
 def _anchor(head):
