@@ -15,7 +15,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from datetime import datetime
 from threading import Lock
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NoReturn, TypeVar, cast
 from uuid import uuid4
 
 import attrs
@@ -1202,6 +1202,24 @@ def _read(
         if owns and plan is not None and plan.revision:
             record = attrs.evolve(record, revision=plan.revision)
     return (slot, SLOT, record, slot) if given is None else (given, plan_id, record, None)  # type: ignore[return-value]  # a slot is one
+
+
+def refuse_edit_beside(run: str, then: str, *, needs_id: bool = False) -> NoReturn:
+    """
+    Refuse an edit beside a run that would save its own plan over it (law 16).
+
+    `run` says whose run it is, `then` what to do without a store; `needs_id` says that a store
+    needs a plan id.
+
+    Raises:
+        PlanError: always.
+    """
+    given = "store=..., plan_id=..." if needs_id else "store=..."
+    msg = (
+        f"{run} goes on, which would not see the edit: {then}, or keep the plan in a store,"
+        f" Planning({given}), and edit it there"
+    )
+    raise PlanError(msg)
 
 
 class BasePlanning:

@@ -11,7 +11,16 @@ repair. So a middleware in front of that check answers the calls of the planning
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Awaitable,
+    Callable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -43,8 +52,7 @@ from todoplan.dialogue.guidance import ToolResult
 from todoplan.dialogue.replies import is_error_text
 from todoplan.dialogue.toolbox import Toolbox, require
 from todoplan.dialogue.tools import Definition
-from todoplan.errors import PlanError
-from todoplan.planner.session import AsyncSession, BasePlanning, Request
+from todoplan.planner.session import AsyncSession, BasePlanning, Request, refuse_edit_beside
 from todoplan.stores.slot import history_in_slot, plan_in_slot
 
 KEY = "todoplan"
@@ -75,21 +83,21 @@ class Planning(BasePlanning, ContextProvider):
         self._runs: WeakValueDictionary[str, SessionContext] = WeakValueDictionary()
         self._tools = make_tools(self)  # for all runs: making them takes longer than a call
 
-    def idle(self, session: AgentSession) -> AsyncSession:
+    @asynccontextmanager
+    async def lent(
+        self, session: AgentSession, *, is_edit: bool = False
+    ) -> AsyncGenerator[AsyncSession]:
         """
-        Return the session that is saved in a state, for an edit.
+        Lend the session that is saved in a state, and then save it.
 
         Raises:
-            PlanError: a run of the session goes on, and no store keeps the plan.
+            PlanError: it is for an edit, while a run goes on and no store keeps the plan.
         """
-        if self.store is None and session.session_id in self._runs:
-            # Law 16: what the run saves next would not have the edit.
-            msg = (
-                "a run of this session goes on, which would not see the edit: edit it after the"
-                " run, or keep the plan in a store, Planning(store=...), and edit it there"
-            )
-            raise PlanError(msg)
-        return self.opened(_state(session), session.session_id)
+        if is_edit and self.store is None and session.session_id in self._runs:
+            refuse_edit_beside("a run of this session", "edit it after the run")
+        opened = self.opened(_state(session), session.session_id)
+        yield opened
+        _state(session).update(opened.to_data())
 
     async def before_run(
         self,
@@ -122,10 +130,8 @@ class Planning(BasePlanning, ContextProvider):
         """Answer a call that stands by itself: there is no run of this planning."""
         if session is None:
             return "There is no session, and so no plan: run the agent with session=."
-        opened = self.opened(_state(session), session.session_id)
-        turn = await opened.answer([call])
-        _state(session).update(opened.to_data())
-        return turn.replies[0].text
+        async with self.lent(session) as opened:
+            return (await opened.answer([call])).replies[0].text
 
 
 @attrs.define(eq=False)
@@ -326,9 +332,8 @@ async def seed_plan(
     Raises:
         PlanError: as of `edit_plan`.
     """
-    opened = _idle(planning, session)
-    await opened.seed(plan, actor=actor)
-    _state(session).update(opened.to_data())
+    async with _editing(planning, session) as opened:
+        await opened.seed(plan, actor=actor)
 
 
 async def edit_plan(
@@ -348,10 +353,8 @@ async def edit_plan(
         PlanError: an argument has the wrong type; or a run of the session goes on, and no store
             keeps the plan.
     """
-    opened = _idle(planning, session)
-    decision = await opened.edit(command, actor=actor, policy=policy)
-    _state(session).update(opened.to_data())
-    return decision
+    async with _editing(planning, session) as opened:
+        return await opened.edit(command, actor=actor, policy=policy)
 
 
 async def undo_plan(
@@ -366,12 +369,12 @@ async def undo_plan(
     Raises:
         PlanError: as of `edit_plan`; or the journal does not say what was before the change.
     """
-    opened = _idle(planning, session)
-    decision = await opened.undo(actor=actor)
-    _state(session).update(opened.to_data())
-    return decision
+    async with _editing(planning, session) as opened:
+        return await opened.undo(actor=actor)
 
 
-def _idle(planning: Planning, session: AgentSession) -> AsyncSession:
+def _editing(
+    planning: Planning, session: AgentSession
+) -> AbstractAsyncContextManager[AsyncSession]:
     require(session, AgentSession, "a session of the framework")
-    return require(planning, Planning).idle(session)
+    return require(planning, Planning).lent(session, is_edit=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import attrs
@@ -47,7 +47,14 @@ from todoplan.dialogue.guidance import (
 from todoplan.dialogue.toolbox import Start, guidance_of, require
 from todoplan.dialogue.tools import Definition
 from todoplan.errors import PlanError
-from todoplan.planner.session import AsyncSession, BasePlanning, Request, read_text, remember
+from todoplan.planner.session import (
+    AsyncSession,
+    BasePlanning,
+    Request,
+    read_text,
+    refuse_edit_beside,
+    remember,
+)
 from todoplan.stores.slot import SLOT, history_in_slot, plan_in_slot
 
 KEY = "todoplan"
@@ -389,9 +396,8 @@ async def seed_plan(
         PlanError: an argument has the wrong type.
         Exception: as of `edit_plan`.
     """
-    opened = _opened(planning, session)
-    await opened.seed(plan, actor=actor)
-    await _keep(opened, service, session)
+    async with _editing(planning, service, session) as opened:
+        await opened.seed(plan, actor=actor)
 
 
 async def edit_plan(  # noqa: PLR0913 - where the plan is, and what is done to it
@@ -415,10 +421,8 @@ async def edit_plan(  # noqa: PLR0913 - where the plan is, and what is done to i
         Exception: the session service refuses the session because it is not the latest (those of
             ADK that use a database do): get it again. With a store nothing is written to it.
     """
-    opened = _opened(planning, session)
-    decision = await opened.edit(command, actor=actor, policy=policy)
-    await _keep(opened, service, session)
-    return decision
+    async with _editing(planning, service, session) as opened:
+        return await opened.edit(command, actor=actor, policy=policy)
 
 
 async def undo_plan(
@@ -434,11 +438,9 @@ async def undo_plan(
         PlanError: as of `edit_plan`; or neither says what was before the change.
         Exception: as of `edit_plan`.
     """
-    opened = _opened(planning, session)
-    earlier = () if opened.slot is None else _earlier(session)
-    decision = await opened.undo(actor=actor, earlier=earlier)
-    await _keep(opened, service, session)
-    return decision
+    async with _editing(planning, service, session) as opened:
+        earlier = () if opened.slot is None else _earlier(session)
+        return await opened.undo(actor=actor, earlier=earlier)
 
 
 def _earlier(session: Session) -> list[Start]:
@@ -448,20 +450,17 @@ def _earlier(session: Session) -> list[Start]:
     return [Start(plan, sum(one.revision <= plan.revision for one in journal)) for plan in plans]
 
 
-def _opened(planning: Planning, session: Session) -> AsyncSession:
+@asynccontextmanager
+async def _editing(
+    planning: Planning, service: BaseSessionService, session: Session
+) -> AsyncGenerator[AsyncSession]:
+    """Lend the saved session of a plan that no run works on, and then save it."""
     require(planning, Planning)
     require(session, Session, "a session of ADK, as its service returns it")
     if planning.store is None and planning.works_on(session):
-        # Law 16: what the run saves next would not have the edit.
-        msg = (
-            "a run of this session goes on, which would not see the edit: edit it after the run, or"
-            " keep the plan in a store, Planning(store=...), and edit it there"
-        )
-        raise PlanError(msg)
-    return planning.opened(_kept(session), session.id)
-
-
-async def _keep(opened: AsyncSession, service: BaseSessionService, session: Session) -> None:
+        refuse_edit_beside("a run of this session", "edit it after the run")
+    opened = planning.opened(_kept(session), session.id)
+    yield opened
     text = opened.to_text()
     if text != session.state.get(KEY):
         actions = EventActions(state_delta={KEY: text})

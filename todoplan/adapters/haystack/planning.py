@@ -15,7 +15,8 @@ Their one parameter is the state itself, and the calls are read from its message
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -38,7 +39,14 @@ from todoplan.dialogue.closing import PlanClosed
 from todoplan.dialogue.guidance import Conversation, Message, ToolResult
 from todoplan.dialogue.toolbox import require
 from todoplan.errors import PlanError
-from todoplan.planner.session import SESSION, AsyncSession, BasePlanning, opened, opened_async
+from todoplan.planner.session import (
+    SESSION,
+    AsyncSession,
+    BasePlanning,
+    opened,
+    opened_async,
+    refuse_edit_beside,
+)
 from todoplan.planner.steps import done_at_once, done_awaited
 from todoplan.stores.slot import history_in_slot, plan_in_slot
 
@@ -96,9 +104,10 @@ class Planning(BasePlanning):
         self._busy: WeakValueDictionary[object, _Run] = WeakValueDictionary()
         self.opened({})  # a store without a plan id is refused now, not at a call
 
-    def idle(self, state: dict[str, Any]) -> AsyncSession:
+    @asynccontextmanager
+    async def editing(self, state: dict[str, Any]) -> AsyncGenerator[AsyncSession]:
         """
-        Return the session that is saved in a state, for an edit.
+        Lend the session that is saved in a state, for an edit, and then save it.
 
         Raises:
             PlanError: a run that was given this state goes on, and no store keeps the plan.
@@ -106,14 +115,12 @@ class Planning(BasePlanning):
         kept = _kept(state)
         names = id(state.get(KEY)), kept.get(SESSION, {}).get("id")
         if self.store is None and any(name in self._busy for name in names):
-            # Law 16: what the run returns would not have the edit.
-            msg = (
-                "a run that was given this state goes on, which would not see the edit: edit what"
-                " it returns, or keep the plan in a store, Planning(store=..., plan_id=...), and"
-                " edit it there"
+            refuse_edit_beside(
+                "a run that was given this state", "edit what it returns", needs_id=True
             )
-            raise PlanError(msg)
-        return self.opened(kept)
+        opened = self.opened(kept)
+        yield opened
+        state[KEY] = opened.to_data()
 
     def _run(self, state: State, opening: Callable[..., Any]) -> _Run:
         """Return the run that has a state, and its session: a new one if others have written it."""
@@ -329,9 +336,8 @@ async def seed_plan(
     Raises:
         PlanError: as of `edit_plan`.
     """
-    session = require(planning, Planning).idle(state)
-    await session.seed(plan, actor=actor)
-    state[KEY] = session.to_data()
+    async with require(planning, Planning).editing(state) as session:
+        await session.seed(plan, actor=actor)
 
 
 async def edit_plan(
@@ -353,10 +359,8 @@ async def edit_plan(
         PlanError: an argument has the wrong type; or a run that was given this state goes on, and
             no store keeps the plan.
     """
-    session = require(planning, Planning).idle(state)
-    decision = await session.edit(command, actor=actor, policy=policy)
-    state[KEY] = session.to_data()
-    return decision
+    async with require(planning, Planning).editing(state) as session:
+        return await session.edit(command, actor=actor, policy=policy)
 
 
 async def undo_plan(
@@ -371,7 +375,5 @@ async def undo_plan(
     Raises:
         PlanError: as of `edit_plan`; or the journal does not say what was before the change.
     """
-    session = require(planning, Planning).idle(state)
-    decision = await session.undo(actor=actor)
-    state[KEY] = session.to_data()
-    return decision
+    async with require(planning, Planning).editing(state) as session:
+        return await session.undo(actor=actor)

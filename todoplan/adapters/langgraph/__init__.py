@@ -7,9 +7,9 @@ written by hand; `plan_of_state`, `history_of`, `seed_plan`, `edit_plan` and `un
 application reads, sets and changes the plan of a thread, `plan_update` and `command_update` how a
 node or a tool of its own does.
 
-Read `plans` first: where the plan is, who writes it when, what is kept of the session (law 15), how
-calls are answered, and how the application changes the plan. Then `middleware`, which requests to
-the model go through, with the approval by a person and the presets.
+The module `plans` says where the plan is, who writes it when, what is kept of the session (law 15),
+how calls are answered, and how the application changes the plan; then come the middleware, which
+requests to the model go through, the approval by a person, and the presets.
 """
 
 from todoplan.errors import MissingExtraError
@@ -20,22 +20,20 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "langgraph") from error
 
-from todoplan.adapters.langgraph.middleware import (
+from todoplan.adapters.langgraph.plans import (
     PlanApproval,
     PlanMiddleware,
-    claude_like,
-    deep_planning,
-    deerflow_like,
-    langchain_like,
-)
-from todoplan.adapters.langgraph.plans import (
     PlanState,
     aedit_plan,
     aseed_plan,
     aundo_plan,
+    claude_like,
     command_update,
+    deep_planning,
+    deerflow_like,
     edit_plan,
     history_of,
+    langchain_like,
     make_tools,
     merge_plans,
     plan_of_state,

@@ -10,6 +10,7 @@ when the run begins.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -29,8 +30,7 @@ from todoplan.dialogue.calls import Call
 from todoplan.dialogue.guidance import Message, ToolResult
 from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
-from todoplan.errors import PlanError
-from todoplan.planner.session import AsyncSession, BasePlanning, read_text
+from todoplan.planner.session import AsyncSession, BasePlanning, read_text, refuse_edit_beside
 from todoplan.stores.slot import history_in_slot, plan_in_slot
 
 KEY = "todoplan"
@@ -230,9 +230,8 @@ async def seed_plan(
     Raises:
         PlanError: as of `edit_plan`.
     """
-    session = _idle(planning, agent)
-    await session.seed(plan, actor=actor)
-    _keep(session, agent)
+    async with _editing(planning, agent) as session:
+        await session.seed(plan, actor=actor)
 
 
 async def edit_plan(
@@ -253,10 +252,8 @@ async def edit_plan(
         PlanError: an argument has the wrong type; or a run of the agent goes on, and no store keeps
             the plan.
     """
-    session = _idle(planning, agent)
-    decision = await session.edit(command, actor=actor, policy=policy)
-    _keep(session, agent)
-    return decision
+    async with _editing(planning, agent) as session:
+        return await session.edit(command, actor=actor, policy=policy)
 
 
 async def undo_plan(planning: Planning, agent: Agent, *, actor: str | None = None) -> Decision:
@@ -269,22 +266,22 @@ async def undo_plan(planning: Planning, agent: Agent, *, actor: str | None = Non
     Raises:
         PlanError: as of `edit_plan`; or the journal does not say what was before the change.
     """
-    session = _idle(planning, agent)
-    decision = await session.undo(actor=actor)
-    _keep(session, agent)
-    return decision
+    async with _editing(planning, agent) as session:
+        return await session.undo(actor=actor)
 
 
-def _idle(planning: Planning, agent: Agent) -> AsyncSession:
+@asynccontextmanager
+async def _editing(planning: Planning, agent: Agent) -> AsyncGenerator[AsyncSession]:
+    """Lend the saved session of an agent that does not run, and then save it."""
     require(agent, Agent, "an agent of Strands")
     if require(planning, Planning).store is None and planning.works_on(agent):
-        # Law 16: what the run saves next would not have the edit.
-        msg = (
-            "a run of this agent goes on, which would not see the edit: edit its plan after the"
-            " run, or keep it in a store, Planning(store=..., plan_id=...), and edit it there"
-        )
-        raise PlanError(msg)
-    return planning.saved(agent)
+        refuse_edit_beside("a run of this agent", "edit its plan after the run", needs_id=True)
+    session = planning.saved(agent)
+    yield session
+    agent.state.set(KEY, session.to_text())
+    # Strands saves the state when a message is added or a run ends, and neither happens here.
+    if manager := agent._session_manager:  # noqa: SLF001 - it has no public name
+        manager.sync_agent(agent)
 
 
 def _kept(agent: Agent) -> dict[str, Any]:
@@ -292,12 +289,5 @@ def _kept(agent: Agent) -> dict[str, Any]:
 
 
 def _place(agent: Agent) -> object:
-    manager: Any = agent._session_manager  # noqa: SLF001 - it has no public name
+    manager: Any = agent._session_manager  # noqa: SLF001 - as above
     return (manager.session_id, agent.agent_id) if manager else id(agent)
-
-
-def _keep(session: AsyncSession, agent: Agent) -> None:
-    agent.state.set(KEY, session.to_text())
-    # Strands saves the state when a message is added or a run ends, and neither happens here.
-    if manager := agent._session_manager:  # noqa: SLF001 - as above
-        manager.sync_agent(agent)
