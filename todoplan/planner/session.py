@@ -1204,24 +1204,6 @@ def _read(
     return (slot, SLOT, record, slot) if given is None else (given, plan_id, record, None)  # type: ignore[return-value]  # a slot is one
 
 
-def refuse_edit_beside(run: str, then: str, *, needs_id: bool = False) -> NoReturn:
-    """
-    Refuse an edit beside a run that would save its own plan over it (law 16).
-
-    `run` says whose run it is, `then` what to do without a store; `needs_id` says that a store
-    needs a plan id.
-
-    Raises:
-        PlanError: always.
-    """
-    given = "store=..., plan_id=..." if needs_id else "store=..."
-    msg = (
-        f"{run} goes on, which would not see the edit: {then}, or keep the plan in a store,"
-        f" Planning({given}), and edit it there"
-    )
-    raise PlanError(msg)
-
-
 class BasePlanning:
     """
     What the `Planning` of an adapter is given, checked, and the sessions that it opens with it.
@@ -1277,6 +1259,35 @@ class BasePlanning:
             "clock": self.clock,
             "verify": self._verify,
         }
+
+    @staticmethod
+    def refuse_edit_beside(run: str, then: str, *, needs_id: bool = False) -> NoReturn:
+        """
+        Refuse an edit beside a run that would save its own plan over it (law 16).
+
+        `run` says whose run it is, `then` what to do without a store; `needs_id` says that a store
+        needs a plan id.
+
+        Raises:
+            PlanError: always.
+        """
+        given = "store=..., plan_id=..." if needs_id else "store=..."
+        msg = (
+            f"{run} goes on, which would not see the edit: {then}, or keep the plan in a store,"
+            f" Planning({given}), and edit it there"
+        )
+        raise PlanError(msg)
+
+    def refuse_taken(self, owner: str, names: Iterable[str]) -> None:
+        """
+        Refuse to give the tools to an owner that has some of their names already.
+
+        Raises:
+            PlanError: it has.
+        """
+        if taken := sorted({*self.toolbox.toolset.tool_names} & {*names}):
+            msg = f"{owner} has {', '.join(taken)} already; attach one plan, once"
+            raise PlanError(msg, names=taken)
 
     def opened(self, kept: Mapping[str, Any], session_id: str | None = None) -> AsyncSession:
         """Return the session that was saved in a mapping, or a new one."""

@@ -52,7 +52,7 @@ from todoplan.dialogue.guidance import ToolResult
 from todoplan.dialogue.replies import is_error_text
 from todoplan.dialogue.toolbox import Toolbox, require
 from todoplan.dialogue.tools import Definition
-from todoplan.planner.session import AsyncSession, BasePlanning, Request, refuse_edit_beside
+from todoplan.planner.session import AsyncSession, BasePlanning, Request
 from todoplan.stores.slot import history_in_slot, plan_in_slot
 
 KEY = "todoplan"
@@ -94,7 +94,7 @@ class Planning(BasePlanning, ContextProvider):
             PlanError: it is for an edit, while a run goes on and no store keeps the plan.
         """
         if is_edit and self.store is None and session.session_id in self._runs:
-            refuse_edit_beside("a run of this session", "edit it after the run")
+            self.refuse_edit_beside("a run of this session", "edit it after the run")
         opened = self.opened(_state(session), session.session_id)
         yield opened
         _state(session).update(opened.to_data())

@@ -46,15 +46,7 @@ from todoplan.dialogue.guidance import (
 )
 from todoplan.dialogue.toolbox import Start, guidance_of, require
 from todoplan.dialogue.tools import Definition
-from todoplan.errors import PlanError
-from todoplan.planner.session import (
-    AsyncSession,
-    BasePlanning,
-    Request,
-    read_text,
-    refuse_edit_beside,
-    remember,
-)
+from todoplan.planner.session import AsyncSession, BasePlanning, Request, read_text, remember
 from todoplan.stores.slot import SLOT, history_in_slot, plan_in_slot
 
 KEY = "todoplan"
@@ -336,9 +328,7 @@ def attach(agent: LlmAgent, planning: Planning) -> LlmAgent:
     require(agent, LlmAgent, "an agent of ADK, and then the planning")
     tools = make_tools(planning)
     taken = {getattr(tool, "name", getattr(tool, "__name__", "")) for tool in agent.tools}
-    if doubled := sorted({tool.name for tool in tools} & taken):
-        msg = f"the agent {agent.name!r} has {', '.join(doubled)} already; attach one plan, once"
-        raise PlanError(msg, names=doubled)
+    planning.refuse_taken(f"the agent {agent.name!r}", taken)
     # The plan's callbacks are the last before the model and the first behind it, so that they see
     # the request and the answer as they are.
     before, after = agent.canonical_before_model_callbacks, agent.canonical_after_model_callbacks
@@ -458,7 +448,7 @@ async def _editing(
     require(planning, Planning)
     require(session, Session, "a session of ADK, as its service returns it")
     if planning.store is None and planning.works_on(session):
-        refuse_edit_beside("a run of this session", "edit it after the run")
+        planning.refuse_edit_beside("a run of this session", "edit it after the run")
     opened = planning.opened(_kept(session), session.id)
     yield opened
     text = opened.to_text()

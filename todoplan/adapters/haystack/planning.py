@@ -39,14 +39,7 @@ from todoplan.dialogue.closing import PlanClosed
 from todoplan.dialogue.guidance import Conversation, Message, ToolResult
 from todoplan.dialogue.toolbox import require
 from todoplan.errors import PlanError
-from todoplan.planner.session import (
-    SESSION,
-    AsyncSession,
-    BasePlanning,
-    opened,
-    opened_async,
-    refuse_edit_beside,
-)
+from todoplan.planner.session import SESSION, AsyncSession, BasePlanning, opened, opened_async
 from todoplan.planner.steps import done_at_once, done_awaited
 from todoplan.stores.slot import history_in_slot, plan_in_slot
 
@@ -115,7 +108,7 @@ class Planning(BasePlanning):
         kept = _kept(state)
         names = id(state.get(KEY)), kept.get(SESSION, {}).get("id")
         if self.store is None and any(name in self._busy for name in names):
-            refuse_edit_beside(
+            self.refuse_edit_beside(
                 "a run that was given this state", "edit what it returns", needs_id=True
             )
         opened = self.opened(kept)

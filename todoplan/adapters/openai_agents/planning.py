@@ -683,11 +683,8 @@ def attach(
     """
     require(agent, Agent, "an agent of the SDK, and then the planning")
     tools = make_tools(planning)
-    doubled = sorted({tool.name for tool in tools} & {tool.name for tool in agent.tools})
-    if doubled:
-        # The SDK only logs a warning and uses the last tool.
-        msg = f"the agent {agent.name!r} has {', '.join(doubled)} already; attach one plan, once"
-        raise PlanError(msg, names=doubled)
+    # The SDK only logs a warning and uses the last tool.
+    planning.refuse_taken(f"the agent {agent.name!r}", [tool.name for tool in agent.tools])
     prompt = planning.system_prompt if system_prompt is None else system_prompt
     guided = guided_model(planning, agent.model, settings=settings, model_provider=model_provider)
     # `clone` would share the lists and dicts, and so one session's tools with another session.

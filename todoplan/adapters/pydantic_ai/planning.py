@@ -66,7 +66,6 @@ from todoplan.planner.session import (
     Session,
     opened,
     record_to_data,
-    refuse_edit_beside,
 )
 from todoplan.planner.verifying import Verify
 
@@ -634,7 +633,7 @@ def _editing(
     messages = messages_of(state, stored=own.store is not None)
     runs = own._runs if isinstance(own, Planning) else Counter()  # noqa: SLF001 - its own kind
     if any(runs[message.conversation_id or ""] > 0 for message in messages):
-        refuse_edit_beside("a run of this conversation", "edit what it returns")
+        PlanToolset.refuse_edit_beside("a run of this conversation", "edit what it returns")
     kept = kept_in(messages, stored=False)
     # Several edits may be saved in one message. The journal of the earlier ones is continued.
     kept["journal"] = _edits_in(messages)

@@ -30,7 +30,7 @@ from todoplan.dialogue.calls import Call
 from todoplan.dialogue.guidance import Message, ToolResult
 from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
-from todoplan.planner.session import AsyncSession, BasePlanning, read_text, refuse_edit_beside
+from todoplan.planner.session import AsyncSession, BasePlanning, read_text
 from todoplan.stores.slot import history_in_slot, plan_in_slot
 
 KEY = "todoplan"
@@ -275,7 +275,9 @@ async def _editing(planning: Planning, agent: Agent) -> AsyncGenerator[AsyncSess
     """Lend the saved session of an agent that does not run, and then save it."""
     require(agent, Agent, "an agent of Strands")
     if require(planning, Planning).store is None and planning.works_on(agent):
-        refuse_edit_beside("a run of this agent", "edit its plan after the run", needs_id=True)
+        planning.refuse_edit_beside(
+            "a run of this agent", "edit its plan after the run", needs_id=True
+        )
     session = planning.saved(agent)
     yield session
     agent.state.set(KEY, session.to_text())
