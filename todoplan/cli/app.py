@@ -54,10 +54,10 @@ COMMANDS = {
     },
     "Give a plan to an agent": {
         "mcp": "servers.serve",
-        "plugin": "servers.plugin",
+        "plugin": "plugin.write_plugin",
         "hook": "servers.hook",
         "schema": "documents.schema",
-        "new-adapter": "servers.new_adapter",
+        "new-adapter": "new_adapter.new_adapter",
     },
     "Read recordings of agents": {
         "replay": "recordings.replay",

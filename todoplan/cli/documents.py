@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
@@ -15,12 +15,11 @@ from todoplan.cli import UNREADABLE
 from todoplan.cli.plans import Place
 from todoplan.cli.screen import Screen
 from todoplan.codec import dump_journal
-from todoplan.core.events.apply import Entry
 from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, lean, tasks
 from todoplan.errors import PlanError, ReadError
 
 if TYPE_CHECKING:
-    from todoplan.cli.output import Run
+    pass
 
 # -------- guide --------
 # `todoplan guide`: pages for people and coding agents, shipped with the package.
@@ -53,7 +52,8 @@ def guide(screen: Screen, name: str | None = None) -> None:
     if name is None:
         width = max(map(len, page_names()))
         for group, names in READING_ORDER.items():
-            rows = (f"  {each:{width}}  {_title(each)}" for each in names.split())
+            titles = ((each, _text(each).partition("\n")[0][2:]) for each in names.split())
+            rows = (f"  {each:{width}}  {title}" for each, title in titles)
             screen.write("\n".join([group, *rows, "", ""]))
         screen.write("Show one: todoplan guide NAME\n")
         return
@@ -71,10 +71,6 @@ def guide(screen: Screen, name: str | None = None) -> None:
         screen.out.print(Markdown(text, hyperlinks=False))
     else:
         screen.write(text)
-
-
-def _title(name: str) -> str:
-    return _text(name).partition("\n")[0].removeprefix("# ")
 
 
 def _text(name: str) -> str:
@@ -138,7 +134,13 @@ def report(
 
     The page has the plan's history and findings.
     """
-    from todoplan.cli.output import Run, plan_svg, save_page  # noqa: PLC0415 - slow to import
+    from todoplan.cli.output import (  # noqa: PLC0415 - slow to import
+        HtmlPrinter,
+        Input,
+        Run,
+        plan_svg,
+        save_page,
+    )
     from todoplan.transcripts.replay import POLICIES  # noqa: PLC0415 - same
 
     if html is None and picture is None:
@@ -151,20 +153,14 @@ def report(
     if picture is not None:
         save_page(plan_svg(store.load(plan_id), plan_id), picture, run, "picture")
     if html is not None:
-        save_page(_page(plan_id, journal, run), html, run)
+        printer = HtmlPrinter([entry.revision for entry in journal])
+        # A journal that was cut does not begin at revision 0, as the file of a journal must.
+        before = journal[0].revision - len(journal[0].events) if journal else 0
+        whole = [attrs.evolve(entry, revision=entry.revision - before) for entry in journal]
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "journal.jsonl"
+            file.write_text(dump_journal(whole), encoding="utf-8")
+            run.replay_all((Input(file, plan_id or "plan"),), printer.recording)
+        printer.close(run)
+        save_page(printer.written, html, run)
     return UNREADABLE if run.exit_code == UNREADABLE else 0
-
-
-def _page(plan_id: str, journal: Sequence[Entry], run: "Run") -> str:
-    from todoplan.cli.output import HtmlPrinter, Input  # noqa: PLC0415 - slow to import
-
-    printer = HtmlPrinter([entry.revision for entry in journal])
-    # A journal that was cut does not begin at revision 0, as the file of a journal must.
-    before = journal[0].revision - len(journal[0].events) if journal else 0
-    whole = [attrs.evolve(entry, revision=entry.revision - before) for entry in journal]
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "journal.jsonl"
-        file.write_text(dump_journal(whole), encoding="utf-8")
-        run.replay_all((Input(file, plan_id or "plan"),), printer.recording)
-    printer.close(run)
-    return printer.written

@@ -9,12 +9,12 @@ import keyword
 from pathlib import Path
 
 from todoplan.cli import UNREADABLE
-from todoplan.cli.screen import Screen
+from todoplan.cli.screen import Screen, write_files
 from todoplan.texts import say
 
 
-def write_adapter(name: str, folder: Path, screen: Screen) -> int:
-    """Write the files of an adapter into a folder, and return the exit code."""
+def new_adapter(name: str, screen: Screen, *, folder: Path = Path()) -> int:
+    """Write the module, host, test and page of a new adapter."""
     if not name.isidentifier() or keyword.iskeyword(name):
         screen.complain(
             f"{name!r} cannot be part of a module's name: write letters, digits and _, no digit"
@@ -34,13 +34,8 @@ def write_adapter(name: str, folder: Path, screen: Screen) -> int:
     if taken := [str(path) for path in files if path.exists()]:
         screen.complain(f"{', '.join(taken)} would be overwritten: choose another name or --dir")
         return UNREADABLE
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for path, text in files.items():
-            path.write_text(text, "utf-8")
-    except OSError as error:
-        screen.complain(f"cannot write {error.filename}: {error.strerror}")
-        return UNREADABLE
+    if code := write_files(files, screen):
+        return code
     wrote = "".join(f"wrote {path}\n" for path in files)
     screen.write(f"{wrote}next: pytest -x {folder / names['test']}\n")
     return 0

@@ -334,7 +334,7 @@ OPTIONS: dict[str, Any] = {
         "--http", "Serve streamable HTTP at /mcp, not stdio. Its token is TODOPLAN_MCP_TOKEN."
     ),
     "folder": _argument("DIR", "The folder to write."),
-    "plugin.host": _option(
+    "write_plugin.host": _option(
         "--host",
         "HOST",
         f"Whose form: {', '.join(HOSTS)}. claude serves Codex and Copilot CLI too.",

@@ -92,25 +92,37 @@ def policy_of(name: str, rules: Sequence[str] = ()) -> Policy:
     else:
         msg = f"--policy {name!r} is none of {', '.join(PRESETS)}, nor the name of a .toml file"
         raise PlanError(msg, seen=name)
-    settings = dict(map(_setting, rules))
+    settings: dict[str, Any] = {}
+    for rule in rules:
+        key, equals, value = rule.partition("=")
+        if not equals:
+            msg = f"--rule {rule!r} has no value; write {key}=off, {key}=warn or {key}=error"
+            raise PlanError(msg, seen=rule)
+        # The length is limited because `int` raises its own error for thousands of digits.
+        number = value.isascii() and value.isdecimal() and len(value) <= _DIGITS
+        settings[key.strip()] = int(value) if number else value
     if faults := list(_wrong_rules(policy, settings, "--rule ")):
         msg = "; ".join(faults)
         raise PlanError(msg, faults=faults)
     return policy.but(**cast("Any", settings))
 
 
-def _setting(rule: str) -> tuple[str, Any]:
-    name, equals, value = rule.partition("=")
-    if not equals:
-        msg = f"--rule {rule!r} has no value; write {name}=off, {name}=warn or {name}=error"
-        raise PlanError(msg, seen=rule)
-    # The length is limited because `int` raises its own error for thousands of digits.
-    number = value.isascii() and value.isdecimal() and len(value) <= _DIGITS
-    return name.strip(), int(value) if number else value
-
-
 def _of_file(path: Path) -> Policy:
-    data = _parsed(path)
+    import tomllib  # noqa: PLC0415 - only for files of rules
+
+    try:
+        with path.open("rb") as file:
+            text = file.read(_LARGEST + 1).decode()
+        if len(text) > _LARGEST:
+            msg = f"{path} is larger than {_LARGEST} bytes, which no file of rules is"
+            raise ReadError(msg, file=str(path))
+        data = tomllib.loads(text)
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror}"
+        raise ReadError(msg, file=str(path)) from error
+    except (ValueError, RecursionError) as error:  # neither UTF-8 nor TOML, or nested too deeply
+        msg = f"{path} is no TOML: {error}"
+        raise ReadError(msg, file=str(path)) from error
     faults = [
         f"{key}: there is no such section; there are {', '.join(_SECTIONS)}"
         for key in data
@@ -125,37 +137,9 @@ def _of_file(path: Path) -> Policy:
         if not isinstance(tables[key], dict):
             faults.append(f"{key}: this is a table, [{key}]")
             tables[key] = {}
-    limits, wrong = _limits(tables["limits"])
-    policy = PRESETS[preset].but(limits=limits)
-    faults += [*wrong, *_wrong_rules(policy, tables["rules"], "rules.")]
-    if faults:
-        msg = f"{path}: {'; '.join(faults)}"
-        raise PlanError(msg, file=str(path), faults=faults)
-    return policy.but(**cast("Any", tables["rules"]))
-
-
-def _parsed(path: Path) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415 - only for files of rules
-
-    try:
-        with path.open("rb") as file:
-            text = file.read(_LARGEST + 1).decode()
-        if len(text) > _LARGEST:
-            msg = f"{path} is larger than {_LARGEST} bytes, which no file of rules is"
-            raise ReadError(msg, file=str(path))
-        return tomllib.loads(text)
-    except OSError as error:
-        msg = f"cannot read {path}: {error.strerror}"
-        raise ReadError(msg, file=str(path)) from error
-    except (ValueError, RecursionError) as error:  # neither UTF-8 nor TOML, or nested too deeply
-        msg = f"{path} is no TOML: {error}"
-        raise ReadError(msg, file=str(path)) from error
-
-
-def _limits(given: Mapping[str, Any]) -> tuple[Limits, list[str]]:
-    limits, faults = Limits(), []
+    limits = Limits()
     known = [field.name for field in attrs.fields(Limits)]
-    for name, number in given.items():
+    for name, number in tables["limits"].items():
         if name not in known:
             faults.append(f"limits.{name}: there is no such limit; there are {', '.join(known)}")
             continue
@@ -163,7 +147,12 @@ def _limits(given: Mapping[str, Any]) -> tuple[Limits, list[str]]:
             limits = attrs.evolve(limits, **{name: number})
         except PlanError as error:
             faults.append(f"limits.{name}: {error}")
-    return limits, faults
+    policy = PRESETS[preset].but(limits=limits)
+    faults += _wrong_rules(policy, tables["rules"], "rules.")
+    if faults:
+        msg = f"{path}: {'; '.join(faults)}"
+        raise PlanError(msg, file=str(path), faults=faults)
+    return policy.but(**cast("Any", tables["rules"]))
 
 
 def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str) -> Iterator[str]:
@@ -436,29 +425,26 @@ def add(
 
     With --parent it comes after the other subtasks of its parent. The first task creates the plan.
     """
-    return _apply(
-        lambda: CreateTask(subject, blocked_by=ids_of_arguments(after or ()), **fields.given()),
-        edit,
-        screen,
-        creates=True,
-    )
+    blockers = ids_of_arguments(after or ())
+    task = CreateTask(subject, blocked_by=blockers, **fields.given())
+    return _apply(task, edit, screen, creates=True)
 
 
 def start(screen: Screen, tasks: list[str] | None = None, *, edit: Edit) -> int:
     """Set tasks to in progress; without an id, the next ready task."""
     if tasks:
-        return _on_each(partial(UpdateTask, status="in_progress"), tasks, edit, screen)
-    return _apply(StartNext, edit, screen)
+        return _update(tasks, edit, screen, status="in_progress")
+    return _apply(StartNext(), edit, screen)
 
 
 def done(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
     """Set tasks to completed."""
-    return _on_each(partial(UpdateTask, status="completed"), tasks, edit, screen)
+    return _update(tasks, edit, screen, status="completed")
 
 
 def fail(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
     """Set tasks to failed; their dependents stay blocked."""
-    return _on_each(partial(UpdateTask, status="failed"), tasks, edit, screen)
+    return _update(tasks, edit, screen, status="failed")
 
 
 def wait(  # noqa: PLR0913 - an argument for each option
@@ -480,7 +466,7 @@ def wait(  # noqa: PLR0913 - an argument for each option
         msg = "--over ends the wait: leave the reason, --question and --until out"
         raise PlanError(msg)
     waiting = None if over else Waiting(reason, until, question or None)
-    return _on_each(partial(UpdateTask, waiting=waiting), [task], edit, screen)
+    return _update([task], edit, screen, waiting=waiting)
 
 
 def answer(task: str, text: str, screen: Screen, *, edit: Edit) -> int:
@@ -489,7 +475,8 @@ def answer(task: str, text: str, screen: Screen, *, edit: Edit) -> int:
         over = f"todoplan wait {id_of(task)} --over"
         msg = f"the answer is empty; say something, or end the wait: {over}"
         raise PlanError(msg)
-    return _on_each(partial(AnswerTask, answer=text), [task], edit, screen)
+    answers = [AnswerTask(each, text) for each in ids_of_arguments([task])]
+    return _apply(_batch(answers), edit, screen)
 
 
 def change(  # noqa: PLR0913 - an argument for each option
@@ -512,7 +499,7 @@ def change(  # noqa: PLR0913 - an argument for each option
     if not changes:
         msg = "say what to change, such as --subject or --status"
         raise PlanError(msg)
-    return _on_each(partial(UpdateTask, **changes), [task], edit, screen)
+    return _update([task], edit, screen, **changes)
 
 
 def link(task: str, screen: Screen, *, after: list[str], remove: bool = False, edit: Edit) -> int:
@@ -521,10 +508,8 @@ def link(task: str, screen: Screen, *, after: list[str], remove: bool = False, e
 
     With --remove it does not depend on them any longer.
     """
-    edges: dict[str, Any] = {
-        "remove_blocked_by" if remove else "add_blocked_by": ids_of_arguments(after)
-    }
-    return _on_each(partial(UpdateTask, **edges), [task], edit, screen)
+    name = "remove_blocked_by" if remove else "add_blocked_by"
+    return _update([task], edit, screen, **{name: ids_of_arguments(after)})
 
 
 def remove(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
@@ -533,12 +518,12 @@ def remove(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
 
     To keep a task that will not be done, cancel it: edit --status cancelled.
     """
-    return _on_each(DeleteTask, tasks, edit, screen)
+    return _apply(_batch(map(DeleteTask, ids_of_arguments(tasks))), edit, screen)
 
 
 def approve(screen: Screen, *, edit: Edit) -> int:
     """Approve the current plan; `todoplan drift` shows later changes."""
-    return _apply(partial(ApprovePlan, edit.writer.name), edit, screen)
+    return _apply(ApprovePlan(edit.writer.name), edit, screen)
 
 
 def release(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
@@ -547,7 +532,21 @@ def release(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
 
     Later reports of the workers that held them are refused.
     """
-    return _edited(lambda planner: _freed(planner, ids_of_arguments(tasks), edit), edit, screen)
+    ids = ids_of_arguments(tasks)
+
+    def act(planner: "Planner") -> _Result:
+        plan = planner.plan
+        claims = {task.id: task.claim for task in map(plan.get, ids) if task is not None}
+        if unheld := [task_id for task_id, claim in claims.items() if claim is None]:
+            problems = (Problem("not_claimed", (each,), seen=each) for each in unheld)
+            return Rejected(tuple(problems)), ()
+        # The current fencing token is used, so a worker that claims the task at the same moment
+        # keeps it. The decision reports tasks that do not exist.
+        fences = {task_id: claim.fence for task_id, claim in claims.items() if claim is not None}
+        releases = (ReleaseClaim(task_id, fences.get(task_id, 1)) for task_id in ids)
+        return _applied(planner, _batch(releases), edit)
+
+    return _edited(act, edit, screen)
 
 
 def undo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False) -> int:
@@ -556,10 +555,16 @@ def undo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False)
 
     Repeat the command to undo earlier changes.
     """
-    # An undo that would end a valid claim is refused.
-    return _edited(
-        lambda planner: _undone(planner, writer.name), Edit(as_json, place, writer), screen
-    )
+    from todoplan.dialogue.toolbox import last_change  # noqa: PLC0415 - slow to import
+
+    def act(planner: "Planner") -> _Result:
+        plan, journal = planner.plan, planner.history()
+        # With `seen`, a change that another actor makes at this moment is not undone. An undo that
+        # would end a valid claim is refused.
+        decision = planner.undo(actor=writer.name, seen=plan.revision)
+        return decision, _told("undone", last_change(journal), journal, decision, plan)
+
+    return _edited(act, Edit(as_json, place, writer), screen)
 
 
 def redo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False) -> int:
@@ -568,23 +573,30 @@ def redo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False)
 
     It is refused if something else was changed after that undo.
     """
-    return _edited(
-        lambda planner: _redone(planner, writer.name), Edit(as_json, place, writer), screen
-    )
+    from todoplan.dialogue.toolbox import REDO, last_undo  # noqa: PLC0415 - slow to import
+
+    def act(planner: "Planner") -> _Result:
+        plan, journal = planner.plan, planner.history()
+        last = last_undo(journal)
+        if last is None:
+            return Rejected((Problem("nothing_to_redo"),)), ()
+        before = follow(Plan(), journal[: journal.index(last)])
+        decision = planner.restore(before, actor=writer.name, seen=plan.revision, cause=REDO)
+        change = next((entry for entry in journal if entry.revision == last.undoes), None)
+        return decision, _told("redone", change, journal, decision, plan)
+
+    return _edited(act, Edit(as_json, place, writer), screen)
 
 
-def _apply(
-    make: Callable[[], Command], edit: Edit, screen: Screen, *, creates: bool = False
-) -> int:
-    """Carry out the command that `make` returns. `creates` allows it to create the plan."""
-    return _edited(lambda planner: _applied(planner, make(), edit), edit, screen, creates=creates)
+def _update(tasks: Sequence[str], edit: Edit, screen: Screen, **changes: Any) -> int:
+    """Change the fields of each task, of all or none."""
+    updates = (UpdateTask(each, **changes) for each in ids_of_arguments(tasks))
+    return _apply(_batch(updates), edit, screen)
 
 
-def _on_each(
-    make: Callable[[str], Command], tasks: Sequence[str], edit: Edit, screen: Screen
-) -> int:
-    """Carry out the command that `make` returns for each task, all or none."""
-    return _apply(lambda: _batch(map(make, ids_of_arguments(tasks))), edit, screen)
+def _apply(command: Command, edit: Edit, screen: Screen, *, creates: bool = False) -> int:
+    """Carry out a command. `creates` allows it to create the plan."""
+    return _edited(lambda planner: _applied(planner, command, edit), edit, screen, creates=creates)
 
 
 def _batch(commands: Iterable[Command]) -> Command:
@@ -617,28 +629,6 @@ def _unanswered(before: Plan, decision: Accepted) -> Iterator[Problem]:
             yield Problem("not_answered", (now.id,), note=note)
 
 
-def _undone(planner: "Planner", actor: str | None) -> _Result:
-    from todoplan.dialogue.toolbox import last_change  # noqa: PLC0415 - slow to import
-
-    plan, journal = planner.plan, planner.history()
-    # With `seen`, a change that another actor makes at this moment is not undone.
-    decision = planner.undo(actor=actor, seen=plan.revision)
-    return decision, _told("undone", last_change(journal), journal, decision, plan)
-
-
-def _redone(planner: "Planner", actor: str | None) -> _Result:
-    from todoplan.dialogue.toolbox import REDO, last_undo  # noqa: PLC0415 - slow to import
-
-    plan, journal = planner.plan, planner.history()
-    last = last_undo(journal)
-    if last is None:
-        return Rejected((Problem("nothing_to_redo"),)), ()
-    before = follow(Plan(), journal[: journal.index(last)])
-    decision = planner.restore(before, actor=actor, seen=plan.revision, cause=REDO)
-    change = next((entry for entry in journal if entry.revision == last.undoes), None)
-    return decision, _told("redone", change, journal, decision, plan)
-
-
 def _told(
     done: str, change: Entry | None, journal: Sequence[Entry], decision: Decision, plan: Plan
 ) -> tuple[str, ...]:
@@ -650,18 +640,6 @@ def _told(
     by = f" (by {clip(one_line(change.actor), _LONGEST_TASK_TEXT)})" if change.actor else ""
     came = event_phrases(decision.events, decision.plan, plan)
     return (f"{done}: {phrases or 'no change'}{by}", *came)
-
-
-def _freed(planner: "Planner", task_ids: Sequence[str], edit: Edit) -> _Result:
-    plan = planner.plan
-    claims = {task.id: task.claim for task in map(plan.get, task_ids) if task is not None}
-    if unheld := [task_id for task_id, claim in claims.items() if claim is None]:
-        return Rejected(tuple(Problem("not_claimed", (each,), seen=each) for each in unheld)), ()
-    # The current fencing token is used, so a worker that claims the task at the same moment keeps
-    # it. The decision reports tasks that do not exist.
-    given = {task_id: claim.fence for task_id, claim in claims.items() if claim is not None}
-    releases = (ReleaseClaim(task_id, given.get(task_id, 1)) for task_id in task_ids)
-    return _applied(planner, _batch(releases), edit)
 
 
 def entry_phrases(entry: Entry, plan: Plan, before: Plan | None = None) -> tuple[str, ...]:
@@ -705,7 +683,12 @@ def _edited(
         )
     elif isinstance(decision, Rejected):
         for problem in decision.problems:
-            screen.complain(f"refused: {explain(_as_typed(problem))}")
+            # A path names the option instead of the command's argument. Ids and the subject are
+            # positional arguments, and the message itself says which is meant.
+            name = problem.path.rpartition(".")[2].partition("[")[0]
+            option = _TYPED.get(name, f"--{name.replace('_', '-')}")
+            path = "" if name in {"", "task_id", "subject"} else option
+            screen.complain(f"refused: {explain(attrs.evolve(problem, path=path))}")
         if held := [each.seen for each in decision.problems if each.code == "claimed"]:
             # The advice in a problem is for workers. This one is for the person in charge.
             screen.complain(f"if its holder is gone, free it: todoplan release {' '.join(held)}")
@@ -716,14 +699,6 @@ def _edited(
         for warning in decision.warnings:
             screen.complain(f"warning: {explain(warning)}")
     return REFUSED if is_refused else 0
-
-
-def _as_typed(problem: Problem) -> Problem:
-    """Return a problem whose path is the command-line option instead of the command's argument."""
-    name = problem.path.rpartition(".")[2].partition("[")[0]
-    option = _TYPED.get(name, f"--{name.replace('_', '-')}")
-    # Ids and the subject are positional arguments, and the message itself says which is meant.
-    return attrs.evolve(problem, path="" if name in {"", "task_id", "subject"} else option)
 
 
 def problem_data(problems: Iterable[Problem]) -> list[dict[str, Any]]:
@@ -833,7 +808,21 @@ def run_short(arguments: Sequence[str]) -> int | None:
     Returns `None` for any other line, also for one with a mistake: `app` understands all of them,
     but what it needs takes longer to import than these commands take.
     """
-    options, flags, words = _parsed_line(arguments[1:])
+    options: dict[str, str] = {}
+    flags: set[str] = set()
+    words: list[str] = []
+    coming = iter(arguments[1:])
+    for word in coming:
+        name, equals, value = word.partition("=")
+        if name in {"--store", "--plan", "--actor"}:
+            following = value if equals else next(coming, None)
+            if following is None:
+                return None  # the value is missing
+            options[name] = following
+        elif word.startswith("-"):
+            flags.add(word)
+        else:
+            words.append(word)
     given = {*options, *flags}
     place = Place(options.get("--store"), options.get("--plan"))
     edit = Edit("--json" in flags, place, Writer(options.get("--actor")))
@@ -856,24 +845,3 @@ def run_short(arguments: Sequence[str]) -> int | None:
         case _:
             return None
     return exit_code_of(job)
-
-
-def _parsed_line(line: Sequence[str]) -> tuple[dict[str, str], set[str], list[str]]:
-    """Return the options with a value, the other options, and the words of a command line."""
-    options: dict[str, str] = {}
-    flags: set[str] = set()
-    words: list[str] = []
-    coming = iter(line)
-    for word in coming:
-        name, equals, value = word.partition("=")
-        if name in {"--store", "--plan", "--actor"}:
-            following = value if equals else next(coming, None)
-            if following is None:
-                flags.add("")  # the value is missing: no command allows this option
-            else:
-                options[name] = following
-        elif word.startswith("-"):
-            flags.add(word)
-        else:
-            words.append(word)
-    return options, flags, words

@@ -18,7 +18,7 @@ import attrs
 import todoplan
 from todoplan.cli import UNREADABLE
 from todoplan.cli.hook import FOLDER
-from todoplan.cli.screen import Screen
+from todoplan.cli.screen import Screen, write_files
 from todoplan.texts import say
 
 NAME = "todoplan"
@@ -130,29 +130,23 @@ def _command() -> str:
     return say("plugin", "command", line=line, ARGUMENTS="$ARGUMENTS") + "\n"
 
 
-def write_plugin(folder: Path, host: str, plugin: Plugin, screen: Screen) -> int:
-    """Write the files of a host into a folder, and return the exit code."""
+def write_plugin(folder: Path, screen: Screen, *, host: str = "claude", plugin: Plugin) -> int:
+    """Write a plugin for Claude Code, Codex, Copilot CLI, Gemini CLI, Qwen Code, OpenCode."""
     files = HOSTS[host](plugin)
     where = folder.absolute()
     files["README.md"] = (
         say("plugin", f"readme.{host}", tools=plugin.tools, folder=where, name=NAME) + "\n"
     )
-    if taken := [name for name in files if (folder / name).exists() and not _is_ours(folder)]:
+    own = folder / "README.md"
+    is_ours = own.is_file() and "written by `todoplan plugin`" in own.read_text("utf-8")
+    if taken := [name for name in files if (folder / name).exists() and not is_ours]:
         screen.complain(f"{folder / taken[0]} exists and is not of `todoplan plugin`; name another")
         return UNREADABLE
-    try:
-        for name, content in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            text = content if isinstance(content, str) else f"{json.dumps(content, indent=2)}\n"
-            path.write_text(text, "utf-8")
-    except OSError as error:
-        screen.complain(f"cannot write {error.filename}: {error.strerror}")
-        return UNREADABLE
+    texts = {
+        folder / name: each if isinstance(each, str) else f"{json.dumps(each, indent=2)}\n"
+        for name, each in files.items()
+    }
+    if code := write_files(texts, screen):
+        return code
     screen.write(files["README.md"])
     return 0
-
-
-def _is_ours(folder: Path) -> bool:
-    readme = folder / "README.md"
-    return readme.is_file() and "written by `todoplan plugin`" in readme.read_text("utf-8")

@@ -3,10 +3,11 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
@@ -146,6 +147,18 @@ def _console(*, is_error: bool) -> "Console":
             raise  # noqa: PLE0704 - rich calls this while it handles the BrokenPipeError
 
     return Pipe(stderr=is_error)
+
+
+def write_files(files: Mapping[Path, str], screen: Screen) -> int:
+    """Write texts into files, whose folders are made if they are missing; return the exit code."""
+    try:
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+    except OSError as error:
+        screen.complain(f"cannot write {error.filename}: {error.strerror}")
+        return UNREADABLE
+    return 0
 
 
 # -------- exit_codes --------

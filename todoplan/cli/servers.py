@@ -20,7 +20,6 @@ import attrs
 from todoplan.cli.documents import TOOLSETS
 from todoplan.cli.hook import run, socket_of, tidy
 from todoplan.cli.plans import DEFAULT_PLAN, Judge, Place, Writer
-from todoplan.cli.plugin import Plugin, write_plugin
 from todoplan.cli.screen import Screen
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
@@ -246,21 +245,9 @@ def board(  # noqa: PLR0913 - an argument for each option
     asyncio.run(server_of(app).serve(sockets=[listener]))
 
 
-# -------- coding agents and adapters --------
-
-
-def plugin(folder: Path, screen: Screen, *, host: str = "claude", plugin: Plugin) -> int:
-    """Write a plugin for Claude Code, Codex, Copilot CLI, Gemini CLI, Qwen Code, OpenCode."""
-    return write_plugin(folder, host, plugin, screen)
+# -------- coding agents --------
 
 
 def hook(screen: Screen, word: str | None = None) -> None:  # noqa: ARG001 - it prints by itself
     """Answer an event of a coding agent; a plugin calls this. It never fails."""
     run([word] if word else [])
-
-
-def new_adapter(name: str, screen: Screen, *, folder: Path = Path()) -> int:
-    """Write the module, host, test and page of a new adapter."""
-    from todoplan.cli.new_adapter import write_adapter  # noqa: PLC0415 - few need it
-
-    return write_adapter(name, folder, screen)

@@ -20,10 +20,7 @@ from todoplan.cli.output import Run, plural
 from todoplan.cli.screen import Screen
 from todoplan.telemetry import PlanningCall, Spans, nanoseconds, tracer_of
 from todoplan.transcripts.calls import MAIN_LANE
-from todoplan.transcripts.replay import (
-    Replay,
-    Step,
-)
+from todoplan.transcripts.replay import Replay, Step
 
 _TRACES = "/v1/traces"
 _AT_ONCE = 500  # spans in a request; collectors accept a few megabytes
@@ -46,7 +43,20 @@ class SpanPrinter:
 
     def recording(self, replay: Replay) -> None:
         """Consume the replay and send it."""
-        self._write(replay)
+        planning, root, at = Spans(self._tracer), None, 0
+        for step in replay.steps():
+            # If a recording has no times, a call begins where the previous one ended.
+            at = nanoseconds(step.at) or at or time_ns()
+            if root is None:
+                known = {
+                    "gen_ai.operation.name": "invoke_agent",
+                    "todoplan.recording": replay.file,
+                    "todoplan.dialect": replay.dialect,
+                }
+                root = self._tracer.start_span("invoke_agent", attributes=known, start_time=at)
+            planning.call(_planning_call(step, at), trace.set_span_in_context(root))
+        if root is not None:
+            root.end(at)
         spans = self._kept.get_finished_spans()
         self._kept.clear()
         for first in range(0, len(spans), _AT_ONCE):
@@ -62,24 +72,8 @@ class SpanPrinter:
             run.fail(file, reason)
         self._exporter.shutdown()  # type: ignore[no-untyped-call]  # as the SDK has it
 
-    def _write(self, replay: Replay) -> None:
-        spans, root, at = Spans(self._tracer), None, 0
-        for step in replay.steps():
-            # If a recording has no times, a call begins where the previous one ended.
-            at = nanoseconds(step.at) or at or time_ns()
-            if root is None:
-                known = {
-                    "gen_ai.operation.name": "invoke_agent",
-                    "todoplan.recording": replay.file,
-                    "todoplan.dialect": replay.dialect,
-                }
-                root = self._tracer.start_span("invoke_agent", attributes=known, start_time=at)
-            spans.call(_spans_call(step, at), trace.set_span_in_context(root))
-        if root is not None:
-            root.end(at)
 
-
-def _spans_call(step: Step, at: int) -> PlanningCall:
+def _planning_call(step: Step, at: int) -> PlanningCall:
     found = tuple(dict.fromkeys(finding.code for finding in step.findings))
     return PlanningCall(
         step.tool,

@@ -173,6 +173,12 @@ def test_it_ends_when_nothing_comes(path, invoke):
     assert (result.exit_code, result.stdout.count("\n")) == (0, 3)
 
 
+def test_a_drawing_ends_when_nothing_comes(path, terminal, text):
+    """On a terminal as in a pipe, and the plan stays drawn."""
+    watch(Place(str(path)), terminal, timeout=0, as_json=False)
+    assert drawn(terminal, text)[0][1:3] == ["  0/2 completed", "  [ ] 1 Sow"]
+
+
 def test_what_cannot_be_watched_is_exit_2(acting, path, invoke):
     """No plan, no store, a store that fails later on."""
     assert "no plan 'house'" in invoke("watch", "--store", path, "--plan", "house").stderr
