@@ -153,7 +153,7 @@ class Unescapes(Sound):
         return super().answer(plan, with_arguments(turn, unescaped))
 
 
-@caught_by("parallel_calls_lose_nothing")
+@caught_by("parallel_calls_lose_nothing", "equal_calls_are_told_apart")
 class TakesTheLastOfMany(Sound):
     def answer(self, plan, turn):
         if len(turn.calls) < 6:
@@ -163,7 +163,7 @@ class TakesTheLastOfMany(Sound):
         return attrs.evolve(made[-1], replies=replies)
 
 
-@caught_by("parallel_calls_are_in_order")
+@caught_by("parallel_calls_are_in_order", "equal_calls_are_told_apart")
 class ReadsBeforeItWrites(Sound):
     def answer(self, plan, turn):
         answered = super().answer(plan, turn)
@@ -171,6 +171,26 @@ class ReadsBeforeItWrites(Sound):
             return answered
         early = super().answer(plan, singly(turn)[-1])
         return attrs.evolve(answered, replies=(*answered.replies[:-1], *early.replies))
+
+
+@caught_by("equal_calls_are_told_apart")
+class FindsCallsByNameAndArguments(Sound):
+    """
+    Of equal calls the last one runs first, and is taken for the first.
+    """
+
+    def answer(self, plan, turn):
+        answered = super().answer(plan, turn)
+        equal = {}
+        for call in turn.calls:
+            equal.setdefault(repr((call.name, call.arguments)), []).append(call.call_id)
+        ids = {
+            call_id: other
+            for each in equal.values()
+            for call_id, other in zip(each, each[::-1], strict=True)
+        }
+        replies = (attrs.evolve(reply, call_id=ids[reply.call_id]) for reply in answered.replies)
+        return attrs.evolve(answered, replies=tuple(replies))
 
 
 @caught_by("two_whole_list_writes_are_refused")

@@ -1,5 +1,6 @@
 """
-The message of a failed check: its name, the law that it tests, and the last exchanges.
+The message of a failed check: its name, the law that it tests, the last exchanges, and what else
+can be done about it.
 
 A conversation through a framework is long, and the reader of a failure needs its end. So the end is
 a note on the error. The whole conversation is the error's attribute `conversation`, which the
@@ -36,6 +37,10 @@ class TellsFailures:
         """Return the exchanges so far, one text for each."""
         return ()
 
+    def remedy(self) -> str:
+        """Return what can be done about a failure if the tested thing is right, or ""."""
+        return ""
+
 
 def _telling(check: Callable[..., Any]) -> Callable[..., Any]:
     # `wraps` keeps the signature, from which pytest reads the parameters of a check.
@@ -44,13 +49,13 @@ def _telling(check: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return check(self, *args, **kwargs)
         except Exception as error:
-            _tell(error, check, self.exchanges())
+            _tell(error, check, self.exchanges(), self.remedy())
             raise
 
     return told
 
 
-def _tell(error: Any, check: Callable[..., Any], exchanges: Sequence[str]) -> None:
+def _tell(error: Any, check: Callable[..., Any], exchanges: Sequence[str], remedy: str) -> None:
     # The notes of Hypothesis contain the drawn conversation, with each text in full.
     drawn = getattr(error, "__notes__", [])
     error.conversation = "\n".join([*exchanges, *drawn])
@@ -62,3 +67,5 @@ def _tell(error: Any, check: Callable[..., Any], exchanges: Sequence[str]) -> No
         last = min(_LATEST, len(exchanges))
         head = f"the last {last} of {len(exchanges)} exchanges:"
         error.add_note("\n  ".join([head, *lines]) + f"\n{_REST}")
+    if remedy:
+        error.add_note(remedy)

@@ -142,9 +142,20 @@ def test_four_files_are_written(invoke, tmp_path):
     assert result.exit_code == 0
     assert sorted(path.name for path in folder.iterdir()) == NAMES
     assert f"next: pytest -x {folder / 'test_todoplan_toy.py'}" in result.stdout
-    for path in folder.glob("*.py"):
-        compile(path.read_text(), path.name, "exec")
     assert "class TestToy(AdapterSuite)" in (folder / "test_todoplan_toy.py").read_text()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".py")])
+def test_what_is_imported_is_used(invoke, tmp_path, name):
+    """Linters have nothing to say to the files of an adapter that has just begun."""
+    invoke("new-adapter", "toy", "--dir", tmp_path)
+    text = (tmp_path / name).read_text()
+    nodes = [*ast.walk(ast.parse(text))]
+    froms = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    imported = {alias.name for node in froms for alias in node.names} - {"annotations"}
+    assert imported
+    assert imported <= {node.id for node in nodes if isinstance(node, ast.Name)}
+    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_each_place_to_fill_in_is_named(invoke, tmp_path):

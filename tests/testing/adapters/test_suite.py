@@ -9,10 +9,10 @@ from threading import Barrier, Event
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from support.conformance_sound import Sound
 from support.faults import edited
-from support.faults_of_calls import MarksNoError
+from support.faults_of_calls import LosesEstimates, MarksNoError, TakesJsonOnly, TellsNoCreations
 
 from todoplan.core.commands import CreateTask, DeleteTask
 from todoplan.dialogue.calls import Call
@@ -27,8 +27,9 @@ from todoplan.testing.adapters import (
     Seen,
     needs,
 )
-from todoplan.testing.adapters.checks import LONG_NUMBER
+from todoplan.testing.adapters.checks import DEEP_TEXT, LONG_NUMBER
 from todoplan.testing.adapters.host import (
+    TASKS,
     TOOLSETS,
     Checks,
     HungError,
@@ -151,6 +152,36 @@ def test_a_check_runs_where_all_is_declared():
     assert ran == ["now"]
 
 
+@pytest.mark.parametrize(
+    ("check", "given", "host", "named"),
+    [
+        ("exactly_the_errors_are_marked", TASKS, MarksNoError, ["ERROR_FLAG"]),
+        ("drawn_conversations_are_the_same", TASKS, MarksNoError, ["ERROR_FLAG"]),
+        ("drawn_conversations_are_the_same", TASKS, TellsNoCreations, ["EVENTS"]),
+        (
+            "text_that_is_no_json_is_answered",
+            DEEP_TEXT,
+            TakesJsonOnly,
+            ["DEEP_TEXTS", "TEXT_ARGUMENTS"],
+        ),
+        ("the_plans_are_the_same", TASKS, LosesEstimates, []),
+    ],
+)
+def test_a_failure_names_the_capabilities_that_its_check_needs(check, given, host, named):
+    """At its end; nothing where every adapter has to pass."""
+
+    class Suite(Whole):
+        drawing = settings(Whole.drawing, derandomize=True, database=None)
+
+        def host(self, setup):
+            return host(setup)
+
+    with pytest.raises((AssertionError, RecursionError)) as caught:
+        getattr(Suite(), f"test_{check}")(given)
+    _, _, last = caught.value.__notes__[-1].partition("take the capability out of `capabilities`: ")
+    assert [each.partition(" ")[0] for each in last.split(", or ") if each] == named
+
+
 class Hanging(Sound):
     """
     A framework that hangs over a call with many nines.
@@ -204,8 +235,8 @@ def test_a_run_that_hangs_fails_and_says_what_to_take_out(hangs):
     assert said[2] == "    user: 'go'"
     assert said[3].startswith("""    model: TaskCreate('{"subject": "Dig", "estimate": 9999""")
     assert said[4] == "    no answer is kept"
-    assert said[5] == (
-        "  if the framework cannot take that, take the capability out: LONG_NUMBERS"
+    assert caught.value.__notes__[-1] == (
+        "if the framework cannot do that, take the capability out of `capabilities`: LONG_NUMBERS"
         f" ({Capability.LONG_NUMBERS}), or TEXT_ARGUMENTS ({Capability.TEXT_ARGUMENTS})"
     )
     assert suite.made.cancelled

@@ -399,7 +399,9 @@ Check = TypeVar("Check", bound=Callable[..., None])
 
 
 def needs(*wanted: Capability) -> Callable[[Check], Check]:
-    """Skip a check, with a reason, if one of the capabilities is not declared."""
+    """
+    Skip a check, with a reason, if one of the capabilities is not declared. A failure names them.
+    """
 
     def decorate(check: Any) -> Any:
         # `wraps` keeps the signature, from which pytest reads the parameters of a check.
@@ -419,7 +421,15 @@ def leave_out_without(suite: Capable, *wanted: Capability) -> None:
     for capability in wanted:
         if capability not in suite.capabilities:
             pytest.skip(f"not declared: {capability.name}: {capability}")
+    declares(suite, *wanted)
+
+
+def declares(suite: Capable, *wanted: Capability) -> bool:
+    """Return whether all of the capabilities are declared. If so, a failure names them."""
+    if not suite.capabilities.issuperset(wanted):
+        return False
     suite.needed = (*getattr(suite, "needed", ()), *wanted)
+    return True
 
 
 # -------- conversations --------
@@ -894,6 +904,12 @@ class Checks(TellsFailures):
         told = self.latest.transcripts if self.latest else ()
         return [f"run {n}, {each}" for n, one in enumerate(told, 1) for each in one.exchanges()]
 
+    def remedy(self) -> str:
+        """Return which capabilities may be taken out, those that were needed last first."""
+        named = [f"{each.name} ({each})" for each in reversed(self.needed)]
+        advice = "if the framework cannot do that, take the capability out of `capabilities`: "
+        return advice + ", or ".join(named) if named else ""
+
     def host(self, setup: Setup) -> Host:  # noqa: ARG002 - for subclasses
         """
         Return a new host: the framework with the adapter in it. Override this method.
@@ -984,13 +1000,10 @@ class Harness:
     def _hung(self, talk: Transcript) -> str:
         lines = [clipped(line) for each in talk.exchanges()[-1:] for line in each.splitlines()]
         head = f"the run took longer than {self.checks.time_limit:g} seconds (`time_limit`):"
-        named = [f"{each.name} ({each})" for each in reversed(self.checks.needed)]
-        advice = (
-            "if the framework cannot take that, take the capability out: " + ", or ".join(named)
-            if named
-            else "no capability stands for that: every adapter has to answer it"
-        )
-        return "\n  ".join([head, *lines, advice])
+        # Otherwise the check names the capabilities.
+        if not self.checks.needed:
+            lines.append("no capability stands for that: every adapter has to answer it")
+        return "\n  ".join([head, *lines])
 
     def together(
         self, runs: Mapping[str, Sequence[ModelTurn]], *, threads: bool

@@ -19,6 +19,7 @@ from todoplan.testing.adapters.host import (
     Harness,
     ModelTurn,
     conversation,
+    declares,
     needs,
     says,
     turn,
@@ -220,7 +221,7 @@ class Others(Checks):
         same(_subjects(harness), ["Dig", "Lay", "Mow", *kept], f"the tasks ({refusal or 'taken'})")
         if refusal:
             live = Capability.LIVE_EDITS
-            must(live not in self.capabilities, f"{live.name} is declared; refused was: {refusal}")
+            must(not declares(self, live), f"{live.name} is declared; refused was: {refusal}")
             harness.edit(edit, "ann")
         else:
             told = outcome.answer([*outcome.wanted.replies][1]).text
