@@ -13,7 +13,7 @@ class Sound(Functions):
         super().__init__(MESSAGES, setup)
 
 
-def with_arguments(turn, change, kind=dict):
+def with_arguments(turn, change, kind: type = dict):
     """
     Return a turn whose arguments, where they are of a kind, are changed by a function.
     """
