@@ -1,8 +1,9 @@
 """
 Which checks of the conformance suite are slow: those that the adapter's first suite has answered.
 
-How arguments are read does not depend on streaming, on a store or on the wire protocol's version. A
-suite that says `reads_as = TheFirst` runs these checks in `.ci/run` alone.
+How arguments are read, and what each further tool set answers, does not depend on streaming, on a
+store or on the wire protocol's version. A suite that says `reads_as = TheFirst` runs these checks
+in `.ci/run` alone.
 """
 
 import pytest
@@ -25,6 +26,14 @@ ABOUT_READING = {
     "test_the_catalogue_is_read_alike",
 }
 
+OF_EACH_TOOL_SET = {
+    "test_exactly_the_errors_are_marked",
+    "test_the_events_are_the_same",
+    "test_the_plans_are_the_same",
+    "test_the_replies_are_the_same",
+}
+FIRST_TOOL_SET = "todos"
+
 
 @pytest.hookimpl(tryfirst=True)  # before pytest asks `-m` which tests to keep
 def pytest_collection_modifyitems(items):
@@ -33,8 +42,12 @@ def pytest_collection_modifyitems(items):
     """
     for item in items:
         cls = getattr(item, "cls", None)
-        if hasattr(cls, "reads_as") and item.originalname in ABOUT_READING:
+        if hasattr(cls, "reads_as"):
             assert issubclass(cls.reads_as, AdapterSuite)
-            item.add_marker("slow")
+            is_further = item.originalname in OF_EACH_TOOL_SET and (
+                item.callspec.id != FIRST_TOOL_SET
+            )
+            if item.originalname in ABOUT_READING or is_further:
+                item.add_marker("slow")
         if item.originalname == "test_drawn_conversations_are_the_same":
             item.add_marker("drawn")

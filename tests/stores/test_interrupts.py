@@ -12,18 +12,18 @@ from support.postgres import binaries, server
 import todoplan
 
 SCRIPT = Path(__file__).parents[1] / "support" / "interrupted.py"
-SIGNALS = 500
 MEMORY = "/dev/shm"  # noqa: S108 - files in memory: nothing here is about the disk
 
 
+@pytest.mark.parametrize("signals", [50, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["memory", "file", "sqlite", "postgres"])
-def test_a_signal_at_any_instant_leaves_nothing_behind(kind):
+def test_a_signal_at_any_instant_leaves_nothing_behind(kind, signals):
     """Others write at once, though the traceback is kept, and nothing of it is left open."""
     where = MEMORY if Path(MEMORY).is_dir() else None
     environment = {**os.environ, "PYTHONPATH": str(Path(todoplan.__file__).parents[1])}
 
     def run(place):
-        command = [sys.executable, SCRIPT, kind, place, str(SIGNALS)]
+        command = [sys.executable, SCRIPT, kind, place, str(signals)]
         options = {"env": environment, "capture_output": True, "text": True, "timeout": 240}
         return subprocess.run(command, check=False, **options)
 

@@ -52,8 +52,8 @@ def test_unknown_id_is_no_match_and_no_fault(task_id):
 
 @pytest.mark.parametrize("title", ["{} " + "x" * 1_000_000, "{} " + "\U0001f600" * 300, "{} Short"])
 def test_nothing_large_stays_behind(title):
-    """Neither 50 titles of 1 MB nor thousands of short ones are kept: less than 1 MB."""
-    many = 50 if len(title) > 1_000 else 5_000
+    """Neither 10 titles of 1 MB nor thousands of short ones are kept: less than 1 MB."""
+    many = 10 if len(title) > 1_000 else 5_000
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
