@@ -164,7 +164,10 @@ INPUT = {
     "chars": "characters of the arguments",
     "depth": "levels of nesting",
     "items": "entries of a list",
-    "strict": "`True`: a key that no field has refuses the call; else it is ignored, and reported",
+    "strict": (
+        "`True`: a call with an unknown key is refused; `False`: the key is ignored, and the reply"
+        " says so"
+    ),
 }
 
 
