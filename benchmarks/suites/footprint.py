@@ -11,6 +11,24 @@ from benchmarks.figures import spread
 
 __all__ = ["HOLDERS", "IMPORTS", "run"]
 
+# Hosts wait for this answer of `todoplan mcp`, or give up on it.
+_INITIALIZED = """
+import os, sys
+from todoplan.__main__ import main
+asked, sent = os.pipe()
+os.write(sent, b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": '
+    b'{}, "protocolVersion": "2025-06-18", "clientInfo": {"name": "x", "version": "1"}}}')
+os.write(sent, bytes([10]))
+os.close(sent)
+os.dup2(asked, 0)
+shown = os.dup(1)
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+sys.argv = ["todoplan", "mcp", "--store", "memory:"]
+try:
+    main()
+except SystemExit:
+    os.dup2(shown, 1)
+"""
 IMPORTS = {
     "bare interpreter": ("sys", "pass"),
     "attrs": ("attrs", "import attrs"),
@@ -31,6 +49,8 @@ IMPORTS = {
     "pydantic_ai_todo": ("pydantic_ai_todo", "import pydantic_ai_todo"),
     "pydantic_ai_harness.planning": ("pydantic_ai_harness", "import pydantic_ai_harness.planning"),
     "todoplan.adapters.pydantic_ai": ("pydantic_ai", "import todoplan.adapters.pydantic_ai"),
+    "mcp": ("mcp", "import mcp"),
+    "todoplan mcp, answer to initialize": ("mcp", _INITIALIZED),
     "openai-agents": ("agents", "import agents"),
     "todoplan.adapters.openai_agents": ("agents", "import todoplan.adapters.openai_agents"),
 }

@@ -1,5 +1,6 @@
 """Common commands in their common form run without typer, and as typer would run them."""
 
+import io
 import re
 import subprocess
 import sys
@@ -59,6 +60,30 @@ def test_the_short_road_gives_what_the_long_one_gives(line, invoke, capsys, argu
     short = capsys.readouterr()
     said = (TIME.sub("", long.stdout), long.stderr.replace("long.json", "short.json"))
     assert (code, TIME.sub("", short.out), short.err) == (long.exit_code, *said)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ('{"session_id": "garden", "cwd": "/"}', "#1 Dig, 0/1 completed\n"),
+        ('{"session_id": "new"}', ""),
+        ("no JSON", ""),
+        ("[]", ""),
+    ],
+)
+def test_a_status_line_shows_the_plan_of_its_session(tmp_path, monkeypatch, capsys, given, shown):
+    """What Claude Code writes to it names the session; where there is no plan, nothing is shown."""
+    monkeypatch.setenv("TODOPLAN_STORE", str(tmp_path / "plans.json"))
+    for plan, task in {"garden": "Dig", "house": "Sweep"}.items():
+        assert run_short(["add", task, "--plan", plan]) == 0
+    capsys.readouterr()
+    monkeypatch.setattr(sys, "stdin", io.StringIO(given))
+    assert run_short(["next", "--line"]) == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err) == (shown, "")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(given))
+    assert run_short(["next", "--line", "--plan", "house"]) == 0
+    assert capsys.readouterr().out == "#1 Sweep, 0/1 completed\n"
 
 
 def test_where_names_the_store(line, capsys):

@@ -73,7 +73,7 @@ class Host:
     name = title = version = ""
     packages = program = ()
     form = "claude"
-    server = "plan"
+    tool = "mcp__plan__plan"  # ours, where it is called before it is shown
     own_tool = None
     shell_tool = ("Bash", "command", {})
     compact = None
@@ -130,6 +130,7 @@ class Claude(Host):
     name, title, version = "claude", "Claude Code", "2.1.330"
     packages = (f"@anthropic-ai/claude-code-linux-x64@{version}",)
     program = ("node_modules/@anthropic-ai/claude-code-linux-x64/claude",)
+    tool = "mcp__plugin_todoplan_plan__plan"
     own_tool = "TaskCreate, TaskUpdate"
     compact = "/compact"
     shell_tool = ("Bash", "command", {"description": "work"})

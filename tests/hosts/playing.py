@@ -92,12 +92,11 @@ class Player:
         Return a call that loads the tools of a step, where the host shows none before.
         """
         made = [call.name for each in step.calls for call in self._made(each, names)]
-        wanted = ["plan" if name == _DEFERRED else name for name in made]
+        wanted = [self.host.tool if name == _DEFERRED else name for name in made]
         found = [name for _, name in names if name in _SEARCH]
         if not found or {*wanted} <= {name for _, name in names} | {"Bash"}:
             return None
-        named = {"plan": f"mcp__{self.host.server}__plan"}
-        query = ",".join(dict.fromkeys(named.get(each, each) for each in wanted))
+        query = ",".join(dict.fromkeys(wanted))
         return Call(found[0], {"query": f"select:{query}", "max_results": 5})
 
     def _ours(self, names):
@@ -121,9 +120,8 @@ class Player:
         if found := self._ours(names):
             return [Call(found[1], given, found[0])]
         if (None, _DEFERRED) in names:
-            given = {"name": f"mcp__{self.host.server}__plan", "arguments": given}
-            return [Call(_DEFERRED, given)]
-        return [Call("plan", given)]
+            return [Call(_DEFERRED, {"name": self.host.tool, "arguments": given})]
+        return [Call(self.host.tool, given)]
 
 
 def begin(host, program, place):

@@ -3,10 +3,14 @@ The plugin in the real Claude Code and Codex, against a scripted model: each scr
 right plan. `python -m tests.hosts --all` plays the scripts in the other coding agents too.
 """
 
+import re
+import sys
+
 import pytest
 from hosts.agents import HOSTS, Place
 from hosts.installing import MissingHostError, installed
-from hosts.playing import begin, play
+from hosts.model import answering
+from hosts.playing import Player, begin, play
 from hosts.scripts import SCRIPTS, Script, Step, Turn
 from support.tokens import tokens
 
@@ -61,3 +65,42 @@ def test_a_person_sees_the_plan_in_claude_code(tmp_path):
     shown = Turn("/todoplan:plan", (Step("Here is the garden."),))
     script = Script(((*plan, shown),), SCRIPTS["plan"].ends, reads=("[~] 1 Dig the beds",))
     assert not play(host, program, script, tmp_path).faults(script)
+
+
+_TERMINAL = """
+import os, pty, sys
+seen = b""
+
+def read(terminal):
+    global seen
+    if b"0/5" in seen:
+        return b""
+    data = os.read(terminal, 4096)
+    seen += data
+    return data
+
+sized = ["sh", "-c", 'stty rows 40 cols 120; exec "$@"', "sh"]
+pty.spawn(["timeout", "60", *sized, *sys.argv[1:]], read)
+"""
+
+
+def test_a_status_line_of_claude_code_shows_the_current_task(tmp_path):
+    """Of the session that the agent names, in its interface as a person sees it."""
+    host, program = program_of("claude")
+    player = Player(host, SCRIPTS["plan"], "ours", None)
+    with answering(player) as address:
+        place = Place(tmp_path, address)
+        run = begin(host, program, place)
+        command = f"{sys.executable} -m todoplan next --line"
+        settings = {"statusLine": {"type": "command", "command": command}}
+        place.write("home/.claude/settings.json", settings)
+        asked = {"hasCompletedOnboarding": True, "theme": "dark"}
+        asked |= {"customApiKeyResponses": {"approved": ["test"], "rejected": []}}
+        asked["projects"] = {str(place.work): {"hasTrustDialogAccepted": True}}
+        place.write("home/.claude/.claude.json", asked)
+        given = ["--plugin-dir", place.plugin, "--allowedTools", "mcp__plugin_todoplan_plan"]
+        line = ["-c", _TERMINAL, *program, "Do the garden.", *given]
+        shown = run(*line, program=[sys.executable]).stdout
+    # The interface moves the cursor over blanks.
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", " ", shown)
+    assert "#1 Dig the beds (in progress), 0/5" in " ".join(plain.split())

@@ -237,6 +237,10 @@ OPTIONS: dict[str, Any] = {
     "remove": _flag("--remove", "It need not wait for them any longer."),
     # Views.
     "only_ready": _flag("--ready", "Only what could be started now."),
+    "in_status_line": _flag(
+        "--line",
+        "For a status line: the plan of the session that the JSON on stdin names, or nothing.",
+    ),
     "explain": _flag("--explain", "Say of each other open task why it is not ready."),
     "last": _option("--last", "N", "So many of the last changes; 0 for all.", min=0),
     "since": _argument(

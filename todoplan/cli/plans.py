@@ -5,15 +5,17 @@ This module imports neither typer nor rich: status lines and hooks call `todopla
 `commands` has the options, `views` the history and all else that is shown to people.
 """
 
+import json
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from functools import partial
 from getpass import getuser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, cast
 
 import attrs
 
@@ -45,7 +47,7 @@ from todoplan.core.plan.questions import (
 )
 from todoplan.core.problems import Problem, explain, ids_text
 from todoplan.core.rules import PRESETS, Limits, Policy
-from todoplan.errors import PlanError, ReadError
+from todoplan.errors import PlanError, ReadError, TodoplanError
 from todoplan.render.outline import clip, event_phrases, summary
 from todoplan.stores.base import Store, follow, plan_after
 from todoplan.stores.memory import MemoryStore
@@ -264,6 +266,18 @@ class Place:
             make_project_store(path)
             tell(f"plans are kept in {path}")
         return open_store(self.address)
+
+    def of_session(self, stream: TextIO) -> "Place":
+        """
+        Return the place of the plan of a coding agent's session, unless --plan names another one.
+
+        The stream has the JSON that Claude Code gives its status line, or anything else.
+        """
+        try:
+            session_id = json.load(stream)["session_id"]
+        except (ValueError, KeyError, TypeError):
+            return self
+        return attrs.evolve(self, plan_id=self.plan_id or str(session_id))
 
     def loaded(self) -> tuple[str, Plan]:
         """Return the id of the plan, and the plan. Raises as `opened`."""
@@ -746,9 +760,14 @@ def show_where(place: Place, screen: Screen) -> None:
     screen.write(f"{place.shown}\n{named}; {plans}\n")
 
 
-def show_next(place: Place, screen: Screen) -> None:
+def show_next(place: Place, screen: Screen, *, in_status_line: bool = False) -> None:
     """Show the current or next task in one line."""
-    _, plan = place.loaded()
+    try:
+        _, plan = (place.of_session(sys.stdin) if in_status_line else place).loaded()
+    except TodoplanError:
+        if in_status_line:
+            return
+        raise
     task = next_task(plan)
     if task is None:
         text = "nothing is ready" if plan.counts.open else "nothing is open"
@@ -830,8 +849,8 @@ def run_short(arguments: Sequence[str]) -> int | None:
     match (*arguments[:1], *words):
         case ("list",) if given <= {*_OF_VIEWS, "--json", "--ready"}:
             job = partial(show_plan, place, only_ready="--ready" in flags, as_json=edit.as_json)
-        case ("next",) if given <= _OF_VIEWS:
-            job = partial(show_next, place)
+        case ("next",) if given <= {*_OF_VIEWS, "--line"}:
+            job = partial(show_next, place, in_status_line="--line" in flags)
         case ("ready",) if given <= {*_OF_VIEWS, "--explain"}:
             job = partial(show_ready, place, explain="--explain" in flags)
         case ("where",) if given <= _OF_VIEWS:
