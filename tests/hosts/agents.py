@@ -5,6 +5,7 @@ the scripted model, how it is told something, and the tools of its own.
 
 import json
 import shutil
+from pathlib import Path
 
 import attrs
 from hosts.installing import cache
@@ -21,7 +22,7 @@ class Place:
     `planning` is "ours" for the plugin, "own" for the host's own tool, "none" for neither.
     """
 
-    folder: object
+    folder: Path
     address: str
     planning: str = "ours"
 
@@ -226,7 +227,7 @@ class Gemini(Host):
     shell_tool = ("run_shell_command", "command", {"description": "work", "is_background": False})
 
     def prepare(self, place):
-        settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+        settings: dict = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
         settings |= {"privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False}}
         settings["general"] = {"enableAutoUpdate": False}
         if place.planning != "own":

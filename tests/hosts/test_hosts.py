@@ -34,17 +34,18 @@ def program_of(name):
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_ends_in_the_right_plan(host, name, tmp_path):
     """And the model is shown what the script says."""
-    if name in host[0].cannot:
-        pytest.skip(host[0].cannot[name])
-    played = play(*host, SCRIPTS[name], tmp_path)
+    agent, program = host
+    if name in agent.cannot:
+        pytest.skip(agent.cannot[name])
+    played = play(agent, program, SCRIPTS[name], tmp_path)
     assert not played.faults(SCRIPTS[name])
 
 
 def test_planning_costs_less_than_with_the_host_s_own_tool(host, tmp_path):
     """In what the model reads at the end of the conversation; the reminders are counted."""
-    work = SCRIPTS["work"]
+    (agent, program), work = host, SCRIPTS["work"]
     ours, own = (
-        play(*host, work, tmp_path / planning, planning).requests[-1]
+        play(agent, program, work, tmp_path / planning, planning).requests[-1]
         for planning in ("ours", "own")
     )
     assert tokens(ours.shown()) < tokens(own.shown())
