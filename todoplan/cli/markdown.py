@@ -113,7 +113,7 @@ def _tell(
     said = [f"from {file}: {'; '.join(phrases)}"] if phrases else []
     said += [f"to {file}: {len(done.changed)} changed tasks"] if done.changed else []
     said += [f"{file} and the plan are joined"] if done.is_first else []
-    screen.write("".join(f"{each}\n" for each in (*(said or ["no change"]), summary(done.plan))))
+    screen.show((*(said or ["no change"]), summary(done.plan)))
     for conflict in done.conflicts:
         screen.complain(f"conflict: {conflict}")
     return 0

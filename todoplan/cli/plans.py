@@ -709,7 +709,7 @@ def _edited(
     else:
         coming = ids_text(task.id for task in ready(decision.plan))
         state = summary(decision.plan) + (f"; ready: {coming}" if coming else "")
-        screen.write("".join(f"{text}\n" for text in (*(phrases or ("no change",)), state)))
+        screen.show((*(phrases or ("no change",)), state))
         for warning in decision.warnings:
             screen.complain(f"warning: {explain(warning)}")
     return REFUSED if is_refused else 0
@@ -790,7 +790,7 @@ def show_ready(place: Place, screen: Screen, *, explain: bool = False) -> None:
             for task in open_tasks(plan)
             if task.id not in ids
         ]
-    screen.write("".join(f"{row}\n" for row in rows))
+    screen.show(rows)
 
 
 def _why_not(plan: Plan, task: Task) -> Iterator[str]:

@@ -369,7 +369,7 @@ def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) 
         if plan_id is not None:
             rows.append(f"plan {plan_id!r}, revision {plan.revision}: {summary(plan)}")
             rows += [f"  {each.code}: {explain(each)}" for each in problems] or ["  keeps them"]
-        screen.write("".join(f"{row}\n" for row in rows))
+        screen.show(rows)
     return REFUSED if problems else 0
 
 
