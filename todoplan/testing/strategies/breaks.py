@@ -11,13 +11,14 @@ tool, or a field of a list's entries. The expected result is one of:
 - `refused`: nothing is changed.
 - `ruled`: the arguments are valid, and a rule of the policy decides.
 
-The issues cited next to a break show where it was seen.
+Each break is a function that spoils arguments, or a row of `_values`. The function's name is that
+of the break. The issues cited next to a break show where it was seen.
 """
 
 import copy
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import attrs
@@ -35,6 +36,15 @@ from todoplan.testing.strategies.text import titles
 OMITTED: Any = object()
 """A marker for a spot whose argument is left out."""
 
+Expected = Literal["taken", "repaired", "guessed", "refused", "ruled"]
+Given = dict[str, Any]
+Pair = tuple[Any, Any]
+"""What is sent, and what it means."""
+
+_Make = Callable[[DrawFn, Tool, Plan], Pair]
+_Fits = Callable[[Tool, Plan], bool]
+_Here = Callable[[Field], bool]
+
 
 @attrs.frozen(eq=False)
 class Spot:
@@ -48,48 +58,38 @@ class Spot:
         """The field at the spot."""
         return self.inner or self.outer
 
-    def put(self, given: dict[str, Any], value: Any) -> dict[str, Any]:
-        """Return a copy of the arguments with a value at the spot."""
+    def put(self, given: Given, value: Any, key: str = "") -> Given:
+        """Return a copy of the arguments with a value at the spot, or under a key beside it."""
         # A copy, because the drawn arguments are also the meaning of the broken ones.
         changed = copy.deepcopy(given)
-        _set(self.holder(changed), self.field.name, value)
+        holder, name = self.holder(changed), key or self.field.name
+        if value is OMITTED:
+            holder.pop(name, None)
+        else:
+            holder[name] = value
         return changed
 
-    def holder(self, given: dict[str, Any]) -> dict[str, Any]:
+    def renamed(self, given: Given, key: str) -> Given:
+        """Return a copy of the arguments with the spot's value under another key."""
+        value = self.holder(given)[self.field.name]
+        return self.put(self.put(given, OMITTED), value, key)
+
+    def holder(self, given: Given) -> Given:
         """Return the object that has the spot as a key."""
-        if self.inner is None:
-            return given
-        first: dict[str, Any] = given[self.outer.name][0]
-        return first
+        return given if self.inner is None else given[self.outer.name][0]
+
+    def arguments(self, tool: Tool, plan: Plan, *, sparse: bool = False) -> SearchStrategy[Given]:
+        """Draw well-formed arguments that have a value at the spot."""
+        within = self.inner.name if self.inner else ""
+        return arguments_of(tool, plan, self.outer.name, within, sparse=sparse)
 
 
-def _set(holder: dict[str, Any], name: str, value: Any) -> None:
-    if value is OMITTED:
-        holder.pop(name, None)
-    else:
-        holder[name] = value
-
-
-def spots(tool: Tool, *kinds: Kind) -> Iterator[Spot]:
-    """Yield the published spots of these kinds, or of all kinds if none is given."""
-    for outer in tool.fields:
-        if outer.hidden:
-            continue
-        if not kinds or outer.kind in kinds:
-            yield Spot(outer)
-        for inner in outer.items:
-            if not inner.hidden and (not kinds or inner.kind in kinds):
-                yield Spot(outer, inner)
-
-
-Expected = Literal["taken", "repaired", "guessed", "refused", "ruled"]
-Given = dict[str, Any]
-Pair = tuple[Any, Any]
-"""What is sent, and what it means."""
-
-_Make = Callable[[DrawFn, Tool, Plan], Pair]
-_Fits = Callable[[Tool, Plan], bool]
-_Here = Callable[[Field], bool]
+def _spots(tool: Tool, *kinds: Kind) -> list[Spot]:
+    """Return the published spots of these kinds, or of all kinds if none is given."""
+    shown = [field for field in tool.fields if not field.hidden]
+    spots = (Spot(outer, inner) for outer in shown for inner in (None, *outer.items))
+    published = [spot for spot in spots if not spot.field.hidden]
+    return [spot for spot in published if not kinds or spot.field.kind in kinds]
 
 
 @attrs.frozen(eq=False)
@@ -109,87 +109,119 @@ class Break:
     raw: bool = False
 
 
-def of_whole(
-    name: str,
+BREAKS: dict[str, Break] = {}
+"""All breaks, by name."""
+
+
+# -------- ways to declare a break --------
+
+
+def _add(  # noqa: PLR0913 - the fields of a break
+    spoil: Callable[..., Any],
     expected: Expected,
     about: str,
-    spoil: Callable[[DrawFn, Given], Any],
-    fits: _Fits | None = None,
-) -> Break:
-    """
-    Return a break of the call's JSON text. Without `fits`, the call has at least one argument.
-    """
-
-    def make(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
-        # At least one argument: `{}` has nothing to repeat, wrap or truncate.
-        must = draw(st.sampled_from([*spots(tool)])).outer.name if fits is None else ""
-        given = draw(arguments_of(tool, plan, must))
-        return spoil(draw, given), given
-
-    return Break(name, expected, about, make, fits or _has_arguments, raw=True)
-
-
-def _has_arguments(tool: Tool, _: Plan) -> bool:
-    return any(spots(tool))
-
-
-def given_with(
-    spot: Spot, tool: Tool, plan: Plan, *, sparse: bool = False
-) -> SearchStrategy[Given]:
-    """Draw well-formed arguments that have a value at the spot."""
-    within = spot.inner.name if spot.inner else ""
-    return arguments_of(tool, plan, spot.outer.name, within, sparse=sparse)
-
-
-def of_spot(  # noqa: PLR0913 - the first five say what every break says
-    name: str,
-    expected: Expected,
-    about: str,
-    kinds: tuple[Kind, ...],
-    spoil: Callable[[DrawFn, Spot, Given, Plan], Pair],
+    make: _Make,
+    fits: _Fits,
     *,
+    raw: bool,
+) -> None:
+    name = spoil.__name__.removeprefix("_")
+    BREAKS[name] = Break(name, expected, about, make, fits, raw)
+
+
+def _tool(expected: Expected, about: str, fits: _Fits) -> Callable[[_Make], _Make]:
+    """Declare a break whose function makes both from a tool and a plan."""
+
+    def declare(make: _Make) -> _Make:
+        _add(make, expected, about, make, fits, raw=False)
+        return make
+
+    return declare
+
+
+_SpoilText = Callable[[DrawFn, Given], str]
+
+
+def _text(
+    expected: Expected, about: str, fits: _Fits | None = None
+) -> Callable[[_SpoilText], _SpoilText]:
+    """Declare a break of the call's JSON text. Without `fits`, it has at least one argument."""
+
+    def declare(spoil: _SpoilText) -> _SpoilText:
+        def make(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
+            # At least one argument: `{}` has nothing to repeat, wrap or truncate.
+            must = "" if fits else draw(st.sampled_from(_spots(tool))).outer.name
+            given = draw(arguments_of(tool, plan, must))
+            return spoil(draw, given), given
+
+        _add(spoil, expected, about, make, fits or (lambda tool, _: bool(_spots(tool))), raw=True)
+        return spoil
+
+    return declare
+
+
+_SpoilSpot = Callable[[DrawFn, Spot, Given, Plan], Pair]
+
+
+def _spot(
+    expected: Expected,
+    about: str,
+    *kinds: Kind,
     here: _Here = lambda _: True,
     sparse: bool = False,
     raw: bool = False,
-) -> Break:
-    """
-    Return a break at a field of these kinds; `spoil` gets arguments in which the field is present.
-    """
+) -> Callable[[_SpoilSpot], _SpoilSpot]:
+    """Declare a break at a field of these kinds. The arguments have a value for the field."""
 
-    def fitting(tool: Tool) -> list[Spot]:
-        return [spot for spot in spots(tool, *kinds) if here(spot.field)]
+    def declare(spoil: _SpoilSpot) -> _SpoilSpot:
+        def fitting(tool: Tool) -> list[Spot]:
+            return [spot for spot in _spots(tool, *kinds) if here(spot.field)]
 
-    def make(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
-        spot = draw(st.sampled_from(fitting(tool)))
-        return spoil(draw, spot, draw(given_with(spot, tool, plan, sparse=sparse)), plan)
+        def make(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
+            spot = draw(st.sampled_from(fitting(tool)))
+            return spoil(draw, spot, draw(spot.arguments(tool, plan, sparse=sparse)), plan)
 
-    return Break(name, expected, about, make, lambda tool, _: bool(fitting(tool)), raw)
+        _add(spoil, expected, about, make, lambda tool, _: bool(fitting(tool)), raw=raw)
+        return spoil
+
+    return declare
 
 
-def of_values(  # noqa: PLR0913 - the first five say what every break says
+def _values(  # noqa: PLR0913 - the first five say what every break says
     name: str,
     expected: Expected,
     about: str,
     kinds: tuple[Kind, ...],
-    pairs: SearchStrategy[Pair] | Callable[[Field, Plan], SearchStrategy[Pair]],
+    pairs: Sequence[Pair] | Callable[[Field, Plan], Sequence[Pair]],
     *,
     here: _Here = lambda _: True,
     sparse: bool = False,
-) -> Break:
-    """
-    Return a break of one value: pairs of the value sent for the field, and the value it means.
-    """
+) -> None:
+    """Declare a break of one value: pairs of the value sent for a field, and the value it means."""
 
     def spoil(draw: DrawFn, spot: Spot, given: Given, plan: Plan) -> Pair:
-        drawn = pairs if isinstance(pairs, SearchStrategy) else pairs(spot.field, plan)
-        bad, good = draw(drawn)
+        bad, good = draw(st.sampled_from(pairs(spot.field, plan) if callable(pairs) else pairs))
         return spot.put(given, bad), spot.put(given, good)
 
-    return of_spot(name, expected, about, kinds, spoil, here=here, sparse=sparse)
+    spoil.__name__ = name
+    _spot(expected, about, *kinds, here=here, sparse=sparse)(spoil)
 
 
-# json.loads accepts all of these, and reads 1e999 as infinity.
-_ENDLESS = ("NaN", "Infinity", "-Infinity", "1e999", "-1e999")
+def _refused(*values: Any) -> list[Pair]:
+    return [(value, None) for value in values]
+
+
+def _as_is(*values: Any) -> list[Pair]:
+    return [(value, value) for value in values]
+
+
+def _needed(field: Field) -> bool:
+    return field.required and not field.lenient
+
+
+# -------- the call's JSON text --------
+
+
 # Seen in claude-code#83088, #48679, #44826, #61375.
 _CLOSERS = ("</invoke>", "</parameter>\n</invoke>", "</invoke></function_calls>\n")
 _LARGEST = 1_048_576  # `InputLimits.chars`
@@ -201,29 +233,66 @@ def _dumped(value: Any, times: int) -> str:
     return str(value)
 
 
-def _encoded_text(draw: DrawFn, given: Given) -> str:
-    return _dumped(given, draw(st.integers(2, 4)))
-
-
 def _with(given: Given, value: str) -> str:
     """Return the JSON text with one more key, whose value is inserted unchanged."""
     return json.dumps(given | {"because": 0})[:-2] + value + "}"
 
 
-def _nested(draw: DrawFn, given: Given) -> str:
-    # Above our own limit (32), and above that of Python 3.11, where json.loads raises
-    # RecursionError.
-    depth = draw(st.sampled_from([40, 2_000]))
-    return _with(given, "[" * depth + "]" * depth)
+def _twice(given: Given, draw: DrawFn, *, same: bool) -> str:
+    key = draw(st.sampled_from(sorted(given)))
+    # json.loads silently keeps the last value.
+    again = given[key] if same else "something else"
+    return f"{json.dumps(given)[:-1]}, {json.dumps(key)}: {json.dumps(again)}}}"
 
 
-def _noisy(draw: DrawFn, given: Given) -> str:
+# Seen in kimi-cli#2513, #2572, livekit#5411, quarkus-lc4j#2569, OpenManus#989.
+@_text("repaired", "the JSON text of a JSON text, up to three times")
+def _encoded(draw: DrawFn, given: Given) -> str:
+    return _dumped(given, draw(st.integers(2, 4)))
+
+
+@_text("refused", "the JSON text of a JSON text, over and over")
+def _encoded_too_often(_: DrawFn, given: Given) -> str:
+    return _dumped(given, 9)
+
+
+# learn-claude-code#342, mlx-lm#1004, vllm#43238; atropos#478 replaces the quotes.
+@_text("repaired", "a Python literal")
+def _python_repr(_: DrawFn, given: Given) -> str:
+    return repr(given)
+
+
+@_text("repaired", "a comma behind the last argument")
+def _trailing_comma(_: DrawFn, given: Given) -> str:
+    return json.dumps(given)[:-1] + ",}"
+
+
+@_text("guessed", "a comment beside the arguments")
+def _comment(draw: DrawFn, given: Given) -> str:
     text = json.dumps(given)
     # A dropped comment may have said that the other tasks stay (law 17).
     return draw(st.sampled_from([f"{text} // all of it", f"/* the call */ {text}"]))
 
 
-def _cut_text(draw: DrawFn, given: Given) -> str:
+@_text("repaired", "a Markdown code fence around them")
+def _code_fence(draw: DrawFn, given: Given) -> str:
+    return f"```{draw(st.sampled_from(['json', '']))}\n{json.dumps(given)}\n```"
+
+
+@_text("taken", "a byte order mark before them")
+def _byte_order_mark(_: DrawFn, given: Given) -> str:
+    return "\ufeff" + json.dumps(given)
+
+
+@_spot("taken", "a line end in a string that JSON wants escaped", Kind.LINE, Kind.TEXT, raw=True)
+def _raw_newline(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
+    text = json.dumps(spot.put(given, "first line")).replace("first line", "first\nline")
+    return text, spot.put(given, "first\nline")
+
+
+# lobehub#13817, jac#6766, ruby_llm#829. json_repair closes it: `"status":"pen` is "pen" then.
+@_text("refused", "cut off, as by the output limit")
+def _truncated(draw: DrawFn, given: Given) -> str:
     text = json.dumps(given)
     return text[: draw(st.integers(1, len(text) - 1).filter(lambda end: _ends_open(text[:end])))]
 
@@ -237,109 +306,56 @@ def _ends_open(text: str) -> bool:
     return text[-1] not in '"]}'
 
 
-def _fenced(draw: DrawFn, given: Given) -> str:
-    return f"```{draw(st.sampled_from(['json', '']))}\n{json.dumps(given)}\n```"
+# agno#4604, hermes#112120; humux#77: truncated arguments arrive as `{}`.
+@_text("refused", "no arguments, where some are needed", lambda tool, _: not makes_sense(tool, {}))
+def _nothing(draw: DrawFn, _: Given) -> str:
+    return draw(st.sampled_from(["", "  ", "{}", "null"]))
 
 
-def _twice(given: Given, draw: DrawFn, *, same: bool) -> str:
-    key = draw(st.sampled_from(sorted(given)))
-    # json.loads silently keeps the last value.
-    again = given[key] if same else "something else"
-    return f"{json.dumps(given)[:-1]}, {json.dumps(key)}: {json.dumps(again)}}}"
+@_text("repaired", "closing tags of the model's own call format behind them")
+def _leaked_closers(draw: DrawFn, given: Given) -> str:
+    return json.dumps(given) + draw(st.sampled_from(_CLOSERS))
 
 
-def _raw_newline(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
-    text = json.dumps(spot.put(given, "first line")).replace("first line", "first\nline")
-    return text, spot.put(given, "first\nline")
+@_text("refused", "a key twice, with different values")
+def _repeated_key(draw: DrawFn, given: Given) -> str:
+    return _twice(given, draw, same=False)
 
 
-_OF_TEXTS = (
-    # Seen in kimi-cli#2513, #2572, livekit#5411, quarkus-lc4j#2569, OpenManus#989.
-    of_whole(
-        "encoded", "repaired", "the JSON text of a JSON text, up to three times", _encoded_text
-    ),
-    of_whole(
-        "encoded_too_often",
-        "refused",
-        "the JSON text of a JSON text, over and over",
-        lambda _, given: _dumped(given, 9),
-    ),
-    # learn-claude-code#342, mlx-lm#1004, vllm#43238; atropos#478 replaces the quotes.
-    of_whole("python_repr", "repaired", "a Python literal", lambda _, given: repr(given)),
-    of_whole(
-        "trailing_comma",
-        "repaired",
-        "a comma behind the last argument",
-        lambda _, given: json.dumps(given)[:-1] + ",}",
-    ),
-    of_whole("comment", "guessed", "a comment beside the arguments", _noisy),
-    of_whole("code_fence", "repaired", "a Markdown code fence around them", _fenced),
-    of_whole(
-        "byte_order_mark",
-        "taken",
-        "a byte order mark before them",
-        lambda _, given: "\ufeff" + json.dumps(given),
-    ),
-    of_spot(
-        "raw_newline",
-        "taken",
-        "a line end in a string that JSON wants escaped",
-        (Kind.LINE, Kind.TEXT),
-        _raw_newline,
-        raw=True,
-    ),
-    # lobehub#13817, jac#6766, ruby_llm#829. json_repair closes it: `"status":"pen` is "pen" then.
-    of_whole("truncated", "refused", "cut off, as by the output limit", _cut_text),
-    of_whole(
-        # agno#4604, hermes#112120; humux#77: truncated arguments arrive as `{}`.
-        "nothing",
-        "refused",
-        "no arguments, where some are needed",
-        lambda draw, _: draw(st.sampled_from(["", "  ", "{}", "null"])),
-        fits=lambda tool, _: not makes_sense(tool, {}),
-    ),
-    of_whole(
-        "leaked_closers",
-        "repaired",
-        "closing tags of the model's own call format behind them",
-        lambda draw, given: json.dumps(given) + draw(st.sampled_from(_CLOSERS)),
-    ),
-    of_whole(
-        "repeated_key",
-        "refused",
-        "a key twice, with different values",
-        lambda draw, given: _twice(given, draw, same=False),
-    ),
-    of_whole(
-        "repeated_key_same",
-        "taken",
-        "a key twice, with one value",
-        lambda draw, given: _twice(given, draw, same=True),
-    ),
-    of_whole(
-        "endless_number",
-        "refused",
-        "NaN or an infinite number",
-        lambda draw, given: _with(given, draw(st.sampled_from(_ENDLESS))),
-    ),
-    of_whole(
-        "giant_number",
-        "refused",
-        # Beyond 64 bits, and beyond the 4,300 digits at which int() raises ValueError.
-        "a number of more digits than a computer counts with",
-        lambda draw, given: _with(given, draw(st.sampled_from(["1" * 19, "9" * 4_301]))),
-    ),
-    of_whole("deep_nesting", "refused", "lists in lists, deeper than any plan", _nested),
-    of_whole(
-        "too_large",
-        "refused",
-        "more than a megabyte",
-        lambda _, given: json.dumps(given) + " " * _LARGEST,
-    ),
-)
+@_text("taken", "a key twice, with one value")
+def _repeated_key_same(draw: DrawFn, given: Given) -> str:
+    return _twice(given, draw, same=True)
 
 
-_LISTS = (Kind.ITEMS, Kind.IDS, Kind.REFS)
+@_text("refused", "NaN or an infinite number")
+def _endless_number(draw: DrawFn, given: Given) -> str:
+    # json.loads accepts all of these, and reads 1e999 as infinity.
+    endless = ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"]
+    return _with(given, draw(st.sampled_from(endless)))
+
+
+@_text("refused", "a number of more digits than a computer counts with")
+def _giant_number(draw: DrawFn, given: Given) -> str:
+    # Beyond 64 bits, and beyond the 4,300 digits at which int() raises ValueError.
+    return _with(given, draw(st.sampled_from(["1" * 19, "9" * 4_301])))
+
+
+@_text("refused", "lists in lists, deeper than any plan")
+def _deep_nesting(draw: DrawFn, given: Given) -> str:
+    # Above our own limit (32), and above that of Python 3.11, where json.loads raises
+    # RecursionError.
+    depth = draw(st.sampled_from([40, 2_000]))
+    return _with(given, "[" * depth + "]" * depth)
+
+
+@_text("refused", "more than a megabyte")
+def _too_large(_: DrawFn, given: Given) -> str:
+    return json.dumps(given) + " " * _LARGEST
+
+
+# -------- lists --------
+
+
 # One more than `InputLimits.items`.
 _MANY = 1_001
 # When these were read as a list of one or none, each emptied a plan and the reply was ok (law 17).
@@ -347,54 +363,67 @@ _NO_LISTS = (
     *("null", "undefined", "None", "true", "x", "same as before", "[object Object]"),
     *("{content: 'Write', status: 'pending'}", "[a, b, c]", "[1, 2", "<todos>", "- a", "1. a"),
 )
+_LISTS = (Kind.ITEMS, Kind.IDS, Kind.REFS)
+_MARKED = {" ": "pending", "x": "completed", "~": "in_progress"}
 
 
-def _encoded(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
-    # Seen in opencode#10813, kilocode#10168, hermes#14185, oh-my-openagent#625, jcode#357.
-    text = spot.holder(given)[spot.field.name]
-    for __ in range(draw(st.integers(1, 3))):
-        text = json.dumps(text)
-    return spot.put(given, text), given
+# Seen in opencode#10813, kilocode#10168, hermes#14185, oh-my-openagent#625, jcode#357.
+@_spot("repaired", "a list as its JSON text, up to three times", *_LISTS)
+def _list_as_text(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
+    return spot.put(
+        given, _dumped(spot.holder(given)[spot.field.name], draw(st.integers(1, 3)))
+    ), given
 
 
-def _cut(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
+@_spot("refused", "the JSON text of a list, cut off", *_LISTS)
+def _list_cut_off(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
     text = json.dumps(given[spot.outer.name])
     return spot.put(given, text[: draw(st.integers(1, len(text) - 1))]), None
 
 
-def _with_entry(
-    name: str, expected: Expected, about: str, spoil: Callable[[dict[str, Any], list[Any]], Pair]
-) -> Break:
-    """Return a break of a list's first entry, which is an object."""
-
-    def fitting(tool: Tool) -> list[Spot]:
-        return [spot for spot in spots(tool) if spot.inner]
-
-    def make(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
-        spot = draw(st.sampled_from(fitting(tool)))
-        given = draw(given_with(spot, tool, plan))
-        entry, *rest = given[spot.outer.name]
-        sent, meant = spoil(entry, rest)
-        return given | {spot.outer.name: sent}, given | {spot.outer.name: meant}
-
-    return Break(name, expected, about, make, lambda tool, _: bool(fitting(tool)))
+def _with_entries(tool: Tool) -> list[Spot]:
+    return [spot for spot in _spots(tool) if spot.inner]
 
 
-def _entry_text(entry: dict[str, Any], rest: list[Any]) -> Pair:
-    # kimi-cli#2513, livekit#5411: only the entry is encoded once more.
-    return [json.dumps(entry), *rest], [entry, *rest]
+def _entries(draw: DrawFn, tool: Tool, plan: Plan) -> tuple[Given, str, list[Any]]:
+    """Draw arguments with a list of objects; return them, the list's name and the list."""
+    spot = draw(st.sampled_from(_with_entries(tool)))
+    given = draw(spot.arguments(tool, plan))
+    return given, spot.outer.name, given[spot.outer.name]
 
 
-def _one_entry(entry: dict[str, Any], _: list[Any]) -> Pair:
-    # SonettoHere#319. Ambiguous: it may be the only entry of the list, or the only one that
-    # changed.
-    return entry, [entry]
+# kimi-cli#2513, livekit#5411: only the entry is encoded once more.
+@_tool("repaired", "an entry as its JSON text", lambda tool, _: bool(_with_entries(tool)))
+def _entry_as_text(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
+    given, name, (first, *rest) = _entries(draw, tool, plan)
+    return given | {name: [json.dumps(first), *rest]}, given
 
 
+# SonettoHere#319. Ambiguous: it may be the only entry of the list, or the only one that changed.
+@_tool("guessed", "one entry instead of a list", lambda tool, _: bool(_with_entries(tool)))
+def _one_entry(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
+    given, name, (first, *_) = _entries(draw, tool, plan)
+    return given | {name: first}, given | {name: [first]}
+
+
+@_spot("refused", "a text instead of a list of entries", Kind.ITEMS, here=lambda f: not f.adds)
 def _bare_text(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
     return spot.put(given, draw(st.sampled_from(_NO_LISTS) | titles())), None
 
 
+def _titled(field: Field) -> bool:
+    """Return whether an entry needs only its title."""
+    title, *rest = field.items
+    return title.kind is Kind.LINE and not any(map(_needed, rest))
+
+
+def _status(field: Field) -> Field | None:
+    """Return the status field of a list's entries."""
+    status = next((inner for inner in field.items if inner.kind is Kind.STATUS), None)
+    return None if status is None or status.hidden else status
+
+
+@_spot("taken", "titles instead of entries", Kind.ITEMS, here=_titled)
 def _list_of_titles(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
     # Without surrounding spaces: in bare titles, indentation means nesting.
     listed = draw(st.lists(titles().map(str.strip), min_size=1, max_size=3))
@@ -402,39 +431,19 @@ def _list_of_titles(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
     return spot.put(given, listed), spot.put(given, [{name: text} for text in listed])
 
 
+@_spot(
+    "guessed",
+    "a Markdown checklist instead of a list",
+    Kind.ITEMS,
+    here=lambda field: bool(_status(field)) and _titled(field),
+)
 def _checklist(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
     listed = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3))
-    marks = [draw(st.sampled_from([" ", "x", "~"])) for _ in listed]
-    name, status = (field.name for field in _titled(spot.field))
-    lines = "\n".join(f"- [{mark}] {text}" for mark, text in zip(marks, listed, strict=True))
-    meant = [{name: t, status: _MARKED[m]} for m, t in zip(marks, listed, strict=True)]
+    marked = [(draw(st.sampled_from([*_MARKED])), text) for text in listed]
+    title, status = spot.field.items[0].name, getattr(_status(spot.field), "name", "")
+    lines = "\n".join(f"- [{mark}] {text}" for mark, text in marked)
+    meant = [{title: text, status: _MARKED[mark]} for mark, text in marked]
     return spot.put(given, lines), spot.put(given, meant)
-
-
-_MARKED = {" ": "pending", "x": "completed", "~": "in_progress"}
-
-
-def _titled(field: Field) -> tuple[Field, ...]:
-    """Return the title and status fields of a list's entries, or nothing if they have no status."""
-    status = next((inner for inner in field.items if inner.kind is Kind.STATUS), None)
-    return (field.items[0], status) if status and not status.hidden else ()
-
-
-def _only_title_needed(field: Field) -> bool:
-    title, *rest = field.items
-    return title.kind is Kind.LINE and not any(f.required and not f.lenient for f in rest)
-
-
-def _in_itself(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
-    # openclaw#142304: models imitate what is in their history, about 127 times in that report.
-    wrapped = given[spot.outer.name]
-    for __ in range(draw(st.integers(1, 2))):
-        wrapped = {spot.outer.name: wrapped}
-    return spot.put(given, wrapped), given
-
-
-def _many(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
-    return spot.put(given, ["a"] * _MANY), None
 
 
 def _listed(tool: Tool) -> list[Field]:
@@ -444,61 +453,35 @@ def _listed(tool: Tool) -> list[Field]:
     return lists if alone else []
 
 
+@_tool("guessed", "the list alone instead of the arguments", lambda tool, _: bool(_listed(tool)))
 def _bare_list(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
     name = _listed(tool)[0].name
     listed = draw(arguments_of(tool, plan, name))[name]
     return listed, {name: listed}
 
 
-_ENTRIES = (Kind.ITEMS,)
+@_spot("refused", "more entries than one call may bring", Kind.ITEMS)
+def _too_many(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
+    return spot.put(given, ["a"] * _MANY), None
 
-_OF_LISTS = (
-    of_spot(
-        "list_as_text", "repaired", "a list as its JSON text, up to three times", _LISTS, _encoded
-    ),
-    of_spot("list_cut_off", "refused", "the JSON text of a list, cut off", _LISTS, _cut),
-    _with_entry("entry_as_text", "repaired", "an entry as its JSON text", _entry_text),
-    _with_entry("one_entry", "guessed", "one entry instead of a list", _one_entry),
-    of_spot(
-        "bare_text",
-        "refused",
-        "a text instead of a list of entries",
-        _ENTRIES,
-        _bare_text,
-        here=lambda field: not field.adds,
-    ),
-    of_spot(
-        "list_of_titles",
-        "taken",
-        "titles instead of entries",
-        _ENTRIES,
-        _list_of_titles,
-        here=_only_title_needed,
-    ),
-    of_spot(
-        "checklist",
-        "guessed",
-        "a Markdown checklist instead of a list",
-        _ENTRIES,
-        _checklist,
-        here=lambda field: bool(_titled(field)) and _only_title_needed(field),
-    ),
-    Break(
-        "bare_list",
-        "guessed",
-        "the list alone instead of the arguments",
-        _bare_list,
-        lambda tool, _: bool(_listed(tool)),
-    ),
-    of_spot("too_many", "refused", "more entries than one call may bring", _ENTRIES, _many),
-    of_spot("list_in_list", "guessed", "a list in an object of its own name", _ENTRIES, _in_itself),
-)
+
+# openclaw#142304: models imitate what is in their history, about 127 times in that report.
+@_spot("guessed", "a list in an object of its own name", Kind.ITEMS)
+def _list_in_list(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
+    wrapped = given[spot.outer.name]
+    for __ in range(draw(st.integers(1, 2))):
+        wrapped = {spot.outer.name: wrapped}
+    return spot.put(given, wrapped), given
+
+
+# -------- keys --------
 
 
 # The call's own envelope: openclaw#142304, apex#666, ollama#11805, hermes#100979.
 _WRAPPERS = ("arguments", "input", "parameters")
 
 
+@_spot("guessed", "the arguments in a wrapper")
 def _wrapped(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
     key = draw(st.sampled_from(_WRAPPERS))
     inner = draw(st.sampled_from([given, json.dumps(given)]))
@@ -506,22 +489,23 @@ def _wrapped(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
     return named | {key: inner}, given
 
 
-def _deep(_: DrawFn, __: Spot, given: Given, ___: Plan) -> Pair:
+@_spot("refused", "a wrapper in a wrapper, over and over")
+def _wrapped_too_deep(_: DrawFn, __: Spot, given: Given, ___: Plan) -> Pair:
     # Five levels; intake unwraps three.
     return {"input": {"input": {"input": {"input": {"input": given}}}}}, None
 
 
-def _siblings(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
+@_spot("refused", "more arguments beside a wrapper")
+def _wrapper_siblings(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
     # Whichever half were used, the other would be silently lost.
     return {draw(st.sampled_from(_WRAPPERS)): given, "because": "I think so"}, None
 
 
-def _extra(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
-    # Seen in hermes#100979. Ignored, since the required arguments are present.
+# Seen in hermes#100979. Ignored, since the required arguments are present.
+@_spot("repaired", "an argument that is none")
+def _extra_key(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
     extra = draw(st.sampled_from(["I think so", 1, True, ["x"]]))
-    more = json.loads(json.dumps(given))
-    spot.holder(more)["because"] = extra
-    return more, given
+    return spot.put(given, extra, "because"), given
 
 
 def _styles(field: Field) -> list[str]:
@@ -532,61 +516,38 @@ def _styles(field: Field) -> list[str]:
     return [style for style in dict.fromkeys(styles) if style != field.name]
 
 
-def _aliases(spot: Spot, tool_fields: tuple[Field, ...]) -> list[str]:
-    beside = spot.outer.items if spot.inner else tool_fields
-    # An alias of one field may be the name of another field of this tool.
-    return [word for word in spot.field.aliases if meant_by(word, beside)[0] is spot.field]
+@_spot("taken", "a key in another spelling")
+def _key_style(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
+    return spot.renamed(given, draw(st.sampled_from(_styles(spot.field)))), given
 
 
-def _renamed(spot: Spot, given: Given, key: str) -> Given:
-    changed: Given = json.loads(json.dumps(given))
-    holder = spot.holder(changed)
-    holder[key] = holder.pop(spot.field.name)
-    return changed
+def _synonyms(tool: Tool) -> Iterator[tuple[Spot, str]]:
+    for spot in _spots(tool):
+        beside = spot.outer.items if spot.inner else tool.fields
+        # An alias of one field may be the name of another field of this tool.
+        fitting = (word for word in spot.field.aliases if meant_by(word, beside)[0] is spot.field)
+        yield from ((spot, word) for word in fitting)
 
 
-def _styled(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
-    return _renamed(spot, given, draw(st.sampled_from(_styles(spot.field)))), given
-
-
-def _both(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
-    changed: Given = json.loads(json.dumps(given))
-    # Which one is meant cannot be known; json.loads would use the last.
-    spot.holder(changed)[draw(st.sampled_from(_styles(spot.field)))] = "something else"
-    return changed, None
-
-
-def _synonyms(tool: Tool) -> list[tuple[Spot, str]]:
-    return [(spot, word) for spot in spots(tool) for word in _aliases(spot, tool.fields)]
-
-
+@_tool("taken", "a key as another system calls it", lambda tool, _: any(_synonyms(tool)))
 def _synonym(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
-    spot, word = draw(st.sampled_from(_synonyms(tool)))
-    given = draw(given_with(spot, tool, plan))
-    return _renamed(spot, given, word), given
+    spot, word = draw(st.sampled_from([*_synonyms(tool)]))
+    given = draw(spot.arguments(tool, plan))
+    return spot.renamed(given, word), given
 
 
-_ANY: tuple[Kind, ...] = ()
+@_spot("refused", "a key in two spellings that contradict")
+def _both_spellings(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
+    # Which one is meant cannot be known; json.loads would use the last.
+    return spot.put(given, "something else", draw(st.sampled_from(_styles(spot.field)))), None
 
-_OF_KEYS = (
-    of_spot("wrapped", "guessed", "the arguments in a wrapper", _ANY, _wrapped),
-    of_spot("wrapped_too_deep", "refused", "a wrapper in a wrapper, over and over", _ANY, _deep),
-    of_spot("wrapper_siblings", "refused", "more arguments beside a wrapper", _ANY, _siblings),
-    of_spot("extra_key", "repaired", "an argument that is none", _ANY, _extra),
-    of_spot("key_style", "taken", "a key in another spelling", _ANY, _styled),
-    Break(
-        "synonym",
-        "taken",
-        "a key as another system calls it",
-        _synonym,
-        lambda tool, _: bool(_synonyms(tool)),
-    ),
-    of_spot("both_spellings", "refused", "a key in two spellings that contradict", _ANY, _both),
-)
+
+# -------- values --------
 
 
 _TEXTS = (Kind.LINE, Kind.TEXT)
 _STATUSES = (Kind.STATUS, Kind.STATUS_OR_DELETED)
+_RANK = (Kind.PRIORITY,)
 # Seen in comfyui-mcp#1018, #1022, kimi-code#1016, agentuity#1215, reflectt#750.
 _WORDS = {
     "pending": "todo open not_started Pending",
@@ -609,29 +570,86 @@ _WRONG: dict[Kind, tuple[Any, ...]] = {
     Kind.METADATA: ("x", 3, [1]),
     Kind.ITEMS: (5, True, [5]),
 }
-_CLEARABLE = (*_STATUSES, Kind.PRIORITY, Kind.METADATA, Kind.MINUTES, Kind.DATE, Kind.FLAG)
+_CLEARABLE = (*_STATUSES, *_RANK, Kind.METADATA, Kind.MINUTES, Kind.DATE, Kind.FLAG)
+
+_values("status_word", "repaired", "a status in other words", _STATUSES, _SPELLINGS)
+_values(
+    "unknown_status",
+    "refused",
+    "a status that there is not",
+    _STATUSES,
+    # opencode#1354, orch#3210, #3255; eliza#28209: pending is not a fallback.
+    _refused("changes_made", "verified", "\u2717"),
+)
+_values(
+    # Seen in pydantic-ai-todo#29, #34: an entry without a status is new, so it is pending.
+    "missing_status",
+    "taken",
+    "an entry without its status",
+    (Kind.STATUS,),
+    _as_is(OMITTED),
+    here=lambda field: field.lenient,
+)
+_values("priority_word", "repaired", "a priority in other words", _RANK, _RANKS)
+_values("unknown_priority", "refused", "a priority that there is not", _RANK, _refused("whatever"))
+# smolagents#1538, inspect_ai#1477, inspector#328; OpenAI's strict mode requires it.
+_values("null", "taken", "null for what may be left out", _CLEARABLE, [(None, OMITTED)])
+_values("null_needed", "refused", "null for what is needed", (), _refused(None), here=_needed)
+_values(
+    "word_none",
+    "repaired",
+    'the word "None" for a status or a priority',
+    (*_STATUSES, *_RANK),
+    [(word, OMITTED) for word in ("None", "null", "none")],
+)
+# A title may be this word; a status or a priority cannot.
+_values("title_none", "taken", 'the word "None" as a text', _TEXTS, _as_is("None", "null"))
+_BLANK = _refused("", "   ", "\n")
+_values("empty_title", "refused", "an empty text", (Kind.LINE,), _BLANK, here=_needed)
+_values("number_as_text", "repaired", "a number for a text", _TEXTS, [(404, "404")])
+_values(
+    "wrong_type",
+    "refused",
+    "a value of another type",
+    tuple(_WRONG),
+    lambda field, _: _refused(*_WRONG[field.kind]),
+)
+_values("minutes_text", "repaired", "minutes as a text", (Kind.MINUTES,), [("30", 30)])
+_FLAGS = [("true", True), ("no", False), (1, True)]
+_values("flag_word", "repaired", "a flag as a word", (Kind.FLAG,), _FLAGS)
+# agent-zero#1773, hermes#44376: json.dumps can write it, UTF-8 cannot.
+_HALVES = [("a\ud800", "a\ufffd"), ("a\ud83d\ude00", "a\U0001f600")]
+_values("lone_surrogate", "repaired", "half a character", _TEXTS, _HALVES)
+# langgraph#1878; PostgreSQL accepts no NUL in a text.
+_values("nul", "repaired", "a NUL in a text", _TEXTS, [("a\x00b", "ab")])
+# Of the control characters only NUL is dropped; the others are kept, and renderers escape them
+# (law 14).
+_CONTROL = _as_is("a\x1b[31mb\x85")
+_values("control", "taken", "another control character in a text", _TEXTS, _CONTROL)
+# mcp-execution#430, Decepticon#480, bat#3862: the model reads what a person does not see.
+_HIDDEN = [("a\u202eb", "ab"), ("a\u2066b\u2069", "ab"), ("a\U000e0041b", "ab")]
+_values("hidden_characters", "repaired", "bidi overrides and tag characters", _TEXTS, _HIDDEN)
+_JOINED = _as_is("a\u200db", "a\u200cb")
+_values("joiner", "taken", "joiners that scripts and emoji need", _TEXTS, _JOINED)
+_values(
+    "leaked_closers_in_text",
+    "repaired",
+    "closing tags of the model's own call format at a text's end",
+    _TEXTS,
+    [("a</parameter>\n</invoke> ", "a"), ("a</payload>", "a")],
+)
+_values(
+    # claude-code#83088: the text swallowed a field, and removing the tag would lose it.
+    "swallowed_field",
+    "refused",
+    "an argument that stands inside another one's text",
+    _TEXTS,
+    _refused('a<parameter name="status">done'),
+)
 
 
-def _all(*pairs: Pair) -> SearchStrategy[Pair]:
-    return st.sampled_from(pairs)
-
-
-def _as_is(*values: Any) -> SearchStrategy[Pair]:
-    return st.sampled_from([(value, value) for value in values])
-
-
-def _wrong(field: Field, _: Plan) -> SearchStrategy[Pair]:
-    return st.sampled_from(_WRONG[field.kind]).map(lambda value: (value, None))
-
-
-def _refused(*values: Any) -> SearchStrategy[Pair]:
-    return st.sampled_from([(value, None) for value in values])
-
-
-def _needed(field: Field) -> bool:
-    return field.required and not field.lenient
-
-
+# llxprt#1341. A rule decides: silently resetting one of them would say what nobody meant.
+@_spot("ruled", "two entries in progress", Kind.STATUS, here=lambda field: field.lenient)
 def _two_started(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
     title = spot.outer.items[0].name
     entries = [{title: text, spot.field.name: "in_progress"} for text in "ab"]
@@ -639,128 +657,13 @@ def _two_started(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
     return both, both
 
 
-def _emptied(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
+# OpenHands wipes the plan; here the rule `empty_write` asks for `clear`.
+@_spot("ruled", "a list of nothing", Kind.ITEMS, here=_needed)
+def _empty_list(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
     return spot.put(given, []), spot.put(given, [])
 
 
-_OF_VALUES: tuple[Break, ...] = (
-    of_values("status_word", "repaired", "a status in other words", _STATUSES, _all(*_SPELLINGS)),
-    of_values(
-        "unknown_status",
-        "refused",
-        "a status that there is not",
-        _STATUSES,
-        # opencode#1354, orch#3210, #3255; eliza#28209: pending is not a fallback.
-        _refused("changes_made", "verified", "\u2717"),
-    ),
-    of_values(
-        # Seen in pydantic-ai-todo#29, #34: an entry without a status is new, so it is pending.
-        "missing_status",
-        "taken",
-        "an entry without its status",
-        (Kind.STATUS,),
-        _as_is(OMITTED),
-        here=lambda field: field.lenient,
-    ),
-    of_values(
-        "priority_word", "repaired", "a priority in other words", (Kind.PRIORITY,), _all(*_RANKS)
-    ),
-    of_values(
-        "unknown_priority",
-        "refused",
-        "a priority that there is not",
-        (Kind.PRIORITY,),
-        _refused("whatever"),
-    ),
-    # smolagents#1538, inspect_ai#1477, inspector#328; OpenAI's strict mode requires it.
-    of_values("null", "taken", "null for what may be left out", _CLEARABLE, _all((None, OMITTED))),
-    of_values(
-        "null_needed", "refused", "null for what is needed", (), _refused(None), here=_needed
-    ),
-    of_values(
-        "word_none",
-        "repaired",
-        'the word "None" for a status or a priority',
-        (*_STATUSES, Kind.PRIORITY),
-        _all(*((word, OMITTED) for word in ("None", "null", "none"))),
-    ),
-    # A title may be this word; a status or a priority cannot.
-    of_values("title_none", "taken", 'the word "None" as a text', _TEXTS, _as_is("None", "null")),
-    of_values(
-        "empty_title",
-        "refused",
-        "an empty text",
-        (Kind.LINE,),
-        _refused("", "   ", "\n"),
-        here=_needed,
-    ),
-    of_values("number_as_text", "repaired", "a number for a text", _TEXTS, _all((404, "404"))),
-    of_values("wrong_type", "refused", "a value of another type", tuple(_WRONG), _wrong),
-    of_values("minutes_text", "repaired", "minutes as a text", (Kind.MINUTES,), _all(("30", 30))),
-    of_values(
-        "flag_word",
-        "repaired",
-        "a flag as a word",
-        (Kind.FLAG,),
-        _all(("true", True), ("no", False), (1, True)),
-    ),
-    of_values(
-        # agent-zero#1773, hermes#44376: json.dumps can write it, UTF-8 cannot.
-        "lone_surrogate",
-        "repaired",
-        "half a character",
-        _TEXTS,
-        _all(("a\ud800", "a\ufffd"), ("a\ud83d\ude00", "a\U0001f600")),
-    ),
-    # langgraph#1878; PostgreSQL accepts no NUL in a text.
-    of_values("nul", "repaired", "a NUL in a text", _TEXTS, _all(("a\x00b", "ab"))),
-    # Of the control characters only NUL is dropped; the others are kept, and renderers escape them
-    # (law 14).
-    of_values(
-        "control", "taken", "another control character in a text", _TEXTS, _as_is("a\x1b[31mb\x85")
-    ),
-    of_values(
-        # mcp-execution#430, Decepticon#480, bat#3862: the model reads what a person does not see.
-        "hidden_characters",
-        "repaired",
-        "bidi overrides and tag characters",
-        _TEXTS,
-        _all(("a\u202eb", "ab"), ("a\u2066b\u2069", "ab"), ("a\U000e0041b", "ab")),
-    ),
-    of_values(
-        "joiner",
-        "taken",
-        "joiners that scripts and emoji need",
-        _TEXTS,
-        _as_is("a\u200db", "a\u200cb"),
-    ),
-    of_values(
-        "leaked_closers_in_text",
-        "repaired",
-        "closing tags of the model's own call format at a text's end",
-        _TEXTS,
-        _all(("a</parameter>\n</invoke> ", "a"), ("a</payload>", "a")),
-    ),
-    of_values(
-        # claude-code#83088: the text swallowed a field, and removing the tag would lose it.
-        "swallowed_field",
-        "refused",
-        "an argument that stands inside another one's text",
-        _TEXTS,
-        _refused('a<parameter name="status">done'),
-    ),
-    of_spot(
-        # llxprt#1341. A rule decides: silently resetting one of them would say what nobody meant.
-        "two_started",
-        "ruled",
-        "two entries in progress",
-        (Kind.STATUS,),
-        _two_started,
-        here=lambda field: field.lenient,
-    ),
-    # OpenHands wipes the plan; here the rule `empty_write` asks for `clear`.
-    of_spot("empty_list", "ruled", "a list of nothing", (Kind.ITEMS,), _emptied, here=_needed),
-)
+# -------- ids --------
 
 
 _ID = (Kind.ID,)
@@ -774,26 +677,44 @@ def _shown(field: Field, number: int) -> Any:
     return number if field.numeric else str(number)
 
 
-# sagents#116: ids kept as texts are sorted as texts, 10 before 2.
-def _spelled(*formats: str) -> Any:
-    def pairs(field: Field, _: Plan) -> SearchStrategy[Pair]:
-        return st.sampled_from(formats).map(lambda form: (form.format(3), _shown(field, 3)))
-
-    return pairs
-
-
-def _ids_listed(*given: Any) -> Any:
-    def pairs(field: Field, _: Plan) -> SearchStrategy[Pair]:
-        return st.sampled_from(given).map(
-            lambda pair: (pair[0], [_shown(field, n) for n in pair[1]])
-        )
-
-    return pairs
-
-
-def _unknown(field: Field, plan: Plan) -> SearchStrategy[Pair]:
+def _unknown(field: Field, plan: Plan) -> list[Pair]:
     missing = _shown(field, plan.next_id + _FAR)
-    return st.just((missing if field.kind is Kind.ID else [missing], None))
+    return _refused(missing if field.kind is Kind.ID else [missing])
+
+
+def _ids(*pairs: tuple[Any, tuple[int, ...]]) -> Callable[[Field, Plan], list[Pair]]:
+    return lambda field, _: [(sent, [_shown(field, n) for n in meant]) for sent, meant in pairs]
+
+
+_values(
+    "id_number",
+    "taken",
+    "an id as a whole number, or as its digits",
+    _ID,
+    lambda field, _: [(given, _shown(field, 3)) for given in (3, "3", 3.0)],
+)
+# sagents#116: ids kept as texts are sorted as texts, 10 before 2.
+_FORMS = ("#3", "task-3", "Task #3", " 3 ", "03", "3.0")
+_values(
+    "id_spelling",
+    "repaired",
+    "an id with a sign or a word before it",
+    _ID,
+    lambda field, _: [(given, _shown(field, 3)) for given in _FORMS],
+)
+# True is an int in Python, and "\uff13" and "\u00b2" are digits for str.isdigit.
+_NO_IDS: tuple[Any, ...] = (True, 3.5, "\uff13", "\u00b2", "x", 0, -3, {})
+_values("no_id", "refused", "what is no id", _ID, _refused(*_NO_IDS))
+_IN_A_TEXT = _ids(("1,2", (1, 2)), ("1 and 2", (1, 2)), ("1 2", (1, 2)), ("3", (3,)))
+_values("ids_joined", "repaired", "several ids in one text", _ID_LISTS, _IN_A_TEXT)
+_INSIDE = _ids(([[1]], (1,)), ([{"id": 1}, 2], (1, 2)), ({"id": 1}, (1,)), (1, (1,)))
+_values("ids_nested", "repaired", "ids in lists or objects of their own", _ID_LISTS, _INSIDE)
+_NO_LIST_OF_IDS = _refused([[1, 2]], [{"x": 1}], "1;x", [None], [True])
+_values("no_ids", "refused", "a list of what are no ids", _ID_LISTS, _NO_LIST_OF_IDS)
+_values("id_twice", "repaired", "an id twice", _ID_LISTS, _ids(([1, 1], (1,))))
+# AgentScope silently drops it; Gemini's tracker keeps it, and the task can never be closed.
+_ANY_ID = (*_ID, *_ID_LISTS)
+_values("unknown_id", "refused", "an id that no task has", _ANY_ID, _unknown, sparse=True)
 
 
 def _owned(tool: Tool) -> list[tuple[tuple[Field, ...], Field, Field]]:
@@ -810,13 +731,15 @@ def _owned(tool: Tool) -> list[tuple[tuple[Field, ...], Field, Field]]:
     ]
 
 
-def _waiting(tool: Tool, task_id: str, blocker: str) -> dict[str, Any]:
+def _waiting(tool: Tool, task_id: str, blocker: str) -> Given:
     way, task, ends = _owned(tool)[0]
     inner = {task.name: _shown(task, int(task_id)), ends.name: [_shown(ends, int(blocker))]}
     return {way[0].name: [inner]} if way else inner
 
 
-def _itself(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
+# AgentScope and pydantic-ai-todo accept this and the next.
+@_tool("refused", "a task that is to wait for itself", lambda tool, _: bool(_owned(tool)))
+def _self_edge(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
     task_id = draw(st.sampled_from([task.id for task in plan] or ["1"]))
     return _waiting(tool, task_id, task_id), None
 
@@ -825,82 +748,17 @@ def _edges(plan: Plan) -> list[tuple[str, str]]:
     return [(task.id, end) for task in plan for end in task.blocks]
 
 
+# Eino checks each edge of a call against the plan before the call, so two of them can make a cycle.
+@_tool(
+    "refused",
+    "a blocker that is to wait for what it blocks",
+    lambda tool, plan: bool(_owned(tool)) and bool(_edges(plan)),
+)
 def _cycle(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
     return _waiting(tool, *draw(st.sampled_from(_edges(plan)))), None
 
 
-_OF_IDS: tuple[Break, ...] = (
-    of_values(
-        "id_number",
-        "taken",
-        "an id as a whole number, or as its digits",
-        _ID,
-        lambda field, _: _all(*((given, _shown(field, 3)) for given in (3, "3", 3.0))),
-    ),
-    of_values(
-        "id_spelling",
-        "repaired",
-        "an id with a sign or a word before it",
-        _ID,
-        _spelled("#{}", "task-{}", "Task #{}", " {} ", "0{}", "{}.0"),
-    ),
-    of_values(
-        "no_id",
-        "refused",
-        "what is no id",
-        _ID,
-        # True is an int in Python, and "\uff13" and "\u00b2" are digits for str.isdigit.
-        st.sampled_from([True, 3.5, "\uff13", "\u00b2", "x", 0, -3, {}]).map(lambda v: (v, None)),
-    ),
-    of_values(
-        "ids_joined",
-        "repaired",
-        "several ids in one text",
-        _ID_LISTS,
-        _ids_listed(("1,2", (1, 2)), ("1 and 2", (1, 2)), ("1 2", (1, 2)), ("3", (3,))),
-    ),
-    of_values(
-        "ids_nested",
-        "repaired",
-        "ids in lists or objects of their own",
-        _ID_LISTS,
-        _ids_listed(([[1]], (1,)), ([{"id": 1}, 2], (1, 2)), ({"id": 1}, (1,)), (1, (1,))),
-    ),
-    of_values(
-        "no_ids",
-        "refused",
-        "a list of what are no ids",
-        _ID_LISTS,
-        st.sampled_from([[[1, 2]], [{"x": 1}], "1;x", [None], [True]]).map(lambda v: (v, None)),
-    ),
-    of_values("id_twice", "repaired", "an id twice", _ID_LISTS, _ids_listed(([1, 1], (1,)))),
-    # AgentScope silently drops it; Gemini's tracker keeps it, and the task can never be closed.
-    of_values(
-        "unknown_id", "refused", "an id that no task has", (*_ID, *_ID_LISTS), _unknown, sparse=True
-    ),
-    Break(
-        # AgentScope and pydantic-ai-todo accept this and the next.
-        "self_edge",
-        "refused",
-        "a task that is to wait for itself",
-        _itself,
-        lambda tool, _: bool(_owned(tool)),
-    ),
-    Break(
-        # Eino checks each edge of a call against the plan before the call, so two of them can make
-        # a cycle.
-        "cycle",
-        "refused",
-        "a blocker that is to wait for what it blocks",
-        _cycle,
-        lambda tool, plan: bool(_owned(tool)) and bool(_edges(plan)),
-    ),
-)
-
-
-_ALL = (*_OF_TEXTS, *_OF_LISTS, *_OF_KEYS, *_OF_VALUES, *_OF_IDS)
-BREAKS: dict[str, Break] = {each.name: each for each in _ALL}
-"""All breaks, by name."""
+# -------- broken calls --------
 
 
 @attrs.frozen
@@ -933,16 +791,12 @@ def broken_arguments(
         msg = f"no break is called {', '.join(unknown)}; there are {', '.join(BREAKS)}"
         raise PlanError(msg, unknown=unknown)
     stand = plan or Plan()
-    fitting = [pair for pair in _pairs(toolset, stand, names) if raw or not pair[0].raw]
+    chosen = [each for each in map(BREAKS.__getitem__, names or BREAKS) if raw or not each.raw]
+    fitting = [(each, tool) for each in chosen for tool in toolset.tools if each.fits(tool, stand)]
     if not fitting:
         msg = f"{toolset.name} has no tool that can be called so; name other breaks, or give a plan"
         raise PlanError(msg, names=names)
     return st.sampled_from(fitting).flatmap(lambda pair: _broken(*pair, toolset, stand))
-
-
-def _pairs(toolset: ToolSet, plan: Plan, names: tuple[str, ...]) -> list[tuple[Break, Tool]]:
-    chosen = [BREAKS[name] for name in names or BREAKS]
-    return [(each, tool) for each in chosen for tool in toolset.tools if each.fits(tool, plan)]
 
 
 @st.composite
