@@ -3,6 +3,7 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +21,8 @@ from todoplan.planner import AsyncPlanner, Planner
 from todoplan.planner.transactions import Actors
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
-from todoplan.testing.strategies.sensible import rewrites
+from todoplan.testing.strategies.text import titles
+from todoplan.testing.strategies.values import STATUSES
 
 BOX = Toolbox(TODOS, Policy())
 ASKING = DEFAULT.but(evidence_required="error")
@@ -326,7 +328,38 @@ def test_the_later_of_two_calls_counts():
     assert actors.since("bot", later) is None
 
 
-MOVES = st.tuples(st.sampled_from(["ann", "bo"]), rewrites(), st.booleans())
+@attrs.frozen
+class Rewrite:
+    """
+    How an actor rewrites the list that it last saw.
+
+    `lines` has a status for each task, "" to leave it unchanged, or `None` to omit it. Tasks beyond
+    the last of `lines` are unchanged. `new` has the titles of new entries at the end.
+    """
+
+    lines: tuple[str | None, ...] = ()
+    new: tuple[str, ...] = ()
+
+    def of(self, seen):
+        """
+        Return the todos to send, each existing task with its id.
+        """
+        lines = (*self.lines, *[""] * len(seen))
+        kept = [
+            {"id": task.id, "content": task.subject, "status": status or task.status.value}
+            for task, status in zip(seen, lines, strict=False)
+            if status is not None
+        ]
+        return [*kept, *({"content": title, "status": "pending"} for title in self.new)]
+
+
+# Drawn before the plan is known: several actors take turns, and what each has seen depends on what
+# the others did.
+LINE = st.sampled_from(["", "", None]) | STATUSES.map(lambda status: status.value)
+REWRITES = st.builds(
+    Rewrite, st.lists(LINE, max_size=6).map(tuple), st.lists(titles(), max_size=2).map(tuple)
+)
+MOVES = st.tuples(st.sampled_from(["ann", "bo"]), REWRITES, st.booleans())
 
 
 @given(st.lists(MOVES, max_size=8))

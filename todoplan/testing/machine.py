@@ -66,11 +66,15 @@ from todoplan.dialogue.replies import list_text
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import TODOS, ToolSet
 from todoplan.errors import PlanError
-from todoplan.testing.strategies.breaks import BREAKS, broken_arguments
-from todoplan.testing.strategies.calls import arguments
-from todoplan.testing.strategies.command import claimings, commands
-from todoplan.testing.strategies.near import commands_near
-from todoplan.testing.strategies.sensible import growth, meddling, sensible_commands
+from todoplan.testing.strategies import (
+    BREAKS,
+    arguments,
+    broken_arguments,
+    commands,
+    commands_near,
+    sensible_commands,
+)
+from todoplan.testing.strategies.command import claimings, growth, meddling
 from todoplan.testing.strategies.values import times
 
 Answer = Decision | Reply | Plan

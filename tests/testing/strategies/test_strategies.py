@@ -29,14 +29,14 @@ from todoplan.core.plan.model import (
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import blocked
 from todoplan.core.rules import PRESETS, Limits, Policy
-from todoplan.dialogue.guidance import Message, is_final_answer
-from todoplan.dialogue.tools import LEAN
+from todoplan.dialogue.guidance import Message, ToolResult, is_final_answer
+from todoplan.dialogue.tools import LEAN, TODOS
 from todoplan.errors import PlanError
 from todoplan.testing import strategies as some
-from todoplan.testing.registering import _FUNCTIONS
-from todoplan.testing.strategies import calls, text, values
+from todoplan.testing.registering import TYPES
 from todoplan.testing.strategies import command as some_command
-from todoplan.testing.strategies.command import CHANGES, EVENTS
+from todoplan.testing.strategies import text, values
+from todoplan.testing.strategies.command import BY_TYPE, CHANGES, EVENTS
 from todoplan.testing.strategies.text import HOSTILE
 
 FOUND = settings(max_examples=300, database=None, derandomize=True, phases=[Phase.generate])
@@ -405,7 +405,24 @@ def test_an_unknown_kind_of_attack_is_an_error():
         some.hostile_texts("x")
 
 
-@given(some.conversations(LEAN, ended=True), some.conversations(ended=False), calls.messages())
+# The finish reasons of OpenAI, Anthropic and Gemini.
+FINISHES = ("", "stop", "end_turn", "tool_calls", "tool_use", "length", "MALFORMED_FUNCTION_CALL")
+NAMES = st.sampled_from((*TODOS.tool_names, "search", "read_file"))
+RESULTS = st.builds(ToolResult, NAMES, st.booleans(), st.sampled_from(["", "call_1"]))
+MESSAGES = st.builds(
+    Message,
+    st.sampled_from(["user", "assistant", "tool", "system"]),
+    st.sampled_from(["", "a", "On it.", "Done."]) | some.texts() | some.hostile_texts(),
+    text.few(NAMES, 2),
+    text.few(RESULTS, 2),
+    st.integers(0, 1),
+    st.sampled_from(FINISHES),
+    st.none() | st.integers(0, 9),
+)
+"""Any messages, also those that no framework would send."""
+
+
+@given(some.conversations(LEAN, ended=True), some.conversations(ended=False), MESSAGES)
 def test_conversations_could_have_been(ended, open_, message):
     """Every call is answered in order, and an ended one ends with a final answer."""
     assert is_final_answer(ended[-1])
@@ -438,9 +455,9 @@ def test_types_are_registered(type_, data):
     assert type(data.draw(st.from_type(type_))) is type_
 
 
-def test_every_command_with_fields_is_registered():
-    """Left out, Hypothesis makes one up from the types of its fields, and no id is of a plan."""
-    assert {kind for kind in KINDS if attrs.fields(kind)} <= _FUNCTIONS.keys()
+def test_every_registered_type_has_a_strategy():
+    """All commands and events are registered, and each has a strategy of ours."""
+    assert {*KINDS, *EVENTS} <= set(TYPES) == BY_TYPE.keys()
 
 
 @given(st.from_type(commands.Command), st.from_type(events.Event))

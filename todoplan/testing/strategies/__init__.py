@@ -14,9 +14,9 @@ tasks without edges, a text to "a", a command to a plain creation.
 kind.
 
 To read the code, start with `text`, then `values` (fields of tasks, tasks, plans, policies),
-`command` (commands and events independent of a plan), `sensible` (commands that make sense for a
-plan, and scripts of them), `near` (commands near a rule of the user's own), `calls` (what a model
-sends) and `breaks` (broken calls).
+`command` (commands and events, independent of a plan or sensible for one, and scripts of them),
+`near` (commands near a rule of the user's own), `calls` (what a model sends) and `breaks` (broken
+calls).
 """
 
 from todoplan.core.plan.model import FieldKind
@@ -24,9 +24,14 @@ from todoplan.lazy import listing
 from todoplan.testing.registering import register
 from todoplan.testing.strategies.breaks import BREAKS, broken_arguments
 from todoplan.testing.strategies.calls import arguments, conversations, turns
-from todoplan.testing.strategies.command import commands, events
+from todoplan.testing.strategies.command import (
+    commands,
+    events,
+    histories,
+    scripts,
+    sensible_commands,
+)
 from todoplan.testing.strategies.near import commands_near
-from todoplan.testing.strategies.sensible import histories, scripts, sensible_commands
 from todoplan.testing.strategies.text import hostile_texts, texts
 from todoplan.testing.strategies.values import plans, policies, tasks, todos
 

@@ -19,7 +19,7 @@ from todoplan.dialogue.calls import Call
 from todoplan.dialogue.guidance import Message, ToolResult
 from todoplan.dialogue.intake import DELETED, Field, Kind, read
 from todoplan.dialogue.tools import TODOS, Tool, ToolSet
-from todoplan.testing.strategies.text import few, hostile_texts, texts, titles
+from todoplan.testing.strategies.text import few, titles
 
 _WORDS = [status.value for status in Status]
 _LEAF = st.none() | st.booleans() | st.integers(0, 9) | titles()
@@ -146,29 +146,11 @@ def _entry(field: Field, ids: list[str], within: str) -> SearchStrategy[Any]:
 
 # Other tools: a call of theirs must not count as showing the plan.
 _OTHERS = ("search", "read_file")
-# The finish reasons of OpenAI, Anthropic and Gemini.
-_FINISHES = ("", "stop", "end_turn", "tool_calls", "tool_use", "length", "MALFORMED_FUNCTION_CALL")
 _ANSWERS = st.sampled_from(["", "a", "On it.", "Done."])
 
 
 def _names(toolset: ToolSet) -> SearchStrategy[str]:
     return st.sampled_from((*toolset.tool_names, *_OTHERS))
-
-
-def messages(toolset: ToolSet = TODOS) -> SearchStrategy[Message]:
-    """Draw any message, also one that no framework would send."""
-    names = _names(toolset)
-    results = st.builds(ToolResult, names, st.booleans(), st.sampled_from(["", "call_1"]))
-    return st.builds(
-        Message,
-        st.sampled_from(["user", "assistant", "tool", "system"]),
-        _ANSWERS | texts() | hostile_texts(),
-        few(names, 2),
-        few(results, 2),
-        st.integers(0, 1),
-        st.sampled_from(_FINISHES),
-        st.none() | st.integers(0, 9),
-    )
 
 
 @st.composite

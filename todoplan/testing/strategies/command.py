@@ -1,18 +1,21 @@
 """
-Commands and events independent of a plan: their ids, edges and texts may be wrong.
+Commands and events: those independent of a plan, and those that make sense for one.
 
-A command may be refused. An event applies to any plan (`apply` is total).
-`todoplan.testing.strategies.sensible` has the commands that make sense for a plan.
+The ids, edges and texts of independent commands may be wrong, so that they may be refused. An event
+applies to any plan (`apply` is total). The ids of a sensible command are the plan's, the edges that
+it adds close no cycle, and it carries the fencing token of a claimed task. So only a rule can
+refuse it. `meddling` changes a task that another actor has claimed (law 19).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import attrs
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
+from hypothesis.strategies import DrawFn, SearchStrategy
 
 from todoplan.core.commands import (
     UNSET,
@@ -34,49 +37,49 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.events.types import (
-    ClaimRenewed,
-    EdgeAdded,
-    EdgeRemoved,
-    Event,
-    ParentChanged,
-    PlanApproved,
-    PlanCleared,
-    PlanRestored,
-    StatusChanged,
-    TaskClaimed,
-    TaskCreated,
-    TaskDeleted,
-    TaskEdited,
-    TasksReordered,
-)
+from todoplan.core.decide import Accepted, decide
+from todoplan.core.events.apply import replay
+from todoplan.core.events.types import Event, PlanRestored
 from todoplan.core.plan.model import (
     EDITABLE,
+    OPEN,
     TASK_FIELDS,
     Approval,
+    Claim,
+    Evidence,
     FieldKind,
     FrozenDict,
     Priority,
+    Status,
     Task,
+    Todo,
+    Waiting,
 )
-from todoplan.core.plan.plan import Plan
-from todoplan.testing.strategies.text import any_ids, few, ids, texts
-from todoplan.testing.strategies.values import (
-    FENCES,
-    STATUSES,
-    WORKERS,
-    approvals,
-    claims,
-    field_values,
-    metadata,
-    plans,
-    tasks,
-    times,
-    todos,
-)
+from todoplan.core.plan.plan import Plan, ancestors, may_contain, topological_order
+from todoplan.core.rules import Limits, Policy
+from todoplan.testing.strategies import values
+from todoplan.testing.strategies.text import any_ids, few, ids, texts, titles
+from todoplan.testing.strategies.values import FENCES, STATUSES, WORKERS, field_values, tasks, times
 
+_APPROVERS = st.sampled_from([None, "ann", "bob"])
 # A machine's times are minutes apart: some leases have expired by the next step, others have not.
 _LEASES = st.sampled_from([300.0, 30.0, 10.0**9])
+_FIELDS: dict[str, SearchStrategy[Any]] = {
+    "task_id": any_ids(),
+    "fence": FENCES,
+    "lease": _LEASES,
+    "children": st.sampled_from(["refuse", "lift", "remove"]),
+    "answer": st.sampled_from(["yes", "the first"]),
+    "passed": st.booleans(),
+    "summary": st.sampled_from(["", "3 of 4"]),
+    "by": st.sampled_from([None, "ci", "ann"]),
+}
+"""Strategies for the fields of most commands, by the field's name."""
+
+
+def _of_fields(kind: type, given: Mapping[str, SearchStrategy[Any]]) -> SearchStrategy[Any]:
+    """Draw values of a class of ours by the names of its fields."""
+    return st.builds(kind, *(given[field.name] for field in attrs.fields(kind)))
 
 
 @cache
@@ -96,41 +99,10 @@ def claimings(task_id: SearchStrategy[str | None] | None = None) -> SearchStrate
     )
 
 
-@cache
-def renewals() -> SearchStrategy[RenewClaim]:
-    """Draw renewals of claims."""
-    return st.builds(RenewClaim, any_ids(), FENCES, _LEASES)
-
-
-@cache
-def releases() -> SearchStrategy[ReleaseClaim]:
-    """Draw releases of claims."""
-    return st.builds(ReleaseClaim, any_ids(), FENCES)
-
-
-@cache
-def answers() -> SearchStrategy[AnswerTask]:
-    """Draw answers, most of them to tasks that asked nothing."""
-    return st.builds(AnswerTask, any_ids(), st.sampled_from(["yes", "the first"]))
-
-
-@cache
-def findings() -> SearchStrategy[RecordEvidence]:
-    """Draw evidence that a program records for a task."""
-    by = st.sampled_from([None, "ci", "ann"])
-    return st.builds(RecordEvidence, any_ids(), st.booleans(), st.sampled_from(["", "3 of 4"]), by)
-
-
-@cache
-def agreements() -> SearchStrategy[ApprovePlan]:
-    """Draw approvals of the current plan."""
-    return st.builds(ApprovePlan, st.sampled_from([None, "ann", "bob"]))
-
-
 _Ends = SearchStrategy[tuple[str, ...]]
 
 # A command takes metadata in the caller's form; an event has it as the plan stores it.
-_GIVEN = field_values({FieldKind.METADATA: metadata()})
+_GIVEN = field_values({FieldKind.METADATA: values.metadata()})
 CHANGES = {name: _GIVEN[name] for name in sorted(EDITABLE & attrs.fields_dict(UpdateTask).keys())}
 """Strategies for the value of each editable field in a change of a task, by the field's name."""
 
@@ -187,21 +159,8 @@ def writes(
     text: SearchStrategy[str] | None = None, given_ids: SearchStrategy[str] | None = None
 ) -> SearchStrategy[WriteTodos]:
     """Draw whole-list writes."""
-    lines = todos(texts() if text is None else text, given_ids)
+    lines = values.todos(texts() if text is None else text, given_ids)
     return st.builds(WriteTodos, few(lines, 6), st.booleans())
-
-
-@cache
-def places() -> SearchStrategy[MoveTask]:
-    """Draw moves of one task before or after another one."""
-    before = st.builds(MoveTask, any_ids(), before=any_ids())
-    return before | st.builds(MoveTask, any_ids(), after=any_ids())
-
-
-@cache
-def deletions() -> SearchStrategy[DeleteTask]:
-    """Draw deletions."""
-    return st.builds(DeleteTask, any_ids(), st.sampled_from(["refuse", "lift", "remove"]))
 
 
 @cache
@@ -209,20 +168,36 @@ def restores() -> SearchStrategy[RestorePlan]:
     """Draw restored plans, most of them invalid."""
     ends = few(any_ids(), 2)
     above = st.none() | any_ids()
-    made = st.builds(_linked, tasks(texts(), given_ids=any_ids()), ends, ends, above)
-    return st.builds(RestorePlan, few(made), st.integers(0, 20), st.none() | approvals())
+    drawn = tasks(texts(), given_ids=any_ids())
+    made = st.builds(Task.but, drawn, blocks=ends, blocked_by=ends, parent=above)
+    return st.builds(RestorePlan, few(made), st.integers(0, 20), st.none() | values.approvals())
 
 
-def _linked(
-    task: Task, blocks: tuple[str, ...], blocked_by: tuple[str, ...], parent: str | None
-) -> Task:
-    return task.but(blocks=blocks, blocked_by=blocked_by, parent=parent)
+COMMANDS: dict[type, SearchStrategy[Command]] = {
+    CreateTask: creations(),
+    CreateTasks: lists(),
+    UpdateTask: updates(),
+    WriteTodos: writes(),
+    MoveTask: st.builds(MoveTask, any_ids(), before=any_ids())
+    | st.builds(MoveTask, any_ids(), after=any_ids()),
+    DeleteTask: _of_fields(DeleteTask, _FIELDS),
+    ClaimTask: claimings(),
+    RenewClaim: _of_fields(RenewClaim, _FIELDS),
+    ReleaseClaim: _of_fields(ReleaseClaim, _FIELDS),
+    AnswerTask: _of_fields(AnswerTask, _FIELDS),
+    RecordEvidence: _of_fields(RecordEvidence, _FIELDS),
+    ApprovePlan: st.builds(ApprovePlan, _APPROVERS),
+    StartNext: st.just(StartNext()),
+    ClearPlan: st.just(ClearPlan()),
+    RestorePlan: restores(),
+}
+"""A strategy for each type of command but `Batch`."""
 
 
 @cache
 def batches(of: SearchStrategy[Command] | None = None) -> SearchStrategy[Batch]:
     """Draw several commands as one, also nested batches."""
-    inner = _singles() if of is None else of
+    inner = st.one_of(*COMMANDS.values()) if of is None else of
     return st.recursive(
         st.builds(Batch, few(inner, 4)),
         lambda batch: st.builds(Batch, few(inner | batch)),
@@ -231,64 +206,43 @@ def batches(of: SearchStrategy[Command] | None = None) -> SearchStrategy[Batch]:
 
 
 @cache
-def _singles() -> SearchStrategy[Command]:
-    return st.one_of(
-        creations(),
-        lists(),
-        updates(),
-        writes(),
-        places(),
-        deletions(),
-        claimings(),
-        renewals(),
-        releases(),
-        answers(),
-        findings(),
-        agreements(),
-        st.just(StartNext()),
-        st.just(ClearPlan()),
-        restores(),
-    )
-
-
-@cache
 def commands() -> SearchStrategy[Command]:
     """Draw any command, legal or not."""
-    singles = _singles()
+    singles = st.one_of(*COMMANDS.values())
     return singles | batches(singles)
 
 
+# -------- events --------
+
+
 _KEPT = field_values()
-_NAMED = st.sets(st.sampled_from(sorted(EDITABLE)), min_size=1, max_size=3)
-_EDITS = _NAMED.flatmap(lambda names: st.fixed_dictionaries({n: _KEPT[n] for n in names}))
-
+_SOME = st.sets(st.sampled_from(sorted(EDITABLE)), min_size=1, max_size=3)
+_EDITS = _SOME.flatmap(lambda names: st.fixed_dictionaries({n: _KEPT[n] for n in names}))
 _PARENTS = st.none() | ids()
-
-
-def _created(task: Task, parent: str | None) -> TaskCreated:
-    return TaskCreated(task.but(parent=parent))
+_OF_EVENTS: dict[str, SearchStrategy[Any]] = {
+    "task": st.builds(lambda task, parent: task.but(parent=parent), tasks(), _PARENTS),
+    **dict.fromkeys(("task_id", "blocker", "blocked"), ids()),
+    "task_ids": few(ids()),
+    "old": STATUSES,
+    "new": STATUSES,
+    "changes": _EDITS.map(FrozenDict),
+    "parent": _PARENTS,
+    "claim": values.claims(),
+    "lost_by": st.none() | WORKERS,
+    "by": _APPROVERS,
+    "until": times(),
+    "at": times(),
+}
 
 
 def _restored(plan: Plan, approved: Approval | None) -> PlanRestored:
     return PlanRestored(tuple(plan), plan.next_id, approved=approved)
 
 
+_RESTORED = st.builds(_restored, values.plans(max_size=3), st.none() | values.approvals())
 EVENTS: dict[type, SearchStrategy[Event]] = {
-    TaskCreated: st.builds(_created, tasks(), _PARENTS),
-    StatusChanged: st.builds(
-        StatusChanged, ids(), STATUSES, STATUSES, times(), st.none() | WORKERS
-    ),
-    TaskEdited: st.builds(TaskEdited, ids(), _EDITS.map(FrozenDict), times()),
-    EdgeAdded: st.builds(EdgeAdded, ids(), ids(), times()),
-    EdgeRemoved: st.builds(EdgeRemoved, ids(), ids(), times()),
-    ParentChanged: st.builds(ParentChanged, ids(), _PARENTS, times()),
-    TaskClaimed: st.builds(TaskClaimed, ids(), claims(), st.none() | WORKERS, times()),
-    ClaimRenewed: st.builds(ClaimRenewed, ids(), times(), times()),
-    TaskDeleted: st.builds(TaskDeleted, ids(), times()),
-    TasksReordered: st.builds(TasksReordered, few(ids()), times()),
-    PlanCleared: st.builds(PlanCleared, few(ids()), times()),
-    PlanRestored: st.builds(_restored, plans(max_size=3), st.none() | approvals()),
-    PlanApproved: st.builds(PlanApproved, st.sampled_from([None, "ann", "bob"]), times()),
+    kind: _RESTORED if kind is PlanRestored else _of_fields(kind, _OF_EVENTS)
+    for kind in get_args(Event)
 }
 """
 A strategy for each type of event. Events are independent of a plan; `apply` accepts any of them.
@@ -298,3 +252,379 @@ A strategy for each type of event. Events are independent of a plan; `apply` acc
 def events() -> SearchStrategy[Event]:
     """Draw any event, also one that fits no plan."""
     return st.one_of(*EVENTS.values())
+
+
+BY_TYPE: dict[type, SearchStrategy[Any]] = {
+    Plan: values.plans(),
+    Task: tasks(),
+    Todo: values.todos(),
+    Waiting: values.waits(),
+    Claim: values.claims(),
+    Evidence: values.evidence(),
+    Approval: values.approvals(),
+    Policy: values.policies(),
+    Limits: values.limits(),
+    **COMMANDS,
+    Batch: batches(),
+    **EVENTS,
+}
+"""A strategy for each of our types, for `st.from_type`."""
+
+
+# -------- commands that make sense for a plan --------
+
+
+def containers(plan: Plan, parent: str | None) -> set[str]:
+    """Return the tasks that may not block a child of `parent`: the parent and its ancestors."""
+    return set() if parent is None else {parent, *ancestors(plan, parent)}
+
+
+def rewritten(draw: DrawFn, plan: Plan) -> WriteTodos:
+    """
+    Draw the current list with some entries omitted, in another order, with changed statuses, with
+    or without ids, and with new entries at the end.
+    """
+    # If a task is claimed, every entry has its id: an entry without one could match the claimed
+    # task.
+    known = any(task.claim for task in plan)
+    lines = [_line(draw, task, known=known) for task in plan if draw(_LEFT) or task.claim]
+    lines = draw(st.permutations(lines)) if draw(st.booleans()) else lines
+    return WriteTodos((*lines, *draw(_NEW_LINES)), draw(st.booleans()))
+
+
+def indented(draw: DrawFn, plan: Plan) -> WriteTodos:
+    """
+    Draw the current list with its indentation, and new entries at the end at allowed levels.
+
+    If the plan has no edges that nesting could contradict, entries may be omitted or indented
+    differently.
+    """
+    free = not any(task.blocked_by for task in plan)
+    kept = [task for task in plan if not free or draw(_LEFT) or task.claim]
+    lines = []
+    for task in kept:
+        level = draw(_LEVELS) if free else len(containers(plan, task.parent))
+        lines.append(attrs.evolve(_line(draw, task, known=True), level=level))
+    new = [attrs.evolve(todo, level=draw(_LEVELS)) for todo in draw(_NEW_LINES)]
+    return WriteTodos((*lines, *new), draw(st.booleans()))
+
+
+def _line(draw: DrawFn, task: Task, *, known: bool) -> Todo:
+    status = draw(_NEXT[task.status]) if task.claim is None else task.status
+    line = Todo(task.subject, status, id=task.id if known or draw(st.booleans()) else None)
+    # Only with an explicit pending status: without an id the entry may match another task with this
+    # text, which may be closed.
+    pending = line.status is Status.PENDING
+    return attrs.evolve(line, waiting=draw(CHANGES["waiting"])) if pending else line
+
+
+def _new_line(todo: Todo) -> Todo:
+    status = todo.status if todo.waiting is None else Status.PENDING
+    return attrs.evolve(todo, status=status, level=None)
+
+
+_LEFT = st.sampled_from([True, True, True, False])
+_LEVELS = st.integers(0, 2)
+_NEXT = {status: st.sampled_from([status, None, *Status]) for status in Status}
+_NEW_LINES = st.lists(values.todos(titles(), st.nothing()).map(_new_line), max_size=2)
+
+
+@st.composite
+def sensible_commands(draw: DrawFn, plan: Plan) -> Command:
+    """
+    Draw commands whose ids are the plan's and whose edges close no cycle: only a rule can refuse
+    them.
+    """
+    make = draw(_KINDS if len(plan) else _FIRST)
+    return make(draw, plan)
+
+
+@st.composite
+def growth(draw: DrawFn, plan: Plan) -> Command:
+    """Draw a command that adds several tasks."""
+    return _list(draw, plan)
+
+
+def one(draw: DrawFn, here: Iterable[Task]) -> Task:
+    """Draw one of the tasks."""
+    tasks = tuple(here)
+    return tasks[draw(st.integers(0, len(tasks) - 1))]
+
+
+def _some(draw: DrawFn, ids: Sequence[str], most: int) -> tuple[str, ...]:
+    """Draw different ids."""
+    many = draw(st.integers(0, min(most, len(ids))))
+    return tuple(dict.fromkeys(ids[draw(st.integers(0, len(ids) - 1))] for _ in range(many)))
+
+
+def _parent(draw: DrawFn, ids: Sequence[str]) -> str | None:
+    # "No parent" is as likely as any parent, so that a counterexample can drop its tree in one
+    # step.
+    return draw(st.sampled_from([*[None] * max(len(ids), 1), *ids]))
+
+
+def fence_of(task: Task) -> int | None:
+    """Return the fencing token that a change of the task's status must carry (law 19)."""
+    return None if task.claim is None else task.claim.fence
+
+
+def _creation(draw: DrawFn, plan: Plan) -> CreateTask:
+    ids = [task.id for task in plan]
+    parent = _parent(draw, ids)
+    above = containers(plan, parent)
+    ends = _some(draw, [end for end in ids if end not in above], 2)
+    status, subject = draw(STATUSES), draw(titles())
+    # Only fields that are set are drawn, so that a step shrinks to a plain creation.
+    given = {name: draw(CHANGES[name]) for name in draw(_MORE)}
+    if status is not Status.PENDING:
+        given.pop("waiting", None)
+    return CreateTask(
+        **{**given, "subject": subject}, status=status, blocked_by=ends, parent=parent
+    )
+
+
+def _list(draw: DrawFn, plan: Plan) -> CreateTasks:
+    ids = [task.id for task in plan]
+    items: list[CreateTask] = []
+    above: dict[str, set[str]] = {each: containers(plan, each) for each in ids}
+    for place in range(draw(st.integers(1, 4))):
+        # Edges and parents of an item are among earlier items, so there is no cycle.
+        local = [f"#{number}" for number in range(place)]
+        parent = _parent(draw, [*local, *ids])
+        inside = above[parent] if parent else set()
+        ends = _some(draw, [end for end in [*local, *ids] if end not in inside], 1)
+        above[f"#{place}"] = {*inside, f"#{place}"}
+        status, subject = draw(STATUSES), draw(titles())
+        items.append(CreateTask(subject, status=status, blocked_by=ends, parent=parent))
+    return CreateTasks(tuple(items))
+
+
+def _move(draw: DrawFn, plan: Plan) -> UpdateTask:
+    task = one(draw, plan)
+    return UpdateTask(task.id, status=draw(STATUSES), fence=fence_of(task))
+
+
+def _finish(draw: DrawFn, plan: Plan) -> Command:
+    """Draw the completion of one or several open tasks; a creation if there are none."""
+    left = [task.id for task in plan if task.status in OPEN]
+    if not left:
+        return _creation(draw, plan)
+    chosen = _some(draw, left, 3) or left[:1]
+    done = [
+        UpdateTask(each, status=Status.COMPLETED, fence=fence_of(plan[each])) for each in chosen
+    ]
+    return done[0] if len(done) == 1 else Batch(tuple(done))
+
+
+def _move_free(draw: DrawFn, plan: Plan) -> UpdateTask:
+    # In a batch, an earlier part may end the claim whose fencing token a later part carries.
+    task = one(draw, [task for task in plan if task.claim is None] or plan)
+    return UpdateTask(task.id, status=UNSET if task.claim else draw(STATUSES))
+
+
+def _edit(draw: DrawFn, plan: Plan) -> UpdateTask:
+    changes = {name: draw(CHANGES[name]) for name in draw(_NAMED)}
+    return UpdateTask(one(draw, plan).id, **changes)
+
+
+def link(draw: DrawFn, plan: Plan) -> UpdateTask:
+    """Draw new blockers of a task."""
+    # Edges go only from earlier to later tasks, so there is no cycle.
+    order = topological_order(plan)
+    place = draw(st.integers(0, len(order) - 1))
+    above = containers(plan, order[place])
+    ends = _some(draw, [end for end in order[:place] if end not in above], 2)
+    return UpdateTask(order[place], add_blocked_by=tuple(sorted(ends)))
+
+
+def unlink(draw: DrawFn, plan: Plan) -> UpdateTask:
+    """Draw the removal of a blocker."""
+    task = one(draw, [task for task in plan if task.blocked_by] or plan)
+    return UpdateTask(task.id, remove_blocked_by=task.blocked_by[:1])
+
+
+def nest(draw: DrawFn, plan: Plan) -> UpdateTask:
+    """Draw a new parent of a task."""
+    task = one(draw, plan)
+    fit = [each.id for each in plan if may_contain(plan, each.id, task.id)]
+    return UpdateTask(task.id, parent=draw(st.sampled_from([*fit, None])))
+
+
+def _place(draw: DrawFn, plan: Plan) -> MoveTask:
+    task = one(draw, plan)
+    fit = {None, *(each.id for each in plan if may_contain(plan, each.id, task.id))}
+    beside = one(draw, [each for each in plan if each.parent in fit | {task.parent}]).id
+    before, after = (beside, None) if draw(st.booleans()) else (None, beside)
+    return MoveTask(task.id, before, after)
+
+
+def _wait(draw: DrawFn, plan: Plan) -> UpdateTask:
+    task = one(draw, plan)
+    # A closed task cannot wait, so it is reopened in the same step.
+    status = UNSET if task.status in OPEN else Status.PENDING
+    waiting = draw(CHANGES["waiting"])
+    return UpdateTask(task.id, status=status, waiting=waiting, fence=fence_of(task))
+
+
+def _answer(draw: DrawFn, plan: Plan) -> Command:
+    waiting = tuple(plan.waiting())
+    return AnswerTask(one(draw, waiting).id, "yes") if waiting else _wait(draw, plan)
+
+
+def _find(draw: DrawFn, plan: Plan) -> RecordEvidence:
+    found: Any = draw(COMMANDS[RecordEvidence])
+    return attrs.evolve(found, task_id=one(draw, plan).id)  # type: ignore[no-any-return]
+
+
+def _claim(draw: DrawFn, plan: Plan) -> ClaimTask:
+    free = [task.id for task in plan.ready()]
+    return draw(claimings(st.sampled_from([None, *free])))
+
+
+def _hold(draw: DrawFn, plan: Plan) -> Command:
+    """Draw a command of the owner of a claim; a new claim if there is none."""
+    held = [task for task in plan if task.claim]
+    if not held:
+        return _claim(draw, plan)
+    task = one(draw, held)
+    fence = fence_of(task) or 1
+    return ReleaseClaim(task.id, fence) if draw(st.booleans()) else RenewClaim(task.id, fence)
+
+
+def _agree(draw: DrawFn, _: Plan) -> Command:
+    return draw(COMMANDS[ApprovePlan])
+
+
+def delete(draw: DrawFn, plan: Plan) -> Command:
+    """Draw the deletion of a task that nobody has claimed; a claim if there is none."""
+    # A claimed task must not be removed, nor an ancestor of one together with its descendants.
+    free = [task for task in plan if task.claim is None]
+    if not free:
+        return _claim(draw, plan)
+    # Tasks with dependents are twice as likely: deletions of these went wrong in other systems.
+    task = one(draw, [*free, *(task for task in free if task.blocks)])
+    claimed = [each for each in plan if each.claim and task.id in containers(plan, each.parent)]
+    removes = draw(st.booleans()) and not claimed
+    if not plan.children(task.id):
+        return DeleteTask(task.id)
+    return DeleteTask(task.id, "remove" if removes else "lift")
+
+
+def _clear(_: DrawFn, plan: Plan) -> Command:
+    return StartNext() if any(task.claim for task in plan) else ClearPlan()
+
+
+def _batch(draw: DrawFn, plan: Plan) -> Batch:
+    makers = (draw(_HARMLESS) for _ in range(draw(st.integers(0, 3))))
+    return Batch(tuple(make(draw, plan) for make in makers))
+
+
+_Make = Callable[[DrawFn, Plan], Command]
+# All parts are drawn for the plan before the batch, so none may remove what a later one names.
+_HARMLESS: SearchStrategy[_Make] = st.sampled_from([_creation, _move_free, _edit, _find, _agree])
+# Commands that need no existing task.
+_FIRST: SearchStrategy[_Make] = st.sampled_from([_creation, _list, rewritten, indented, _agree])
+# Hypothesis shrinks towards the start: a plain creation comes first, removals come last.
+_KINDS: SearchStrategy[_Make] = st.sampled_from(
+    [
+        _creation,
+        _move,
+        link,
+        nest,
+        _list,
+        rewritten,
+        indented,
+        _edit,
+        _finish,
+        _wait,
+        _answer,
+        _find,
+        _claim,
+        _hold,
+        _place,
+        unlink,
+        _agree,
+        # Repeated: creations must outweigh removals, or most plans would be empty.
+        *(_list, nest, _creation, _list),
+        # Repeated: most cases of a rule concern completed tasks, alone or with others.
+        *(_finish, _finish),
+        delete,
+        lambda _, __: StartNext(),
+        _batch,
+        _clear,
+        lambda _, plan: RestorePlan(tuple(plan), approved=plan.approved),
+    ]
+)
+_BUT_WAITING = [name for name in CHANGES if name != "waiting"]  # only a pending task may wait
+_NAMED = st.lists(st.sampled_from(_BUT_WAITING), min_size=1, max_size=2)
+_MORE = st.lists(st.sampled_from([*CHANGES]), max_size=6)
+
+
+@st.composite
+def meddling(draw: DrawFn, plan: Plan) -> Command:
+    """
+    Draw a command on a claimed task of the plan: without a fencing token, with the current one, or
+    with a wrong one.
+    """
+    held = [(task.id, task.claim.fence) for task in plan if task.claim]
+    claimed, current = draw(st.sampled_from(held))
+    fence = draw(st.sampled_from([None, current, max(current - 1, 1), current + 1]))
+    changes = UpdateTask(claimed, status=draw(STATUSES), fence=fence)
+    others = [Todo(task.subject, id=task.id) for task in plan if task.id != claimed]
+    given = current if fence is None else fence
+    done: list[Command] = [
+        changes,
+        UpdateTask(claimed, subject="b", fence=fence),
+        UpdateTask(claimed, waiting=Waiting("ann"), fence=fence),
+        # A token given in one part of a batch also counts for the next part.
+        Batch((UpdateTask(claimed, fence=fence), DeleteTask(claimed, "lift"))),
+        Batch((changes, ClaimTask("w2", task_id=claimed))),
+        DeleteTask(claimed, "remove"),
+        WriteTodos(tuple(others)),
+        ClearPlan(),
+        ClaimTask("w2", task_id=claimed),
+        RenewClaim(claimed, given, 900.0),
+        ReleaseClaim(claimed, given),
+    ]
+    return draw(st.sampled_from(done))
+
+
+_NO_RULES = Policy()
+
+
+@st.composite
+def scripts(
+    draw: DrawFn,
+    *,
+    start: Plan | None = None,
+    policy: Policy = _NO_RULES,
+    max_size: int = 8,
+    blind: bool = False,
+) -> tuple[Command, ...]:
+    """
+    Draw commands to run in order, each sensible for the plan at that point.
+
+    `policy` is the policy that they will run under. With `blind`, they are drawn independently of
+    the plan.
+    """
+    plan = start or Plan()
+    script: list[Command] = []
+    for _ in range(draw(st.integers(0, max_size))):
+        command = draw(commands() if blind else sensible_commands(plan))
+        answer = decide(plan, command, policy)
+        plan = answer.plan if isinstance(answer, Accepted) else plan
+        script.append(command)
+    return tuple(script)
+
+
+@st.composite
+def histories(draw: DrawFn, max_size: int = 8) -> tuple[Event, ...]:
+    """Draw the events of a plan's history: replaying them on an empty plan gives a plan."""
+    plan = Plan()
+    happened: list[Event] = []
+    for command in draw(scripts(max_size=max_size)):
+        answer = decide(plan, command, at=draw(times()))
+        brought = answer.events if isinstance(answer, Accepted) else ()
+        plan = replay(plan, brought)
+        happened += brought
+    return tuple(happened)

@@ -34,8 +34,8 @@ from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules import Rule
-from todoplan.testing.strategies.command import CHANGES
-from todoplan.testing.strategies.sensible import (
+from todoplan.testing.strategies.command import (
+    CHANGES,
     containers,
     delete,
     fence_of,
