@@ -39,6 +39,7 @@ from todoplan.testing.stores.harness import (
     Harness,
     accepted,
     drawn,
+    entries_of,
     equal,
     keeps,
     law,
@@ -366,9 +367,8 @@ class Holding(Checks):
         made.append(adding(made[0].plan, ("Plant",)))
         for append in made:
             await accepted(store, "a", append)
-        journal = _entries(made)
         for revision in range(ALL, 5):
-            wanted = tuple(entry for entry in journal if entry.revision > revision)
+            wanted = tuple(entry for entry in entries_of(made) if entry.revision > revision)
             found = await other.entries_since("a", revision)
             equal(found, wanted, f"entries_since('a', {revision})")
             async with store.hold("a") as held:
@@ -606,10 +606,6 @@ async def _raises(problem: str, work: Any, what: str) -> None:
         must(holds=False, message=f"{what} returned {found!r}, wanted a StoreError ({problem!r})")
 
 
-def _entries(made: Sequence[Append]) -> tuple[Entry, ...]:
-    return tuple(entry for append in made for entry in append.entries)
-
-
 _LEASE = 0.2  # seconds; short, so that it expires soon
 _STOPPED = 60.0
 
@@ -691,24 +687,32 @@ class Claiming(Checks):
     @law
     async def test_who_was_stopped_is_refused(self, harness: Harness) -> None:
         """A process that is stopped for longer than its lease, and then continues, is refused."""
-        lines = harness.checks.in_another_process(harness.handles[0])
-        if lines is None:
-            pytest.skip("the suite does not say how another process opens the store")
+        script = _opening(harness, STOPS)
         planner, _ = await harness.planners("a")
         await _begin(planner, self.stops)
-        refused = await refused_after_a_stop(f"{lines}\n{STOPS}", planner, self.stops)
+        refused = await refused_after_a_stop(script, planner, self.stops)
         equal(refused, self.stops, "how often a holder was refused that came late")
+
+
+def _opening(harness: Harness, script: str) -> str:
+    """Return a script that opens the store in another process; skip the check without one."""
+    lines = harness.checks.in_another_process(harness.handles[0])
+    if lines is None:
+        pytest.skip("the suite does not say how another process opens the store")
+    return f"{lines}\n{script}"
+
+
+def _process(script: str, *arguments: object, stdout: Any) -> "subprocess.Popen[bytes]":
+    line = [sys.executable, "-c", script, *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return subprocess.Popen(line, stdout=stdout, env=environment)  # noqa: S603 - ours
 
 
 class _Holder:
     """A process that claims a task, is stopped, and then tries to complete it, repeatedly."""
 
     def __init__(self, script: str, times: int) -> None:
-        line = [sys.executable, "-c", script, str(times), str(_LEASE)]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        self._process = subprocess.Popen(  # noqa: S603 - ours
-            line, stdout=subprocess.PIPE, text=True, env=environment
-        )
+        self._process = _process(script, times, _LEASE, stdout=subprocess.PIPE)
 
     def stopped(self) -> str:
         """Wait until the process has stopped, and return the id of the task that it holds."""
@@ -729,7 +733,7 @@ class _Holder:
 
     def _said(self) -> str:
         assert self._process.stdout is not None  # noqa: S101 - a pipe
-        return self._process.stdout.readline().strip()
+        return self._process.stdout.readline().decode().strip()
 
 
 async def refused_after_a_stop(script: str, planner: AsyncPlanner, times: int) -> int:
@@ -766,11 +770,7 @@ async def _claimed_in_time(planner: AsyncPlanner, task_id: str) -> TaskClaimed:
         if claim is not None:
             return claim
         must(time.monotonic() < end, f"a lease of {_LEASE} seconds was not over after {_STOPPED:g}")
-        _rest()
-
-
-def _rest() -> None:
-    time.sleep(_LEASE / 10)  # blocking is fine here: nothing else runs
+        time.sleep(_LEASE / 10)  # noqa: ASYNC251 - nothing else runs
 
 
 _WRITERS = 3
@@ -839,7 +839,7 @@ class Surviving(Checks):
     @law
     async def test_what_was_acknowledged_outlives_its_writer(self, harness: Harness) -> None:
         """Appends that were acknowledged are kept, whenever their writer is killed."""
-        told = told_to_the_killed(_script(harness), self.kills)
+        told = told_to_the_killed(_opening(harness, SCRIPT), self.kills)
         store = await harness.again()
         plan, journal = await store.load("a"), await store.entries("a")
         subjects = [task.subject for task in plan]
@@ -860,7 +860,7 @@ class Surviving(Checks):
         Processes that open a new store in parallel all succeed, and none undoes another's work.
         """
         # Beads#2672: several agents that opened a database for the first time in parallel lost it.
-        script = _script(harness)
+        script = _opening(harness, SCRIPT)
         start = time.time() + 1.5
         openers = [_started(script, f"{number}", 1, start) for number in range(_OPENERS)]
         told = [line for opener in openers for line in opener.ended()]
@@ -869,13 +869,6 @@ class Surviving(Checks):
         plan = await (await harness.again()).load("a")
         equal(sorted(task.subject for task in plan), sorted(told), "the tasks that they added")
         equal([task.id for task in plan], [f"{n}" for n in range(1, _OPENERS + 1)], "their ids")
-
-
-def _script(harness: Harness) -> str:
-    lines = harness.checks.in_another_process(harness.handles[0])
-    if lines is None:
-        pytest.skip("the suite does not say how another process opens the store")
-    return f"{lines}\n{SCRIPT}"
 
 
 def told_to_the_killed(script: str, kills: int) -> list[str]:
@@ -893,9 +886,7 @@ def told_to_the_killed(script: str, kills: int) -> list[str]:
 def _started(script: str, name: str, count: int, at: float = 0) -> _Writer:
     # A file and not a pipe: a writer would block on a full pipe that nobody reads.
     said = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the writer has ended
-    line = [sys.executable, "-c", script, name, str(count), str(at)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    return _Writer(subprocess.Popen(line, stdout=said, env=environment), said)  # noqa: S603 - ours
+    return _Writer(_process(script, name, count, at, stdout=said), said)
 
 
 _WATCHED = 8
@@ -914,8 +905,7 @@ class Watching(Checks):
         # A queue of notifications loses what arrives while nobody listens.
         handles = [harness.store, await harness.again()]
         made = _chain(_WATCHED)
-        wanted = tuple(entry for append in made for entry in append.entries)
-        seen = list[Any]()
+        wanted, seen = entries_of(made), list[Any]()
 
         async def write() -> None:
             for number, append in enumerate(made):

@@ -9,10 +9,9 @@ inside an event loop can be tested as well.
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager
-from datetime import datetime
 from functools import update_wrapper
 from inspect import isawaitable, iscoroutinefunction
 from itertools import islice
@@ -30,7 +29,7 @@ from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
 from todoplan.planner import AsyncPlanner, Planner
-from todoplan.stores.base import AsyncStore, Held, HoldingStore, Key, Receipt, Store
+from todoplan.stores.base import AsyncStore
 from todoplan.testing.assertions import difference, must
 from todoplan.testing.stores.appends import Append
 
@@ -148,58 +147,24 @@ Runner = TaskRunner | ThreadRunner
 
 @attrs.frozen
 class _Returning:
-    """A `Store` with asynchronous methods that never wait."""
+    """A `Store`, or a lock handle of one, whose methods are coroutines that never wait."""
 
-    store: Store
+    made: Any
 
-    async def load(self, plan_id: str) -> Plan:
-        return self.store.load(plan_id)
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self.made, name)
+        if not callable(method):  # the `revision` of a lock handle
+            return method
 
-    async def entries(self, plan_id: str) -> tuple[Entry, ...]:
-        return self.store.entries(plan_id)
+        async def returning(*given: Any, **named: Any) -> Any:
+            return method(*given, **named)
 
-    async def append(
-        self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan
-    ) -> bool:
-        return self.store.append(plan_id, expected, entries, plan)
-
-    async def plan_ids(self) -> tuple[str, ...]:
-        return _can_hold(self.store).plan_ids()
-
-    async def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
-        return _can_hold(self.store).entries_since(plan_id, revision)
+        return returning
 
     @asynccontextmanager
-    async def hold(self, plan_id: str) -> AsyncIterator["_HeldReturning"]:
-        with _can_hold(self.store).hold(plan_id) as held:
-            yield _HeldReturning(held)
-
-
-@attrs.frozen
-class _HeldReturning:
-    """A lock handle with asynchronous methods that never wait."""
-
-    held: Held
-
-    @property
-    def revision(self) -> int:
-        return self.held.revision
-
-    async def now(self) -> datetime:
-        return self.held.now()
-
-    async def entries_since(self, revision: int) -> tuple[Entry, ...]:
-        return self.held.entries_since(revision)
-
-    async def receipt(self, key: Key) -> Receipt | None:
-        return self.held.receipt(key)
-
-    async def append(self, *given: Any, **named: Any) -> tuple[Entry, ...]:
-        return self.held.append(*given, **named)
-
-
-def _can_hold(store: Any) -> HoldingStore:
-    return store  # type: ignore[no-any-return]  # called only for holding stores
+    async def hold(self, plan_id: str) -> AsyncIterator[Any]:
+        with self.made.hold(plan_id) as held:
+            yield _Returning(held)
 
 
 def _handing_over() -> Callable[[FrameType, str, object], None]:
@@ -377,14 +342,18 @@ def same_plan(found: Any, wanted: Plan, what: str) -> None:
     equal(tuple(found), tuple(wanted), f"{what}, its tasks")
 
 
+def entries_of(appended: Iterable[Append]) -> tuple[Entry, ...]:
+    """Return the entries of these appends."""
+    return tuple(entry for append in appended for entry in append.entries)
+
+
 async def keeps(store: AsyncStore, plan_id: str, appended: Sequence[Append], when: str) -> None:
     """
     Fail the check unless the store has the plan and the journal that result from these appends.
     """
     plan = appended[-1].plan if appended else Plan()
-    journal = tuple(entry for append in appended for entry in append.entries)
     same_plan(await store.load(plan_id), plan, f"{when}, load({plan_id!a})")
-    equal(await store.entries(plan_id), journal, f"{when}, entries({plan_id!a})")
+    equal(await store.entries(plan_id), entries_of(appended), f"{when}, entries({plan_id!a})")
 
 
 async def accepted(store: AsyncStore, plan_id: str, append: Append) -> None:
