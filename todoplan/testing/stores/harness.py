@@ -139,7 +139,8 @@ class ThreadRunner:
         if iscoroutinefunction(store.load):
             msg = f"{type(store).__name__}.load is awaited; prove the store by AsyncStoreSuite"
             raise TypeError(msg)
-        return _Returning(store)
+        returning: Any = _Returning(store)
+        return returning  # type: ignore[no-any-return]  # its methods are found by name
 
 
 Runner = TaskRunner | ThreadRunner
