@@ -221,15 +221,13 @@ class _Answering(FunctionMiddleware):
             await call_next()
             return
         run, call_id = self._run, context.metadata.get("call_id", "")
-        made = Call(context.function.name, _plain(context.arguments), call_id)
+        sent: Any = context.arguments
+        arguments = sent if isinstance(sent, Mapping) else sent.model_dump()
+        made = Call(context.function.name, arguments, call_id)
         call = next((each for each in run.turn if each.call_id == call_id), made)
         reply = await run.session.answer_one(call, run.turn or [call])
         run.save()
         context.result = reply.text
-
-
-def _plain(arguments: Any) -> Any:
-    return arguments if isinstance(arguments, Mapping) else arguments.model_dump()
 
 
 def _reminded(messages: Sequence[Message], text: str) -> list[Message]:

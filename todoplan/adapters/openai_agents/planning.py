@@ -100,10 +100,6 @@ def _field(item: object, key: str) -> Any:
     return item.get(key) if isinstance(item, Mapping) else getattr(item, key, None)
 
 
-def _items(given: Input) -> Sequence[Any]:
-    return () if isinstance(given, str) else given
-
-
 def conversation(given: Input) -> list[Message]:
     """
     Return the tool results in a request.
@@ -111,7 +107,7 @@ def conversation(given: Input) -> list[Message]:
     The SDK has no error flag, so errors are recognised by their text. An output that
     `ToolOutputTrimmer` has cut no longer shows the plan, so it counts as failed.
     """
-    items = _items(given)
+    items = as_list(given)
     names = {_field(i, "call_id"): _field(i, "name") for i in items if _is(i, "function_call")}
     messages = []
     for item in items:
@@ -130,7 +126,7 @@ def _is(item: object, kind: str) -> bool:
 
 def answers_in(given: Input) -> list[str]:
     """Return the ids of the calls whose results are in a request."""
-    answers = (i for i in _items(given) if str(_field(i, "type")).endswith("_output"))
+    answers = (i for i in as_list(given) if str(_field(i, "type")).endswith("_output"))
     return [_field(item, "call_id") for item in answers]
 
 
