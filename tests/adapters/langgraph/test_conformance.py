@@ -7,8 +7,7 @@ from hypothesis import settings
 from support.conformance_langgraph import AsyncLangGraph, AsyncStored, LangGraph, Stored
 
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability
-from todoplan.testing.adapters.checks import Turns
-from todoplan.testing.adapters.others import Others
+from todoplan.testing.adapters.checks import Others, Turns
 
 HANDED_ON = ALL - {
     Capability.TEXT_ARGUMENTS,

@@ -38,22 +38,12 @@ pytest also prints the capabilities of every tested adapter, and with `-vv` the 
 of a failed check, which is also the error's attribute `conversation`.
 
 To read the code, start with `host` (what an author writes and receives, and the harness that runs a
-host and compares the outcome), then `checks` and `others`.
+host and compares the outcome), then `checks`.
 """
 
 from todoplan.dialogue.tools import Definition
 from todoplan.lazy import listing
-from todoplan.testing.adapters.checks import (
-    Evidence,
-    FurtherTurns,
-    Mistakes,
-    Offered,
-    Reminders,
-    SameRoad,
-    Sessions,
-    States,
-    Turns,
-)
+from todoplan.testing.adapters.checks import AdapterSuite
 from todoplan.testing.adapters.host import (
     ALL,
     Capability,
@@ -66,7 +56,6 @@ from todoplan.testing.adapters.host import (
     Setup,
     needs,
 )
-from todoplan.testing.adapters.others import Others
 
 __all__ = [
     "ALL",
@@ -83,13 +72,3 @@ __all__ = [
     "needs",
 ]
 __dir__ = listing(__all__)
-
-
-class AdapterSuite(
-    SameRoad, States, Mistakes, Turns, Sessions, Others, Evidence, Offered, Reminders, FurtherTurns
-):
-    """
-    All checks of an adapter.
-
-    Subclass it as `Test...`, declare the framework's capabilities, and define `host`.
-    """

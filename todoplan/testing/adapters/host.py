@@ -395,15 +395,21 @@ class Capable(Protocol):
     needed: tuple[Capability, ...]
 
 
-Check = TypeVar("Check", bound=Callable[..., None])
+Check = TypeVar("Check", bound=Callable[..., Any])
 
 
 def needs(*wanted: Capability) -> Callable[[Check], Check]:
     """
-    Skip a check, with a reason, if one of the capabilities is not declared. A failure names them.
+    Skip a check, or all checks of a class, with a reason, if one of the capabilities is not
+    declared. A failure names them.
     """
 
     def decorate(check: Any) -> Any:
+        if isinstance(check, type):
+            for name in [name for name in vars(check) if name.startswith("test_")]:
+                setattr(check, name, decorate(vars(check)[name]))
+            return check
+
         # `wraps` keeps the signature, from which pytest reads the parameters of a check.
         @wraps(check)
         def checked(self: Capable, *args: Any, **kwargs: Any) -> None:
@@ -498,22 +504,34 @@ def write(*entries: tuple[str, str], **more: Any) -> dict[str, Any]:
     return {"todos": [{"content": text, "status": status} for text, status in entries], **more}
 
 
+def writes(*entries: tuple[str, str] | str) -> ModelTurn:
+    """Return a turn with a whole-list write. A text alone is a pending entry."""
+    pairs = ((each, "pending") if isinstance(each, str) else each for each in entries)
+    return turn(("write_todos", write(*pairs)))
+
+
+def creates(subject: str, **more: object) -> ModelTurn:
+    """Return a turn that creates a task."""
+    return turn(("TaskCreate", {"subject": subject, **more}))
+
+
+def changes(*task_ids: str, **changes: object) -> ModelTurn:
+    """Return a turn that makes the same change to each of the tasks."""
+    return turn(*(("TaskUpdate", {"taskId": each, **changes}) for each in task_ids))
+
+
+LISTS = turn(("TaskList", {}))
+
 _LIST = (
     (
-        turn(
-            ("write_todos", write(("Dig", "in_progress"), ("Lay", "pending"), ("Fill", "pending")))
-        ),
+        writes(("Dig", "in_progress"), "Lay", "Fill"),
         turn(("read_todos", {}), text="Let me see."),
-        turn(
-            ("write_todos", write(("Dig", "completed"), ("Lay", "in_progress"), ("Mow", "pending")))
-        ),
+        writes(("Dig", "completed"), ("Lay", "in_progress"), "Mow"),
         says(),
     ),
     (
-        turn(
-            ("write_todos", write(("Dig", "completed"), ("Lay", "in_progress"), ("Mow", "pending")))
-        ),
-        turn(("write_todos", write(("Lay", "completed"), ("Dig", "pending")))),
+        writes(("Dig", "completed"), ("Lay", "in_progress"), "Mow"),
+        writes(("Lay", "completed"), "Dig"),
         turn(("write_todos", {"todos": []})),
         turn(("write_todos", {"todos": [], "clear": True}), ("read_todos", {})),
         says(),
@@ -521,7 +539,7 @@ _LIST = (
 )
 _ITEMS = (
     (
-        turn(("TaskCreate", {"subject": "Dig", "description": "Two metres.\nNot more."})),
+        creates("Dig", description="Two metres.\nNot more."),
         turn(
             ("TaskCreate", {"subject": "Lay", "blockedBy": ["1"], "priority": "high"}),
             ("TaskCreate", {"subject": "Fill", "owner": "Ann", "estimate": 30}),
@@ -533,15 +551,15 @@ _ITEMS = (
         says(),
     ),
     (
-        turn(("TaskUpdate", {"taskId": "3", "status": "deleted"})),
+        changes("3", status="deleted"),
         turn(
             (
                 "TaskCreate",
                 {"tasks": [{"subject": "Mow"}, {"subject": "Rake", "blockedBy": ["#0"]}]},
             )
         ),
-        turn(("TaskUpdate", {"taskId": "2", "status": "cancelled", "owner": "Bo"})),
-        turn(("TaskUpdate", {"taskId": "1", "status": "pending", "priority": "low"})),
+        changes("2", status="cancelled", owner="Bo"),
+        changes("1", status="pending", priority="low"),
         turn(("TaskGet", {"taskId": "9"}), ("TaskUpdate", {"taskId": "4", "addBlockedBy": ["5"]})),
         says(),
     ),
@@ -706,6 +724,11 @@ class Outcome:
         )
         return found[0]
 
+    @property
+    def answers(self) -> list[str]:
+        """The texts of the stored answers to all calls."""
+        return [self.answer(call_id).text for call_id in self.wanted.replies]
+
     def agrees(self) -> None:
         """Fail unless the plan and the replies to all calls are the expected ones."""
         self.same_plan()
@@ -764,6 +787,11 @@ class Outcome:
         """Fail unless a request contains this number of reminders."""
         found = sum(seen.text.count(f"<{TAG}>") for seen in self.request(index))
         same(found, times, f"how many reminders request {index} holds")
+
+    def has_no_reminders(self) -> None:
+        """Fail if any request contains a reminder."""
+        for index in range(len(self.requests)):
+            self.has_reminders(index, times=0)
 
     def keeps_no_reminder(self) -> None:
         """Fail if the stored conversation contains a reminder."""

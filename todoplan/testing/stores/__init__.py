@@ -32,36 +32,7 @@ To read the code, start with `checks` (the laws), then `appends` (what they appe
 """
 
 from todoplan.lazy import listing
-from todoplan.testing.stores.checks import (
-    Claiming,
-    Concurrent,
-    Holding,
-    Sequential,
-    Surviving,
-    Watching,
-)
-from todoplan.testing.stores.harness import TaskRunner, ThreadRunner
+from todoplan.testing.stores.checks import AsyncStoreSuite, StoreSuite
 
 __all__ = ["AsyncStoreSuite", "StoreSuite"]
 __dir__ = listing(__all__)
-
-
-class StoreSuite(Sequential, Concurrent, Holding, Claiming, Surviving, Watching):
-    """
-    All checks of a `Store`. Subclass it as `Test...`, define `store`, and `reopened` if possible.
-
-    No event loop runs. Parallel work is done in threads.
-    """
-
-    runner = ThreadRunner()
-
-
-class AsyncStoreSuite(Sequential, Concurrent, Holding, Claiming, Surviving, Watching):
-    """
-    All checks of an `AsyncStore`. Parallel work is done in tasks.
-
-    `store`, `reopened` and `close` may be coroutines. Each store has an event loop of its own, in
-    which it is created, used and closed.
-    """
-
-    runner = TaskRunner()

@@ -37,6 +37,8 @@ from todoplan.testing.stores.appends import Append, adding, appends
 from todoplan.testing.stores.harness import (
     Checks,
     Harness,
+    TaskRunner,
+    ThreadRunner,
     accepted,
     drawn,
     entries_of,
@@ -949,3 +951,24 @@ def _chain(count: int) -> list[Append]:
         plan = made[-1].plan if made else Plan()
         made.append(adding(plan, (f"{number} Dig",), (f"{number} Lay", "Fill")))
     return made
+
+
+class StoreSuite(Sequential, Concurrent, Holding, Claiming, Surviving, Watching):
+    """
+    All checks of a `Store`. Subclass it as `Test...`, define `store`, and `reopened` if possible.
+
+    No event loop runs. Parallel work is done in threads.
+    """
+
+    runner = ThreadRunner()
+
+
+class AsyncStoreSuite(Sequential, Concurrent, Holding, Claiming, Surviving, Watching):
+    """
+    All checks of an `AsyncStore`. Parallel work is done in tasks.
+
+    `store`, `reopened` and `close` may be coroutines. Each store has an event loop of its own, in
+    which it is created, used and closed.
+    """
+
+    runner = TaskRunner()
