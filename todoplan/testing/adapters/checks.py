@@ -865,9 +865,13 @@ class FurtherTurns(_Guided):
     """Requests for a further turn after an early final answer."""
 
     def _asks(
-        self, times: int, *turns: ModelTurn, settings: Settings = _TWICE, seeds: str = "Dig Lay"
+        self,
+        times: int,
+        *turns: ModelTurn,
+        settings: Settings = _TWICE,
+        subjects: Sequence[str] = ("Dig", "Lay"),
     ) -> None:
-        harness, _ = self._seeded(settings, *seeds.split())
+        harness, _ = self._seeded(settings, *subjects)
         same(len(harness.run(*turns).requests), times, "the requests")
 
     def test_an_early_answer_is_sent_back(self) -> None:
@@ -971,14 +975,14 @@ class FurtherTurns(_Guided):
             ModelTurn(thoughts="All is dug."),
             says(),
             settings=_SILENT,
-            seeds="Dig",
+            subjects=["Dig"],
         )
 
     @needs(Capability.THOUGHTS)
     def test_an_answer_beside_thoughts_is_one(self) -> None:
         """A text next to thoughts is a final answer."""
         answer = ModelTurn(text="It is dug.", thoughts="All is dug.")
-        self._asks(2, changes("1", status="completed"), answer, settings=_SILENT, seeds="Dig")
+        self._asks(2, changes("1", status="completed"), answer, settings=_SILENT, subjects=["Dig"])
 
     def _sent_back_apart(self, *, threads: bool) -> None:
         harness = self.harness(guidance=_TWICE)
