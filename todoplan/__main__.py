@@ -1,4 +1,4 @@
-"""The entry of the `todoplan` command: what it needs is imported only when it is called."""
+"""The entry point of the `todoplan` command. It imports only the modules that a call needs."""
 
 import importlib
 import io
@@ -17,20 +17,22 @@ def main() -> None:
     Raises:
         SystemExit: always; with 2 and a line on stderr if the extra "cli" is not installed.
     """
-    # A task's text may hold what the terminal's encoding lacks; output must not end there.
+    # A task's text may contain characters that the terminal's encoding lacks; these must not make
+    # printing fail.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     if sys.argv[1:] == ["--version"]:
-        # Status lines and scripts ask for it: without the libraries it takes a tenth of the time.
+        # Status lines and scripts call this often. Without the imports of the command line it takes
+        # a tenth of the time.
         sys.stdout.write(f"{todoplan.__version__}\n")
         sys.exit(0)
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["--help"], ["-h"]):
-        # A coding agent waits for it, at every prompt: it needs the standard library alone.
+        # A coding agent waits for the hook at every prompt: it imports only the standard library.
         importlib.import_module("todoplan.cli.hook").run(sys.argv[2:])
         sys.exit(0)
     try:
-        # A shell that completes a line gives no arguments, and help begins with a dash: both take
-        # the long road.
+        # `run_short` answers some commands without the full command line. Shell completion (no
+        # arguments) and help (a leading dash) always need the full one.
         if sys.argv[1:] and not sys.argv[1].startswith("-"):
             code = importlib.import_module("todoplan.cli.plans").run_short(sys.argv[1:])
             if code is not None:

@@ -286,7 +286,7 @@ def server_of(
     """
     Return the HTTP server of an application.
 
-    A request's head has to come within `head_seconds`, and at most `connections` are open at once.
+    A request's head must arrive within `head_seconds`; at most `connections` are open at once.
 
     `await server.serve(sockets=[listener])` runs it until the process receives a signal to stop or
     `should_exit` is set.

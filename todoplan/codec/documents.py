@@ -247,7 +247,7 @@ _changed = {name: kind.read for name, kind in CHANGES.items()}
 _changes = {name: kind.write for name, kind in CHANGES.items()}
 _CHANGES = Kind(
     lambda data: FrozenDict(read_object(data, _changed)),
-    # All of them: a field that is set to its default has changed too.
+    # All fields are written: one that is set to its default has changed too.
     lambda changes: read_object(dict(changes), _changes),
     object_schema({name: TASK.properties[name] for name in CHANGES}),
 )
@@ -454,8 +454,8 @@ def dump_journal(entries: Iterable[Entry]) -> str:
     """
     Return the entries as JSON Lines.
 
-    The text ends with a line break. So an entry can be appended: `entry_to_line` (in
-    `todoplan.codec.documents`) of the entry, and a line break.
+    The text ends with a line break. To append an entry, write `entry_to_line(entry)` (see
+    `todoplan.codec.documents`) and a line break.
 
     Raises:
         CodecError: the same errors as `entry_to_data`.
@@ -824,7 +824,7 @@ def with_lines(kept: Any, lines: Iterable[str]) -> list[str]:
 
 def read_recent(kept: Any) -> tuple[Entry, ...]:
     """
-    Return the saved entries, oldest first; none for `None`.
+    Return the saved entries, oldest first; () for `None`.
 
     Raises:
         CodecError: the value is not a list of entries.
@@ -839,7 +839,7 @@ def read_recent(kept: Any) -> tuple[Entry, ...]:
     return tuple(map(_entry_of, kept))
 
 
-# A state is read again and again, and most of its lines stay: an entry is a value.
+# Cached: a state is read again and again, and most of its lines stay the same.
 @lru_cache(maxsize=256)
 def _entry_of(line: str) -> Entry:
     return entry_from_data(parse(line))

@@ -222,8 +222,7 @@ def as_seconds(value: float) -> float:
 # -------- teamwork --------
 # Commands for actors who share a plan: claims, answers, evidence, approval.
 #
-# `todoplan.core.commands` exports them with the other commands, and documents what all have in
-# common.
+# The docstring of this module describes what all commands have in common.
 
 
 @attrs.frozen(weakref_slot=False)

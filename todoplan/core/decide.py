@@ -1,11 +1,10 @@
 """
-From a command to events: one module for each family of commands.
+Decide a command: accept it with events, or refuse it with problems.
 
-Read `decide` first: it runs a command in a `transaction`, where each event takes effect at once,
-and then lets the policy judge the resulting change. `tasks` changes one task at a time,
-`whole_list` applies a complete list, `assembly` checks tasks that were made elsewhere.
-
-The names above are sections of this module.
+There is a section for each family of commands. Read the last section, `decide`, first: it runs a
+command in a `transaction`, where each event takes effect at once, and then lets the policy judge
+the resulting change. The section `tasks` changes one task at a time, `whole_list` applies a
+complete list, `assembly` checks tasks that were made elsewhere.
 """
 
 from __future__ import annotations
@@ -114,12 +113,12 @@ from todoplan.errors import PlanError
 # blocker. Both directions are walked in turn, and the one that ends first contains every possible
 # cycle; a new task at the end of a long chain costs one step. Within that region one depth-first
 # walk visits each edge once, and an edge back to a task on the current trail closes a cycle. So
-# the work is linear in the tasks and edges visited, for any input. The former search for each
-# single edge took 15 seconds for 95,000 edges among 1,000 tasks.
+# the work is linear in the tasks and edges visited, for any input. An earlier version searched
+# separately for each edge, and took 15 seconds for 95,000 edges among 1,000 tasks.
 
 
 Edge = tuple[str, str]
-"""(blocker, blocked), or (parent, subtask) by law 18."""
+"""A pair of ids: (blocker, blocked) or, by law 18, (parent, subtask)."""
 
 _SHORTENED = 20
 
@@ -128,17 +127,17 @@ def closing_edges(tasks: Tasks, added: Mapping[Edge, object]) -> dict[Edge, tupl
     """
     Return the added edges that close a cycle, each with that cycle.
 
-    A cycle is the ids from the blocked task to its blocker, followed by the blocked task again. The
-    edges `added` are already in `tasks`; of several added edges on one cycle, the last one counts
-    as closing it. If many cycles share tasks, some are not reported: the total length of the cycles
-    is limited by the number of tasks and edges visited.
+    A cycle is a tuple of ids: the path from the edge's blocked task to its blocker, and then the
+    blocked task again. The edges `added` are already in `tasks`. If a cycle contains several added
+    edges, only the last of them is returned for it. If many cycles share tasks, some cycles are not
+    reported: their total length is limited by the number of tasks and edges visited.
     """
     if len(added) == 1:
         ((blocker, blocked),) = added
         way = path_between(tasks, blocked, blocker)
         return {(blocker, blocked): (*way, blocked)} if way else {}
-    # All edges together: Eino checks each edge of a call against the plan before the call, so two
-    # edges that close a cycle only together pass.
+    # All edges are checked together. Eino checks each edge of a call against the plan before the
+    # call, and so accepts two edges that form a cycle only together.
     region = _region(tasks, added)
     number = {edge: place for place, edge in enumerate(added)}
     room = len(region) + len(added)
@@ -150,7 +149,7 @@ def closing_edges(tasks: Tasks, added: Mapping[Edge, object]) -> dict[Edge, tupl
         if last is None or last in found:
             continue
         blocker, blocked = last
-        if len(found) < _SHORTENED:  # the shortest cycle says most, but needs a search of its own
+        if len(found) < _SHORTENED:  # the shortest cycle is clearest, but needs a search
             found[last] = (*path_between(tasks, blocked, blocker), blocked)
         else:
             start = loop.index(blocked)
@@ -231,7 +230,7 @@ def _loops(tasks: Tasks, region: Collection[str]) -> Iterator[list[str]]:
 # Law: an edge takes effect as soon as it is added, and no intermediate plan has a cycle. New edges
 # are checked together, at the end of the command and before any edge or task is removed. Removing
 # can open an existing cycle, adding never does, so checking the last plan before a removal also
-# covers all plans before it. Putting a task below another counts as such an edge as well (law 18).
+# covers all plans before it. A new parent is checked like a new edge (law 18).
 
 
 _REMOVING = frozenset({EdgeRemoved, TaskDeleted, PlanCleared, PlanRestored})
@@ -335,8 +334,8 @@ class Transaction:
             return
         if self.find(parent, path) is None or task.parent == parent:
             return
-        # A cycle of parents is refused before it exists: the tree of a draft never has one. A task
-        # without subtasks cannot close one.
+        # A cycle of parents is refused at once, because the tree of a draft must never contain one.
+        # A task without subtasks cannot close a cycle.
         inner = self.draft.children(task.id)
         above = (parent, *ancestors(self.draft, parent)) if inner else ()
         if task.id in above:
@@ -362,7 +361,9 @@ class Transaction:
 
     def _refuse_within(self, closing: Collection[Edge]) -> None:
         """
-        Note a problem for each edge between a task and its ancestor that the added edges caused.
+        Note a problem for each edge between a task and its ancestor.
+
+        Only edges that are new, or whose tasks have a new parent or ancestor, are checked.
         """
         found: dict[Edge, str] = {}
         looked: set[str] = set()
@@ -371,8 +372,8 @@ class Transaction:
                 continue
             task = self.draft.get(end)
             if task is not None and task.parent == start:
-                # All tasks that moved with this one; each is visited once, however many moves
-                # affected it.
+                # The task has a new parent, and all its descendants moved with it. Each of them is
+                # visited once, however many moves affected it.
                 edges = edges_from_above(self.draft, end, looked)
             else:
                 edges = ((i, o) for i, o in ((end, start), (start, end)) if self._lies_in(i, o))
@@ -405,8 +406,9 @@ class Transaction:
         """Return the task; if there is none, note a problem and return `None`."""
         task = self.draft.get(task_id)
         if task is None:
-            # Tasks created by this command are not suggested, because they will not exist after it
-            # is refused. If the command removes the old tasks, its later parts mean the new ones.
+            # Tasks created by this command are not suggested, because they will not exist once the
+            # command is refused. They are suggested if the command has removed tasks: its later
+            # parts then refer to the new ones.
             new = {event.task.id for event in self.events if type(event) is TaskCreated}
             anew = any(type(event) in _REMOVING for event in self.events)
             ids = [task.id for task in self.draft if anew or task.id not in new]
@@ -418,7 +420,9 @@ class Transaction:
 
 def claimed(task_id: str, claim: Claim, path: str = "") -> Problem:
     """
-    Return the problem that another actor has claimed the task, with that owner and the claim's end.
+    Return the problem for a task that another actor has claimed.
+
+    The problem names the owner of the claim and, if the claim expires, its end.
     """
     until = "" if claim.until is None else f" until {claim.until.isoformat(timespec='seconds')}"
     return Problem("claimed", (task_id,), task_id, f"{claim.owner}{until}", path)
@@ -455,8 +459,8 @@ def still_to_come(waiting: Waiting | None, at: datetime | None) -> Waiting | Non
     """
     Return a wait, or `None` if it ends at or before this time.
 
-    An expired wait would be ended by the next command, and begin again when the same list is
-    written again (law 8).
+    If an expired wait were set, the next command would end it, and writing the same list again
+    would set it again (see law 8).
     """
     over = waiting is not None and at is not None and waiting.until and waiting.until <= at
     return None if over else waiting
@@ -897,7 +901,7 @@ def start_next(transaction: Transaction) -> None:
     """
     if transaction.draft.counts.in_progress:
         return
-    # Chosen by readiness: AgentScope 1.x starts the next task by index, even if it is completed.
+    # The first ready task: AgentScope 1.x starts the next task by index, even if it is completed.
     ready = transaction.draft.ready()
     base = transaction.base
     if base is None:
@@ -959,9 +963,10 @@ def approve(transaction: Transaction, command: ApprovePlan) -> None:
 # which is the plan as its session knows it (`Base`). That difference is applied to the present
 # plan:
 #
-# - Each line is matched with a task as the session knows it, in the session's own last words. A
-#   line without such a match is matched by text with the tasks of the present plan: tasks of
-#   others, or own tasks that others reworded. A line that matches neither is a new task.
+# - Each line is matched with a task of the merge base, with the text that the session last wrote or
+#   read. A line without such a match is matched by text with the tasks of the present plan: tasks
+#   that others created, or tasks of the session that others reworded. A line that matches neither
+#   is a new task.
 # - A field is set if the line differs both from what the session knew and from the present plan.
 #   The later write wins, and the reply names what it overwrote.
 # - A task without a line is removed only if this session has listed it and nobody else has changed
@@ -970,7 +975,7 @@ def approve(transaction: Transaction, command: ApprovePlan) -> None:
 # - Tasks that others added stay, each after the task that it followed. The list's order counts
 #   only if it differs from that of the base.
 #
-# If a session is alone, all of this amounts to one thing: the list is the plan.
+# If a session works alone, all of this has a simple result: the list becomes the plan.
 #
 # Comparable libraries treat every list as the complete truth: a task that a person added between
 # two turns was removed by the next write of a model that had never seen it.
@@ -1031,19 +1036,21 @@ def _in_tree(draft: Draft, todos: Sequence[Todo], meant: list[Task | None]) -> l
     """
     Return the task for each line, chosen so that writing the same list again gives the same result.
 
-    Equal lines are matched with equal tasks in plan order. In a plan with subtasks that is not the
-    order of the list, so the first of two equal lines could match a different task the next time.
+    Equal lines are matched with equal tasks in plan order. In a plan with subtasks, the plan order
+    may differ from the order of the list, so the first of two equal lines could match a different
+    task the next time.
     """
     if len({normalised(todo.content) for todo in todos}) == len(todos):
         return meant
     for _ in range(_ROUNDS):
-        # With their future texts; a new line is represented by a placeholder task.
+        # The tasks as they will be: with the texts of their lines. A placeholder task stands for a
+        # new line.
         lines = [
             (task or Task(f"+{place}", "")).but(subject=todo.content)
             for place, (todo, task) in enumerate(zip(todos, meant, strict=True))
         ]
         kept = {task.id: task for task in lines}
-        # With their future parents: the subtasks of a deleted task move up.
+        # Their parents as they will be: the subtasks of a deleted task move up.
         lifted = [
             task.but(parent=next((a for a in ancestors(draft, task.id) if a in kept), None))
             for task in lines
@@ -1214,7 +1221,7 @@ def _as_meant(base: Base, todo: Todo) -> Todo:
 
 
 def _woven(order: Sequence[str], rest: Sequence[str]) -> list[str]:
-    """Return the ids of `order`, and after each the ids that follow it only in `rest`."""
+    """Return `order` with the other ids of `rest`, each after the id of `order` before it there."""
     placed = set(order)
     following: dict[str, list[str]] = {}
     last = ""
@@ -1243,7 +1250,7 @@ def clear(transaction: Transaction) -> None:
 
 def _clear(transaction: Transaction) -> None:
     tasks = tuple(transaction.draft)
-    # A list and not any(): each claimed task is reported.
+    # A list instead of any(), so that every claimed task is reported.
     refused = [task for task in tasks if not transaction.may_change(task)]
     if not refused:
         transaction.emit(PlanCleared(tuple(task.id for task in tasks), transaction.at))
@@ -1292,7 +1299,7 @@ def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem
     """
     Yield each problem that prevents these tasks and this next id from forming a plan.
 
-    Checked are ids, texts, waits, claims, parents, edges and cycles.
+    The ids, texts, waits, claims, parents, edges and cycles are checked.
     """
     if next_id > LARGEST_GIVEN:
         yield Problem("bad_id", seen=f"the next id is over {LARGEST_GIVEN}")
@@ -1350,7 +1357,9 @@ def _edge_problems(
 
 def _edges_within(tasks: Iterable[Task]) -> Iterator[Problem]:
     """
-    Yield a problem for each edge by which a task blocks its descendant. Parents form no cycle here.
+    Yield a problem for each edge by which a task blocks its descendant.
+
+    The parents of the tasks must not form a cycle.
     """
     # In tree order the descendants of a task directly follow it, up to position `last`. This takes
     # one pass; a walk up from each task would take quadratic time in a deep tree.
@@ -1493,7 +1502,7 @@ def decide_with_change(  # noqa: PLR0913, PLR0917 - as `decide`; every call pass
     Return the decision, and the change that was judged, for callers that describe it.
 
     Raises:
-        PlanError: as in `decide`.
+        PlanError: see `decide`.
     """
     # Exact types take one comparison; anything else is checked in detail.
     if type(plan) is not Plan or type(policy) is not Policy:
@@ -1522,7 +1531,7 @@ def _merge_base(base: object, plan: Plan) -> Base | None:
     """
     Return the merge base of a list, or `None` if the list simply replaces the plan.
 
-    The latter is so if the session is alone and has seen the plan as it is.
+    The list replaces the plan if the session works alone and has seen the plan as it is.
     """
     if not isinstance(base, Base):
         _check_arguments(base, DEFAULT)

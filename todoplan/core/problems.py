@@ -1,5 +1,5 @@
 """
-A model's mistake as a value: the input that was seen, and what is allowed. Never an exception.
+A model's mistake as a value, never an exception: the input that was seen, and what is allowed.
 
 Each code has a text of two lines in `todoplan/texts/problems.txt`: the cause and the remedy.
 Replies to a model, messages for people and the table of all codes are made from these two lines.
@@ -15,7 +15,7 @@ from todoplan.core.plan.plan import number_of
 from todoplan.texts import clipped, escaped, fill, names, say, wording
 
 MOST_NAMED = 20
-"""The most tasks that a problem names."""
+"""The maximum number of tasks that a problem names."""
 
 # Sections of problems.txt that are put around a sentence. They are not codes of problems.
 _FRAMES = frozenset({"error", "example", "more", "at", "warning", "other"})
@@ -72,7 +72,7 @@ def explain_all(problems: Iterable[Problem], most: int = MOST_NAMED) -> tuple[st
 def _named(task_ids: Sequence[str]) -> str:
     if all(map(number_of, task_ids)):
         return ids_text(task_ids)
-    # Cut first: a model may send a megabyte as an id, and an escape takes up to ten characters.
+    # Cut before escaping: a model may send a megabyte as an id, and escapes make it even longer.
     safe = (escaped(task_id[: 2 * _MOST_OF_AN_ID]) for task_id in task_ids)
     short = (i if len(i) <= _MOST_OF_AN_ID else f"{i[: _MOST_OF_AN_ID - 3]}..." for i in safe)
     return clipped(", ".join(f"#{each}" for each in short))

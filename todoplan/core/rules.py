@@ -1,15 +1,13 @@
 """
 Rules: what a policy may refuse or warn about. Each rule is a check of one change.
 
-Read `change` (the input of a rule) and `rule` (the definition of a rule) first, then the rules
-themselves: `builtin` (status changes, whole-list writes, removed tasks), `builtin_tasks` (fields,
-edges, sizes), `builtin_tree` (subtasks) and `builtin_trust` (evidence and approval). A rule is
-declared in one place, above its check: what can break it, its severity in each preset, and the
-limit that it uses. `policy` defines which rules are on and how severe they are, `presets` has
-ready-made policies, `limits` the numbers, and `lifecycle` the table of status changes. `matching`
-finds the task that a written line means.
-
-The names above are sections of this module.
+The names below are sections of this module. Read `change` (the input of a rule) and `rule` (the
+definition of a rule) first, then the rules themselves: `builtin` (status changes, whole-list
+writes, removed tasks), `builtin_tasks` (fields, edges, sizes), `builtin_tree` (subtasks) and
+`builtin_trust` (evidence and approval). A rule is declared in one place, above its check: what can
+break it, its severity in each preset, and the limit that it uses. `policy` defines which rules are
+on and how severe they are, `presets` has ready-made policies, `limits` the numbers, and `lifecycle`
+the table of status changes. `matching` finds the task that a written line means.
 """
 
 from __future__ import annotations
@@ -64,7 +62,7 @@ from todoplan.errors import PlanError
 #
 # Two conditions hold for this table. Every pair of status and action has a cell, so no caller
 # needs a default. A cell says what happens, never whether it is allowed: policies decide this by
-# the kind of transition (`todoplan.core.rules`). The diagram in the README is generated from this
+# the kind of transition (see the section `rule`). The diagram in the README is generated from this
 # dict.
 
 
@@ -90,7 +88,7 @@ class Kind(StrEnum):
 
 @attrs.frozen
 class Move:
-    """One cell: the new status, and the kind of the transition."""
+    """One cell of the transition table: the new status, and the kind of the transition."""
 
     target: Status
     kind: Kind
@@ -168,9 +166,9 @@ class Limits:
     The limits that the rules `max_items`, `max_text`, `max_metadata`, `max_edges`, `max_depth` and
     `max_history` use. A rule reads them from `change.limits`.
 
-    `items` and `open_items` limit the number of tasks. `subject`, `active_form` and `owner` are
-    numbers of characters. So is `text`, which applies to the description and to any text without a
-    limit of its own. `edges` limits the blockers of one task. `metadata` is the size of one task's
+    `items` and `open_items` limit the number of tasks. `subject`, `active_form`, `owner` and `text`
+    are numbers of characters; `text` applies to the description and to any text without a limit of
+    its own. `edges` limits the blockers of one task. `metadata` is the size of one task's
     metadata as JSON, in bytes; `metadata_keys` limits its keys at all levels, `metadata_levels` the
     depth of nested objects and arrays. `history` limits the number of events since the plan was
     created, which is its revision. `depth` limits the levels of the tree: 1 is a plan without
@@ -200,7 +198,7 @@ class Limits:
 
     @cached_property
     def texts(self) -> dict[str, int]:
-        """The most characters of each text field of a task. A new field gets the general limit."""
+        """The maximum length of each text field of a task. A new field gets the limit `text`."""
         return {name: getattr(self, name, self.text) for name in TEXTS}
 
     @cached_property
@@ -272,9 +270,9 @@ def _by_text(
     found: list[Task | None],
     key: Callable[[str], str],
 ) -> None:
-    # Equal lines match one task each: Roo gives them one id, Hermes does so for all lines without
-    # an id. A deque is used because removing thousands of items from the front of a list takes
-    # quadratic time.
+    # Each of several equal lines matches a different task. (Roo gives equal lines the same id, and
+    # Hermes gives the same id to all lines without one.) A deque is used because removing thousands
+    # of items from the front of a list takes quadratic time.
     same: defaultdict[str, deque[Task]] = defaultdict(deque)
     for task in left.values():
         same[key(task.subject)].append(task)
@@ -455,10 +453,11 @@ class Rule:
     `new_tasks_need` is a task field without which the rule refuses every new task. A tool set
     without an argument for that field could create no tasks, and is refused under such a policy.
 
-    `limit` is the field of `Limits` that a number given for the rule sets: `but(max_items=50)`.
-    `presets` has the severity from one step of `STEPS` on; before the first of them the rule is
-    off. An `opt_in` rule requires a program or person who checks, so no preset has it on, not even
-    the strict one.
+    `limit` names the field of `Limits` that is set when the rule is given a number, as in
+    `but(max_items=50)`. `presets` has pairs of a preset and a severity: the severity holds for that
+    preset and the later ones of `STEPS`, up to the next pair. In the presets before the first pair
+    the rule is off. An `opt_in` rule requires a program or person who checks, so it is off in every
+    preset, even in the strict one.
     """
 
     name: str = attrs.field(converter=as_text)
@@ -542,7 +541,7 @@ def first_ids(tasks: Iterable[Task]) -> tuple[str, ...]:
 # -------- builtin_tasks --------
 # The rules about the contents of tasks: texts, fields, owners, edges and sizes.
 #
-# Each reports only new violations (see `todoplan.core.rules`), and measures only what the change
+# Each rule reports only new violations (see the section `rule`), and checks only what the change
 # affected.
 
 
@@ -841,7 +840,7 @@ def _left_open(change: Change) -> Iterator[Problem]:
 
 
 def _until_many_are_open(plan: Plan, task_id: str, done: Collection[str]) -> Iterator[str]:
-    """Yield descendants of a task, until as many are open as a problem names."""
+    """Yield descendants of a task, and stop after as many open ones as a problem names."""
     many = 0
     for inner in _within(plan, task_id, done):
         yield inner
@@ -963,11 +962,11 @@ _JUMPED: set[Trigger] = {
     presets={"default": "warn", "claude": "error"},
 )
 def _single_in_progress(change: Change) -> Iterable[Problem]:
-    # Tasks already in progress before the command are not its fault: only one more is.
+    # The command is to blame only if more tasks are in progress than before it.
     now = change.after.counts.in_progress
     if now <= 1 or now <= change.before.counts.in_progress:
         return ()
-    # Each claimed task is another worker's: a team may have several tasks in progress.
+    # Claimed tasks are not counted: in a team, each worker may have a task in progress.
     free = [task for task in change.after.active() if task.claim is None]
     now = len(free)
     if now <= 1 or now <= sum(task.claim is None for task in change.before.active()):
@@ -1053,21 +1052,22 @@ def _blocked_complete(change: Change) -> Iterable[Problem]:
 
 @_list_rule(TaskDeleted, PlanCleared, presets={"default": "warn"})
 def _dropped_open_items(change: Change) -> Iterable[Problem]:
-    # Also true without a whole-list write: deleting tasks by id names each of them.
+    # Also true without a whole-list write: a model that deletes tasks by id names each of them.
     if all(write.clear for write in change.writes()):
         return ()
     dropped = tuple(task.id for task in change.removed() if not task.status.closed)
     if not dropped:
         return ()
-    # Named by text as well: a model that writes whole lists may never have seen an id.
+    # The tasks are also named by text: a model that writes whole lists may never have seen an id.
     texts = [f'"{change.before[task_id].subject[:_MOST_OF_A_TEXT]}"' for task_id in dropped[:5]]
     texts += ["..."] * (len(dropped) > 5)  # noqa: PLR2004 - the number that a reply names
     seen, legal = str(len(dropped)), ", ".join(texts)
     return (Problem("dropped_open_items", dropped, seen=seen, legal=legal),)
 
 
-# OpenHands' planner treated a call without a list as an empty list, and deleted the plan. A write
-# with a merge base deletes, task by task, those that others have not changed.
+# OpenHands' planner treated a call without a list as an empty list, and deleted the plan. With a
+# merge base, an empty list does not clear the plan: it deletes each task that others have not
+# changed, so `TaskDeleted` is a trigger too.
 @_list_rule(PlanCleared, TaskDeleted, presets={"default": "error"})
 def _empty_write(change: Change) -> Iterable[Problem]:
     still_open = change.before.counts.open
@@ -1348,7 +1348,12 @@ def _must_be(kind: type, answer: object, rule: Rule) -> None:
 
 
 def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
-    """Return the violations, in a plan as it is, of rules about plans with severity error."""
+    """
+    Check a plan as it is, without a command.
+
+    Only rules that are `about_plan` and have severity error are checked. Their violations are
+    returned.
+    """
     # Every task counts as created, so rules that look only at new tasks see all of them.
     created: Iterable[TaskCreated] = map(TaskCreated, plan)
     change = Change(Plan(), plan, None, tuple(created), policy.limits)
@@ -1363,7 +1368,7 @@ def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
 # -------- presets --------
 # Ready-made policies: as strict as the planning tools in use, and a compromise as the default.
 #
-# Each rule declares its severity in the presets (`todoplan.core.rules`).
+# Each rule declares its severity in the presets, above its check.
 
 
 LANGCHAIN = Policy.preset("langchain")

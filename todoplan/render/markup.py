@@ -1,8 +1,9 @@
 """
-Build HTML from elements, so that text is never read as markup; and build whole pages.
+Plans as Markdown, Mermaid, DOT and HTML, and tools to build HTML safely.
 
-A page is one file that loads nothing else. Its content security policy allows only our own style
-sheets and scripts, identified by their hashes, and no images, fonts, forms or connections.
+HTML is built from elements, so that text is never read as markup. A page is one file that loads
+nothing else. Its content security policy allows only our own style sheets and scripts, identified
+by their hashes, and no images, fonts, forms or connections.
 """
 
 import json
@@ -106,8 +107,8 @@ def data_block(name: str, data: object) -> Markup:
 # A plan as a GitHub task list in Markdown.
 
 
-# Some sites make a link of "todo.md", so a dot between two characters is escaped, but not at the
-# end of a sentence.
+# Some sites turn "todo.md" into a link, so a dot between two characters is escaped. A dot at the
+# end of a sentence is not.
 _MARKUP = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<=\S)\.(?=\S)")
 _INDENT = "  "
 

@@ -1,15 +1,16 @@
 """
 Plans in the format of AgentScope 2 (`state.tasks_context`), read and written exactly.
 
-Fields that AgentScope's tasks do not have are saved in their metadata under "todoplan". A cancelled
-task is `completed` there, which frees its dependents, and a failed one is `pending`, which does
-not. The original status is restored only while AgentScope still has that substitute, and `waiting`
-only while the task is `pending`: AgentScope's own fields take precedence, because its tools may
-have changed them.
+Fields that AgentScope's tasks do not have are saved in their metadata under "todoplan". AgentScope
+has no status for cancelled and failed tasks. A cancelled task becomes `completed`, which frees its
+dependents; a failed task becomes `pending`, which keeps them blocked. On reading, the original
+status is restored only if AgentScope's task still has this substitute, and `waiting` only if the
+task is `pending`: AgentScope's own fields take precedence, because its tools may have changed them.
 
-Next id, revision and approval are saved with every task, so that deleting one task does not lose
-them, and also beside the tasks, for a plan without tasks. `TaskContext` drops that last key, so a
-caller that saves the data in one has to save "todoplan" elsewhere too.
+Next id, revision and approval are saved with every task, so that they survive the deletion of some
+tasks, and also beside the tasks under "todoplan", for a plan without tasks. AgentScope's
+`TaskContext` drops the key beside the tasks, so a caller that saves the data as a `TaskContext`
+must save the value of "todoplan" elsewhere.
 """
 
 from collections.abc import Callable, Sequence
@@ -132,7 +133,7 @@ def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan
     """
     Return the plan of AgentScope's tasks, including tasks that its own tools wrote.
 
-    An edge that is recorded on one side only is completed on the other side. AgentScope's own
+    An edge that only one of its two tasks records is added to the other one. AgentScope's own
     `created_at` has no time zone: it is interpreted in `zone`; without `zone`, the time is unknown.
 
     Raises:
@@ -151,7 +152,7 @@ def read_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Cont
     A subtask whose parent was deleted moves to the top level.
 
     Raises:
-        CodecError: values are not those of a task, or fields would be lost.
+        CodecError: a field of a task has an invalid value, or a field would be lost.
     """
     try:
         read = read_object(data, _CONTEXT, ("tasks",))
@@ -159,9 +160,9 @@ def read_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Cont
         raise wrong_shape(error.found, "task context of AgentScope") from None
     plain = read["tasks"]
     heads = [read.get(_KEY, {}), *(ours for _, ours in map(_parts, plain))]
-    # Tasks created by AgentScope's own tools have no head; of the other heads the latest one
-    # counts. If two have the same revision, the one with the tasks counts: a plan that was approved
-    # before anything else happened has revision 0.
+    # A head has next id, revision and approval; tasks created by AgentScope's own tools have none.
+    # The head with the highest revision counts. Among equal revisions a task's head counts before
+    # the head beside the tasks, which may be missing: a plan with revision 0 may be approved.
     latest = max(reversed(heads), key=lambda each: each.get("revision", 0))
     tasks = [_task(one, zone) for one in plain]
     # AgentScope's tools do not know subtasks, and may delete a parent.
@@ -298,8 +299,9 @@ class Mirror:
 
     def is_current(self, records: Sequence[Any], ids: Sequence[str] | None = None) -> bool:
         """
-        Return whether the records are unchanged since the last `write`; with `ids`, whether these
-        are, and there are as many records.
+        Return whether the records are unchanged since the last `write`.
+
+        With `ids`, only the records with these ids and the number of records are compared.
         """
         if ids is None:
             return list(map(_fields_of, records)) == self._copies
@@ -332,7 +334,8 @@ class Mirror:
                 self._copies.append(_copy(records[place].__dict__))
             copy = self._copies[place]
             for name, value in item.items():
-                # AgentScope's app tells a change by the dump: no write where nothing differs.
+                # AgentScope's app detects changes in a dump of the record, so a field is set only
+                # if its value differs.
                 if copy.get(name) != value and name not in self._theirs:
                     setattr(records[place], name, value)
                     copy[name] = _copy(value)
@@ -350,6 +353,6 @@ def _copy(value: Any) -> Any:
     return value
 
 
-# Most lists and dicts are empty: to compare all of them with one takes less memory, and so time.
+# Most lists and dicts are empty: all copies share these two, which saves memory and time.
 _NO_ITEMS: list[Any] = []
 _NO_FIELDS: dict[str, Any] = {}

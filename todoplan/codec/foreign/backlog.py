@@ -1,5 +1,5 @@
 """
-Tasks of Backlog.md, in both directions: a Markdown file for each task, with fields before the text.
+Read and write the tasks of Backlog.md: a Markdown file for each task, with fields before the text.
 
 A file is named `task-7 - Title.md`. Its fields (front matter, YAML) have the id, the title, the
 status, dependencies and more; the text below them is the description, and its acceptance criteria
@@ -74,12 +74,13 @@ _READERS: dict[str, FieldReader] = {
 
 def from_backlog(files: Mapping[str, str]) -> Plan:
     """
-    Return a new plan with the tasks of Backlog.md. `files` are the texts of its files by name.
+    Return a new plan with the tasks of Backlog.md. `files` maps file names to the files' texts.
 
-    A task whose id is that of another one and a further number (`task-4.1`) is its subtask.
+    A task whose id extends the id of another task by a number (`task-4.1` and `task-4`) is a
+    subtask of that task.
 
     Raises:
-        CodecError: the files are no such tasks; every fault is listed with its file.
+        CodecError: a file is not a task of Backlog.md; every fault is listed with its file.
         MissingExtraError: PyYAML is missing.
     """
     tasks = [_task(name, content) for name, content in files.items()]
@@ -122,7 +123,7 @@ def _task(name: str, content: str) -> dict[str, Any]:
 def _fields(name: str, front: str) -> Any:
     yaml = _yaml()
     try:
-        # A few aliases of aliases are a document of a billion values.
+        # A few nested aliases can expand to a billion values.
         has_alias = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(front))
         if not has_alias:
             return yaml.safe_load(front)
@@ -134,7 +135,7 @@ def _fields(name: str, front: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of YAML as JSON: times become texts."""
+    """Return a YAML value as a JSON value: times become texts."""
     if isinstance(value, list):
         return [_plain(each) for each in value]
     if isinstance(value, dict):
@@ -144,17 +145,18 @@ def _plain(value: Any) -> Any:
 
 def _yaml() -> Any:
     try:
-        return import_module("yaml")  # an extra
+        return import_module("yaml")  # PyYAML, which an extra installs
     except ModuleNotFoundError as error:
         raise MissingExtraError.of(error.name, "markdown") from error
 
 
 def to_backlog(plan: Plan) -> dict[str, str]:
     """
-    Return the tasks as files of Backlog.md, by name.
+    Return the tasks as files of Backlog.md: a dict from file names to texts.
 
-    What its fields cannot express is lost: waits, claims, evidence, estimates, the check unless it
-    stands in the description, and that a task has failed or was cancelled.
+    Data for which Backlog.md has no fields are lost: waits, claims, evidence and estimates, a check
+    that is not part of the description, and the difference between failed or cancelled tasks and
+    others.
 
     Raises:
         MissingExtraError: PyYAML is missing.

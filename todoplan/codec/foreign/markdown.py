@@ -4,7 +4,7 @@ Plans as Markdown files that people edit: checklists, spec-kit's `tasks.md` and 
 A task is a line with a box, `- [ ] Write it`, and the indented lines below it. The rest of the file
 belongs to its authors: headings, prose and the spelling of unchanged tasks stay as they are.
 
-In every form an indented task is a subtask, and indented text is the description. Besides:
+In every form an indented task is a subtask, and indented text is the description. In addition:
 
 | form | what is read |
 | --- | --- |
@@ -12,9 +12,10 @@ In every form an indented task is a subtask, and indented text is the descriptio
 | `spec-kit` | `T001 [P] [US1]` before the text; a second-level heading is the parent of its tasks |
 | `tasks.md` | the priority from `## P0` to `## P3`; `- **ID**: x`, **Blocked by**, **Details** |
 
-A box has two states. `[ ]` stands for every open task and for a failed one, and a cancelled task is
-a completed line that is struck through. A file that uses `[/]` or `[-]` gets these for tasks in
-progress and cancelled ones. `not_held` says what a form cannot express of a plan.
+A box normally has two states: `[ ]` stands for open and failed tasks, `[x]` for completed tasks. A
+cancelled task is a completed line that is struck through. If a file uses `[/]` or `[-]`, tasks in
+progress and cancelled tasks are written with these boxes. `not_held` returns the fields of a plan
+that a form cannot express.
 """
 
 import json
@@ -66,17 +67,18 @@ _STATUSES = {
 }
 _BOXES = {Status.IN_PROGRESS: "/", Status.COMPLETED: "x", Status.CANCELLED: "-"}
 _PRIORITIES = (Priority.HIGH, Priority.HIGH, Priority.MEDIUM, Priority.LOW)
-_ALIKE = 0.5  # the share of equal text above which a changed line is an old task in new words
+_ALIKE = 0.5  # a line with this share of equal text counts as the same task, reworded
 
 
 @attrs.define(eq=False)
 class Node:
     """
-    A task as a file has it.
+    A task in a Markdown file.
 
-    `before` are the lines between the task above and this one, `lines` its own. `name` is its id in
-    the file, "" for none; `level` its depth in the tree; `section` is that of TASKS.md, -1 for
-    none. `labels` and `raw` are the spelling of its name with its labels, and of its subject.
+    `before` are the lines between the task above and this one; `lines` are the task's own lines.
+    `name` is the task's id in the file, or "" if it has none. `level` is its depth in the tree.
+    `section` is the number of its section P0 to P3 in TASKS.md, or -1 if it is in none. `labels` is
+    the text of its name and labels in the file, `raw` the text of its subject.
     """
 
     before: list[str]
@@ -104,9 +106,10 @@ class Document:
     """
     A file with tasks.
 
-    `sections` has the lines of the headings P0 to P3, with the lines above each. `tail` are the
-    lines below the last task. `plan_id` and `revision` say which plan was last written to the file,
-    and `states` whether boxes had more than two states then; `None` if none was written.
+    `sections` maps the number of each heading P0 to P3 to its line and the lines above it. `tail`
+    are the lines below the last task. `plan_id` and `revision` identify the plan that was last
+    written to the file; they are `None` if there was none. `had_states` is true if the boxes had
+    more than two states at that time.
     """
 
     form: Form
@@ -120,17 +123,17 @@ class Document:
 
     @property
     def has_states(self) -> bool:
-        """Whether the file has boxes for tasks in progress or cancelled ones."""
+        """Whether the file uses boxes for tasks in progress or cancelled tasks."""
         items = (_ITEM.fullmatch(node.lines[0]) for node in self.nodes)
         return self.had_states or any(item and item["box"] in "/~-" for item in items)
 
 
 def read_document(text: str, form: Form | None = None) -> Document:
     """
-    Return a file with its tasks. The form is recognised unless it is given.
+    Parse a file and its tasks. The form is recognised unless it is given.
 
     Raises:
-        CodecError: the text is too long, two tasks have one id, or `form` is none.
+        CodecError: the text is too long, two tasks have the same id, or `form` is unknown.
     """
     if len(text) > MOST:
         msg = f"this file has {len(text)} characters, and at most {MOST} are read"
@@ -208,7 +211,7 @@ def _form_of(text: str) -> Form:
 
 
 def _as_prose(heading: Node | None, above: list[str]) -> list[str]:
-    """Return the lines since the last task, with those of a heading that no task follows."""
+    """Return the lines since the last task, including a heading that is not followed by a task."""
     return above if heading is None else [*heading.before, *heading.lines, *above]
 
 
@@ -280,12 +283,12 @@ def from_markdown(text: str, form: Form | None = None) -> Plan:
     """
     Return a new plan with the tasks of a Markdown file. The form is recognised unless it is given.
 
-    Ids of the file stand in the metadata under "original_id". A heading that is a task is completed
-    if all its tasks are.
+    Ids in the file are kept in the metadata under "original_id". A heading that is read as a task
+    is completed if all tasks below it are completed or cancelled.
 
     Raises:
-        CodecError: two tasks have one id, a blocker is no task of the file, or tasks wait for each
-            other.
+        CodecError: two tasks have the same id, a blocker is not a task of the file, or tasks wait
+            for each other.
     """
     nodes = read_document(text, form).nodes
     ids = {node.name: str(place) for place, node in enumerate(nodes, 1) if node.name}
@@ -332,12 +335,12 @@ def from_markdown(text: str, form: Form | None = None) -> Plan:
 
 
 def metadata_of(node: Node) -> dict[str, Any]:
-    """Return what of a task in a file becomes metadata."""
+    """Return the metadata for a task that was read from a file: its id there, and extra fields."""
     return {**({ORIGINAL_ID: node.name} if node.name else {}), **node.extras}
 
 
 def _below(nodes: Sequence[Node], place: int) -> Iterator[Node]:
-    """Yield the subtasks of the task before `place`, at every depth."""
+    """Yield all descendants of the node at `place`, which is counted from 1."""
     top = nodes[place - 1].level
     for node in nodes[place:]:
         if node.level <= top:
@@ -346,7 +349,7 @@ def _below(nodes: Sequence[Node], place: int) -> Iterator[Node]:
 
 
 def to_markdown(plan: Plan, form: Form = "checklist") -> str:
-    """Return a plan as a Markdown file. `not_held` says what it leaves out."""
+    """Return a plan as a Markdown file. `not_held` returns what the file cannot express."""
     return write_document(Document(form, tail=[""]), plan, {})
 
 
@@ -381,8 +384,10 @@ _COMPARED = (
 
 def names_for(document: Document, plan: Plan) -> dict[str, str]:
     """
-    Return new ids for the tasks that the file's form wants to have one: all tasks on a line in
-    spec-kit's form, blockers in that of TASKS.md.
+    Return new ids for the tasks that need an id in the file and have none.
+
+    In the form "spec-kit" every task except a heading needs an id, in "tasks.md" every task that
+    blocks another one.
     """
     taken = {task.metadata.get(ORIGINAL_ID) for task in plan}
     taken |= {node.name for node in document.nodes}
@@ -410,14 +415,14 @@ def write_document(
     """
     Return the file with the tasks of a plan.
 
-    `nodes` are the tasks of the file by the ids of the plan's tasks; every other task of the plan
-    is written anew, and every other task of the file is removed. With `mark`, the plan's id, a
-    comment at the end says which revision of which plan was written.
+    `nodes` maps ids of the plan's tasks to tasks of the file. A task of the plan that is not in
+    `nodes` gets new lines; a task of the file that is not in `nodes` is removed. `mark` is the
+    plan's id: if it is given, a comment at the end of the file records it with the revision.
     """
     names = {**{task.id: _name(task) for task in plan}, **names_for(document, plan)}
     kept = {id(node) for task_id, node in nodes.items() if task_id in plan}
-    # What stands above the first task stays there. Other prose goes with the task below it, or, if
-    # that was removed, with the next one.
+    # The lines above the first task stay at the top. Other prose stays above the task that follows
+    # it or, if that task is removed, above the next one.
     before: dict[int, list[str]] = {}
     prose: list[str] = []
     out: list[str] = []
@@ -445,7 +450,8 @@ def write_document(
         is_heading = _is_heading(task, parents, own)
         late += before[id(own)] if own is not None else []
         depth = _list_depth(plan, task, parents, nodes)
-        # A subtask below prose would be no subtask, as the prose ends the list.
+        # Prose ends a list: a line below it is not read as a subtask. So prose that would precede a
+        # subtask is written later.
         if not any(map(str.strip, late)) or depth <= 0:
             columns = [] if any(map(str.strip, late)) else columns
             out += late
@@ -472,7 +478,7 @@ def write_document(
 def arranged(
     document: Document, plan: Plan, nodes: Mapping[str, Node]
 ) -> Iterator[tuple[int, Task]]:
-    """Yield the tasks in the order of the file, each with its section of TASKS.md, -1 for none."""
+    """Yield the tasks in the order of the file, each with its section in TASKS.md (-1: none)."""
     parents = _parents(document, plan)
     trees: list[tuple[int, list[Task]]] = []
     for task in plan:
@@ -483,7 +489,7 @@ def arranged(
         if document.form == "tasks.md":
             place = _section(task, node)
         elif document.form == "spec-kit":
-            # A task below a heading would be a subtask of the heading.
+            # Tasks without a heading come first: below a heading they would be its subtasks.
             place = _is_heading(task, parents, node) - 1
         trees.append((place, [task]))
     for place, tree in sorted(trees, key=lambda tree: tree[0]):
@@ -497,13 +503,13 @@ def _section(task: Task, node: Node | None) -> int:
 
 
 def _is_heading(task: Task, parents: Container[str | None], node: Node | None) -> bool:
-    """Return True if a task is written as a heading. One without subtasks would be prose."""
+    """Return True if a task is written as a heading. Without subtasks it would be read as prose."""
     is_one = task.parent is None if node is None else node.is_heading
     return is_one and task.id in parents
 
 
 def _parents(document: Document, plan: Plan) -> Container[str | None]:
-    """Return the ids of the tasks that have subtasks, where these are written as headings."""
+    """Return the ids of tasks with subtasks, which spec-kit writes as headings; else ()."""
     return {task.parent for task in plan} if document.form == "spec-kit" else ()
 
 
@@ -521,7 +527,7 @@ def _lines(  # noqa: PLR0913 - a task, as the plan and as the file has it
     *,
     is_heading: bool,
 ) -> list[str]:
-    """Return the lines of a task: those of the file where they say what the task is."""
+    """Return the lines of a task. Lines of the file that still describe the task are kept."""
     subject = one_line(task.subject)
     if is_heading:
         if node is not None and node.subject == task.subject:
@@ -567,7 +573,7 @@ def _depth(plan: Plan, task: Task) -> int:
 
 
 def _indent(node: Node | None, depth: int, columns: Sequence[int]) -> str:
-    """Return the indentation of a task: its own where it means the depth, in these columns."""
+    """Return the indentation of a task: its present one if that fits the depth, else a new one."""
     item = None if node is None else _ITEM.fullmatch(node.lines[0])
     if item is not None:
         column = len(item["indent"].expandtabs(4))
@@ -581,7 +587,7 @@ def _indent(node: Node | None, depth: int, columns: Sequence[int]) -> str:
 def _list_depth(
     plan: Plan, task: Task, parents: Container[str | None], nodes: Mapping[str, Node]
 ) -> int:
-    """Return the depth of a task in its list, where a heading is none: -1 for a heading."""
+    """Return the depth of a task in its list: -1 for a heading, 0 for the tasks below it."""
     depth = _depth(plan, task)
     while task.parent is not None:
         task = plan[task.parent]
@@ -589,19 +595,19 @@ def _list_depth(
 
 
 def shown_status(status: Status, *, states: bool) -> Status:
-    """Return the status that a reader of a file finds for a task with this status."""
+    """Return the status that is read back from a file for a task with this status."""
     if status is Status.FAILED or (status is Status.IN_PROGRESS and not states):
         return Status.PENDING
     return status
 
 
 def shown_description(text: str) -> str:
-    """Return the description that a reader of a file finds for a task with this description."""
+    """Return the description that is read back from a file for a task with this description."""
     return "\n".join(map(str.rstrip, printable(text).strip().split("\n")))
 
 
 def _fields(form: Form, task: Task, names: Mapping[str, str]) -> dict[str, str]:
-    """Return what is written below a task, by its key; "Details" is the description."""
+    """Return the texts that are written below a task, by key. "Details" is the description."""
     details = shown_description(task.description)
     if form != "tasks.md":
         return {"Details": details} if details else {}
@@ -642,11 +648,11 @@ def _body(form: Form, fields: Mapping[str, str], pad: str) -> Iterator[str]:
 
 def match_nodes(document: Document, plan: Plan, *, reworded: bool = True) -> dict[str, Node]:
     """
-    Return the tasks of a file by the ids of the plan's tasks that they mean.
+    Match the plan's tasks with the tasks of a file. Return the file's tasks by the plan's task ids.
 
-    They are matched by their ids in the file, then by equal texts, then, if lines may be
-    `reworded`, by place and likeness: a line between the same neighbours that shares half of its
-    text with a task is that task in new words.
+    Tasks are matched by their ids in the file, then by equal texts and then, if `reworded` is true,
+    by place and likeness: a line between the same neighbours as a task counts as that task if they
+    share half of their text.
     """
     found: dict[str, Node] = {}
     by_name = {_name(task): task.id for task in plan if _name(task)}
@@ -661,7 +667,7 @@ def match_nodes(document: Document, plan: Plan, *, reworded: bool = True) -> dic
             if task.id not in found:
                 free.setdefault(key(one_line(task.subject), _depth(plan, task)), []).append(task.id)
         for node in document.nodes:
-            # A line with an id of its own is no task that has another one.
+            # A line with an id does not match a task with a different id.
             same = free.get(key(one_line(node.subject), node.level), [])
             if id(node) not in taken and same and not (node.name and names[same[-1]]):
                 found[same.pop()] = node
@@ -671,7 +677,7 @@ def match_nodes(document: Document, plan: Plan, *, reworded: bool = True) -> dic
     ours = list(plan)
     place = {id(node): number for number, node in enumerate(document.nodes)}
     order = {task.id: number for number, task in enumerate(ours)}
-    # Between two matched neighbours, the lines left over are the tasks left over, in new words.
+    # Between two matched neighbours, the unmatched lines are compared with the unmatched tasks.
     anchors = [(-1, -1), *sorted((order[key], place[id(node)]) for key, node in found.items())]
     anchors.append((len(ours), len(document.nodes)))
     for (left, above), (right, below) in pairwise(anchors):

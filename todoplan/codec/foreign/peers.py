@@ -170,7 +170,7 @@ def from_hermes(data: dict[str, Any] | list[dict[str, Any]]) -> Plan:
     Return a new plan with the todos of hermes: its list, or its tool's answer with the list in
     "todos".
 
-    `parent` makes a subtask.
+    A todo with a `parent` becomes a subtask of it.
 
     Raises:
         CodecError: the data are not such a list; every fault is listed.
@@ -190,7 +190,7 @@ def from_pydantic_ai_todo(todos: list[dict[str, Any]]) -> Plan:
     """
     Return a new plan with the todos of pydantic-ai-todo.
 
-    `parent_id` makes a subtask; `depends_on` names blockers.
+    A todo with a `parent_id` becomes a subtask; `depends_on` names its blockers.
 
     Raises:
         CodecError: the data are not such a list; every fault is listed.
@@ -222,7 +222,7 @@ def from_agno(data: dict[str, Any] | list[dict[str, Any]]) -> Plan:
     """
     Return a new plan with the tasks of an Agno team: its `TaskList` as a dict, or only the list.
 
-    `parent_id` makes a subtask. Results and notes are saved in the metadata.
+    A task with a `parent_id` becomes a subtask. Results and notes are saved in the metadata.
 
     Raises:
         CodecError: the data are not such a list; every fault is listed.
@@ -286,8 +286,9 @@ def from_beads(issues: str | list[dict[str, Any]]) -> Plan:
     """
     Return a new plan with the issues of Beads: the text of a JSONL file, or its objects.
 
-    "parent-child" makes a subtask; "blocks", "conditional-blocks" and "waits-for" make a blocker.
-    Other dependencies are saved in the metadata. Labels become `tags`. Deleted issues are left out.
+    A "parent-child" dependency makes an issue a subtask; "blocks", "conditional-blocks" and
+    "waits-for" dependencies become blockers. Other dependencies are saved in the metadata. Labels
+    become `tags`. Deleted issues are left out.
 
     Raises:
         CodecError: the data are not issues of Beads; every fault is listed.
@@ -346,7 +347,7 @@ def _read(issue: Any) -> Row:
     if labels := kept.pop("labels", None):
         kept["tags"] = labels
     priority = None
-    if "priority" in kept:  # also left in the metadata: five ranks are more than three
+    if "priority" in kept:  # also kept in the metadata: Beads has five ranks, we have three
         priority = _rank(kept["priority"])
     status, reason = known.get("status", _STATUSES["open"])
     until = known.get("defer_until")

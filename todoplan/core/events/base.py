@@ -32,11 +32,11 @@ def _by_id(given: Mapping[str, Any]) -> FrozenDict:
 @attrs.frozen
 class Note:
     """
-    What one call shows about its session.
+    What one call shows that its session knows of the plan.
 
-    `lines` has the task id for each line of the call's list (`None`: the call had no list). `named`
-    are the tasks that the call named by id or created. `read` is the id of the task that it read,
-    "" for the whole plan.
+    `lines` has each line of the call's list with its task's id, or is `None` if there was no list.
+    `named` are the tasks that the call named by id or created. `read` is the id of the task that
+    the call read, "" for the whole plan, or `None` if it read nothing.
     """
 
     lines: tuple[tuple[str, Todo], ...] | None = None
@@ -49,19 +49,19 @@ class Base:
     """
     A session's knowledge of a plan. `advanced` returns the knowledge after the next calls.
 
-    `plan` is the plan as of the session's last answered call; later changes are news to the
-    session. `actors` has, by task id, the actor who changed the task since. `listed` are the tasks
-    that the session wrote in a list, created or named by id; `None` stands for all tasks of `plan`,
-    as for an agent that works alone.
+    `plan` is the plan after the session's last answered call; later changes are news to the
+    session. `actors` maps the ids of tasks that others have changed since to the actor. `listed`
+    are the ids of tasks that the session wrote in a list, created or named; `None` stands for all
+    tasks of `plan`, as for an agent that works alone.
 
     `mine` has the session's own last version of listed tasks that others have changed or deleted
     since. An entry stays until the session's own list accepts the change, or the session reads the
-    task. `order` is the order of the session's own last list, if that of the plan differs.
+    task. `order` is the order of the session's own last list, if the plan's order differs.
 
     `told` is an id: the session was informed that unlisted tasks with lower ids stay in the plan.
     `overflow` means that some entries of `mine` may have been discarded; then no line reopens a
-    closed task that the session has not listed since. `heard` is the plan of which an earlier reply
-    in the same turn has reported the changes.
+    closed task that the session has not listed since. `heard` is the plan whose changes an earlier
+    reply of the same turn has reported.
     """
 
     plan: Plan
@@ -189,7 +189,7 @@ class Base:
     @property
     def is_alone(self) -> bool:
         """Whether the session has listed all of `plan`, with its own versions and its order."""
-        # By identity first, which calls no method of a mapping: every call comes here.
+        # Compared by identity first, which calls no method of a mapping: this runs in every call.
         return self.listed is None and not self.order and (self.mine is EMPTY or not self.mine)
 
     def after(self, events: Iterable[Event], actor: str | None) -> "Base":
@@ -287,7 +287,7 @@ def changed_by(was: Plan, entries: Iterable[Entry]) -> dict[str, str]:
 def _restored_by(
     actor: str, was: Plan, event: PlanRestored, actors: Mapping[str, str]
 ) -> dict[str, str]:
-    # Tasks with a recorded actor keep it: undoing an earlier change left those changes alone.
+    # Tasks with a recorded actor keep it: undoing an earlier change does not affect later changes.
     ids = (*(task.id for task in was), *event.task_ids)
     return {**dict.fromkeys(ids, actor), **actors}
 

@@ -44,7 +44,7 @@ def rebased(
     plan: Plan, events: Iterable[Event], renumbered: Mapping[str, str] | None = None
 ) -> tuple[Plan, _Ids]:
     """
-    Return the plan after events that were decided for another version of it, and the new ids.
+    Apply events that were decided for another version of the plan; return the plan and new ids.
 
     The new ids are a dict from old to new id, for tasks whose id was taken. `renumbered` is the
     dict that an earlier call returned for events of the same branch.
@@ -75,15 +75,15 @@ def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
         case PlanCleared(task_ids, at):
             yield from (TaskDeleted(task_id, at) for task_id in task_ids)
         case _:
-            # The tasks of `TasksReordered` that the branch did not know are not named, and follow
-            # at the end (Draft.reorder).
+            # `TasksReordered` does not name tasks that the branch did not know; `Draft.reorder`
+            # puts them at the end.
             yield event
 
 
 def renumbered(event: Event, ids: Mapping[str, str]) -> Event:
-    """Return an event that names tasks by their new ids; those without one keep theirs."""
+    """Return the event with the new ids in `ids`; tasks without a new id keep theirs."""
     changes: dict[str, Any] = {}
-    # By names of fields, so that a new kind of event needs no line here.
+    # Fields are found by their names, so that a new kind of event needs no change here.
     for field in attrs.fields(type(event)):
         value = getattr(event, field.name)
         if field.name in {"task_id", "blocker", "blocked", "parent"}:
@@ -123,9 +123,9 @@ def _only_in(mine: Plan, other: Plan) -> Iterator[Event]:
             yield TaskCreated(task)
         elif task.id in other and _is_later(task, other[task.id]):
             yield from _differences(task, other[task.id])
-    # Edges of new tasks only: langchain-agentkit unites the edges of both sides, and so restores
-    # edges that one of them removed; dependents of a deleted task stay blocked for ever. Edges come
-    # last, when both of their ends exist.
+    # Only edges of new tasks are added. langchain-agentkit unites the edges of both sides, and so
+    # restores edges that one side removed, and keeps dependents of a deleted task blocked for ever.
+    # Edges come last, when both of their ends exist.
     for task in mine:
         for blocker in task.blocked_by:
             if task.id in made or blocker in made:
@@ -135,7 +135,7 @@ def _only_in(mine: Plan, other: Plan) -> Iterator[Event]:
 def _is_new(task: Task, other: Plan) -> bool:
     theirs = other.get(task.id)
     if theirs is None:
-        # An id below their next id was used there too: they have deleted that task since.
+        # `other` has used every id below its next id: it has deleted this task.
         return number_of(task.id) >= other.next_id
     # The same id in both: it is one task if both were created at the same time, else two.
     if task.created_at is None and theirs.created_at is None:
@@ -166,7 +166,8 @@ def _differences(task: Task, theirs: Task) -> Iterator[Event]:
         yield ParentChanged(task.id, task.parent, task.updated_at)
 
 
-# Fields that a status change sets by itself: `apply` sets them, whoever wrote the other version.
+# Fields that `apply` sets when the status changes; the program that wrote the other version may not
+# have set them.
 _IMPLIED = ("waiting", "evidence", "claim", "started_at", "completed_at", "updated_at")
 
 

@@ -3,7 +3,8 @@ The entries of a plan: `Todo`, a line that a model writes, and `Task`, an entry 
 
 A task's fields are declared here and nowhere else. Code that handles tasks field by field (events,
 codecs, views, schemas, test strategies) iterates over `TASK_FIELDS`, so that no new field can be
-forgotten. A separate list of fields once missed one: it was lost on saving, and no test noticed.
+forgotten. A separate list of fields once lacked one: that field was lost on saving, and no test
+noticed.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from todoplan.errors import PlanError
 
 # freeze, thaw and hashing recurse; this limit is far below Python's limit of 1,000 frames.
 LEVELS = 64
-"""The most levels of nested objects and arrays. The same limit holds for documents."""
+"""The maximum nesting depth of objects and arrays. Documents have the same limit."""
 
-# Values of exactly these classes are immutable; an instance of a subclass may not be.
+# Values of exactly these classes are immutable; an instance of a subclass may be mutable.
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
@@ -187,7 +188,7 @@ def fast_constructor(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
 # -------- validation --------
 # Converters for the arguments of public constructors. Unsuitable values are refused with a remedy.
 #
-# The fast constructors (`todoplan.core.plan.model`) skip all this, because their arguments were
+# The fast constructors (section `fast_constructor`) skip all this, because their arguments were
 # validated before.
 
 
@@ -272,7 +273,7 @@ def as_number_or_none(value: float | None) -> float | None:
     plain = int.__int__(value) if isinstance(value, int) else float.__float__(value)
     try:
         finite = math.isfinite(plain)
-    except OverflowError:  # an integer too large for a float has no sum in minutes
+    except OverflowError:  # an integer that is too large for a float
         finite = False
     if not finite:
         raise _unfit(value, "a finite number or None")

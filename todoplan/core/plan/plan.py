@@ -36,8 +36,8 @@ from todoplan.core.plan.model import Approval, Status, Task, as_id, fast_constru
 # chunk only once.
 #
 # Law: a chunk that was ever part of a frozen vector is never changed in place. Hence the same
-# chunk means the same items. A cache of data about chunks (`todoplan.core.plan.plan`) needs only
-# to compare identities; it needs no notice of changes.
+# chunk means the same items. A cache of data about chunks (section `chunk_text`) needs only to
+# compare identities; it does not need to be notified of changes.
 
 
 T = TypeVar("T")
@@ -55,8 +55,7 @@ class Vector(Generic[T]):
     Items by position. Positions beyond the end have the `fill` value.
 
     A vector is immutable, except one returned by `builder` until `freeze` is called on it. `notes`
-    is a cache for other modules to store data about the chunks (see
-    `todoplan.core.plan.plan`); all versions share it.
+    is a cache for data about the chunks (see the section `chunk_text`); all versions share it.
     """
 
     __slots__ = ("_chunks", "_owned", "fill", "notes", "size")
@@ -146,8 +145,8 @@ class Vector(Generic[T]):
 # (`Draft.freeze`). Only when a whole-list write has changed the order of tasks are their slots
 # stored, in `placed`. The slots of later ids are counted on from the end of these.
 #
-# A set of slots is an integer in which bit n stands for slot n (the reasons are in
-# `todoplan.core.plan.plan`).
+# A set of slots is an integer in which bit n stands for slot n (the section `draft` gives the
+# reasons).
 
 
 _LONGEST_ID = 18  # digits: such a number fits into a 64-bit integer, whatever reads a document
@@ -264,7 +263,7 @@ def positions(slots: int) -> Iterator[int]:
 # changes one task of a thousand. So the text of every chunk is cached together with the vector.
 #
 # Law: the cached text of a chunk is the text of its present items. A chunk is never changed in
-# place (see `todoplan.core.plan.plan`), and items are immutable. So the same object has the same
+# place (see the section `vector`), and items are immutable. So the same object has the same
 # text, comparing identities is enough, and no cached text is ever stale. All versions of a vector
 # share the cache. For each chunk it holds the text that was written last, and it is freed with the
 # last version.
@@ -284,10 +283,10 @@ class ChunkText(NamedTuple, Generic[T]):
 
 class ChunkWriter(Generic[T]):
     """
-    A way to write items as text. An item's text depends on nothing else, and is never empty.
+    A way to write items as text. An item's text depends only on the item, and is never empty.
 
-    `one` writes one item, `many` writes several at once with the same result; `joint` separates
-    them.
+    `one` writes one item; `many` writes several at once, with the same result. `joint` is the text
+    between two items.
     """
 
     __slots__ = ("_joint", "_many", "_one")
@@ -573,10 +572,10 @@ def from_above(
     tasks: Tasks, task_id: str, known: dict[str, T], start: T, step: Callable[[T, Task], T]
 ) -> T:
     """
-    Return a value that each task derives from that of its parent: `step(value, task)`.
+    Return a task's value, computed from the value of its parent: `step(value, task)`.
 
-    `start` is the value for the parent of a task at the top level. Values in `known` are not
-    computed again: that would take quadratic time for a chain of subtasks.
+    A task at the top level is computed from `start`. Values in `known` are not computed again;
+    without them, a chain of subtasks would take quadratic time.
     """
     trail: list[Task] = []
     task = tasks.get(task_id)
@@ -1089,7 +1088,7 @@ class Draft(Tasks):
 
     def _lift(self, task: Task, at: datetime | None) -> None:
         """
-        Move the subtasks of a task up beside it, directly before it, so the order of tasks stays.
+        Move the subtasks of a task up one level, directly before it, which keeps the plan's order.
         """
         below = self.children(task.id)
         for child in filter(None, map(self.get, below)):

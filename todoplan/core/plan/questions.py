@@ -74,11 +74,11 @@ def blocked(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 def stuck(plan: Plan) -> dict[str, tuple[str, ...]]:
     """
-    Return the pending tasks that cannot start because of failed tasks, with the ids of these.
+    Return the pending tasks that cannot start because of failed tasks, with the failed tasks' ids.
 
-    A task is stuck if it is blocked by a failed or a stuck task, or contained in a stuck one or in
-    one that a failed task blocks. At most 20 failed tasks are listed for each. Reopening or
-    replacing a failed task, or removing the edge, frees the tasks that depend on it.
+    A task is stuck if a failed or stuck task blocks it, or if one of its ancestors is stuck or
+    blocked by a failed task. At most 20 failed tasks are listed for each stuck task. Reopening or
+    replacing a failed task, or removing its edge, frees the tasks that depend on it.
     """
     found: dict[str, dict[str, None]] = {}
     if plan.counts.failed:
@@ -94,8 +94,8 @@ def stuck(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 
 def _spread(plan: Plan, failed: Task, found: dict[str, dict[str, None]]) -> None:
-    # Each task records a cause once and at most 20 in all, so that all walks together are linear. A
-    # full task does not pass a cause on: the tasks after it are full as well.
+    # Each task records a cause once, and at most 20 causes in all, so that all walks together take
+    # linear time. A task that has 20 does not pass on another: the tasks after it have 20 as well.
     following, _ = graph.ways(plan)
     ahead = deque(failed.blocks)
     while ahead:
@@ -115,9 +115,10 @@ def within_reach(plan: Plan, claimed: Collection[str] = ()) -> tuple[Task, ...]:
     """
     Return the open tasks that somebody can work on or close, in the plan's order.
 
-    Left out are tasks that wait for something outside the plan, tasks that can only start after one
-    of these, and tasks whose open subtasks are all left out. `claimed` are ids of tasks that others
-    work on; for one agent they are out of reach in the same way.
+    Three kinds of tasks are left out: tasks that wait for something outside the plan, tasks that
+    can only start after a task that is left out, and tasks whose open subtasks are all left out.
+    `claimed` are the ids of tasks that others work on. They are treated like waiting tasks, because
+    the agent that asks cannot work on them.
     """
     on_hold = _on_hold(plan, claimed)
     return tuple(task for task in open_tasks(plan) if task.id not in on_hold)
@@ -200,7 +201,7 @@ def progress(plan: Plan, task_id: str | None = None) -> float:
 
 def topological_order(plan: Plan) -> tuple[str, ...]:
     """
-    Return the ids so that blockers come before the tasks they block, else in the plan's order.
+    Return all ids, with blockers before the tasks they block, otherwise in the plan's order.
 
     Parents come before their subtasks.
     """
