@@ -2,10 +2,10 @@
 A Markdown file and a plan, kept in step: both sides may be edited at any time.
 
 A comment at the end of the file names the revision of the plan that was last written to it. That
-revision is the merge base: what the file says otherwise was edited in the file, and what the plan
-says otherwise was changed by others. Both are kept, as in a whole list of a session that has listed
-what the file showed (law 15). Where both changed one field, the file's edit stands, and the
-conflict is named.
+revision is the merge base: where the file differs from it, the file was edited, and where the plan
+differs from it, others have changed the plan. Both changes are kept, as when a session that has
+listed what the file showed sends a whole list (law 15). If both sides changed one field, the file's
+edit stands, and the conflict is reported.
 """
 
 import os
@@ -49,18 +49,18 @@ from todoplan.texts import one_line
 
 CAUSE = "sync"
 _TREE = "tasks were moved below each other on both sides: the plan's tree stands"
-_TRIES = 20  # edits of the file while it is read, which a person does not make so often
+_TRIES = 20  # a person does not edit the file so often while it is synchronised
 
 
 @attrs.frozen
 class Synced:
     """
-    What a synchronisation came to.
+    The result of a synchronisation.
 
-    `events` are the file's edits as the plan has taken them, `changed` what others had changed in
-    the plan since the last time, `conflicts` a sentence for each edit of the file that met another
-    change. `text` is the file as it is now. `is_first` means that the two were joined: nothing was
-    removed on either side.
+    `events` are the file's edits as the plan has accepted them, and `changed` is what others had
+    changed in the plan since the last synchronisation. `conflicts` has a sentence for each edit of
+    the file that met another change. `text` is the file as it is now. `is_first` means that file
+    and plan were joined for the first time: nothing was removed on either side.
     """
 
     plan: Plan
@@ -80,14 +80,14 @@ def sync_file(
     policy: Policy | None = None,
 ) -> Synced | Rejected:
     """
-    Bring a Markdown file and the planner's plan into step. A file that is not there is written.
+    Bring a Markdown file and the planner's plan into step. If there is no such file, it is written.
 
     The file is replaced as a whole, and only if it was not edited meanwhile. `actor` is the author
     of the file's edits in the journal.
 
     Raises:
-        ReadError: the file cannot be read or written, or is edited all the time.
-        PlanError: the file belongs to another plan, or lost all its tasks.
+        ReadError: the file cannot be read or written, or was edited during every attempt.
+        PlanError: the file belongs to another plan, or has lost all its tasks.
         CodecError: the file is damaged (see `read_document`).
     """
     for _ in range(_TRIES):
@@ -108,7 +108,7 @@ def text_of(path: Path) -> str | None:
     Return the text of a file, or `None` if there is no such file.
 
     Raises:
-        ReadError: it cannot be read, or is no UTF-8 text.
+        ReadError: the file cannot be read, or is not UTF-8 text.
     """
     try:
         with path.open("rb") as file:
@@ -125,7 +125,7 @@ def text_of(path: Path) -> str | None:
 
 
 def _replace(path: Path, text: str) -> None:
-    # Through a link, the file that it leads to is replaced, and not the link.
+    # If the path is a link, its target is replaced, and not the link.
     path = path.resolve()
     try:
         with NamedTemporaryFile("wb", dir=path.parent, prefix=".todoplan-", delete=False) as file:
@@ -154,7 +154,7 @@ def sync_text(
     """
     Merge the text of a Markdown file and the planner's plan, and return the file's new text.
 
-    A refusal changes nothing. Raises as `sync_file`.
+    A refusal changes nothing. Raises the same errors as `sync_file`.
     """
     document = read_document(text, form)
     plan_id = planner._plan_id  # noqa: SLF001 - the planner of this room
@@ -198,7 +198,7 @@ def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
     nodes = {
         task_id: node
         for task_id, node in match_nodes(document, known, reworded=then is not None).items()
-        # New words for a task that others removed are a new task: no text of the file is lost.
+        # If the file rewords a task that others removed, it becomes a new task: no text is lost.
         if task_id in plan or node.subject == one_line(known[task_id].subject)
     }
     actors = {} if then is None else changed_by(then, journal)
@@ -239,17 +239,18 @@ def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
 
 
 def _shown(form: Form, plan: Plan) -> Mapping[str, Node]:
-    """Return the tasks that a file of the plan shows: a heading without tasks is none."""
+    """Return the tasks that a file of the plan shows, without headings that have no tasks."""
     document = read_document(write_document(Document(form), plan, {}), form)
     return match_nodes(document, plan, reworded=False)
 
 
 def _rows(document: Document, known: Plan, nodes: Mapping[str, Node]) -> list[tuple[Todo, Node]]:
     """
-    Return the file as a list, each line with its task in the file.
+    Return the lines of the file as a list, each with its node in the file.
 
-    A line says only what differs from what the file showed. So the lines stand in the plan's order
-    unless somebody has moved some in the file: a form may show tasks in an order of its own.
+    A line says only what differs from what the file showed. The lines are in the plan's order
+    unless somebody has moved some in the file, because a form may show tasks in an order of its
+    own.
     """
     ids = {id(node): task_id for task_id, node in nodes.items()}
     has_levels = any(node.level for node in document.nodes) or any(task.parent for task in known)

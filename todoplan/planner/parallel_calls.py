@@ -1,13 +1,13 @@
 """
-The calls of one model turn, where a framework starts each by itself, all at once.
+The calls of one model turn, in frameworks that start each call separately, all at once.
 
-Law 13: they are carried out in order as one, in one append. But what was not started has not
-happened: a person may refuse one of them at the last moment, so no call is carried out because
-another one has come. The first therefore waits for the rest. They come within a millisecond, unless
-somebody keeps one back; one that comes later is carried out when it comes.
+Law 13: the calls are carried out in order as one, in one append. But a call that was not started
+must not happen: a person may refuse it at the last moment, so no call is carried out because
+another one has come. The first call therefore waits for the rest. They come within a millisecond,
+unless one is kept back; a call that comes later is carried out when it comes.
 
-A framework that crashed repeats a step. A call that was answered is not carried out again then, but
-gets the same answer: as long as this process lives, and remembers.
+A framework repeats a step after a crash. A call that was answered before is then not carried out
+again, but gets the same answer, as long as this process lives and remembers the turn.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from todoplan.dialogue.calls import Call, Reply
 
 
 class Answered(Protocol):
-    """What a group of calls came to: a `Turn`, or what an adapter keeps of it."""
+    """The result of a group of calls: a `Turn`, or what an adapter keeps of it."""
 
     @property
     def replies(self) -> tuple[Reply, ...]:
@@ -32,19 +32,19 @@ class Answered(Protocol):
 
 R = TypeVar("R", bound=Answered)
 
-# Only a call that is kept back makes anybody wait so long. With 0.1 seconds, threads of a machine
-# under load came too late.
+# Only a call that is kept back causes so long a wait. With 0.1 seconds, threads of a machine under
+# load came too late.
 _PATIENCE_SECONDS = 1.0
 _MOST_TURNS = 256
 
 _Calls = tuple[Call, ...]
 CarryOut = Callable[[_Calls, Sequence[R]], R]
-"""Carries out calls as one, given what the groups of the same turn before them came to."""
+"""Carries out calls as one; its second argument has the results of the turn's earlier groups."""
 
 
 def _settled_by_us() -> "Future[None]":
-    # A future that runs cannot be cancelled: who waits for it in a loop and is cancelled would
-    # cancel it for the others.
+    # A running future cannot be cancelled. Otherwise a task that waits for it and is cancelled
+    # would cancel it for the others.
     future: Future[None] = Future()
     future.set_running_or_notify_cancel()
     return future
@@ -52,7 +52,7 @@ def _settled_by_us() -> "Future[None]":
 
 @attrs.define(eq=False)
 class _Group(Generic[R]):
-    """Calls that are carried out as one; `after` is the group of the same turn that came before."""
+    """Calls that are carried out as one; `after` is the previous group of the same turn."""
 
     after: "_Group[R] | None" = None
     is_open: bool = True
@@ -63,9 +63,7 @@ class _Group(Generic[R]):
     result: R | None = None
 
     def earlier(self) -> list[R]:
-        """
-        Return what the groups of the turn before this one came to; one that failed came to nothing.
-        """
+        """Return the results of the turn's earlier groups; a group that failed has none."""
         if self.after is None:
             return []
         result = self.after.result
@@ -76,7 +74,7 @@ class _Group(Generic[R]):
         Return the reply to one of the calls, once they are carried out.
 
         Raises:
-            Exception: what kept them from it.
+            Exception: the error for which they were not carried out.
         """
         self.done.result()
         result = cast("R", self.result)
@@ -84,7 +82,7 @@ class _Group(Generic[R]):
 
 
 class ParallelCalls(Generic[R]):
-    """The turns of which calls were started lately. Safe between threads, and between tasks."""
+    """The turns whose calls were started recently. Safe between threads, and between tasks."""
 
     def __init__(self) -> None:
         self._turns: dict[Hashable, list[_Group[R]]] = {}
@@ -94,8 +92,8 @@ class ParallelCalls(Generic[R]):
         self, key: Hashable, ids: Sequence[str], call: Call, carry_out: CarryOut[R]
     ) -> tuple[Reply, R]:
         """
-        Answer a call of the turn `key`, whose open calls have these `ids`, in order; return what
-        its group came to as well.
+        Answer a call of the turn `key`, and return the result of its group as well. `ids` are the
+        ids of the turn's open calls, in order.
 
         Raises:
             Exception: what `carry_out` raised; the call may be started again.
@@ -121,7 +119,7 @@ class ParallelCalls(Generic[R]):
         call: Call,
         carry_out: Callable[[_Calls, Sequence[R]], Awaitable[R]],
     ) -> tuple[Reply, R]:
-        """As `answer`, awaited."""
+        """See `answer`; this one is awaited."""
         group, is_first = self._join(key, ids, call)
         if is_first:
             try:
@@ -139,7 +137,9 @@ class ParallelCalls(Generic[R]):
         return group.answer(call)
 
     def _join(self, key: Hashable, ids: Sequence[str], call: Call) -> tuple[_Group[R], bool]:
-        """Return the group of a call that is started, and whether it is the first of it."""
+        """
+        Return the group of a call that was started, and whether the call is the first of its group.
+        """
         with self._lock:
             groups = self._turns.pop(key, None) or []
             self._turns[key] = groups

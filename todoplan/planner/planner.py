@@ -1,4 +1,6 @@
-"""`Planner`: transactions carried out at once, in the thread that asks for them."""
+"""
+`Planner` and `AsyncPlanner`: they carry out transactions in the calling thread, or await them.
+"""
 
 from __future__ import annotations
 
@@ -52,13 +54,13 @@ _AWAITED = "a Planner awaits nothing: use AsyncPlanner with this store or subscr
 
 class Planner(Transactions):
     """
-    One plan, kept in a store: this process's memory unless told otherwise. Safe between threads.
+    One plan in a store, which is this process's memory by default. Safe between threads.
 
-    `Planner(store, "thread-7", toolbox=Toolbox(LEAN))`. `actor` is who acts, as the caller
-    knows it; it is never read from a model's arguments. Subscribers are told one after the other,
-    in the thread whose command was accepted. `verify` looks whether a task with a check is done
-    before a model's call completes it: a function of the task and the plan that returns
-    (passed, summary), or a `Verifier`.
+    `Planner(store, "thread-7", toolbox=Toolbox(LEAN))`. The `actor` of a call is who acts, as the
+    program knows it; it is never read from a model's arguments. Subscribers are called one after
+    the other, in the thread whose command was accepted. `verify` checks a task that has a `check`
+    before a model's call completes the task: a function that takes the task and the plan and
+    returns (passed, summary), or a `Verifier`.
     """
 
     def __init__(
@@ -78,7 +80,7 @@ class Planner(Transactions):
 
     @property
     def plan(self) -> Plan:
-        """The plan as it stands; a value, so it serves as a snapshot as well."""
+        """The current plan. It is an immutable value, so it also serves as a snapshot."""
         return self._run(self._plan())
 
     apply = at_once(Transactions._apply)
@@ -99,9 +101,10 @@ class Planner(Transactions):
         settings: Settings = _PLAIN,
     ) -> Session:
         """
-        Return a session with this plan: a conversation of its own, whatever its actor's name. It
-        goes on from a `record`, which is `session.record` of the same conversation; without one it
-        has listed nothing.
+        Return a session with this plan: one conversation, whatever the name of its actor.
+
+        A `record` (`session.record`) continues the conversation that it was saved from. Without a
+        record, the session has listed nothing.
         """
         # Imported here: the session needs this module, and most planners need no session.
         from todoplan.planner.session import Session, record_from_data  # noqa: PLC0415
@@ -111,21 +114,23 @@ class Planner(Transactions):
 
     def claim(self, owner: str | ClaimTask) -> Claimed | None:
         """
-        Get a task that nobody else may work on for now; `None` if there is none to get now.
+        Claim a task, so that nobody else works on it for now; `None` if no task is available.
 
             while (held := planner.claim("worker-1")) is not None:
                 with held:
                     do(held.task)
 
-        `None` does not say that all is done: while others hold a task, it may free another one, or
-        be had once their lease has run out. `work` waits for both. A loop of one's own asks again
-        as long as `any(task.claim for task in planner.plan)`.
+        `None` does not mean that all tasks are done: another worker may complete a task that
+        unblocks one, or its lease may run out. `work` waits for both. A loop of your own should ask
+        again while `any(task.claim for task in planner.plan)`.
 
-        A `ClaimTask` in place of the name says which task, and for how long a claim lasts that is
-        not renewed (300 seconds): `ClaimTask("worker-1", lease=60, tag="docs", attempts=3)`.
+        A `ClaimTask` instead of the name selects the task, and sets how long a claim lasts that is
+        not renewed (default: 300 seconds): `ClaimTask("worker-1", lease=60, tag="docs",
+        attempts=3)`.
 
         Raises:
-            PlanError: the task that was named cannot be had; `data["problems"]` says why.
+            PlanError: the task that the command names cannot be claimed; `data["problems"]` says
+                why.
         """
         command = claim_of(owner)
         found = self._run(claiming(self._apply, command))
@@ -133,32 +138,33 @@ class Planner(Transactions):
 
     def watch(self, since: int | None = None, *, timeout: float | None = None) -> Iterator[Entry]:
         """
-        Yield every entry behind a revision, once and in order, by whichever process it came, and
-        wait for the next: until nothing has come for `timeout` seconds, or for ever.
+        Yield every journal entry after revision `since`, once and in order, whichever process wrote
+        it. Then wait for new entries, until none has come for `timeout` seconds; without a timeout,
+        forever.
 
             for entry in planner.watch(since=0):
                 print(entry.revision, entry.actor, entry.cause)
 
-        Without `since` these are the entries that come from now on. Where the journal was cut
-        behind that revision, the first one is the plan as it was then. A store that is away for a
-        while is waited for.
+        Without `since`, only the entries that come from now on are yielded. If the journal was cut
+        after that revision, the first entry contains the plan as it was at the cut. If the store is
+        unavailable for a while, the watch waits.
 
         Raises:
-            PlanError: `since` is no revision, or `timeout` no time.
-            StoreError: the plan is not as far as `since` ("rolled_back"), or the store fails.
+            PlanError: `since` is not a revision, or `timeout` is not a number of seconds.
+            StoreError: the plan has not reached `since` ("rolled_back"), or the store fails.
         """
         known = self.plan.revision if since is None else since
         return watched(watching(self._store, self._plan_id, known, timeout), self._perform)
 
     def follow(self, *, timeout: float | None = None) -> None:
         """
-        Tell subscribers what others do as well, as it comes: until nothing has come for `timeout`
-        seconds, or for ever. For a thread of its own:
+        Call subscribers also for what other planners write, as it comes: until nothing has come for
+        `timeout` seconds, or forever. Run it in a thread of its own:
 
             Thread(target=planner.follow, daemon=True).start()
 
         Raises:
-            PlanError, StoreError: as of `watch`.
+            PlanError, StoreError: see `watch`.
         """
         plan = self.plan
         for entry in self.watch(plan.revision, timeout=timeout):
@@ -180,7 +186,8 @@ class Planner(Transactions):
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]  # a generator's value is Any
         finally:
-            # Also where a subscriber ended the program: its lock is let go, others are told later.
+            # Also if a subscriber ended the program: its lock is released, and the others are
+            # called later.
             steps.close()
 
     def _perform(self, step: Step) -> Any:
@@ -195,39 +202,40 @@ class Planner(Transactions):
             value = getattr(self._store, method)(*arguments)
         else:
             value = step()
-        # Of its type, which is where `await` looks: an instance may claim to have any attribute.
+        # `await` looks the method up on the type; an instance may pretend to have any attribute.
         if hasattr(type(value), "__await__"):
             if isinstance(value, Coroutine):
-                # Or Python would warn that it was never awaited.
+                # Otherwise Python warns that it was never awaited.
                 value.close()
             raise PlanError(_AWAITED)
         return value
 
 
 # -------- async_planner --------
-# `AsyncPlanner`: the same transactions, awaited, over an `AsyncStore` or a `Store`.
+# `AsyncPlanner`: the same transactions, awaited, on an `AsyncStore` or a `Store`.
 #
-# Two things must not happen in an event loop: that a store stands still and everything else with
-# it, and that a call which is cancelled leaves something undone that was begun.
+# In an event loop, a slow store must not block everything else, and a cancelled call must not leave
+# half done what it has begun.
 #
-# - A `Store` is called in a thread of its own: to start one costs little beside a file or a
-#   database, and a thread of an executor would keep the process from ending while the store is
-#   stuck. A planner has a few such calls at once, the others wait in the loop; so a plan whose
-#   store is stuck takes nothing from other plans. `MemoryStore` is called where we are: it never
-#   waits for more than a few instructions of another thread.
-# - An append that has begun, or a plan that is held, is waited for to its end, also when its
-#   caller was cancelled, and then subscribers are told what it came to. Each is told in a task of
-#   its own.
+# - Each call of a `Store` runs in a thread of its own. Starting a thread costs little beside a file
+#   or a database, and a thread of an executor would keep the process from exiting while the store
+#   is stuck. A planner makes a few such calls at a time, and the others wait in the loop, so a plan
+#   whose store is stuck takes no threads from other plans. `MemoryStore` is called directly: it
+#   never waits for more than a few instructions of another thread.
+# - If the caller is cancelled after an append has begun, or while the plan is held, the work is
+#   continued to its end, and then subscribers are called for the result. Each subscriber runs in a
+#   task of its own.
 #
-# Where no loop of asyncio runs (Trio, or a store's test suite), stores are called and subscribers
-# told where we are; what a cancelled call leaves untold there is told after the next command.
+# Without a loop of asyncio (in Trio, or in a store's test suite), stores and subscribers are called
+# directly. If a call is cancelled there before subscribers were called, they are called after the
+# next command.
 
 
-_AT_ONCE = 4  # reads pass by an append that takes long, and a stuck store holds so many threads
+_AT_ONCE = 4  # reads can pass a slow append, and a stuck store blocks only so many threads
 
 
 class _StillWritingError(BaseException):
-    """A caller was cancelled while its append goes on, which gives the `answer`."""
+    """The caller was cancelled while its append goes on; `answer` is the task of the append."""
 
     def __init__(self, answer: asyncio.Task[Any], cancelled: asyncio.CancelledError) -> None:
         super().__init__()
@@ -236,9 +244,9 @@ class _StillWritingError(BaseException):
 
 class AsyncPlanner(Transactions):
     """
-    One plan, as a `Planner` has it, awaited. A subscriber and `verify` may be coroutine functions.
+    A `Planner` whose methods are awaited. Subscribers and `verify` may be coroutine functions.
 
-    A call that is cancelled may have been carried out; if so, subscribers are told of it.
+    A cancelled call may have been carried out; if so, subscribers are called for it.
     """
 
     _awaits = True
@@ -253,7 +261,7 @@ class AsyncPlanner(Transactions):
         verify: Verify | None = None,
     ) -> None:
         super().__init__(store, plan_id, toolbox=toolbox, clock=clock, verify=verify)
-        # Said by the class itself: a subclass may do anything.
+        # Only the class's own attribute counts: a subclass may override any method.
         never_waits = vars(type(self._store)).get("never_waits", False)
         self._never_waits = never_waits
         self._in_thread = not never_waits and not iscoroutinefunction(self._store.load)
@@ -287,9 +295,11 @@ class AsyncPlanner(Transactions):
 
     async def claim(self, owner: str | ClaimTask) -> AsyncClaimed | None:
         """
-        Get a task that nobody else may work on for now, `None` if there is none to get now: for
-        `async with held:` in a loop of asyncio. Its owner, lease and errors are `Planner.claim`'s.
-        A task that a cancelled call has claimed is given back.
+        Claim a task, so that nobody else works on it for now; `None` if no task is available.
+
+        Use the result with `async with held:` in a loop of asyncio. For the owner, the lease and
+        the errors, see `Planner.claim`. If the call is cancelled, a task that it has claimed is
+        released.
         """
         command = claim_of(owner)
         found = await self._await(claiming(self._apply, command), grace=GRACE)
@@ -302,12 +312,13 @@ class AsyncPlanner(Transactions):
         timeout: float | None = None,  # noqa: ASYNC109 - it is no limit: every entry begins it anew
     ) -> AsyncGenerator[Entry, None]:
         """
-        Yield every entry behind a revision, and wait for the next, in a loop of asyncio. See
-        `Planner.watch`; without `since` from the first one that is asked for.
+        Yield every journal entry after revision `since`, and wait for new ones, in a loop of
+        asyncio. See `Planner.watch`; without `since`, the watch begins when its first entry is
+        asked for.
         """
         known = (await self.plan()).revision if since is None else since
         steps = watching(self._store, self._plan_id, known, timeout)
-        # Closed with us: Python would close it whenever the loop comes to it.
+        # Closed here: otherwise Python closes the generator at some later time, in the loop.
         async with aclosing(watched_awaited(steps, self._find)) as entries:
             async for entry in entries:
                 yield entry
@@ -318,8 +329,9 @@ class AsyncPlanner(Transactions):
         timeout: float | None = None,  # noqa: ASYNC109 - as above
     ) -> None:
         """
-        Tell subscribers what others do as well, as it comes. For a task of its own, which is
-        cancelled at the end: `asyncio.create_task(planner.follow())`. See `Planner.follow`.
+        Call subscribers also for what other planners write, as it comes. Run it in a task of its
+        own, and cancel the task at the end: `asyncio.create_task(planner.follow())`. See
+        `Planner.follow`.
         """
         plan = await self.plan()
         async with aclosing(self.watch(plan.revision, timeout=timeout)) as entries:
@@ -332,7 +344,7 @@ class AsyncPlanner(Transactions):
         if not isinstance(step, Wait):
             return await self._perform(step)
         name, arguments = step.call
-        # Not in a lane: there a few watchers would keep all others from the store.
+        # Not in the lane: there, a few waiting watchers would keep all other calls from the store.
         return await aside(getattr(self._store, name), *arguments)
 
     async def _await(self, steps: Steps[T], *, grace: float = 0) -> T:
@@ -344,7 +356,8 @@ class AsyncPlanner(Transactions):
                 step = steps.send(value) if failure is None else steps.throw(failure)
                 value, failure = None, None
                 try:
-                    # At once where nothing waits: a coroutine for each step takes as long as it.
+                    # Done here if nothing waits: a coroutine for each step takes as long as the
+                    # step itself.
                     if step is nothing_to_do:
                         continue
                     if not self._never_waits or not isinstance(step, tuple):
@@ -374,9 +387,10 @@ class AsyncPlanner(Transactions):
 
     async def _finish(self, steps: Steps[Any], answer: asyncio.Task[Any] | None) -> None:
         """
-        Carry out the steps of a cancelled call whose append had begun: subscribers are told of it,
-        its claims are noted, and what its caller alone could use is given back (`CallerGoneError`).
-        It is not tried again.
+        Carry out the remaining steps of a cancelled call whose append had begun.
+
+        Subscribers are called, claims are noted, and what only the caller could use is given back
+        (`CallerGoneError`). A failed append is not tried again.
         """
         value: Any = None
         failure: Exception | None = None
@@ -398,7 +412,7 @@ class AsyncPlanner(Transactions):
                 else:
                     return
         except (StopIteration, CallerGoneError, StoreError, _StillWritingError):
-            pass  # there is nobody to whom this could be said
+            pass  # nobody is left who could be told
         finally:
             steps.close()
 
@@ -419,7 +433,8 @@ class AsyncPlanner(Transactions):
             task = asyncio.current_task() if running_loop() else None
             if task is None or task.cancelling():
                 raise
-            # Not we were cancelled: what the subscriber waited for was, and it failed by that.
+            # The caller was not cancelled; something that the subscriber awaited was, so the
+            # subscriber has failed.
             msg = "what a subscriber waited for was cancelled"
             raise PlanError(msg) from error
 
@@ -429,7 +444,7 @@ class AsyncPlanner(Transactions):
             for steps in told:
                 await self._await(steps)
         elif told:
-            # Waiting for tasks does not cancel them with the one who waits.
+            # `asyncio.wait` does not cancel the tasks when the caller is cancelled.
             await asyncio.wait([self._background.start(self._await(steps)) for steps in told])
 
     async def _ask(self, name: str, arguments: tuple[Any, ...]) -> Any:
@@ -438,7 +453,8 @@ class AsyncPlanner(Transactions):
         if loop is None or not self._in_thread:
             value = method(*arguments)
         else:
-            # Given back when the thread ends, not the call: a cancelled read still holds one.
+            # Released when the thread ends, not the call: a cancelled read still occupies its
+            # thread.
             lane = self._lane.within(loop)
             await lane.acquire()
             work = partial(method, *arguments)
@@ -448,7 +464,7 @@ class AsyncPlanner(Transactions):
         return await self._to_its_end(name, value)
 
     async def _to_its_end(self, name: str, work: Awaitable[T]) -> T:
-        # A read that is cancelled leaves nothing undone.
+        # A cancelled read leaves nothing half done.
         if name not in {"append", "hold"}:
             return await work
         answer = self._background.start(result_of(work))

@@ -1,12 +1,13 @@
 """
 A session: one conversation with one plan (laws 13, 15 and 16).
 
-It knows what it has listed and what it was shown (`Record`), gives the reminder that is due, judges
-answers, and answers calls upon the base that they were written upon. A framework's state is a store
-of one plan (`SlotStore`), so "state or store?" is asked in `opened` and nowhere else.
+A session knows which tasks it has listed and what it was shown (`Record`). It gives the reminder
+that is due, judges the model's answers, and answers each call upon the base that the call was
+written upon. A framework's state is a store of one plan (`SlotStore`), so only `opened` asks
+whether a plan is in a state or in a store.
 
-What a session does is written once, as steps: `Session` carries them out at once, `AsyncSession`
-awaits them.
+The operations of a session are written once, as steps: `Session` carries them out at once, and
+`AsyncSession` awaits them.
 """
 
 from __future__ import annotations
@@ -91,13 +92,13 @@ from todoplan.stores.base import ALL, AnyStore
 from todoplan.stores.slot import SLOT, SlotStore
 
 # -------- record --------
-# The record of a session: what it knows of a plan, as a small JSON value (law 15).
+# The record of a session: what the session knows of a plan, as a small JSON value (law 15).
 #
-# Law: it grows with what others do to the session's own tasks, never with the plan or its life. It
-# is bounded: past 100 own tasks, or 1,000 ranges of listed ids, the oldest are forgotten. A task
-# that is forgotten is no longer listed, so that no list can drop it; and `overflow` says that old
-# words may have been forgotten, so that no line reopens a closed task until the session has read
-# the plan.
+# Law: a record grows with what others do to the session's own tasks, never with the size or the age
+# of the plan. It is bounded: past 100 own tasks, or 1,000 ranges of listed ids, the oldest are
+# forgotten. A task that was forgotten counts as not listed, so that no list can drop it. `overflow`
+# says that the session's own words for a task may have been forgotten, so that no line reopens a
+# closed task until the session has read the plan.
 
 
 RECORD_VERSION = 1
@@ -106,16 +107,18 @@ MOST_RANGES = 1_000
 _PAIR = 2
 SIGHT = ("listed", "mine", "order", "told", "overflow")
 """The fields of `Base` that a record keeps."""
-_WIDEST = 1_000_000  # a range is spread out in memory
+_WIDEST = 1_000_000  # ids; each range is expanded in memory
 _NEW_MEMORY = Memory().to_data()
 
 
 @attrs.frozen
 class Request:
     """
-    A request to the model that is under way: what guidance will remember once it is answered, the
-    plan's revision when it was made, and the reminder that stands at its tail ("" for none), with
-    its kind.
+    A request to the model that is not answered yet.
+
+    `memory` is what guidance will remember once the request is answered, and `revision` is the
+    plan's revision at the time of the request. `text` is the reminder at its end ("" for none), and
+    `kind` is the kind of that reminder.
     """
 
     memory: Memory
@@ -131,9 +134,12 @@ class Request:
 @attrs.frozen
 class OpenTurn:
     """
-    A turn whose calls come one by one: its calls' ids, what the session knew before the first of
-    them, the revisions that its own calls have made since, and their notes. `behind` is as of
-    `Record`, with what its own calls have done.
+    A turn whose calls are answered one by one.
+
+    `calls` are the ids of the calls. The fields from `revision` to `overflow` say what the session
+    knew before the first call. `own` are the revisions that the turn's calls have made since, and
+    `notes` are the notes of these calls. `behind` is that of `Record`, with what the turn's own
+    calls have done.
     """
 
     calls: tuple[str, ...]
@@ -151,11 +157,14 @@ class OpenTurn:
 @attrs.frozen(weakref_slot=False)
 class Record:
     """
-    `id` names its calls. `revision` is that of the plan as of its last answered call, `None` if it
-    has seen nothing yet; `listed`, `mine`, `order`, `told` and `overflow` are those of `Base`.
-    `fences` are those of its claims, `memory` is what guidance remembers, `answered` counts its
-    turns. `asked` is the request that is not answered yet, `turn` a turn whose calls come one by
-    one. `behind` is the plan of `revision`, where no store can say what it was.
+    What a session knows of a plan.
+
+    `id` identifies the session in the keys of its calls. `revision` is the plan's revision after
+    the last answered call, `None` if the session has seen nothing yet; `listed`, `mine`, `order`,
+    `told` and `overflow` are those of `Base`. `fences` are the fencing tokens of its claims,
+    `memory` is what guidance remembers, and `answered` counts its turns. `asked` is the request
+    that is not answered yet, and `turn` is a turn whose calls are answered one by one. `behind` is
+    the plan at `revision`, if no store can say what it was.
     """
 
     id: str = attrs.field(factory=lambda: uuid4().hex)
@@ -173,7 +182,9 @@ class Record:
     behind: Base | None = None
 
     def base(self, plan: Plan) -> Base:
-        """Return the base of the session's next calls; `plan` is that of its `revision`."""
+        """
+        Return the base of the session's next calls; `plan` is the plan at the record's `revision`.
+        """
         return quick_base(
             plan, EMPTY, self.listed, self.mine, self.order, self.told, self.overflow, None
         )
@@ -182,15 +193,15 @@ class Record:
         self, known: Base | None, memory: Memory, turns: int, turn: OpenTurn | None
     ) -> Record:
         """
-        Return the record of a session after so many further turns, the last of which has left it
-        with what it knows, as of `Turn.known`: no request is under way.
+        Return the record after `turns` more turns, without an open request. `known` is what the
+        session knows after the last of them (`Turn.known`), or `None` if it has learnt nothing.
         """
         answered = self.answered + turns
         if known is None:
             return attrs.evolve(self, memory=memory, answered=answered, asked=None, turn=turn)
         if not known.is_alone:
             known = bounded(known)
-        # Each field in its order: `attrs.evolve` takes a tenth of the time of a call for this.
+        # All fields by position: `attrs.evolve` would take a tenth of the time of a whole call.
         return _record(
             self.id,
             known.plan.revision,
@@ -212,7 +223,7 @@ _record = fast_constructor(Record)
 
 
 def bounded(known: Base) -> Base:
-    """Return what a session knows without what is too much for its record."""
+    """Return what a session knows, cut down to the limits of a record."""
     lost = [*known.mine][:-MOST_OWN] if len(known.mine) > MOST_OWN else []
     if lost:
         mine = {task_id: known.mine[task_id] for task_id in known.mine if task_id not in lost}
@@ -222,7 +233,7 @@ def bounded(known: Base) -> Base:
         ranges = _ranges(known.listed)
         if len(ranges) > MOST_RANGES:
             known = attrs.evolve(known, listed=_spread(ranges[-MOST_RANGES:]))
-    # Without it, the next list counts as newly ordered: that undoes nothing.
+    # Without an order, the next list counts as newly ordered, which undoes nothing.
     return known if len(known.order) <= MOST_RANGES else attrs.evolve(known, order=())
 
 
@@ -232,8 +243,8 @@ def _all_of(known: Base) -> frozenset[str]:
 
 def record_to_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
     """
-    Return a record as plain JSON values; what is empty is left out. `plan` is the one in a slot as
-    it stands now: what others changed since `record.behind` is written too.
+    Return a record as plain JSON values; empty fields are left out. `plan` is the current plan of a
+    slot: with it, what others have changed since `record.behind` is written too.
     """
     data: dict[str, Any] = {"version": RECORD_VERSION, "id": record.id, "revision": record.revision}
     data |= _sight(record)
@@ -255,7 +266,7 @@ def record_from_data(data: object, plan: Plan | None = None) -> Record:
     Return the record that `record_to_data` wrote.
 
     Raises:
-        CodecError: it is damaged, or of a version that is not known here.
+        CodecError: the record is damaged, or has an unknown version.
     """
     if isinstance(data, dict) and data.get("version", RECORD_VERSION) != RECORD_VERSION:
         msg = (
@@ -283,7 +294,7 @@ def _with_base(read: dict[str, Any], plan: Plan | None) -> dict[str, Any]:
 
 
 def request_to_data(request: Request) -> dict[str, Any]:
-    """Return a request that is under way as plain JSON values, without its reminder."""
+    """Return a request that is not answered yet as plain JSON values, without its reminder."""
     return {"guidance": _memory_to_data(request.memory), "revision": request.revision}
 
 
@@ -310,7 +321,7 @@ def base_from_data(data: object) -> Base:
     Return the merge base that `base_to_data` wrote.
 
     Raises:
-        CodecError: it is damaged.
+        CodecError: the base is damaged.
     """
     if not isinstance(data, dict):
         return base_of_0_2(data)
@@ -337,10 +348,11 @@ def note_to_data(note: Note) -> dict[str, Any]:
 
 def note_from_data(data: object, ids: Mapping[str, str] = EMPTY) -> Note:
     """
-    Return the note that `note_to_data` wrote; `ids` are the new ids of tasks that got others.
+    Return the note that `note_to_data` wrote; `ids` maps the ids of tasks that got new ones to
+    these.
 
     Raises:
-        CodecError: it is damaged.
+        CodecError: the note is damaged.
     """
     try:
         note = _note(data)
@@ -366,7 +378,7 @@ def _sight(known: Base | Record | OpenTurn) -> dict[str, Any]:
 
 
 def _line_to_data(line: Todo | Task) -> dict[str, Any]:
-    """Return the words of a line, or of a task as its session last wrote it."""
+    """Return the written fields of a line, or of a task as its session last wrote it."""
     data = {"content": line.content if isinstance(line, Todo) else line.subject}
     given = {name: getattr(line, name) for name in ("status", "active_form", "priority")}
     data |= {name: str(value) for name, value in given.items() if value is not None}
@@ -387,7 +399,7 @@ def _turn_to_data(turn: OpenTurn, plan: Plan | None) -> dict[str, Any]:
 def _behind_to_data(base: Base | None, revision: int | None, plan: Plan | None) -> dict[str, Any]:
     if base is None or plan is None or revision is None:
         return {}
-    # A plan that was put in place whole may be another one at the same revision.
+    # A program may have put another plan in place, at the same revision.
     if revision == plan.revision and base.plan == plan:
         return {}
     changed = differences(base.plan, plan)
@@ -572,13 +584,14 @@ SAVED_BY_0_2 = ("memory", "seen", "base", "id", "answered", "asked")
 
 def record_of_0_2(kept: Mapping[str, Any], plan: Plan | None = None) -> Record | None:
     """
-    Return the record of what 0.2.0 saved of a run (`functions`) or a `Planning` (OpenAI Agents);
-    `None` if nothing was. `plan` is the one that was saved with it, if no store keeps it.
+    Return a record of what todoplan 0.2.0 saved for a run (`functions`) or a `Planning` (OpenAI
+    Agents); `None` if it saved nothing. `plan` is the plan that was saved too, if no store keeps
+    it.
 
-    That session goes on as it did: all that it has seen counts as listed by it.
+    The session goes on as it did: everything that it has seen counts as listed.
 
     Raises:
-        CodecError: it is damaged.
+        CodecError: what was saved is damaged.
     """
     saved = {name: kept[name] for name in SAVED_BY_0_2 if kept.get(name) is not None}
     if not {"memory", "seen", "base"} & kept.keys():
@@ -592,11 +605,11 @@ def record_of_0_2(kept: Mapping[str, Any], plan: Plan | None = None) -> Record |
     if behind is not None:
         revision = behind.plan.revision
         if plan is not None and plan.revision == revision:
-            revision = behind = None  # a program put another plan there: it has listed none of it
+            revision = behind = None  # a program put another plan there: none of it is listed
     elif "seen" not in kept and plan is not None:
         revision = plan.revision  # a `Planning` saved a base only where something was unseen
     elif "seen" not in kept and memory.revision >= 0:
-        revision = memory.revision  # a `Planning` with a store saved what guidance knew, alone
+        revision = memory.revision  # a `Planning` with a store saved only what guidance knew
     asked, request = read.get("asked"), None
     if asked is not None:
         seen = asked.get("seen")
@@ -632,9 +645,9 @@ class _Sight:
     """
     What a session knows of a plan at a revision, found within the transaction that asks for it.
 
-    `plan` is the plan of that revision, if it is remembered. Where calls of a turn come one by one,
-    `own` are the revisions that those before this one have made, `notes` what they say of the
-    session, and `heard` what it knows by their answers.
+    `plan` is the plan at that revision, if it is remembered. If the calls of a turn come one by
+    one, `own` are the revisions that the turn's earlier calls have made, `notes` are the notes of
+    these calls, and `heard` is what the session knows from their answers.
     """
 
     def __init__(
@@ -645,23 +658,25 @@ class _Sight:
         did: Callable[[Sequence[Event]], None],
     ) -> None:
         self.record, self.plan, self.actor, self.did = record, plan, actor, did
-        self.listed: frozenset[str] | None = NOTHING_LISTED  # by a session that is new
+        self.listed: frozenset[str] | None = NOTHING_LISTED  # the value for a new session
         self.own: Collection[int] = ()
         self.heard: Record | None = None
         self.heard_plan: Plan | None = None
         self.notes: tuple[Note, ...] = ()
 
     def since(self, plan: Plan, _: Entry | None) -> int | None:
-        """Return the revision after which the journal has to be read; `None` if it need not be."""
+        """
+        Return the revision after which the journal must be read; `None` if no entry is needed.
+        """
         known = self.record.revision
         if known is None or known >= plan.revision:
             return None
         return ALL if self.plan is None else known
 
     def base(self, plan: Plan, journal: Journal) -> Base | None:
-        """Return the base of the session's calls; `None` if it has listed all that there is."""
+        """Return the base of the session's calls; `None` if the session knows the whole plan."""
         record = self.record
-        # The common case: an agent alone, and nobody has written since its last call.
+        # The common case: there is one agent, and nobody has written since its last call.
         if (
             record.revision == plan.revision
             and record.listed is None
@@ -678,19 +693,20 @@ class _Sight:
         record = self.record
         if record.revision is None:
             self.listed = None if plan.next_id == 1 else NOTHING_LISTED
-            # A newcomer reopens nothing by a list: it does not know who has closed what.
+            # A list of a new session reopens nothing: the session does not know who has closed
+            # what.
             return Base(plan, listed=self.listed, overflow=self.listed is not None)
         earlier = record.behind.actors if record.behind else EMPTY
         if record.revision == plan.revision:
             base = record.base(plan if self.plan is None else self.plan)
             return attrs.evolve(base, actors=earlier) if earlier else base
-        # A plan without tasks is false, and a plan all the same: what a list was cleared to.
+        # Compared with None: a plan without tasks (a list that was cleared) is false.
         then = self.plan
         if then is None:
             then = plan_of_revision(journal, record.revision)
         if then is None:
-            # The journal was cut behind this record, or the store was put back to before it: who
-            # has changed what since is not known, so each task counts as changed by others.
+            # The journal was cut after this record, or the store was put back to a state before it.
+            # Who has changed what since is unknown, so each task counts as changed by others.
             return Base(plan, listed=NOTHING_LISTED, told=record.told, overflow=True)
         base = caught_up(record.base(then), journal, self.actor, self.own, earlier)
         if self.heard is not None and self.heard.revision is not None:
@@ -700,7 +716,7 @@ class _Sight:
 
 
 class _Session(Generic[P]):
-    """The steps of a session, and what both drivers share."""
+    """The steps of a session, and what `Session` and `AsyncSession` share."""
 
     def __init__(
         self,
@@ -716,10 +732,10 @@ class _Session(Generic[P]):
         self.actor = require_actor(actor)
         self.slot = slot
         self.guidance = guidance_of(planner.toolbox, require(settings, Settings))
-        # The plan of the record's revision: a value, so that it costs little to keep. Without it
-        # the journal says what it was.
+        # The plan at the record's revision; plans share what did not change, so keeping one costs
+        # little. Without it, the plan is replayed from the journal.
         self._plan = self.state.behind.plan if self.state.behind else None
-        turn = self.state.turn  # the same of a turn that is open
+        turn = self.state.turn  # likewise for an open turn
         self._turn_plan = turn.behind.plan if turn and turn.behind else None
         self._asked = self.state.asked
 
@@ -730,10 +746,10 @@ class _Session(Generic[P]):
 
     @property
     def record(self) -> dict[str, Any]:
-        """The record as a JSON value: what is to be kept of the session."""
+        """The record of this session as a JSON value, to be saved."""
         if self.slot is None:
             return record_to_data(self.state)
-        # The journal of a slot is cut short, so what others changed is written beside it.
+        # A slot keeps only the latest entries, so the record also says what others changed.
         state, plan, journal = self.state, self.slot.load(SLOT), self.slot.entries(SLOT)
         turn = state.turn
         if turn is not None and turn.revision is not None:
@@ -744,8 +760,9 @@ class _Session(Generic[P]):
 
     def to_data(self) -> dict[str, Any]:
         """
-        Return what is to be saved, as plain JSON values: the record under "session", and the plan
-        and its latest entries where no store keeps them. `opened` goes on from it.
+        Return what is to be saved, as plain JSON values; `opened` goes on from it. The record is
+        under "session". If no store keeps the plan, the plan and its latest entries are saved as
+        well.
         """
         return {**({} if self.slot is None else self.slot.slot), SESSION: self.record}
 
@@ -771,12 +788,14 @@ class _Session(Generic[P]):
         )
         sight = _Sight(upon, self._turn_plan, self.actor, self._did)
         sight.own, sight.notes = turn.own, turn.notes
-        if turn.notes:  # an answer of this turn has told what was new by then
+        if turn.notes:  # an earlier answer of this turn has told the news
             sight.heard, sight.heard_plan = self.state, self._plan
         return sight
 
     def _unseen(self) -> Steps[tuple[Plan, Base]]:
-        """Return the plan, and what the session knows of it: its news are `base.unseen(plan)`."""
+        """
+        Return the plan, and what the session knows of it; `base.unseen(plan)` is what is new to it.
+        """
         sight = self._sight()
 
         def attempt(plan: Plan, journal: Journal, _: datetime) -> Outcome:
@@ -794,12 +813,13 @@ class _Session(Generic[P]):
         guidance: Guidance | None = None,
     ) -> Steps[Request]:
         """
-        Begin a request to the model, and return it with the reminder that is due at its tail.
+        Begin a request to the model, and return it with the reminder that belongs at its end.
 
-        `messages` are those of the request, after any summarising; `partial` says that the provider
-        keeps the conversation and they are only the new ones, `silent` that no reminder is wanted,
-        since the adapter has one of its own (an answer that was sent back), `is_new` that the user
-        has asked for something new. `guidance` takes the place of the session's own.
+        `messages` are those of the request, after any summarising. `partial` means that the
+        provider keeps the conversation, so that `messages` are only the new ones. `silent` means
+        that no reminder is wanted, because the adapter has one of its own (for an answer that was
+        sent back). `is_new` means that the user has asked for something new. `guidance` replaces
+        the session's own guidance.
         """
         plan, base = yield from self._unseen()
         state, judge = self.state, guidance or self.guidance
@@ -808,7 +828,8 @@ class _Session(Generic[P]):
             advice = Advice(memory)
         else:
             news = base if base.plan is not plan and base.has_news(plan) else None
-            # A reminder in a request that is kept has told of this revision: it does so once.
+            # If the provider keeps the conversation, a reminder of this revision may be in it: one
+            # is enough.
             if not partial or memory.revision != plan.revision:
                 memory = memory.at(plan, news, state.revision)
             claimed = self.planner.claimed_by_others(plan, fences=state.fences)
@@ -831,15 +852,16 @@ class _Session(Generic[P]):
         guidance: Guidance | None = None,
     ) -> Steps[Advice]:
         """
-        Judge what the model has answered: its verdict is "accept", or "again" with a reminder.
+        Judge the model's answer: the verdict is "accept", or "again" with a reminder.
 
-        `request` is the one that it answers, where several of a session are under way at once;
-        otherwise the last one. `structured` is that of `Guidance.after_model`; `silent` says that
-        the provider blocked the answer, so that there is nothing to judge.
+        `request` is the request that the model has answered; it is needed if several requests of
+        one session are open at once, and is the last one by default. For `structured` see
+        `Guidance.after_model`. `silent` means that the provider blocked the answer, so that there
+        is nothing to judge.
 
         Raises:
-            PlanError: no request was made; or the model goes on answering over open tasks, and the
-                settings say to raise.
+            PlanError: no request was made; or the model keeps answering while tasks are open, and
+                the settings say to raise.
         """
         asked = request or self._asked
         if asked is None:
@@ -849,11 +871,11 @@ class _Session(Generic[P]):
         plan = yield from self.planner._plan()
         state, self._asked = self.state, None
         if state.revision is None:
-            # The first request is a look: what came while the model answered it is news.
-            # A plan that a program put in place may stand at revision 0.
+            # The first request shows the plan: what changed while the model was answering is news.
+            # A plan that a program put in place may be at revision 0.
             is_new = not asked.revision and (plan.revision > 0 or plan.next_id == 1)
             listed = None if is_new else NOTHING_LISTED
-            # As for any newcomer: it does not know who has closed what.
+            # As for any new session: it does not know who has closed what.
             state = attrs.evolve(
                 state, revision=asked.revision, listed=listed, overflow=listed is not None
             )
@@ -871,12 +893,14 @@ class _Session(Generic[P]):
 
     def _answer(self, calls: Sequence[Call], response: object = "") -> Steps[Turn]:
         """
-        Answer all planning calls of one turn of the model, in order as one (law 13). `response` is
-        the id of the model's message, if it has one that lasts: the same calls of the same response
-        are carried out once, and get the same replies, where the store keeps keys. "" counts the
-        turns of the conversation in its place; `None` says that no call is ever made again.
+        Answer all planning calls of one turn of the model, in order and as one (law 13).
 
-        Without calls, the turn is answered by others, and the request is over.
+        `response` is the id of the model's message, if that id is lasting. If the store keeps keys,
+        the same calls of the same response are carried out once, and get the same replies when they
+        are repeated. With "", the number of the turn in the conversation serves as the id; `None`
+        means that no call is ever repeated.
+
+        Without calls, others answer the turn, and only the request is closed.
         """
         state = self.state
         if not calls:
@@ -894,8 +918,8 @@ class _Session(Generic[P]):
 
     def _answer_one(self, call: Call, turn: Sequence[Call], response: object = "") -> Steps[Reply]:
         """
-        Answer one call of a turn, whose calls come here one by one, in order: the replies are those
-        of `answer`. All calls need ids.
+        Answer one call of a turn whose calls come here one by one, in order. `turn` has all of its
+        calls, and each needs an id. The replies are those that `answer` would give.
         """
         if len(turn) <= 1:  # nothing to keep for the calls that follow
             return (yield from self._answer((call,), response)).replies[0]
@@ -907,7 +931,7 @@ class _Session(Generic[P]):
         open_turn, turns = state.turn, state.answered - 1
         if open_turn is None or open_turn.calls != ids:
             sight_then = {name: getattr(state, name) for name in SIGHT}
-            # Behind it stands who has changed what, also before it was loaded.
+            # `behind` says who has changed what, also before the record was loaded.
             open_turn = OpenTurn(ids, state.revision, behind=state.behind, **sight_then)
             turns = state.answered
             state = attrs.evolve(state, answered=turns + 1)
@@ -928,14 +952,14 @@ class _Session(Generic[P]):
         return reply
 
     def _keys(self, calls: Sequence[Call], response: object, turns: int) -> Sequence[str] | None:
-        # In a slot, plan and record are saved together, so that no call is made again.
+        # In a slot, plan and record are saved together, so no call is repeated.
         if self.slot is not None or response is None:
             return None
-        # Some servers give a response no id; then its place tells, counted over the conversation.
+        # Some servers give a response no id; then its number in the conversation identifies it.
         return self.planner.keys_of(calls, response or (self.state.id, turns))
 
     def _note_turn(self, turn: Turn, turns: int, open_turn: OpenTurn | None) -> None:
-        """Take in what the calls of a turn have shown the session, and what they have done."""
+        """Note what the calls of a turn have shown the session, and what they have done."""
         state, before = self.state, turn.plan.revision - len(turn.events)
         if turn.known is None:
             memory = state.memory.saw_own(before, turn.plan, refused=True)
@@ -969,7 +993,7 @@ class _Session(Generic[P]):
 
 
 class Session(_Session[Planner]):
-    """A session whose plan is in a store that does not wait, or in a slot. Safe between threads."""
+    """A session whose plan is in a synchronous store, or in a slot. Safe between threads."""
 
     def __init__(self, planner: Planner, record: Record | None = None, **given: Any) -> None:
         super().__init__(planner, record, **given)
@@ -987,7 +1011,7 @@ class Session(_Session[Planner]):
 
     @property
     def plan(self) -> Plan:
-        """The plan as it stands."""
+        """The current plan."""
         return self.planner.plan
 
     def edit(
@@ -999,7 +1023,8 @@ class Session(_Session[Planner]):
         key: str | None = None,
     ) -> Decision:
         """
-        Carry out a command of somebody else's: a person's, or the program's. The session is told.
+        Carry out a command of a person or of the program; the session learns of it as others'
+        change.
         """
         return self.planner.apply(command, actor=actor, policy=policy, key=key)
 
@@ -1012,29 +1037,30 @@ class Session(_Session[Planner]):
         earlier: Sequence[Start] = (),
     ) -> Decision:
         """
-        Take the last accepted command back that still stands. See `Planner.undo`.
+        Undo the last accepted command that still stands. See `Planner.undo`.
 
-        A slot has only the latest entries of its journal: `kept` are those that the framework has,
-        if it has more, and `earlier` are plans that it has.
+        A slot has only the latest entries of its journal. If the framework has more entries, `kept`
+        are these; `earlier` are earlier plans that it has.
 
         Raises:
-            PlanError: without a store, if neither leads to the plan before the change.
+            PlanError: without a store, neither the entries nor `earlier` lead to the plan before
+                the change.
         """
         return self.planner._run(self._undo(actor, seen, kept, earlier))
 
     def seed(self, plan: Plan, *, actor: str | None = None) -> Decision:
-        """Make the tasks those of another plan. The session has listed none of them."""
+        """Replace the tasks by those of another plan. The session has listed none of them."""
         return self.planner.restore(require(plan, Plan), actor=actor)
 
     def history(self) -> tuple[Entry, ...]:
-        """Return what happened, oldest first; of a slot, the latest 50 entries."""
+        """Return the journal, oldest entry first; a slot has the latest 50 entries."""
         return self.planner._run(self._history())
 
 
 class AsyncSession(_Session[AsyncPlanner]):
     """
     A session whose plan is in any store, or in a slot. Its methods are those of `Session`, awaited;
-    of tasks that ask at once, each is answered after the other.
+    requests and answers of several tasks are handled one after the other.
     """
 
     def __init__(self, planner: AsyncPlanner, record: Record | None = None, **given: Any) -> None:
@@ -1055,7 +1081,7 @@ class AsyncSession(_Session[AsyncPlanner]):
     answer_one = awaited(_Session._answer_one)
 
     async def plan(self) -> Plan:
-        """Return the plan as it stands."""
+        """Return the current plan."""
         return await self.planner.plan()
 
     async def edit(
@@ -1066,7 +1092,7 @@ class AsyncSession(_Session[AsyncPlanner]):
         policy: Policy | None = None,
         key: str | None = None,
     ) -> Decision:
-        """As `Session.edit`."""
+        """See `Session.edit`."""
         return await self.planner.apply(command, actor=actor, policy=policy, key=key)
 
     async def undo(
@@ -1077,15 +1103,15 @@ class AsyncSession(_Session[AsyncPlanner]):
         kept: tuple[Entry, ...] = (),
         earlier: Sequence[Start] = (),
     ) -> Decision:
-        """As `Session.undo`."""
+        """See `Session.undo`."""
         return await self.planner._await(self._undo(actor, seen, kept, earlier))
 
     async def seed(self, plan: Plan, *, actor: str | None = None) -> Decision:
-        """As `Session.seed`."""
+        """See `Session.seed`."""
         return await self.planner.restore(require(plan, Plan), actor=actor)
 
     async def history(self) -> tuple[Entry, ...]:
-        """As `Session.history`."""
+        """See `Session.history`."""
         return await self.planner._await(self._history())
 
 
@@ -1102,15 +1128,17 @@ def opened(  # noqa: PLR0913 - what a session is made of
     owns: bool = False,
 ) -> Session:
     """
-    Return the session that was saved in a mapping, or a new one. State or store is asked here only:
-    without a `store`, the mapping itself is the slot that keeps the plan, and is written to.
+    Return the session that was saved in a mapping, or a new one. Only this function decides between
+    state and store: without a `store`, the mapping itself is the slot that keeps the plan, and is
+    written to.
 
-    `owns` says that a plan which stands there without a record was written by this conversation,
-    such as with another planner: it has listed that. What 0.2.0 saved is read.
+    `owns` means that a plan which is there without a record was written by this conversation, for
+    example with another planner, and so counts as listed. What todoplan 0.2.0 saved is read too.
 
     Raises:
-        CodecError: what was saved is damaged, or of a version that is not known here.
-        PlanError: the plan would have two owners, or none.
+        CodecError: what was saved is damaged, or has an unknown version.
+        PlanError: a store is given although a plan was saved, or the saved session's plan is in a
+            store and none is given.
     """
     store, plan_id, record, slot = _read(kept, store, plan_id, owns=owns)
     planner = Planner(
@@ -1135,7 +1163,7 @@ def opened_async(  # noqa: PLR0913 - same
     actor: str | None = None,
     owns: bool = False,
 ) -> AsyncSession:
-    """As `opened`, for a session that is awaited."""
+    """See `opened`; this session is awaited."""
     store, plan_id, record, slot = _read(kept, store, plan_id, owns=owns)
     planner = AsyncPlanner(
         store, plan_id, toolbox=toolbox, clock=require_clock(clock), verify=verify
@@ -1145,10 +1173,10 @@ def opened_async(  # noqa: PLR0913 - same
 
 def read_text(text: str) -> dict[str, Any]:
     """
-    Return what a framework's state holds of a session as one JSON text, for `opened`.
+    Return what `to_text` wrote to a framework's state, for `opened`.
 
     Raises:
-        CodecError: it is damaged.
+        CodecError: the text is damaged.
     """
     try:
         kept = json.loads(text)
@@ -1206,13 +1234,13 @@ def _read(
 
 class BasePlanning:
     """
-    What the `Planning` of an adapter is given, checked, and the sessions that it opens with it.
+    The checked arguments of an adapter's `Planning`, and the sessions that it opens with them.
 
     `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
-    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is the instruction that the model reads with the tools; the tool set's unless
-    given, and "" for none. With a `store` the plan is kept there under `plan_id`, or under the id
-    of the framework's session if it has one.
+    current time with its time zone, and `verify` checks whether a task is done (see
+    `AsyncPlanner`). `system_prompt` is the instruction that the model reads with the tools: by
+    default that of the tool set, and "" for none. With a `store`, the plan is kept there under
+    `plan_id`, by default the id of the framework's session.
 
     Raises:
         PlanError: an argument has the wrong type, or a plan id is given without a store.
@@ -1239,15 +1267,15 @@ class BasePlanning:
         self.prepare()
 
     def own_prompt(self) -> str:
-        """Return the instruction if none is given."""
+        """Return the default instruction."""
         return self.toolbox.toolset.system_prompt()
 
     def own_store(self) -> AnyStore | None:
-        """Return the store if none is given; `None`, unless the framework has no state."""
+        """Return the default store: `None`, unless the framework has no state."""
         return None
 
     def prepare(self) -> None:
-        """Do what an adapter needs besides, at the end of `__init__`."""
+        """Do what else the adapter needs, at the end of `__init__`."""
 
     def given(self, session_id: str | None = None) -> dict[str, Any]:
         """Return the arguments of `opened`; `session_id` is the id of the framework's session."""
@@ -1263,10 +1291,10 @@ class BasePlanning:
     @staticmethod
     def refuse_edit_beside(run: str, then: str, *, needs_id: bool = False) -> NoReturn:
         """
-        Refuse an edit beside a run that would save its own plan over it (law 16).
+        Refuse an edit while a run goes on that would save its own plan over the edit (law 16).
 
-        `run` says whose run it is, `then` what to do without a store; `needs_id` says that a store
-        needs a plan id.
+        `run` names the run, and `then` says what to do without a store. `needs_id` means that a
+        store needs a plan id.
 
         Raises:
             PlanError: always.
@@ -1280,10 +1308,10 @@ class BasePlanning:
 
     def refuse_taken(self, owner: str, names: Iterable[str]) -> None:
         """
-        Refuse to give the tools to an owner that has some of their names already.
+        Refuse to give the tools to an owner that already has tools with some of their names.
 
         Raises:
-            PlanError: it has.
+            PlanError: the owner has such tools.
         """
         if taken := sorted({*self.toolbox.toolset.tool_names} & {*names}):
             msg = f"{owner} has {', '.join(taken)} already; attach one plan, once"

@@ -1,12 +1,13 @@
 """
 What a planner does with a plan in a store: calls, commands, undo, restore, history.
 
-Each is an attempt: a function of the plan, of what it asked to see of the journal, and of the time.
-How it comes into the store, whoever else writes there, is the matter of `Transactions._commit`.
+Each operation is an attempt: a function of the plan, of the journal entries that it asked for, and
+of the time. `Transactions._commit` saves what an attempt comes to, whoever else writes to the
+store.
 
-Transactions are generators that yield what is to be done with the store and with subscribers, and
-are sent what came of it. So this file says once what `Planner` does at once and `AsyncPlanner`
-awaits, and neither waits for a lock of ours while the store is at work.
+Transactions are generators: they yield what is to be done with the store and with subscribers, and
+receive the result. So this file contains once what `Planner` does at once and `AsyncPlanner`
+awaits, and neither waits for a lock of this file while the store is at work.
 """
 
 from __future__ import annotations
@@ -75,13 +76,13 @@ from todoplan.stores.memory import MemoryStore
 Journal = tuple[Entry, ...]
 
 _MOST_ATTEMPTS = 1_000  # more than a crowd of writers needs, and not for ever
-_MANY = 500  # events: more are not read while the plan is held, as long as that can be avoided
+_MANY = 500  # events; where possible, more than this are read before the plan is held
 _MOST_READS = 3
 
 
 @attrs.frozen
 class Signed:
-    """Entries, the plan that they lead to, and what is kept with them: their key and an answer."""
+    """Entries, the plan that they lead to, and the key and the answer that are kept with them."""
 
     entries: Journal
     plan: Plan
@@ -92,8 +93,8 @@ class Signed:
 @attrs.frozen
 class Outcome:
     """
-    What an attempt came to: the caller's result, the plan, and what is to be appended, piece by
-    piece: one for each key.
+    What an attempt came to: the caller's result, the plan, and what is to be appended, with one
+    `Signed` for each key.
     """
 
     result: Any
@@ -108,52 +109,56 @@ class Outcome:
 
 Attempt = Callable[..., Outcome]
 """
-Decides upon a plan, what it asked to see of its journal, and the time; where there are keys, also
-upon what was kept under each of them, `None` for nothing.
+Decides upon a plan, given the journal entries that it asked for, and the time. If there are keys,
+it is also given what was kept under each of them (`None` for nothing).
 """
 
 Since = Callable[[Plan, Entry | None], int | None]
 """
-Says behind which revision an attempt has to see the journal; `None` for nothing of it.
+Returns the revision after which an attempt needs the journal; `None` if it needs no entry.
 
-Who would need all of it is asked again with the newest entry, which may show that it need not.
+If the answer is that it needs the whole journal, the function is called again with the newest
+entry, which may show that it does not.
 """
 
 
 @attrs.frozen
 class _Read:
-    """Entries of a journal behind a revision; without entries, those that have to be read."""
+    """Entries of a journal after a revision; without entries, a request to read them."""
 
     first: int
     entries: Journal = ()
 
 
 def nothing(_: Plan, __: Entry | None) -> None:
-    """Say that an attempt has to see nothing of the journal."""
+    """Return `None`: the attempt needs no entry of the journal."""
     return
 
 
 # -------- receipts --------
-# Calls that are made twice and happen once: how a result is kept beside its key, and read again.
+# Calls that are made twice and happen once: how a result is kept with its key, and read again.
 #
-# A framework makes a call again after a crash, a timeout or a resumed run, and cannot know whether
-# the first one was carried out: of 54 writers that were killed, 4 to 13 had appended what nobody
-# was told of. So the append carries the call's key, and what was answered is kept with it. To
-# decide again upon the plan of then was the other way; but an answer also depends on what its actor
-# had seen, on the policy and on the version of the texts, none of which the journal knows.
+# A framework repeats a call after a crash, a timeout or a resumed run, and cannot know whether the
+# first one was carried out: of 54 writers that were killed, 4 to 13 had appended entries of which
+# nobody was told. So the append carries the call's key, and the answer is kept with it. The
+# alternative was to decide again upon the plan of that time. But an answer also depends on what its
+# actor had seen, on the policy and on the version of the texts, and the journal knows none of the
+# three.
 #
-# - The plan of a result that is given again is the plan as it stands: whoever keeps it (a
-#   framework's state) would otherwise go back to an older one.
-# - A call that changed nothing, a look or a refusal, is not kept: there is nothing in it to do
-#   twice, and the list that it showed may be long. Made again, it is answered anew.
-# - What a framework repeats is one call or all of a turn, as it went down: in another order, in
-#   other groups. So its calls carry a key each (`keys_of_calls`), and those of them that were
-#   carried out are given again beside those that were not.
+# - A repeated result comes with the current plan. Otherwise a framework that keeps the plan in its
+#   state would go back to an older one.
+# - A call that changed nothing (a read or a refusal) is not kept: it can be made twice, and the
+#   list that it showed may be long. If it is repeated, it is answered anew.
+# - A framework may repeat one call or all calls of a turn, in another order and in other groups. So
+#   each call has a key of its own (`keys_of_calls`). The calls that were carried out get their
+#   results again, and the others are carried out.
 
 
 @attrs.frozen
 class Part:
-    """Those calls of a turn, by their places, that one key stands for; `None`: nothing is kept."""
+    """
+    The calls of a turn, by their places, that share one key; if it is `None`, nothing is kept.
+    """
 
     key: Key | None
     places: Sequence[int]
@@ -163,10 +168,11 @@ def parts_of_turn(
     key: str | Sequence[str] | None, calls: Sequence[Call], actor: str | None
 ) -> tuple[Part, ...]:
     """
-    Return the parts of a turn that has one key, one for each call, or none.
+    Return the parts of a turn, which has one key, or one key for each call, or none.
 
     Raises:
-        PlanError: a key is no name, or there are more or fewer than there are calls.
+        PlanError: a key is not a text or is empty, two keys are equal, or there are more or fewer
+            keys than calls.
     """
     places = range(len(calls))
     if key is None:
@@ -182,15 +188,18 @@ def parts_of_turn(
 def _key_of_calls(
     name: object, places: Sequence[int], calls: Sequence[Call], actor: str | None
 ) -> Key:
-    # Ids of calls are no part of it: a framework may give new ones to calls that it makes again.
+    # Without the ids of the calls: a framework may give new ids to calls that it repeats.
     asked = [[calls[place].name, calls[place].arguments] for place in places]
     return _key(name, ["turn", asked, actor])
 
 
 def keys_of_calls(calls: Sequence[Call], *scope: object) -> tuple[str, ...]:
-    """Return a key for each call, the same whenever it is made again: see `Planner.keys_of`."""
-    # Without ids (Gemini's calls need none) the place in the response tells calls apart. What is
-    # asked for is a part of the key: under one id an agent may not fail for what a person edited.
+    """
+    Return a key for each call; a call that is repeated gets the same key. See `Planner.keys_of`.
+    """
+    # Without ids (Gemini's calls need none), the place in the response tells calls apart. The
+    # arguments are part of the key: if a person edits a call under its old id, the agent must not
+    # fail for it.
     ids = [call.call_id or str(place) for place, call in enumerate(calls)]
     return tuple(
         f"{name}:{_digest([*scope, name, call.name, call.arguments])[:32]}"
@@ -208,12 +217,15 @@ def _digest(asked: Any) -> str:
     try:
         text = json.dumps(asked, sort_keys=True, default=repr)
     except (TypeError, ValueError, RecursionError):
-        text = repr(asked)  # what is no JSON, as a model's arguments may be
+        text = repr(asked)  # a model's arguments may be no JSON
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def replies_text(replies: Sequence[Reply]) -> str:
-    """Return replies as they are kept beside their key; their events stand in the journal."""
+    """
+    Return replies as they are kept with their key. Their events are not kept there: the journal has
+    them.
+    """
     kept = [
         {
             "name": reply.name,
@@ -232,7 +244,7 @@ def replies_text(replies: Sequence[Reply]) -> str:
 def replies_again(
     plan: Plan, calls: Sequence[Call], parts: Sequence[Part], kept: Sequence[Receipt | None]
 ) -> Mapping[int, Reply]:
-    """Return the replies that were kept of a turn, by the places of their calls."""
+    """Return the replies that were kept for a turn, by the places of their calls."""
     found: dict[int, Reply] = {}
     for part, receipt in zip(parts, kept, strict=False):
         if receipt is not None:
@@ -241,8 +253,8 @@ def replies_again(
             for place, each in zip(part.places, told, strict=True):
                 entry = next(entries) if each["has_entry"] else None
                 events = () if entry is None else entry.events
-                # Less than the call knew, never more: what its lines said without a change is not
-                # in events.
+                # This may be less than the call knew, and is never more: lines that changed nothing
+                # are in no event.
                 created = tuple(one.task.id for one in events if isinstance(one, TaskCreated))
                 found[place] = Reply(
                     plan,
@@ -262,28 +274,28 @@ def replies_again(
 
 def with_own(seen: Base, kept: Sequence[Receipt | None]) -> Base:
     """
-    Return what an actor has seen, and what it did itself by calls that are made again: its
-    framework has lost that, and it is no news to it.
+    Return what an actor has seen, with the changes of its own calls that are now repeated: its
+    framework has lost their results, but the changes are no news to the actor.
     """
     entries = (entry for receipt in kept if receipt is not None for entry in receipt.entries)
     own = [event for one in entries if one.revision > seen.plan.revision for event in one.events]
-    # Whether that was before a reminder showed the plan is not known: so that counts for nothing.
+    # Own entries up to the revision that was seen are in `seen.plan` already.
     if not own:
         return seen
-    # In its place of the journal: what others did before it stays unseen.
+    # Only the actor's own events: what others did before them stays unseen.
     return attrs.evolve(seen, plan=replay(seen.plan, own))
 
 
 def with_kept(fences: Fences, kept: Sequence[Receipt | None]) -> Fences:
-    """Return the fencing tokens of an actor, and those that its repeated calls got."""
+    """Return the fencing tokens of an actor, with those that its repeated calls got."""
     entries = [entry for receipt in kept if receipt is not None for entry in receipt.entries]
     return fences_after(fences, [event for entry in entries for event in entry.events])
 
 
 def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
     """
-    Return a turn with the replies that are given again in their places. What others did since
-    `seen` is told by the first of them, if no call was carried out anew that tells it.
+    Return a turn with the repeated replies in their places. What others did since `seen` is told by
+    the first repeated reply, unless a call that was carried out now tells it.
     """
     anew = iter(turn.replies)
     count = len(turn.replies) + len(again)
@@ -293,20 +305,20 @@ def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
     for place in sorted(again):
         text = again[place].text
         if news and not again[place].is_error:
-            # Part of it may stand there already, as it was told then.
+            # The kept text may begin with the same news.
             text, news = f"{news}\n{text.removeprefix(news).lstrip()}", ""
         replies[place] = attrs.evolve(replies[place], plan=turn.plan, text=text)
     return Turn(turn.plan, tuple(replies))
 
 
 def accepted_text(decision: Accepted) -> str:
-    """Return what is kept of a decision beside its key."""
+    """Return what is kept of a decision with its key."""
     warnings = [attrs.asdict(each) for each in decision.warnings]
     return json.dumps({"warnings": warnings}, separators=(",", ":"))
 
 
 def accepted_again(plan: Plan, receipt: Receipt) -> Accepted:
-    """Return a decision that was kept, with the plan as it stands."""
+    """Return a decision that was kept, with the current plan."""
     events = tuple(event for entry in receipt.entries for event in entry.events)
     return Accepted(plan, events, _problems(json.loads(receipt.answer)["warnings"]))
 
@@ -318,32 +330,31 @@ def _problems(kept: list[dict[str, Any]]) -> tuple[Problem, ...]:
 # -------- actors --------
 # What each actor that calls through one planner knows of the plan (law 15).
 #
-# A session that calls by a planner without a record of its own is remembered by its actor, with
-# the plan as its last call left it: a `Plan` is a value that shares what did not change, so to
-# keep one costs little. As long as the plan stands at that revision nobody else has written, and
-# there is nothing to look up. Only otherwise the journal is read: it says who did what since.
+# If calls come to a planner without a session's record, the planner remembers for each actor the
+# plan as its last call left it. A `Plan` is a value that shares what did not change, so keeping one
+# costs little. As long as the plan is at that revision, nobody else has written, and nothing has to
+# be looked up. Otherwise the journal is read: it says who did what since.
 #
-# An actor that this planner does not know (after a restart, in another process, or of more than
-# are remembered) has listed nothing: two clients may well have one name, and a line that changed
-# nothing is in no journal. If it has a name, its last tool call in the journal gives it a base all
-# the same, which only protects: its old lines mean no change, and what others did since is news to
-# it. An edit by `apply` is no such call: a program that edits in the name of a model shows it
-# nothing.
+# An actor that this planner does not know (after a restart, in another process, or when too many
+# others were remembered since) has listed nothing: two clients may have the same name, and a line
+# that changed nothing is in no journal. If the actor has a name, its last tool call in the journal
+# still gives it a base. This base only protects: the actor's old lines mean no change, and what
+# others did since is news to it. An edit by `apply` is not such a call: a program that edits in the
+# name of a model shows the model nothing.
 #
-# The same holds of claims: a planner knows the fencing tokens that its own calls got, and no
-# others.
+# The same is true of claims: a planner knows only the fencing tokens that its own calls got.
 
 
 _EMPTY_PLAN = Plan()
-_MOST_ACTORS = 1_000  # a server meets any number of them; who is forgotten is found in the journal
+_MOST_ACTORS = 1_000  # a server may meet any number; the journal knows those that are forgotten
 
 
 def plan_of_revision(
     journal: Sequence[Entry], revision: int, known: Plan = _EMPTY_PLAN
 ) -> Plan | None:
     """
-    Return the plan as it was at a revision, by its journal or the entries after a `known` one;
-    `None` if the journal was cut after that, or does not go so far.
+    Return the plan at a revision, computed from its journal, or from a `known` plan and the entries
+    after it; `None` if the journal was cut after that revision, or ends before it.
     """
     entries = [one for one in journal if known.revision < one.revision <= revision]
     if not entries or entries[-1].revision != revision:
@@ -359,9 +370,11 @@ def caught_up(
     earlier: Mapping[str, str] = EMPTY,
 ) -> Base:
     """
-    Return what a session knows once others have written the entries after its plan: which of them
-    are its own (`own` are their revisions, or what a verifier found for a call of this actor's that
-    was refused), and who made the others; `earlier` says so of those of before the journal.
+    Return what a session knows once others have written entries after its plan.
+
+    Entries are the session's own if their revisions are in `own`, or if they record what a verifier
+    found for a refused call of this actor. The result says who made the other changes; `earlier`
+    says who made those before the journal begins.
     """
     done: list[Event] = []
     others: list[Entry] = []
@@ -387,17 +400,18 @@ class Actors:
     def knows(self, actor: str | None, known: Base) -> None:
         """Note what an actor knows after a call."""
         with self._lock:
-            # Of two calls at once by one actor, the earlier one may come here last.
-            # Taken out and put in again, so that the first one is the actor that was longest away.
+            # Of two calls of one actor at the same time, the earlier one may come here last. The
+            # actor is taken out and put in again, so that the first one in the mapping was away
+            # longest.
             old = self._known.pop(actor, known)
             self._known[actor] = known if known.plan.revision >= old.plan.revision else old
             if len(self._known) > _MOST_ACTORS:
                 del self._known[next(iter(self._known))]
 
     def did(self, actor: str | None, events: Sequence[Event]) -> None:
-        """Note what an actor's own calls have brought about: the claims that they got or ended."""
+        """Note which claims an actor's own calls got or ended."""
         if not self._toolset.team and actor not in self._fences:
-            return  # on the way of every call
+            return  # quickly, since every call comes here
         with self._lock:
             fences = fences_after(self._fences.pop(actor, NO_FENCES), events)
             if fences:
@@ -411,8 +425,8 @@ class Actors:
 
     def since(self, actor: str | None, plan: Plan, newest: Entry | None = None) -> int | None:
         """
-        Return the revision after which the journal has to be read for `base`; `None` if it need not
-        be. `newest` is the last entry, if it is known.
+        Return the revision after which `base` needs the journal; `None` if it needs no entry.
+        `newest` is the last entry, if it is known.
         """
         known = self._known.get(actor)
         if known is not None:
@@ -423,30 +437,31 @@ class Actors:
 
     def base(self, actor: str | None, plan: Plan, journal: Sequence[Entry]) -> Base | None:
         """
-        Return the base of an actor's next calls; `None` if it has listed all that there is.
+        Return the base of an actor's next calls; `None` if the actor knows the whole plan.
 
-        `journal` has what `since` asked for.
+        `journal` has the entries that `since` asked for.
         """
         known = self._known.get(actor)
         if known is None:
             if plan.next_id == 1:
-                return None  # nothing was ever written: there is nothing that it could not know
+                return None  # nothing was ever written, so there is nothing to know
             count = self._last_call(actor, journal) if actor is not None else 0
             then = follow(_EMPTY_PLAN, journal[:count]) if count else plan
-            # It reopens nothing by a list: it does not know who has closed what.
+            # A list of this actor reopens nothing: the actor does not know who has closed what.
             known = Base(then, listed=NOTHING_LISTED, overflow=True)
         if known.plan.revision != plan.revision:
             known = caught_up(known, journal, actor)
         if known.plan.revision != plan.revision:
             return known
-        # Equal by now, also where all that came was found for its own calls: then it is this plan.
+        # The revisions are equal now, perhaps since all new entries were findings for the actor's
+        # own calls.
         return None if known.is_alone else attrs.evolve(known, plan=plan, actors=EMPTY)
 
     def _last_call(self, actor: str, journal: Sequence[Entry]) -> int:
-        """Return how many entries there are up to the last tool call of an actor; 0 without one."""
+        """Return the number of entries up to the last tool call of an actor; 0 if there is none."""
         for place in reversed(range(len(journal))):
             entry = journal[place]
-            # An entry by `apply` has a command's name as its cause, and so is found to be no call.
+            # The cause of an entry by `apply` is the name of a command, which is not a tool.
             is_call = entry.actor == actor and self._toolset.find(entry.cause)
             if is_call and not is_refused_check(entry, actor):
                 return place + 1
@@ -466,7 +481,7 @@ def signed_entries(
 ) -> tuple[Signed, ...]:
     """
     Return what is to be appended for each part of a turn that was not carried out before; `replies`
-    are those to its calls.
+    are the replies to the calls of these parts.
     """
     signed, rest = [], iter(replies)
     for part in parts:
@@ -486,11 +501,10 @@ def signed_entries(
 
 
 # -------- restoring --------
-# An earlier plan that comes back: by undo, from a snapshot, or as what somebody else has kept so
-# far.
+# Putting an earlier plan back: by undo, from a snapshot, or from a plan that was kept elsewhere.
 #
-# These are attempts, as those of `transactions`. They put a plan back by one command, so that the
-# journal goes on: nothing that happened is taken out of it.
+# These attempts put a plan back by one command, so that the journal goes on: nothing that happened
+# is taken out of it.
 
 
 _ANYTHING_GOES = Policy()
@@ -499,10 +513,10 @@ _BEGUN = "begin"
 
 def put_back(plan: Plan, earlier: Plan, blank: Entry, fences: Fences) -> Outcome:
     """
-    Make a plan what it was; the entry of that has the time, actor and cause of `blank`. Refused if
-    that would end a live claim whose fencing token is not among `fences` (law 19).
+    Make a plan what it was. The entry for this has the time, actor and cause of `blank`. Refused if
+    it would end a live claim whose fencing token is not among `fences` (law 19).
     """
-    # Under no policy: yesterday's plan may break a rule of today's, and has to come back.
+    # Without a policy: yesterday's plan may break a rule of today, and must come back all the same.
     command = RestorePlan(tuple(earlier), earlier.next_id, earlier.approved)
     decision = decide(plan, command, _ANYTHING_GOES, at=blank.at, fences=fences)
     if isinstance(decision, Rejected):
@@ -523,26 +537,28 @@ _NEVER_READ = (Plan(), None)
 class Sight(Protocol):
     """
     What a session knows of a plan, found within the transaction that answers its calls. `notes` are
-    those of calls of the same turn that were answered before.
+    those of the earlier calls of the same turn.
     """
 
     notes: tuple[Note, ...]
 
     def since(self, plan: Plan, newest: Entry | None, /) -> int | None:
-        """Return the revision after which the journal has to be read; `None` if it need not be."""
+        """
+        Return the revision after which the journal must be read; `None` if no entry is needed.
+        """
         ...
 
     def base(self, plan: Plan, journal: Journal, /) -> Base | None:
-        """Return the base of the session's calls; `None` if it has listed all that there is."""
+        """Return the base of the session's calls; `None` if the session knows the whole plan."""
         ...
 
     def did(self, events: Sequence[Event], /) -> None:
-        """Note what the session's calls have brought about: claims that they got or ended."""
+        """Note which claims the session's calls got or ended."""
         ...
 
 
 class Transactions:
-    """What both planners do, and what they share."""
+    """The operations of `Planner` and `AsyncPlanner`, as steps."""
 
     _awaits = False
 
@@ -557,7 +573,8 @@ class Transactions:
     ) -> None:
         # Compared with None: a store may have a length, and an empty one would be false.
         self._store = MemoryStore() if store is None else checked_store(store)
-        # No default key in a shared store: DeerFlow's gave one user's reminders to another.
+        # No default id in a shared store: DeerFlow had one, and gave one user's reminders to
+        # another.
         if store is not None and plan_id is None:
             msg = "a store that is given may hold many plans; say which one with plan_id="
             raise PlanError(msg)
@@ -575,11 +592,12 @@ class Transactions:
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
-        Have every command that is accepted from now on told to a function; call what is returned to
-        stop that.
+        Call a function for every command that is accepted from now on. Call the returned function
+        to stop that.
 
-        It is told by whoever carries out the command, and so should not take long: hand what takes
-        long to a queue. What it raises is logged and stops nobody: the command has happened.
+        The subscriber is called by whoever carries out the command, so it should return quickly,
+        and pass slow work to a queue. What it raises is logged and stops nobody: the command has
+        happened.
         """
         if not callable(subscriber):
             raise unfit(subscriber, "give a function of an entry and a plan")
@@ -589,25 +607,25 @@ class Transactions:
         self, plan: Plan, *, actor: str | None = None, fences: Fences | None = None
     ) -> frozenset[str]:
         """
-        Return the ids of the tasks that others work on, for guidance in a loop of one's own:
+        Return the ids of the tasks that others work on, for guidance in a loop of your own:
 
             claimed = planner.claimed_by_others(plan, actor="bot")
             advice = guidance.after_model(plan, message, memory, claimed=claimed)
 
-        Its own are those whose fencing tokens are given, or else that this planner's own calls got
-        for the actor.
+        The actor's own tasks are those whose fencing tokens are in `fences`: by default, the tokens
+        that this planner's calls got for the actor.
         """
         own = self._actors.fences(actor) if fences is None else fences
         return claimed_by_others(plan, own, in_utc(self._clock()))
 
     def keys_of(self, calls: Sequence[Call], *scope: object) -> Sequence[str] | None:
         """
-        Return keys for the calls of a framework that may make them again, for `turn`; `None` if the
-        store keeps none.
+        Return keys, for `turn`, to calls that a framework may repeat; `None` if the store keeps no
+        keys.
 
         `scope` tells these calls from others with the same ids (some providers number the calls of
-        each response anew): the conversation, and the model's message or the revision that it was
-        written upon. A call that somebody has edited under its old id is another call.
+        each response anew): give the conversation, and the model's message or the revision that it
+        was written upon. A call that somebody has edited under its old id is another call.
         """
         return keys_of_calls(calls, *scope) if self._holds else None
 
@@ -620,11 +638,12 @@ class Transactions:
         key: str | None = None,
     ) -> Steps[Decision]:
         """
-        Carry a command out, or say why not; under the toolbox's policy unless another is given.
+        Carry out a command, or return why it is refused. The toolbox's policy is used unless
+        another is given.
 
-        Made again with the same `key`, in any process, it changes nothing: what is returned is what
-        came of it, with the plan as it stands. A `key` is unique in its plan; a store may keep
-        none. What changed nothing (a refusal) is not kept.
+        If the command is repeated with the same `key`, in any process, it changes nothing, and
+        returns the first result with the current plan. A `key` is unique in its plan; not every
+        store keeps keys. The key of a command that changed nothing (a refusal) is not kept.
         """
         chosen = self.toolbox.policy if policy is None else require(policy, Policy)
         keys = () if key is None else (_key(key, ["apply", repr(command), actor]),)
@@ -660,8 +679,8 @@ class Transactions:
         key: str | None = None,
     ) -> Steps[Reply]:
         """
-        Answer one tool call. What others did since this actor's last call stays, and the answer
-        tells of it. `key` is as of `apply`.
+        Answer one tool call. What others did since this actor's last call is kept, and the answer
+        tells of it. For `key` see `apply`.
         """
         turn = yield from self._turn((Call(name, arguments),), actor=actor, key=key)
         return turn.replies[0]
@@ -676,11 +695,13 @@ class Transactions:
         fences: Fences | None = None,
     ) -> Steps[Turn]:
         """
-        Answer all planning calls of one model turn, in order as one. `base` is the plan as their
-        writer last saw it, where the caller knows that (law 15). `key` is as of `apply`, or one for
-        each call (`keys_of`): what was carried out is given again beside what was not. `fences`
-        are those of the writer's claims, where the caller keeps them (`fences_after`); otherwise
-        the planner does.
+        Answer all planning calls of one model turn, in order and as one.
+
+        `base` is the plan as the writer of the calls last saw it, if the caller knows that (law
+        15). `key` is one key for the turn (see `apply`), or one for each call (`keys_of`): calls
+        that were carried out before get their replies again, and the others are carried out.
+        `fences` are the fencing tokens of the writer's claims (`fences_after`); by default the
+        planner keeps them.
         """
         began = start(self.toolbox)
         sight = None if base is None or isinstance(base, Base) else base
@@ -701,7 +722,7 @@ class Transactions:
             decided = bool(anew)
             if sight is not None:
                 seen = sight.base(plan, journal)
-                decided = True  # what a repeat does not tell anew, `joined` tells in front of it
+                decided = True  # `joined` tells the news in front of a repeated reply
             else:
                 seen = self._actors.base(actor, plan, journal) if given is None and anew else given
             fences = own_fences
@@ -732,14 +753,15 @@ class Transactions:
             tool = find(call.name)
             if tool is not None and not tool.read_only:
                 only_reads = False
-        # A read by who holds a claim is written: it extends the claim.
+        # A read by an actor that holds a claim is written: it extends the claim.
         if only_reads:
             turn: Turn = yield from self._look_at(attempt, since)
         else:
             keys = [part.key for part in parts if part.key is not None]
             turn = yield from self._commit(attempt, since, keys, with_repeats=bool(sight))
             while looks is not None and looks.are_missing:
-                # A look may take minutes: it holds neither the plan nor a lock of the store's.
+                # A verification may take minutes: meanwhile it holds neither the plan nor a lock of
+                # the store.
                 yield looks.alook if self._awaits else looks.look
                 turn = yield from self._commit(attempt, since, keys, with_repeats=bool(sight))
         events = turn.events
@@ -747,11 +769,11 @@ class Transactions:
             self._actors.did(actor, events)
         else:
             sight.did(events)
-        # A caller that was cancelled has done this, and does not see the answer (`AsyncPlanner`).
+        # A cancelled caller has done all this, but does not see the answer (see `AsyncPlanner`).
         if self._awaits:
             yield nothing_to_do
-        # Only now: an attempt that was not kept has shown nobody anything, nor has a refusal. A
-        # result that is given again has shown what it did then, and not the plan as it is.
+        # Only now: an attempt that was not saved has shown nothing to anybody, and neither has a
+        # refusal. A repeated result has shown the plan of its time, not the current one.
         at_revision = None if was_behind else turn.plan.revision - len(events)
         if decided and turn.shows_all_to(at_revision):
             if upon is None:
@@ -767,8 +789,8 @@ class Transactions:
 
     def _base_of(self, actor: str | None = None) -> Steps[Base | None]:
         """
-        Return the plan as an actor last saw it, and who has changed it since; `None` if it has seen
-        all. For guidance in a loop of one's own:
+        Return the plan as an actor last saw it, and who has changed it since; `None` if the actor
+        has seen all of it. For guidance in a loop of your own:
 
             base = planner.base_of("bot")
             advice = guidance.before_model(plan, messages, memory, base=base)
@@ -787,8 +809,8 @@ class Transactions:
         """
         Return the plan, and the merge base of a session that last saw revision `known`.
 
-        `own` are the revisions that the session wrote since, `actor` is its name. The base is
-        `None` where `known` is.
+        `own` are the revisions that the session has written since, and `actor` is its name. The
+        base is `None` if `known` is `None`.
         """
 
         def attempt(plan: Plan, journal: Journal, _: datetime) -> Outcome:
@@ -797,15 +819,15 @@ class Transactions:
             base = base_at(journal, known, own, actor=actor) if journal else Base(plan)
             return Outcome((plan, base), plan)
 
-        # Also a revision that the store does not have yet, or no more, is looked up.
+        # A revision that the store does not have yet, or has no more, is looked up as well.
         return self._look_at(
             attempt, lambda plan, _: None if known in {None, plan.revision} else ALL
         )
 
     def _begin(self, *plans: Plan) -> Steps[bool]:
         """
-        Have a plan begin with these, one upon the other, if nothing was ever written there. Say
-        whether it began so, now or earlier. No rule is asked.
+        Begin a plan with these plans, one after the other, if nothing was ever written there.
+        Return whether the plan began this way, now or earlier. No rule is checked.
         """
 
         def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
@@ -825,10 +847,11 @@ class Transactions:
         self, *, actor: str | None = None, seen: int | None = None, fences: Fences | None = None
     ) -> Steps[Decision]:
         """
-        Take the last accepted command back that still stands; again, the one before it. Refused if
-        the plan is not at the revision `seen` any more, where that is given, and if it would end a
-        live claim, but for those whose fencing tokens are given: `fences={"3": 1}`. Without them
-        they are those that this planner's own calls got for the actor.
+        Undo the last accepted command that still stands; called again, undo the one before it.
+
+        Refused if `seen` is given and the plan is not at that revision any more. Also refused if it
+        would end a live claim, unless the fencing token of the claim is in `fences`, such as `{"3":
+        1}`. By default, `fences` are the tokens that this planner's own calls got for the actor.
         """
         return self._undo_last(actor, seen, fences)
 
@@ -841,32 +864,34 @@ class Transactions:
         earlier: Sequence[Start] = (),
     ) -> Steps[Decision]:
         """
-        Undo the last change. `kept` is the journal if the store has only a part of it, as a slot:
-        the plan before the change is then replayed from it, or from one of the `earlier` plans.
+        Undo the last change. If the store has only a part of the journal, as a slot has, `kept` is
+        the journal: the plan before the change is then replayed from it, or from one of the
+        `earlier` plans.
 
         Raises:
-            PlanError: neither of them leads to the plan before the change.
+            PlanError: neither `kept` nor `earlier` leads to the plan before the change.
         """
         own = self._actors.fences(actor) if fences is None else fences
 
         def attempt(plan: Plan, stored: Journal, at: datetime) -> Outcome:
             journal = kept or stored
-            # Law 15: "the last command" is another one by now, which its actor has never seen.
+            # Law 15: another command is the last one now, and this actor has never seen it.
             if seen is not None and plan.revision != seen:
                 return Outcome(_moved_on(plan, seen), plan)
-            # From the journal: another planner, or this one after a restart, goes on undoing.
+            # From the journal, so that another planner, or this one after a restart, can go on
+            # undoing.
             change = last_change(journal)
             if change is None:
                 problem = Problem("nothing_to_undo")
-                # A journal that was cut says so, and so does its undo.
+                # If the journal was cut, the refusal says so.
                 if journal and is_beginning(journal[0]) and journal[0].cause == CUT:
                     problem = Problem("journal_cut", seen=str(journal[0].revision))
                 return Outcome(Rejected((problem,)), plan)
             if kept:
                 before = plan_before(change, plan, kept, (*starts(kept), *earlier))
             else:
-                # Every later entry is an undo or was undone, or a heartbeat: replaying the ones
-                # before is enough.
+                # Every later entry is an undo, was undone, or is a heartbeat, so it is enough to
+                # replay the entries before this one.
                 before = plan_at(journal, journal.index(change))
             decision, entry = undone(plan, change, before, at=at, actor=actor, fences=own)
             if isinstance(decision, Rejected) or entry is None:
@@ -885,9 +910,9 @@ class Transactions:
         cause: str = "restore",
     ) -> Steps[Decision]:
         """
-        Make the tasks those of an earlier plan, or seed them. Ids and revision go on. No rule is
-        asked: an earlier plan may break one of today's. `seen` and live claims are as of `undo`.
-        `cause` is the command that the journal names.
+        Replace the tasks by those of an earlier plan, or by those that a plan begins with. Ids and
+        revision go on. No rule is checked: an earlier plan may break a rule of today. For `seen`
+        and `fences` see `undo`. `cause` is the command that the journal names.
         """
         own = self._actors.fences(actor) if fences is None else fences
 
@@ -899,44 +924,46 @@ class Transactions:
         return self._commit(attempt)
 
     def _history(self) -> Steps[Journal]:
-        """Return what happened, oldest first, with time and actor."""
+        """Return the journal, oldest entry first, with the time and the actor of each entry."""
         journal: Journal = yield "entries", (self._plan_id,)
         return journal
 
     def _plan(self) -> Steps[Plan]:
-        """Return the plan as it stands."""
+        """Return the current plan."""
         if not self._holds or self._feed.newest is None:
             plan: Plan = yield "load", (self._plan_id,)
             self._feed.saw(plan)
             if not self._holds or not plan.revision:
                 return plan
-        # After a load once more, for the entry that led to the plan.
+        # Also after a load, to get the entry that led to the plan.
         known, last = self._feed.newest or _NEVER_READ
         tail: Journal = yield self._since(known.revision - 1)
         return self._caught_up(known, last, tail)
 
     # -------- commits --------
-    # A plan may have many writers, none of which this process knows of. There are two ways to
-    # decide upon it, and both may run an attempt more than once, or in vain: an attempt is a
-    # function of the plan that has no effect of its own.
+    # A plan may have many writers of which this process knows nothing. There are two ways to decide
+    # upon a plan. Both may run an attempt more than once, or in vain, so an attempt is a function
+    # of the plan without side effects.
     #
     # - A store that can hold a plan (`todoplan.stores.base`): the planner keeps the newest plan
-    #   that it knows, with the last entry of its journal. It holds the plan, sees whether that
-    #   entry is still there, reads what came since, decides, appends. Nobody is faster.
-    # - Any other store: it reads the plan, decides, and appends for the revision that it read. A
-    #   store that has moved on refuses that, and the attempt is made anew upon the plan as it is.
+    #   that it knows, with the last entry of its journal. It holds the plan, checks whether that
+    #   entry is still there, reads what came since, decides, and appends. No other writer can come
+    #   between.
+    # - Any other store: the planner reads the plan, decides, and appends for the revision that it
+    #   read. If the plan has moved on, the store refuses the append, and the attempt is made again
+    #   upon the current plan.
     #
-    # Who only looks holds nothing: readers neither wait for writers nor keep them waiting. And who
-    # would have to read much of a journal reads it before: meanwhile others write, also to other
-    # plans.
+    # A read holds nothing, so readers neither wait for writers nor keep them waiting. And if much
+    # of a journal has to be read, it is read before the plan is held, so that others can write
+    # meanwhile, also to other plans.
 
     def _look_at(self, attempt: Attempt, since: Since) -> Steps[Any]:
-        """Return what an attempt comes to that changes nothing."""
+        """Return the result of an attempt that changes nothing."""
         if not self._holds:
             return (yield from self._compared(attempt, since))
         plan = yield from self._plan()
         tail: Any = yield from self._tail(since, plan, self._since)
-        # Two reads are no snapshot: what came between them is not looked at.
+        # Two reads are no snapshot: entries that came between them are left out.
         journal = tuple(entry for entry in tail if entry.revision <= plan.revision)
         return attempt(plan, journal, in_utc(self._clock())).result
 
@@ -949,13 +976,13 @@ class Transactions:
         with_repeats: bool = False,
     ) -> Steps[Any]:
         """
-        Carry an attempt out, append what it came to, tell subscribers, return its result.
+        Carry out an attempt, append its entries, tell subscribers, and return its result.
 
-        With keys, the attempt sees what was kept under them, and does not do it again. If all of it
-        was kept, it sees nothing of the journal, unless `with_repeats`.
+        With keys, the attempt is given what was kept under them, and does not do that again. If all
+        of it was kept, the attempt is given no journal, unless `with_repeats` is true.
 
         Raises:
-            StoreError: the store cannot do it; "no_keys" if it keeps none and there are some.
+            StoreError: the store fails; "no_keys" if keys are given and the store keeps none.
         """
         if not self._holds:
             if keys:
@@ -975,7 +1002,7 @@ class Transactions:
             """
             Decide upon a held plan and append. `held` is a `Held` or an `AsyncHeld`.
 
-            What is returned instead has to be read first: it is more than `_MANY` entries.
+            Returns a `_Read` instead if more than `_MANY` events have to be read first.
             """
             known, last = self._feed.newest or _NEVER_READ
             many = _MANY if reads < _MOST_READS else None
@@ -991,13 +1018,13 @@ class Transactions:
                 receipt = yield partial(held.receipt, key)
                 kept.append(receipt)
             journal: Journal | _Read = ()
-            # A session catches up with what it did itself: so it also sees the journal of a repeat.
+            # A session catches up with its own changes, so it also needs the journal of a repeat.
             if not kept or with_repeats or not all(kept):
                 journal = yield from self._tail(since, plan, ask, read, many)
                 if isinstance(journal, _Read):
                     return journal
-            # The store's clock, for it is the same for all who share the plan; a clock that was
-            # given is meant.
+            # The store's clock is the same for all who share the plan. A clock that the program
+            # gave goes first.
             at = (yield held.now) if self._clock is utc_now else self._clock()
             done = attempt(plan, journal, in_utc(at), *([tuple(kept)] if keys else []))
             revision = plan.revision
@@ -1012,8 +1039,8 @@ class Transactions:
             try:
                 came = yield Hold(self._plan_id, decided)
             except Exception:
-                # What got lost may be the acknowledgement alone: the journal knows. A PostgreSQL
-                # server that was killed 20 times under load left 5 such commits.
+                # Perhaps only the acknowledgement was lost: the journal knows. A PostgreSQL server
+                # that was killed 20 times under load left 5 such commits.
                 if appending:
                     yield News(appending[0], (), None)
                 raise
@@ -1023,8 +1050,9 @@ class Transactions:
             plan = yield from self._plan()
             tail: Journal = yield self._since(came.first)
             read = _Read(came.first, tuple(e for e in tail if e.revision <= plan.revision))
-            # The result is not used: what takes long, such as replaying years of entries, is
-            # remembered, so that the next attempt does not repeat it while the plan is locked.
+            # The result is not used. But what takes long in the attempt, such as replaying years of
+            # entries, is remembered, so that the next attempt does not repeat it while the plan is
+            # held.
             attempt(
                 plan, read.entries, in_utc(self._clock()), *([(None,) * len(keys)] if keys else [])
             )
@@ -1040,7 +1068,8 @@ class Transactions:
             # Two reads are no snapshot: somebody has written between them.
             if journal and journal[-1].revision != plan.revision:
                 continue
-            # Asked by each attempt, so that an entry is not older than the one that came first.
+            # Each attempt asks for the time, so that its entry is not older than one that came
+            # before it.
             done = attempt(plan, journal, in_utc(self._clock()))
             is_kept = True
             if entries := done.entries:
@@ -1065,8 +1094,8 @@ class Transactions:
 
     def _caught_up(self, known: Plan, last: Entry | None, tail: Journal) -> Plan:
         """
-        Return the newest plan: the known one and what came since. `tail` begins with the entry that
-        led to it, which has to be the `last` one that is known.
+        Return the newest plan: the known one with what came since. `tail` begins with the entry
+        that led to the known plan; it must be the same entry as `last`.
         """
         if len(tail) == 1 and tail[0] is last:  # nearly always, where the store is in memory
             return known
@@ -1085,11 +1114,11 @@ class Transactions:
         read: _Read | None = None,
         many: int | None = None,
     ) -> Steps[Journal | _Read]:
-        """Return what an attempt has to see of the journal, or what of it has to be read first."""
+        """Return the journal entries that an attempt needs, or what has to be read first."""
         first = since(plan, None)
         if first == ALL:
-            # A process that begins anew, and whose model wrote last: it need not read all that came
-            # before, which may be years of it.
+            # After a restart, if this actor wrote last, the earlier entries are not needed, of
+            # which there may be years.
             known, last = self._feed.newest or (plan, None)
             if last is None or known.revision != plan.revision:
                 newest: Journal = yield ask(plan.revision - 1)
