@@ -1,9 +1,9 @@
 """
-`plan_closed`: may work on a plan end, and if not, why? For loops of other people.
+`plan_closed` says whether work on a plan may end, and if not, why. It is for other people's loops.
 
-Goal loops ask a predicate after each answer, many of them by a second model. A plan answers from
-its own state: the tasks, their evidence, and what they wait for. `PlanClosed` has the answer in the
-form of each loop.
+Goal loops ask a predicate after each answer, and many let a second model decide. A plan answers
+from its own state: the tasks, their evidence, and what they wait for. `PlanClosed` has the answer
+in the form that each loop expects.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ _LONGEST_SUBJECT = 200
 @attrs.frozen
 class PlanClosed:
     """
-    Whether work on a plan may end; true in a condition if it may.
+    Whether work on a plan may end. An instance is true if it may.
 
-    `reason` says why not, for the model, and is "" if work may end. `open` are the ids of the open
-    tasks that somebody can work on, `waiting` those of the open tasks that wait for something
-    outside the plan, or for these, and `unverified` those of the completed tasks that have a check
-    and no passed evidence.
+    `reason` tells the model why work may not end; it is "" if work may end. `open` are the ids of
+    the open tasks that somebody can work on, and `waiting` are the ids of all other open tasks.
+    `unverified` are the ids of the completed tasks that have a check and no passed evidence.
     """
 
     reason: str
@@ -44,11 +43,11 @@ class PlanClosed:
         return not self.reason
 
     def should_continue(self) -> tuple[bool, str]:
-        """Return whether to go on, and the reason: Microsoft's `AgentLoopMiddleware`."""
+        """Return whether to go on, and the reason, for Microsoft's `AgentLoopMiddleware`."""
         return not self, self.reason
 
     def validation(self) -> dict[str, Any]:
-        """Return `passed` and `feedback`: what a validator of Strands' `GoalLoop` returns."""
+        """Return `passed` and `feedback`, as a validator of Strands' `GoalLoop` does."""
         return {"passed": bool(self), "feedback": self.reason or None}
 
     def stop_hook(self) -> dict[str, str]:
@@ -57,10 +56,10 @@ class PlanClosed:
 
     def on_exit(self, state: Any, message: Any) -> None:
         """
-        Keep a Haystack agent going if work may not end: the body of an `on_exit` hook.
+        Keep a Haystack agent going if work may not end. Call this in an `on_exit` hook.
 
-        `state` is the agent's state; `message` makes a message of a text, such as
-        `ChatMessage.from_user`.
+        `state` is the agent's state. `message` is a function that makes a message of a text, such
+        as `ChatMessage.from_user`.
         """
         if not self:
             state.set("continue_run", True)  # noqa: FBT003 - Haystack's own signature
@@ -75,11 +74,12 @@ def plan_closed(
     claimed: Collection[str] = (),
 ) -> PlanClosed:
     """
-    Return whether work on a plan may end, from the plan alone: no model judges.
+    Return whether work on a plan may end. The plan alone decides; no model is asked.
 
-    Work may end if no task is open that somebody can work on, and no completed task with a check
-    lacks passed evidence. Without `evidence`, checks do not count. With `waits`, tasks that wait
-    for something outside the plan keep nobody; without it, they do. `claimed` are ids of tasks that
+    Work may end if there is no open task that somebody can work on, and every completed task with a
+    check has passed evidence. With `evidence=False`, checks do not count. Open tasks that nobody
+    can work on, because they wait for something outside the plan, do not matter; with
+    `waits=False`, work may not end while there are any. `claimed` are the ids of the tasks that
     others work on (`planner.claimed_by_others`). An empty plan is closed.
 
     Raises:

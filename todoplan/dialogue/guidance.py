@@ -1,5 +1,5 @@
 """
-Decisions when to remind a model of its plan, and when to accept its final answer. All are pure.
+Pure functions that decide when to remind a model of its plan, and when to accept its final answer.
 
 Read `conversation` first (the messages as guidance sees them), then `settings` (the developer's
 options) and `memory` (the state between decisions), then `guidance` (the decisions, by one table of
@@ -57,8 +57,8 @@ class Settings:
     # A cap is needed here: LangChain lets a run go on for 9,999 steps.
     unfinished: int = 2
     on_ignored: Literal["let_go", "raise"] = "let_go"
-    # Off, as is `stale`: users of other tools complain most about these (claude-code#56415,
-    # #81700).
+    # `empty` and `stale` are off: users of other tools complain most about such reminders
+    # (claude-code#56415, #81700).
     empty: int = 0
     stale: int = 0
     changed: bool = True
@@ -467,8 +467,9 @@ Verdict = Literal["accept", "again", "raise"]
 _TURNS_IN_SIGHT = 20  # an estimate: for how many turns a hidden context still contains the plan
 
 
-# At the end of the request and not saved, so that the provider's cached prefix stays valid: a list
-# in the system prompt raised the cost of a call from $0.05 to $0.42 (pydantic-ai-todo#41).
+# A reminder is put at the end of the request and is not saved, so that the provider's cached prefix
+# stays valid: a list in the system prompt raised the cost of a call from $0.05 to $0.42
+# (pydantic-ai-todo#41).
 @attrs.frozen
 class Advice:
     """

@@ -327,8 +327,8 @@ def from_python(text: str, *, bare_keys: bool = False) -> Any:
     out of memory on `-----`, drops comments, and joins two strings with a missing comma.
 
     Raises:
-        RefusedError: as in `from_json`.
-        RecursionError: as in `from_json`.
+        RefusedError: see `from_json`.
+        RecursionError: see `from_json`.
         ValueError: the text is not such a literal.
     """
     parts: list[str] = []
@@ -426,8 +426,9 @@ def parse(raw: object, limits: InputLimits, *, whole: bool = False) -> Parsed | 
     """
     Return the value of a call's arguments: JSON text, bytes, or an object from a framework.
 
-    `whole`: a text is all arguments of a call, and not one of them, which may be a title. So keys
-    need no quotes, and prose before an object is dropped.
+    With `whole`, a text has all arguments of a call; without it, the text is one argument, which
+    may be a title. So only with `whole` do keys need no quotes, and is prose before an object
+    dropped.
     """
     if raw is None:
         return Parsed({})
@@ -509,11 +510,12 @@ def _read(raw: str | bytes, limits: InputLimits, *, whole: bool) -> Parsed | Pro
 
 
 def _object_in(text: str, limits: InputLimits) -> Parsed | None:
-    """Return the object of a text that has prose before it, or lacks its last brace alone."""
+    """Return the object of a text that has prose before it, or that lacks only its last brace."""
     prose = _PROSE.match(text)
     tried = {
         "prose": text[prose.end() :] if prose else "",
-        # Models forget it. What ends within a list, an entry, a text or a number was truncated.
+        # Models forget the last brace. A text that ends within a list, an entry, a text or a number
+        # was truncated.
         "last_brace": text + "}" if text[0] == "{" and text[-1] in '"]}' else "",
     }
     for code, changed in tried.items():
@@ -728,9 +730,11 @@ class Field:
     sent. `hidden` fields are accepted but not published. `items` are the fields of an entry; the
     first is its title. `numeric` ids are published as integers, which cost fewer tokens. `required`
     fields are published as required, but a `lenient` one may be missing. A field that `clears` is
-    emptied by "", or by `null` if it is the only `null` of the call. A list that `adds` only may be
-    one title, since no task is lost if that is read wrongly. Of several lists, titles alone mean
-    the one that `begins` a plan; a plan with tasks must refuse that. Entries are read as dicts by
+    emptied by "", or by `null` if it is the only `null` of the call.
+
+    A list that only `adds` tasks may be sent as one title, since no task is lost if that is read
+    wrongly. If a call is nothing but a list of titles and the tool has several lists, the one that
+    `begins` a plan is meant; a plan with tasks must refuse that. Entries are read as dicts by
     target, or as instances of the attrs class `entry`, whose fields are the targets.
     """
 
@@ -878,7 +882,7 @@ class Line:
     One line of a list that was written as text.
 
     `status` is the meaning of its checkbox, if it has one. `level` is its indentation, or `None` if
-    all lines of the list have the same.
+    all lines of the list have the same indentation.
     """
 
     title: str
@@ -1728,7 +1732,10 @@ def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
 
 
 def _is_title(text: str) -> bool:
-    """Return whether a text instead of a list is one line, and no broken list, object or word."""
+    """
+    Return whether a text that was sent instead of a list is a title: one line that is neither a
+    broken list or object nor a word such as "none".
+    """
     bare = text.strip()
     return bare.casefold() not in ABSENT and "\n" not in bare and not _ENCODED.match(bare)
 
@@ -1827,7 +1834,7 @@ def rows_in(
                 if entry is not MISSING:
                     findings.refuse("wrong_type", at, entry, "an object")
                 continue
-            # An odd level of a text is that of a bullet: see `_entry`.
+            # A text with an odd level had a bullet: see `_entry`.
             bulleted = bulleted or (isinstance(item, str) and level % 2 == 1)
             here.last = len(rows)
             row = Row(at, read(entry, f"{at}."), here.outer, level)
@@ -2105,8 +2112,8 @@ def _plain_object(given: dict[str, Any], table: Table, findings: Findings) -> di
     values: dict[str, Any] = {}
     for key, value in given.items():
         target, reader = readers.get(key, _UNKNOWN)
-        # Not given: in OpenAI's strict mode, models send `null` for each omitted argument; if there
-        # are several, they clear nothing.
+        # `null` means "not given": in OpenAI's strict mode, models send it for each omitted
+        # argument. If there are several, they clear nothing.
         if value is None and target:
             absent += 1
             clears = key in table.clearing

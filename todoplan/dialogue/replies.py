@@ -186,7 +186,7 @@ def _with_places(plan: Plan, chunks: Iterable[ChunkText[Task]]) -> list[str]:
     """
     Return the lines, indented by their depth, with unresolved blockers and failed tasks.
 
-    The failed tasks are those because of which a task can never start.
+    The failed tasks are named in the lines of the tasks that can never start because of them.
     """
     lines: list[str] = []
     vain = stuck(plan)
@@ -826,7 +826,7 @@ def is_error_text(text: str) -> bool:
     """
     Return whether a planning tool's reply, or the beginning of one, is that of a refused call.
 
-    For frameworks that store a tool's reply as text without an error flag.
+    This is for frameworks that store a tool's reply as text without an error flag.
     """
     # OpenAI's Chat Completions and Responses have no error flag; Anthropic and Gemini have one.
     return text.startswith(say("problems", "error", problems="").rstrip())

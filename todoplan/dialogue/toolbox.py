@@ -179,7 +179,7 @@ class Toolbox:
     limits: InputLimits = InputLimits()
     show_list: bool = False
     say_done: bool = False
-    # Longer than a worker's: a model that runs a test suite makes no planning call meanwhile.
+    # Longer than a worker's lease: a model that runs a test suite makes no planning call meanwhile.
     lease: float = attrs.field(default=900.0, converter=as_seconds)
 
     def __attrs_post_init__(self) -> None:
@@ -246,7 +246,7 @@ class Toolbox:
         repairs = intake.repairs
         if intake.problems:
             return _refusal(plan, name, intake.problems, repairs, self._example(plan, tool))
-        # A list of titles alone could also be one to add, or name tasks that are done.
+        # A list of titles alone may also mean tasks to add, or tasks that are done.
         if tool.drops_by_id and len(plan) and any(each.code == "bare_list" for each in repairs):
             problem = Problem("wrong_type", seen="a list", legal="an object", path="arguments")
             return _refusal(plan, name, (problem,), (), self._example(plan, tool))
@@ -565,11 +565,10 @@ def whole_entry(plan: Plan, cause: str, *, at: datetime, actor: str | None = Non
 
 
 # -------- last_seen --------
-# What a session has not seen, by the journal (law 15).
+# Finding out from the journal what a session has not seen (law 15).
 
 
-# Evidence recorded by the application has one of these commands as its cause: that is news to a
-# model.
+# The causes of entries with evidence that the application recorded, which is news to a model.
 _BY_PROGRAM = frozenset({RecordEvidence.__name__, Batch.__name__})
 
 

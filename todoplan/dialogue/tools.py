@@ -165,7 +165,7 @@ class Tool:
 
     `whole_list`: it replaces the list, so two calls of it in one turn contradict each other and are
     refused. `adds_only`: it does not change existing tasks, except for edges to new ones.
-    `drops_by_id`: open tasks go by their ids alone, so a list that leaves some out is refused.
+    `drops_by_id`: open tasks are removed only by id; a list that leaves some out is refused.
     `with_plan`: its values also contain the plan before the call, under the key `PLAN`.
     `with_claim`: its values also contain the session's `ClaimTask`, under the key `CLAIM`.
     """
@@ -302,7 +302,7 @@ class ToolSet:
 
 def plain_name(name: object) -> str:
     """
-    Return the tool name that was sent as a plain `str`; for another type, the type's name.
+    Return a tool name as a plain `str`; for an object of another type, the type's name in brackets.
 
     A lookup would call the object's `__hash__` and `__eq__`. A list has no hash, and a subclass of
     `str` may define any. So the name is copied, and no method of the object is called.
@@ -790,7 +790,9 @@ def _added(entry: Mapping[str, Any]) -> CreateTask:
 
 _LEAN_TOOL = Tool("plan", _FIELDS, _plan, drops_by_id=True, with_plan=True)
 LEAN = ToolSet("lean", (_LEAN_TOOL,), "plan", expression="LEAN")
-"""The tool `plan`: write, done, add, edit, drop, wait, fail. No arguments: it shows the plan."""
+"""
+The tool `plan`: write, done, add, edit, drop, wait, fail. Without arguments it shows the plan.
+"""
 
 _TEAM_TOOL = Tool(
     "plan", _TEAM_FIELDS, _plan_of_team, drops_by_id=True, with_plan=True, with_claim=True
@@ -800,7 +802,7 @@ _TEAM = ToolSet("lean", (_TEAM_TOOL,), "plan", expression="lean(team=True)", tea
 
 def lean(*, team: bool = False) -> ToolSet:
     """
-    Return the tool set.
+    Return the tool set `lean`.
 
     For a `team`, that is agents that share a plan, it also has `next` and `claim`: an agent claims
     a task before it works on it, and no task starts by itself.

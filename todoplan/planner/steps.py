@@ -70,7 +70,7 @@ def nothing_to_do() -> None:
 
 def at_once(steps: Callable[Concatenate[Any, P], Steps[T]]) -> Callable[Concatenate[Any, P], T]:
     """
-    Return the method that carries out the steps of another one, by the `_run` of its object.
+    Return a method that carries out the steps of another method, by the `_run` of its object.
 
     `call = at_once(Transactions._call)` has the parameters and the docstring of `_call`.
     """
@@ -86,7 +86,7 @@ def at_once(steps: Callable[Concatenate[Any, P], Steps[T]]) -> Callable[Concaten
 def awaited(
     steps: Callable[Concatenate[Any, P], Steps[T]],
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return the method that awaits the steps of another one, by the `_await` of its object."""
+    """Return a method that awaits the steps of another method, by the `_await` of its object."""
 
     async def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
         result: T = await self._await(steps(self, *args, **kwargs))
@@ -276,7 +276,7 @@ class Background:
 
 
 # -------- arguments --------
-# What a planner is made of: what does not fit is refused at once, not when it is first needed.
+# The arguments of a planner: one that does not fit is refused at once, not when it is first needed.
 
 
 def checked_store(store: Any) -> AnyStore:
@@ -284,7 +284,7 @@ def checked_store(store: Any) -> AnyStore:
     Return a store.
 
     Raises:
-        PlanError: it is none, such as a class or a path.
+        PlanError: the argument is not a store, but for example a class or a path.
     """
     lacking = [
         method
@@ -305,10 +305,10 @@ def checked_store(store: Any) -> AnyStore:
 
 def store_of_plans(store: Any, plan_id: str | None) -> AnyStore | None:
     """
-    Return the store that an adapter was given, `None` for none.
+    Return the store that an adapter was given, or `None` if it was given none.
 
     Raises:
-        PlanError: it is no store; or there is none, and an id of a plan is given.
+        PlanError: the argument is not a store; or a plan id is given without a store.
     """
     if store is None and plan_id is not None:
         msg = f"plan_id={plan_id!r} names a plan in a store: give store= too, or leave it out"
@@ -317,5 +317,5 @@ def store_of_plans(store: Any, plan_id: str | None) -> AnyStore | None:
 
 
 def unfit(given: object, remedy: str) -> PlanError:
-    """Return what to raise for something that does not fit."""
+    """Return the error for an argument that does not fit; `remedy` says what to give instead."""
     return PlanError(f"{short_repr(given)} was given; {remedy}", seen=given)

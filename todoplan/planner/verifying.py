@@ -48,7 +48,7 @@ Look = Callable[
 Checks whether a task is done, as its `check` describes, and returns (passed, summary).
 
 The summary says in a few words what was seen. `None` means that the function cannot verify this
-check. A plain function or a coroutine function.
+check. It may be a plain function or a coroutine function.
 """
 
 _LONGEST_SUMMARY = 2_000  # saved in the plan and shown in lists

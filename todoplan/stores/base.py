@@ -52,7 +52,7 @@ class Store(Protocol):
     """
 
     def load(self, plan_id: str) -> Plan:
-        """Return the plan as of its last entry."""
+        """Return the plan as its last entry left it."""
         ...
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
@@ -76,7 +76,7 @@ class AsyncStore(Protocol):
     """A `Store` whose methods are awaited."""
 
     def load(self, plan_id: str) -> Awaitable[Plan]:
-        """Return the plan as of its last entry."""
+        """Return the plan as its last entry left it."""
         ...
 
     def entries(self, plan_id: str) -> Awaitable[tuple[Entry, ...]]:

@@ -8,7 +8,7 @@ from todoplan.stores.base import Store, follow
 def copy_plan(source: Store, target: Store, plan_id: str) -> bool:
     """
     Copy a plan with its journal, all or nothing. Return False if the target already has the same
-    one.
+    plan.
 
     Idempotency keys are not copied: a call that was made before the copy and is repeated after it
     is carried out again.

@@ -101,7 +101,7 @@ class FileStore:
 
     def load(self, plan_id: str) -> Plan:
         """
-        Return the plan as of its last entry.
+        Return the plan as its last entry left it.
 
         Raises:
             StoreError: the file cannot be opened, or is not a regular file.

@@ -30,7 +30,7 @@ class MemoryStore:
         self._changed = Condition()
 
     def load(self, plan_id: str) -> Plan:
-        """Return the plan as of its last entry."""
+        """Return the plan as its last entry left it."""
         # Reading needs no lock: this is one look-up in a dict, and a plan is immutable.
         return self._plans.get(plan_id, _NOTHING)[0]
 
@@ -54,7 +54,7 @@ class MemoryStore:
         return self.tail(plan_id, revision)
 
     def tail(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
-        """Return the same of a held plan, for `MemoryHold`."""
+        """Return the entries after a revision, oldest first, for `MemoryHold`."""
         plan, length = self._plans.get(plan_id, _NOTHING)
         if revision > plan.revision:
             raise gone_back(plan_id, revision, plan.revision)

@@ -4,8 +4,8 @@ A store of one plan in a framework's state. The slot is a mutable mapping that t
 A slot has these limits:
 
 - It keeps one plan only.
-- It does not keep the whole journal: the latest 50 entries are saved. A `Session` undoes by them, a
-  planner only what was done since the plan was loaded.
+- It does not keep the whole journal: the latest 50 entries are saved. A `Session` can undo these; a
+  planner can undo only what was done since the plan was loaded.
 - Idempotency keys are kept in this process only.
 - Another process cannot write it, and a reader with an older copy of the mapping does not see
   changes.
@@ -147,7 +147,7 @@ class SlotStore(MemoryStore):
 
 
 def _is_plain(entry: Entry) -> bool:
-    # Nothing in these can be refused by a document: they are written when somebody asks for it.
+    # No document can refuse such events, so they are encoded only when somebody asks for the slot.
     return all(
         isinstance(event, StatusChanged | EdgeAdded | EdgeRemoved)
         and (event.at is None or event.at.tzinfo is UTC)

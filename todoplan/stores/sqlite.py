@@ -895,7 +895,7 @@ class SqliteStore:
 
     def load(self, plan_id: str) -> Plan:
         """
-        Return the plan as of its last entry.
+        Return the plan as its last entry left it.
 
         Raises:
             StoreError: the database cannot be read; `data["problem"]` says why.

@@ -1,6 +1,6 @@
 """
-Opening a store by its URL, which programs, the command line and its environment share; and the
-store that a project has by default.
+Opening a store by its URL, for programs and the command line, and finding a project's default
+store.
 """
 
 import os

@@ -263,7 +263,10 @@ class HeldClaim:
         return clean(" ".join(said[:_LONGEST_REASON].split()), "summary")[0]
 
     def _reason(self, error: Exception) -> tuple[Command, ...]:
-        """Return what records why the body raised, and puts the task off until its next attempt."""
+        """
+        Return the commands that record why the body raised, and put the task off until its next
+        attempt.
+        """
         tried, said = self.task.failed_attempts + 1, f"{type(error).__name__}: {error}"
         by = self.owner
         if isinstance(error, NotDoneError):

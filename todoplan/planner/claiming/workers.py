@@ -111,7 +111,7 @@ def _options(  # noqa: PLR0913, PLR0917 - those of `work`
 
 
 def _take_in(held: Claimed | AsyncClaimed, verifier: Verifier, found: Found) -> None:
-    """Have what was found recorded with the completion, or raise: the task is not done."""
+    """Set what was found to be recorded with the completion, or raise if the task is not done."""
     if isinstance(found, str):
         msg = f"the verifier failed: {found}"
         raise NotDoneError(msg, verifier.by)
@@ -152,13 +152,13 @@ def work(  # noqa: PLR0913 - all are options, by name
     `handler` is called with each claimed task (`held.task`). When it returns, the task is
     completed; when it raises, the task is released. It may close the task itself
     (`held.fail(why)`), and should stop when `held.lost` is true. A task that was released or lost
-    `attempts` times is failed, or is assigned to `give_to`. Type and message of what was raised
-    last stand on the task as failed evidence.
+    `attempts` times is failed, or is assigned to `give_to`. The type and the message of the last
+    exception are recorded on the task as failed evidence.
 
     `backoff` is the delay in seconds until a task whose handler raised is tried again, by the
-    planner's clock; it doubles with each attempt, up to an hour. `verify`, as of a `Planner`, looks
-    at a task with a check before it is completed: a task that is not done counts as one whose
-    handler raised.
+    planner's clock; it doubles with each attempt, up to an hour. `verify` (see `Planner`) checks a
+    task that has a check before the task is completed. If it finds that the task is not done, this
+    counts as an exception of the handler.
 
     Once `stop` is set, no further task is claimed, and tasks in progress are finished. The same
     happens after Ctrl-C, which is raised when they are finished; a second Ctrl-C does not wait for

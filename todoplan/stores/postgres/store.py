@@ -636,7 +636,7 @@ class PostgresStore(_Postgres):
 
     def load(self, plan_id: str) -> Plan:
         """
-        Return the plan as of its last entry.
+        Return the plan as its last entry left it.
 
         Raises:
             StoreError: the database cannot be reached, or refuses a statement; `data["problem"]`
@@ -751,7 +751,7 @@ class AsyncPostgresStore(_Postgres):
 
     async def load(self, plan_id: str) -> Plan:
         """
-        Return the plan as of its last entry.
+        Return the plan as its last entry left it.
 
         Raises:
             TodoplanError: the same errors as `PostgresStore.load`.
