@@ -13,7 +13,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 
-from todoplan.adapters.pydantic_ai.planning import kept_in
+from todoplan.adapters.pydantic_ai import kept_in
 from todoplan.planner.session import opened
 
 

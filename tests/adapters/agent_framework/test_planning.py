@@ -10,6 +10,7 @@ from support.conformance_agent_framework import SCRIPT, Scripted
 
 from todoplan import LEAN, Plan, Toolbox
 from todoplan.adapters.agent_framework import (
+    KEY,
     Planning,
     edit_plan,
     history_of,
@@ -18,7 +19,6 @@ from todoplan.adapters.agent_framework import (
     seed_plan,
     undo_plan,
 )
-from todoplan.adapters.agent_framework.planning import KEY
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task

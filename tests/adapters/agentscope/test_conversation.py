@@ -11,7 +11,7 @@ from agentscope.message import (
 )
 from support.agentscope_agent import use
 
-from todoplan.adapters.agentscope.planning import as_sent, calls_in_turn, last_answer, neutral
+from todoplan.adapters.agentscope import as_sent, calls_in_turn, last_answer, neutral
 
 
 def names_in_turn(context):

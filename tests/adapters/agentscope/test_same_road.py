@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.agentscope_agent import Desk
 
-from todoplan.adapters.agentscope import make_tools, plan_of_state
-from todoplan.adapters.agentscope.planning import PLAIN
+from todoplan.adapters.agentscope import PLAIN, make_tools, plan_of_state
 from todoplan.codec import entry_from_data
 from todoplan.core.plan.plan import Plan
 

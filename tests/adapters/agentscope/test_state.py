@@ -10,8 +10,14 @@ import pytest
 from agentscope.state import AgentState, Task, TaskContext
 from support.agentscope_agent import Desk, board, theirs
 
-from todoplan.adapters.agentscope import edit_plan, make_tools, plan_of_state, undo_plan
-from todoplan.adapters.agentscope.planning import KEY, kept_in
+from todoplan.adapters.agentscope import (
+    KEY,
+    edit_plan,
+    kept_in,
+    make_tools,
+    plan_of_state,
+    undo_plan,
+)
 from todoplan.core.commands import (
     ApprovePlan,
     ClearPlan,

@@ -17,6 +17,8 @@ from pydantic import PrivateAttr
 
 from todoplan import LEAN, Plan, Task, Toolbox
 from todoplan.adapters.google_adk import (
+    KEY,
+    GuidedModel,
     Planning,
     attach,
     edit_plan,
@@ -26,7 +28,6 @@ from todoplan.adapters.google_adk import (
     seed_plan,
     undo_plan,
 )
-from todoplan.adapters.google_adk.planning import KEY, GuidedModel
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide import plan_of
 from todoplan.dialogue import Settings

@@ -16,6 +16,7 @@ from support.conformance_haystack import Scripted, seen
 
 from todoplan import LEAN, Plan, Toolbox
 from todoplan.adapters.haystack import (
+    KEY,
     Planning,
     attach,
     edit_plan,
@@ -25,7 +26,6 @@ from todoplan.adapters.haystack import (
     seed_plan,
     undo_plan,
 )
-from todoplan.adapters.haystack.planning import KEY
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task

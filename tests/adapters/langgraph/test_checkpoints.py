@@ -22,6 +22,7 @@ from support.scripted import Scripted, calls, says
 
 from todoplan import Plan
 from todoplan.adapters.langgraph import (
+    PlanChannel,
     PlanMiddleware,
     PlanState,
     aedit_plan,
@@ -33,7 +34,6 @@ from todoplan.adapters.langgraph import (
     plan_update,
     seed_plan,
 )
-from todoplan.adapters.langgraph.plans import PlanChannel
 from todoplan.core import commands
 from todoplan.core.decide import decide
 from todoplan.core.rules import Policy

@@ -2,7 +2,7 @@
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
-from todoplan.adapters.langgraph.plans import neutral, protected
+from todoplan.adapters.langgraph import neutral, protected
 from todoplan.dialogue.guidance import Message, ToolResult
 
 CALL = {"name": "f", "args": {}, "id": "1", "type": "tool_call"}

@@ -23,15 +23,16 @@ from todoplan.adapters.langgraph import (
     PlanMiddleware,
     PlanState,
     aedit_plan,
+    base_of,
     command_update,
     edit_plan,
+    look_update,
     make_tools,
     merge_plans,
     plan_of_state,
     plan_update,
     seed_plan,
 )
-from todoplan.adapters.langgraph.plans import base_of, look_update
 from todoplan.core import commands
 from todoplan.core.events.base import Base, Note
 from todoplan.core.plan.model import Task

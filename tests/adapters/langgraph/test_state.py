@@ -10,15 +10,16 @@ from support.scripted import calls, wrote
 from todoplan import Plan, Todo, decide, plan_of
 from todoplan.adapters.langgraph import (
     PlanState,
+    answered_calls,
     command_update,
     history_of,
     make_tools,
     merge_plans,
+    messages_in,
     plan_of_state,
     plan_update,
     todos_of,
 )
-from todoplan.adapters.langgraph.plans import answered_calls, messages_in
 from todoplan.core import commands
 from todoplan.core.plan.model import Task
 from todoplan.dialogue.toolbox import Toolbox

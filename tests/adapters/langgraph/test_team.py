@@ -10,8 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Scripted, calls, says
 
 from todoplan import MemoryStore, Planner, Task, Toolbox, plan_of
-from todoplan.adapters.langgraph import PlanMiddleware
-from todoplan.adapters.langgraph.plans import merge_plans, stored_record, stored_update
+from todoplan.adapters.langgraph import PlanMiddleware, merge_plans, stored_record, stored_update
 from todoplan.dialogue import lean, tasks
 from todoplan.dialogue.guidance import Settings
 from todoplan.planner.session import Record

@@ -20,10 +20,11 @@ from todoplan.adapters.langgraph import (
     edit_plan,
     make_tools,
     plan_of_state,
+    plan_of_todos,
     plan_update,
     seed_plan,
+    todos_of,
 )
-from todoplan.adapters.langgraph.plans import plan_of_todos, todos_of
 from todoplan.core import commands
 from todoplan.core.decide import decide, plan_problems
 from todoplan.core.plan.model import Task, Waiting

@@ -20,8 +20,10 @@ from support.conformance_llama_index import SCRIPT, WARNINGS, Scripted, seen
 
 from todoplan import LEAN, TASKS, Plan, Toolbox
 from todoplan.adapters.llama_index import (
+    KEY,
     Planning,
     PlanningAgent,
+    _answer,
     edit_plan,
     history_of,
     make_tools,
@@ -29,7 +31,6 @@ from todoplan.adapters.llama_index import (
     seed_plan,
     undo_plan,
 )
-from todoplan.adapters.llama_index.planning import KEY, _answer
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task

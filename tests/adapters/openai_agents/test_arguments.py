@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.openai_agents_runs import agent_of, outputs, plan_of, run, scripted
 
-from todoplan.adapters.openai_agents import Planning, attach
-from todoplan.adapters.openai_agents.planning import carried, portable
+from todoplan.adapters.openai_agents import Planning, attach, carried, portable
 from todoplan.dialogue.tools import TODOS
 
 LONE, PAIR = r'{"a": "x\ud800"}', r'{"a": "\ud83d\ude00"}'

@@ -5,7 +5,7 @@ from openai.types.responses import ResponseFunctionWebSearch
 from openai.types.responses.response_output_item import McpApprovalRequest
 from support.openai_agents_runs import refuse
 
-from todoplan.adapters.openai_agents.planning import (
+from todoplan.adapters.openai_agents import (
     answers_in,
     calls_in,
     conversation,

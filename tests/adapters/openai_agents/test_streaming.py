@@ -12,8 +12,7 @@ from openai.types.responses import (
 )
 from support.openai_agents_runs import agent_of, scripted, stream, turns
 
-from todoplan.adapters.openai_agents import Planning, attach
-from todoplan.adapters.openai_agents.planning import summed
+from todoplan.adapters.openai_agents import Planning, attach, summed
 
 HELLO = assistant_message("Hello.")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from todoplan.adapters.openai_agents.planning import PendingCalls
+from todoplan.adapters.openai_agents import PendingCalls
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import TODOS

@@ -9,6 +9,7 @@ from support.pydantic_ai_agent import Script, planner, run, saved, use
 
 from todoplan import LEAN, STRICT, Plan, plan_of
 from todoplan.adapters.pydantic_ai import (
+    KEY,
     Planning,
     edit_plan,
     history_of,
@@ -17,7 +18,6 @@ from todoplan.adapters.pydantic_ai import (
     seed_plan,
     undo_plan,
 )
-from todoplan.adapters.pydantic_ai.planning import KEY
 from todoplan.core import commands
 from todoplan.core.decide import Accepted, Rejected
 from todoplan.core.events.apply import replay

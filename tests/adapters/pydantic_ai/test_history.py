@@ -14,13 +14,13 @@ from support.strategies import full_plans
 
 from todoplan import Plan
 from todoplan.adapters.pydantic_ai import (
+    KEY,
     Planning,
     edit_plan,
     make_tools,
     plan_of_state,
     seed_plan,
 )
-from todoplan.adapters.pydantic_ai.planning import KEY
 from todoplan.codec import dump_plan, entry_from_data
 from todoplan.core import commands
 from todoplan.core.decide import Rejected

@@ -12,7 +12,7 @@ from pydantic_ai.messages import (
 )
 from support.pydantic_ai_agent import response, use
 
-from todoplan.adapters.pydantic_ai.planning import neutral, turn_of, with_reminder
+from todoplan.adapters.pydantic_ai import neutral, turn_of, with_reminder
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.guidance import Message, ToolResult, is_final_answer
 

@@ -22,8 +22,7 @@ from support.pydantic_ai_agent import (
 )
 
 from todoplan import Plan, Planner
-from todoplan.adapters.pydantic_ai import Planning, edit_plan, plan_of_state, seed_plan
-from todoplan.adapters.pydantic_ai.planning import KEY
+from todoplan.adapters.pydantic_ai import KEY, Planning, edit_plan, plan_of_state, seed_plan
 from todoplan.core import commands
 from todoplan.core.decide import decide
 from todoplan.dialogue.guidance import TAG, Settings, reminder

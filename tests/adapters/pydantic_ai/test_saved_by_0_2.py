@@ -7,8 +7,7 @@ import pytest
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 from support.pydantic_ai_agent import Script, planner, record_of, returns, run, saved, use, wrote
 
-from todoplan.adapters.pydantic_ai import Planning, history_of, plan_of_state, undo_plan
-from todoplan.adapters.pydantic_ai.planning import KEY
+from todoplan.adapters.pydantic_ai import KEY, Planning, history_of, plan_of_state, undo_plan
 from todoplan.dialogue.guidance import Settings
 from todoplan.errors import CodecError
 from todoplan.stores.file import FileStore

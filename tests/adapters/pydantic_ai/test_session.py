@@ -10,8 +10,14 @@ from support.law_15 import Situations
 from support.pydantic_ai_agent import Script, planner, record_of, returns, run, saved, use, wrote
 
 from todoplan import Plan, Planner
-from todoplan.adapters.pydantic_ai import Planning, edit_plan, make_tools, plan_of_state, seed_plan
-from todoplan.adapters.pydantic_ai.planning import KEY
+from todoplan.adapters.pydantic_ai import (
+    KEY,
+    Planning,
+    edit_plan,
+    make_tools,
+    plan_of_state,
+    seed_plan,
+)
 from todoplan.core import commands
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task

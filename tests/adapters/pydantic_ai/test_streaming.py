@@ -4,8 +4,7 @@ import asyncio
 
 from support.pydantic_ai_agent import Script, planner, saved, streamed, texts, wrote
 
-from todoplan.adapters.pydantic_ai import Planning, plan_of_state
-from todoplan.adapters.pydantic_ai.planning import KEY
+from todoplan.adapters.pydantic_ai import KEY, Planning, plan_of_state
 from todoplan.dialogue.guidance import is_reminder
 
 OPEN = wrote(("A", "in_progress"), ("B", "pending"))

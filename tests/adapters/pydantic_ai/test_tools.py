@@ -25,8 +25,7 @@ from support.pydantic_ai_agent import (
 from support.talk import BOXES, toolbox, valid
 
 from todoplan import Plan, Planner
-from todoplan.adapters.pydantic_ai import Planning, make_tools, plan_of_state
-from todoplan.adapters.pydantic_ai.planning import _LENIENT, KEY
+from todoplan.adapters.pydantic_ai import _LENIENT, KEY, Planning, make_tools, plan_of_state
 from todoplan.codec import entry_from_data
 from todoplan.core.rules import PRESETS
 from todoplan.dialogue.calls import Call

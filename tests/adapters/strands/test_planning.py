@@ -10,6 +10,7 @@ from support.conformance_strands import Scripted, seen
 
 from todoplan import LEAN, Plan, Toolbox
 from todoplan.adapters.strands import (
+    KEY,
     Planning,
     edit_plan,
     history_of,
@@ -18,7 +19,6 @@ from todoplan.adapters.strands import (
     seed_plan,
     undo_plan,
 )
-from todoplan.adapters.strands.planning import KEY
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task

@@ -1,5 +1,11 @@
 """
-`Planning`, the plan of one session, and `attach`, which gives an agent its tools and guidance.
+Plans in the OpenAI Agents SDK: `pip install 'todoplan[openai-agents]'`.
+
+`Planning` is the plan of one session. `attach(agent, planning)` gives an agent the tools, the
+prompt and guidance, however it is run. `make_tools` returns only the tools, and `guided_model`
+returns a model with guidance for `RunConfig(model=...)`. `seed_plan`, `edit_plan` and `undo_plan`
+set and change a session's plan. `plan_of_state` and `history_of` read the data of
+`Planning.to_data`.
 
 The SDK stores messages in its sessions and a run in `RunState`, but has no place for a plan. So the
 plan is kept in a `Planning`, or in a store, and `to_data` returns the data to save beside the SDK's
@@ -38,24 +44,30 @@ from itertools import accumulate
 from typing import Any, TypeVar, cast
 
 import attrs
-from agents import Agent, FunctionTool, Model, ModelProvider, MultiProvider, Tool
-from agents.items import (
-    ModelResponse,
-    TResponseInputItem,
-    TResponseOutputItem,
-    TResponseStreamEvent,
-)
-from agents.run_context import RunContextWrapper
-from agents.tool_context import ToolContext
-from agents.usage import Usage
-from openai.types.responses import (
-    ResponseCompletedEvent,
-    ResponseFunctionToolCall,
-    ResponseOutputItemDoneEvent,
-    ResponseOutputMessage,
-    ResponseOutputText,
-    ResponseUsage,
-)
+
+from todoplan.errors import CodecError, MissingExtraError, PlanError
+
+try:
+    from agents import Agent, FunctionTool, Model, ModelProvider, MultiProvider, Tool
+    from agents.items import (
+        ModelResponse,
+        TResponseInputItem,
+        TResponseOutputItem,
+        TResponseStreamEvent,
+    )
+    from agents.run_context import RunContextWrapper
+    from agents.tool_context import ToolContext
+    from agents.usage import Usage
+    from openai.types.responses import (
+        ResponseCompletedEvent,
+        ResponseFunctionToolCall,
+        ResponseOutputItemDoneEvent,
+        ResponseOutputMessage,
+        ResponseOutputText,
+        ResponseUsage,
+    )
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "openai-agents") from error
 
 from todoplan.codec import plan_from_data
 from todoplan.core.commands import Command
@@ -76,11 +88,24 @@ from todoplan.dialogue.guidance import (
 from todoplan.dialogue.replies import is_error_text
 from todoplan.dialogue.toolbox import Toolbox, guidance_of, require
 from todoplan.dialogue.tools import Definition, ToolSet
-from todoplan.errors import CodecError, PlanError
+from todoplan.lazy import listing
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
 from todoplan.planner.session import BasePlanning, Request
 from todoplan.planner.verifying import Verify
 from todoplan.stores.slot import SLOT, history_in_slot
+
+__all__ = [
+    "Planning",
+    "attach",
+    "edit_plan",
+    "guided_model",
+    "history_of",
+    "make_tools",
+    "plan_of_state",
+    "seed_plan",
+    "undo_plan",
+]
+__dir__ = listing(__all__)
 
 T = TypeVar("T")
 Input = str | list[TResponseInputItem]

@@ -1,5 +1,12 @@
 """
-`Planning` and `attach`: the tools, and hooks around each request to the model and each answer.
+Plans in Haystack: `pip install 'todoplan[haystack]'`.
+
+`Planning` has the settings, `attach` gives an agent the tools, the prompt and the guidance, and
+`make_tools` returns the tools of a planning alone.
+
+The plan is in the agent's state, which a run returns and takes again, or in a store.
+`plan_of_state` and `history_of` read the state; `seed_plan`, `edit_plan` and `undo_plan` change it
+between runs.
 
 The plan and the session's record are a JSON value in the agent's state, under the key "todoplan": a
 run returns it, and the next run takes it. During a run they are also in a session in memory, which
@@ -23,11 +30,17 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import attrs
-from haystack.components.agents import Agent
-from haystack.components.agents.state import State
-from haystack.dataclasses import ChatMessage, ToolCall
-from haystack.hooks import FunctionHook
-from haystack.tools.tool import Tool
+
+from todoplan.errors import MissingExtraError, PlanError
+
+try:
+    from haystack.components.agents import Agent
+    from haystack.components.agents.state import State
+    from haystack.dataclasses import ChatMessage, ToolCall
+    from haystack.hooks import FunctionHook
+    from haystack.tools.tool import Tool
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "haystack") from error
 
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
@@ -38,10 +51,22 @@ from todoplan.dialogue.calls import Call, Reply
 from todoplan.dialogue.closing import PlanClosed
 from todoplan.dialogue.guidance import Conversation, Message, ToolResult
 from todoplan.dialogue.toolbox import require
-from todoplan.errors import PlanError
+from todoplan.lazy import listing
 from todoplan.planner.session import SESSION, AsyncSession, BasePlanning, opened, opened_async
 from todoplan.planner.steps import done_at_once, done_awaited
 from todoplan.stores.slot import history_in_slot, plan_in_slot
+
+__all__ = [
+    "Planning",
+    "attach",
+    "edit_plan",
+    "history_of",
+    "make_tools",
+    "plan_of_state",
+    "seed_plan",
+    "undo_plan",
+]
+__dir__ = listing(__all__)
 
 KEY = "todoplan"
 """The key of the agent's state, and of the mark in a message's metadata."""

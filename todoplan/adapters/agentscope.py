@@ -1,5 +1,11 @@
 """
-The plan in an agent's state, the tools for its `Toolkit`, and guidance as a middleware.
+Plans in AgentScope 2: `pip install 'todoplan[agentscope]'`.
+
+`TaskCreate`, `TaskGet`, `TaskList` and `TaskUpdate` replace AgentScope's own tools; only the import
+line changes. `make_tools` returns the tools of any tool set with any policy. `attach` returns the
+arguments of `Agent` for both tools and guidance. The plan is kept in the agent's state as
+AgentScope's own tasks: `plan_of_state` and `history_of` read it, `seed_plan`, `edit_plan` and
+`undo_plan` set and change it, and `repair` checks and corrects a list that was written by hand.
 
 AgentScope's interfaces watch `state.tasks_context`, so the plan's tasks stand there. What these
 have no field for (next id, revision, approval, the latest entries of the journal) stands in
@@ -46,17 +52,30 @@ from threading import Lock
 from typing import Any, cast
 
 import attrs
-from agentscope.agent import Agent, InjectionConfig
-from agentscope.event import EventBase, ReplyEndEvent, ReplyFinishedReason
-from agentscope.exception import DeveloperOrientedException
-from agentscope.message import ContentBlock as Block
-from agentscope.message import HintBlock, Msg, TextBlock, ToolCallBlock, ToolResultBlock, UserMsg
-from agentscope.message import ToolResultState as State
-from agentscope.middleware import MiddlewareBase
-from agentscope.permission import PermissionBehavior, PermissionContext, PermissionDecision
-from agentscope.state import AgentState
-from agentscope.state import Task as TheirTask
-from agentscope.tool import ToolBase, ToolChunk, Toolkit, ToolMiddlewareBase
+
+from todoplan.errors import CodecError, MissingExtraError, PlanError
+
+try:
+    from agentscope.agent import Agent, InjectionConfig
+    from agentscope.event import EventBase, ReplyEndEvent, ReplyFinishedReason
+    from agentscope.exception import DeveloperOrientedException
+    from agentscope.message import ContentBlock as Block
+    from agentscope.message import (
+        HintBlock,
+        Msg,
+        TextBlock,
+        ToolCallBlock,
+        ToolResultBlock,
+        UserMsg,
+    )
+    from agentscope.message import ToolResultState as State
+    from agentscope.middleware import MiddlewareBase
+    from agentscope.permission import PermissionBehavior, PermissionContext, PermissionDecision
+    from agentscope.state import AgentState
+    from agentscope.state import Task as TheirTask
+    from agentscope.tool import ToolBase, ToolChunk, Toolkit, ToolMiddlewareBase
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "agentscope") from error
 
 from todoplan.codec import entry_to_data
 from todoplan.codec.documents import read_recent, with_lines
@@ -77,7 +96,7 @@ from todoplan.dialogue.replies import error_text, repairs_text
 from todoplan.dialogue.toolbox import Toolbox, require, require_actor, starts
 from todoplan.dialogue.tools import Definition
 from todoplan.dialogue.tools import tasks as task_tools
-from todoplan.errors import CodecError, PlanError
+from todoplan.lazy import listing
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
 from todoplan.planner.session import (
     RECORD_VERSION,
@@ -95,6 +114,24 @@ from todoplan.planner.steps import done_at_once, done_awaited
 from todoplan.planner.verifying import Verify
 from todoplan.stores.base import beginning, follow
 from todoplan.stores.slot import JOURNAL, LOADED, SLOT
+
+__all__ = [
+    "PlanMiddleware",
+    "PlanTool",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskUpdate",
+    "attach",
+    "edit_plan",
+    "history_of",
+    "make_tools",
+    "plan_of_state",
+    "repair",
+    "seed_plan",
+    "undo_plan",
+]
+__dir__ = listing(__all__)
 
 KEY, STORED, PENDING, SEAL = "todoplan", "stored", "pending", "seal"
 OUTSIDE = "tasks_context"

@@ -1,5 +1,11 @@
 """
-`Planning` and `PlanningAgent`: the tools, the reminders, and a model that is asked again.
+Plans in LlamaIndex: `pip install 'todoplan[llama-index]'`.
+
+`PlanningAgent` is a `FunctionAgent` with the tools, the prompt and the guidance of a `Planning`.
+`make_tools` returns the tools of a planning alone.
+
+The plan is in the store of the workflow's `Context`, or in a store of todoplan. `plan_of_state` and
+`history_of` read the context. `seed_plan`, `edit_plan` and `undo_plan` change it at any time.
 
 The plan and the session's record are one JSON text in the store of the workflow's `Context`, under
 a key of their own. A text, because LlamaIndex imports the class that a saved dictionary names: a
@@ -21,14 +27,20 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import attrs
-from llama_index.core.agent.workflow import AgentOutput, FunctionAgent
-from llama_index.core.agent.workflow.agent_context import AgentContext, SimpleAgentContext
-from llama_index.core.base.llms.types import ToolCallBlock
-from llama_index.core.bridge.pydantic import BaseModel
-from llama_index.core.llms import ChatMessage
-from llama_index.core.memory import BaseMemory
-from llama_index.core.tools import AsyncBaseTool, FunctionTool, ToolMetadata, ToolOutput
-from llama_index.core.workflow import Context
+
+from todoplan.errors import MissingExtraError
+
+try:
+    from llama_index.core.agent.workflow import AgentOutput, FunctionAgent
+    from llama_index.core.agent.workflow.agent_context import AgentContext, SimpleAgentContext
+    from llama_index.core.base.llms.types import ToolCallBlock
+    from llama_index.core.bridge.pydantic import BaseModel
+    from llama_index.core.llms import ChatMessage
+    from llama_index.core.memory import BaseMemory
+    from llama_index.core.tools import AsyncBaseTool, FunctionTool, ToolMetadata, ToolOutput
+    from llama_index.core.workflow import Context
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "llama-index") from error
 
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
@@ -40,9 +52,22 @@ from todoplan.dialogue.guidance import Message, ToolResult
 from todoplan.dialogue.replies import is_error_text
 from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
+from todoplan.lazy import listing
 from todoplan.planner.session import AsyncSession, BasePlanning, read_text
 from todoplan.planner.steps import Lane
 from todoplan.stores.slot import history_in_slot, plan_in_slot
+
+__all__ = [
+    "Planning",
+    "PlanningAgent",
+    "edit_plan",
+    "history_of",
+    "make_tools",
+    "plan_of_state",
+    "seed_plan",
+    "undo_plan",
+]
+__dir__ = listing(__all__)
 
 KEY = "todoplan"
 """The key of the context's store."""

@@ -1,5 +1,11 @@
 """
-`Planning` and `attach`: the tools, the reminders, and a model that is asked again.
+Plans in Google's Agent Development Kit: `pip install 'todoplan[google-adk]'`.
+
+`attach(agent, planning)` returns a copy of an agent with the tools, the prompt and the guidance of
+a `Planning`. `make_tools` returns the tools alone. One planning serves all sessions of a runner.
+
+The plan is in the state of the ADK session, or in a store. `plan_of_state` and `history_of` read
+the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
 
 The plan and the session's record are one JSON text in the state of the ADK session. A text, because
 ADK merges the state changes of parallel calls key by key: a key that one call has removed from a
@@ -18,17 +24,23 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import attrs
-from google.adk.agents import LlmAgent
-from google.adk.agents.callback_context import CallbackContext
-from google.adk.events import Event, EventActions
-from google.adk.models.base_llm import BaseLlm
-from google.adk.models.llm_request import LlmRequest
-from google.adk.models.llm_response import LlmResponse
-from google.adk.sessions import BaseSessionService, Session
-from google.adk.tools.base_tool import BaseTool
-from google.adk.tools.tool_context import ToolContext
-from google.genai import types
-from pydantic import PrivateAttr
+
+from todoplan.errors import MissingExtraError
+
+try:
+    from google.adk.agents import LlmAgent
+    from google.adk.agents.callback_context import CallbackContext
+    from google.adk.events import Event, EventActions
+    from google.adk.models.base_llm import BaseLlm
+    from google.adk.models.llm_request import LlmRequest
+    from google.adk.models.llm_response import LlmResponse
+    from google.adk.sessions import BaseSessionService, Session
+    from google.adk.tools.base_tool import BaseTool
+    from google.adk.tools.tool_context import ToolContext
+    from google.genai import types
+    from pydantic import PrivateAttr
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "google-adk") from error
 
 from todoplan.codec import plan_from_data
 from todoplan.core.commands import Command
@@ -46,8 +58,21 @@ from todoplan.dialogue.guidance import (
 )
 from todoplan.dialogue.toolbox import Start, guidance_of, require
 from todoplan.dialogue.tools import Definition
+from todoplan.lazy import listing
 from todoplan.planner.session import AsyncSession, BasePlanning, Request, read_text, remember
 from todoplan.stores.slot import SLOT, history_in_slot, plan_in_slot
+
+__all__ = [
+    "Planning",
+    "attach",
+    "edit_plan",
+    "history_of",
+    "make_tools",
+    "plan_of_state",
+    "seed_plan",
+    "undo_plan",
+]
+__dir__ = listing(__all__)
 
 KEY = "todoplan"
 """The key of the session's state."""

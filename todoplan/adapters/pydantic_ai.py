@@ -1,5 +1,11 @@
 """
-The capability `Planning`, the tools alone, and the application's edits of a message history.
+Plans in Pydantic AI: `pip install 'todoplan[pydantic-ai]'`.
+
+`Planning` is a capability with the tools, the prompt and the guidance, for
+`Agent(capabilities=[...])`. `make_tools` returns the tools alone, for `Agent(toolsets=[...])`.
+
+The plan is kept in the metadata of the message history, which the model does not see.
+`plan_of_state` and `history_of` read it; `seed_plan`, `edit_plan` and `undo_plan` change it.
 
 Pydantic AI has no state except the messages, and its capabilities are shared by all runs. So the
 slot of a session is the metadata of messages, which the model does not see and which is saved with
@@ -29,22 +35,28 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, cast
 
 import attrs
-from pydantic_ai.capabilities import AbstractCapability, WrapRunHandler
-from pydantic_ai.exceptions import RetryModelRequest, ToolFailed, UserError
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    ModelResponsePart,
-    TextPart,
-    ToolReturn,
-    ToolReturnPart,
-    UserPromptPart,
-)
-from pydantic_ai.models import ModelRequestContext
-from pydantic_ai.run import AgentRunResult
-from pydantic_ai.tools import RunContext, ToolDefinition
-from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+
+from todoplan.errors import CodecError, MissingExtraError, PlanError
+
+try:
+    from pydantic_ai.capabilities import AbstractCapability, WrapRunHandler
+    from pydantic_ai.exceptions import RetryModelRequest, ToolFailed, UserError
+    from pydantic_ai.messages import (
+        ModelMessage,
+        ModelRequest,
+        ModelResponse,
+        ModelResponsePart,
+        TextPart,
+        ToolReturn,
+        ToolReturnPart,
+        UserPromptPart,
+    )
+    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.run import AgentRunResult
+    from pydantic_ai.tools import RunContext, ToolDefinition
+    from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "pydantic-ai") from error
 
 from todoplan.codec import entry_from_data, entry_to_data, plan_from_data, plan_to_data
 from todoplan.codec.documents import read_recent, with_entry
@@ -57,7 +69,7 @@ from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import Call, Clock, utc_now
 from todoplan.dialogue.guidance import Message, Settings, ToolResult, is_final_answer
 from todoplan.dialogue.toolbox import Start, Toolbox, require, whole_entry
-from todoplan.errors import CodecError, PlanError
+from todoplan.lazy import listing
 from todoplan.planner import AnyStore
 from todoplan.planner.session import (
     SESSION,
@@ -68,6 +80,18 @@ from todoplan.planner.session import (
     record_to_data,
 )
 from todoplan.planner.verifying import Verify
+
+__all__ = [
+    "PlanToolset",
+    "Planning",
+    "edit_plan",
+    "history_of",
+    "make_tools",
+    "plan_of_state",
+    "seed_plan",
+    "undo_plan",
+]
+__dir__ = listing(__all__)
 
 KEY = "todoplan"
 PLAN = "plan"

@@ -1,7 +1,11 @@
 """
-The plan of a graph's thread, in its state or in a store: how it is kept, read and written, the
-tools by which the model changes it, the functions by which an application does, and the middleware
-of an agent.
+Plans in LangChain, LangGraph and DeepAgents: `pip install 'todoplan[langgraph]'`.
+
+`PlanMiddleware` takes the place of `TodoListMiddleware` in `create_agent`, beside it `PlanApproval`
+stops a run until a person has agreed to the plan; `make_tools` and `PlanState` serve a `StateGraph`
+written by hand; `plan_of_state`, `history_of`, `seed_plan`, `edit_plan` and `undo_plan` are how an
+application reads, sets and changes the plan of a thread, `plan_update` and `command_update` how a
+node or a tool of its own does.
 
 The key `todoplan` of the state has plain JSON: the plan's document, the id of the last write
 (`head`), the latest entries of its journal (`journal`, see `todoplan.codec.documents`), and what
@@ -47,34 +51,40 @@ from typing import Annotated, Any, Concatenate, Literal, NotRequired, ParamSpec,
 from uuid import uuid4
 
 import attrs
-from langchain.agents.middleware import (
-    AgentMiddleware,
-    AgentState,
-    ExtendedModelResponse,
-    ModelRequest,
-    ModelResponse,
-)
-from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
-from langchain_core.callbacks import BaseCallbackManager, CallbackManager
-from langchain_core.messages import (
-    AIMessage,
-    AnyMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-)
-from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, StructuredTool
-from langgraph.channels import BinaryOperatorAggregate, UntrackedValue
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.config import get_config
-from langgraph.graph import MessagesState
-from langgraph.graph.state import CompiledStateGraph
-from langgraph.prebuilt import ToolNode, ToolRuntime
-from langgraph.pregel import Pregel
-from langgraph.types import Command as GraphCommand
-from langgraph.types import StateSnapshot, interrupt
+
+from todoplan.errors import CodecError, MissingExtraError, PlanError
+
+try:
+    from langchain.agents.middleware import (
+        AgentMiddleware,
+        AgentState,
+        ExtendedModelResponse,
+        ModelRequest,
+        ModelResponse,
+    )
+    from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
+    from langchain_core.callbacks import BaseCallbackManager, CallbackManager
+    from langchain_core.messages import (
+        AIMessage,
+        AnyMessage,
+        BaseMessage,
+        HumanMessage,
+        SystemMessage,
+        ToolMessage,
+    )
+    from langchain_core.runnables import RunnableConfig
+    from langchain_core.tools import BaseTool, StructuredTool
+    from langgraph.channels import BinaryOperatorAggregate, UntrackedValue
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+    from langgraph.config import get_config
+    from langgraph.graph import MessagesState
+    from langgraph.graph.state import CompiledStateGraph
+    from langgraph.prebuilt import ToolNode, ToolRuntime
+    from langgraph.pregel import Pregel
+    from langgraph.types import Command as GraphCommand
+    from langgraph.types import StateSnapshot, interrupt
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "langgraph") from error
 
 from todoplan.codec import entry_from_data, entry_to_data, to_langchain
 from todoplan.codec.documents import base_of_0_2, entry_line, read_recent, with_lines
@@ -120,7 +130,7 @@ from todoplan.dialogue.toolbox import (
     whole_entry,
 )
 from todoplan.dialogue.tools import WRITE_TODOS, Definition, write_tool
-from todoplan.errors import CodecError, MissingExtraError, PlanError
+from todoplan.lazy import listing
 from todoplan.planner import AnyStore, AsyncPlanner, Planner
 from todoplan.planner.parallel_calls import ParallelCalls
 from todoplan.planner.session import (
@@ -138,6 +148,30 @@ from todoplan.planner.session import (
 from todoplan.planner.steps import done_at_once, done_awaited, store_of_plans
 from todoplan.planner.verifying import Verifier, Verify, Verifying, verifier_of
 from todoplan.texts import say
+
+__all__ = [
+    "PlanApproval",
+    "PlanMiddleware",
+    "PlanState",
+    "aedit_plan",
+    "aseed_plan",
+    "aundo_plan",
+    "claude_like",
+    "command_update",
+    "deep_planning",
+    "deerflow_like",
+    "edit_plan",
+    "history_of",
+    "langchain_like",
+    "make_tools",
+    "merge_plans",
+    "plan_of_state",
+    "plan_update",
+    "seed_plan",
+    "todos_of",
+    "undo_plan",
+]
+__dir__ = listing(__all__)
 
 PLAN = "todoplan"
 MEMORY = "todoplan_memory"

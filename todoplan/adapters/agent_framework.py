@@ -1,5 +1,11 @@
 """
-`Planning`: a context provider with the tools, and middleware around each request and each call.
+Plans in Microsoft's Agent Framework: `pip install 'todoplan[agent-framework]'`.
+
+`Planning` is a context provider that gives the agents of a session the tools, the prompt and the
+guidance, and `make_tools` returns the tools of a planning alone.
+
+The plan is in the state of the `AgentSession`, or in a store. `plan_of_state` and `history_of` read
+the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
 
 The plan and the session's record are in the provider's part of `AgentSession.state`, which
 `AgentSession.to_dict` saves. During a run they are also in a session in memory, which is opened
@@ -25,21 +31,27 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import attrs
-from agent_framework import (
-    AgentSession,
-    ChatContext,
-    ChatMiddleware,
-    ChatResponse,
-    ChatResponseUpdate,
-    Content,
-    ContextProvider,
-    FunctionInvocationContext,
-    FunctionMiddleware,
-    FunctionTool,
-    Message,
-    ResponseStream,
-    SessionContext,
-)
+
+from todoplan.errors import MissingExtraError
+
+try:
+    from agent_framework import (
+        AgentSession,
+        ChatContext,
+        ChatMiddleware,
+        ChatResponse,
+        ChatResponseUpdate,
+        Content,
+        ContextProvider,
+        FunctionInvocationContext,
+        FunctionMiddleware,
+        FunctionTool,
+        Message,
+        ResponseStream,
+        SessionContext,
+    )
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "agent-framework") from error
 
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
@@ -52,8 +64,20 @@ from todoplan.dialogue.guidance import ToolResult
 from todoplan.dialogue.replies import is_error_text
 from todoplan.dialogue.toolbox import Toolbox, require
 from todoplan.dialogue.tools import Definition
+from todoplan.lazy import listing
 from todoplan.planner.session import AsyncSession, BasePlanning, Request
 from todoplan.stores.slot import history_in_slot, plan_in_slot
+
+__all__ = [
+    "Planning",
+    "edit_plan",
+    "history_of",
+    "make_tools",
+    "plan_of_state",
+    "seed_plan",
+    "undo_plan",
+]
+__dir__ = listing(__all__)
 
 KEY = "todoplan"
 """The key of the session's state, and the source id of the provider."""

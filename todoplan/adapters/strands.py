@@ -1,10 +1,16 @@
 """
-`Planning`: a plugin with the tools, and a middleware around each request to the model.
+Plans in Strands Agents: `pip install 'todoplan[strands]'`.
+
+`Planning` is a plugin that gives one agent the tools, the prompt and the guidance, and `make_tools`
+returns the tools of a planning alone.
+
+The plan is in the agent's state, which session managers keep, or in a store. `plan_of_state` and
+`history_of` read the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
 
 The plan and the session's record are a JSON text in `agent.state`, which every session manager of
 Strands keeps. It is a text because Strands copies a value deeply, each time it is read or written.
-During a run they are also in a session in memory, which is opened from the state
-when the run begins.
+During a run they are also in a session in memory, which is opened from the state when the run
+begins.
 """
 
 from __future__ import annotations
@@ -14,11 +20,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from strands import Agent
-from strands.hooks import AfterInvocationEvent, BeforeInvocationEvent
-from strands.middleware import InvokeModelContext, InvokeModelStage, ModelStopReason
-from strands.plugins import Plugin
-from strands.types.tools import AgentTool, ToolGenerator, ToolSpec, ToolUse
+from todoplan.errors import MissingExtraError
+
+try:
+    from strands import Agent
+    from strands.hooks import AfterInvocationEvent, BeforeInvocationEvent
+    from strands.middleware import InvokeModelContext, InvokeModelStage, ModelStopReason
+    from strands.plugins import Plugin
+    from strands.types.tools import AgentTool, ToolGenerator, ToolSpec, ToolUse
+except ModuleNotFoundError as error:
+    raise MissingExtraError.of(error.name, "strands") from error
 
 from todoplan.core.commands import Command
 from todoplan.core.decide import Decision
@@ -30,8 +41,20 @@ from todoplan.dialogue.calls import Call
 from todoplan.dialogue.guidance import Message, ToolResult
 from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
+from todoplan.lazy import listing
 from todoplan.planner.session import AsyncSession, BasePlanning, read_text
 from todoplan.stores.slot import history_in_slot, plan_in_slot
+
+__all__ = [
+    "Planning",
+    "edit_plan",
+    "history_of",
+    "make_tools",
+    "plan_of_state",
+    "seed_plan",
+    "undo_plan",
+]
+__dir__ = listing(__all__)
 
 KEY = "todoplan"
 """The key of the agent's state."""
