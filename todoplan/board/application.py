@@ -227,7 +227,8 @@ class Feed:
         """
         Return the plan at a revision that a page has, or `None` if the journal does not contain it.
 
-        That is so if the journal was truncated, or an older copy of the store was restored.
+        The journal does not contain it if it was truncated, or if an older copy of the store was
+        restored.
         """
         if revision == self._plan.revision:
             return self._plan
@@ -343,8 +344,8 @@ KINDS: dict[str, Callable[[Mapping[str, Any], str], Command]] = {
 # The page sends the revision that it showed. Changes that others made since then are not silently
 # undone (law 15). An edit of a field that someone else has changed is accepted with a warning. A
 # change of status, a removal or an approval is refused if its object differs from what was shown;
-# the person is asked to look again. Both are rules, so they are checked together with the command,
-# on the current plan.
+# the person is asked to look again. The warning and the refusal are results of rules, so they are
+# determined together with the command, on the current plan.
 
 
 _Check = Callable[[Change], Iterator[Problem]]

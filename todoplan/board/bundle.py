@@ -1,5 +1,5 @@
 """
-The page's scripts joined into one, for self-contained files: reports, and the page for MCP hosts.
+Join the page's scripts into one, for self-contained files: reports and the page for MCP hosts.
 
 Browsers load the module files unchanged. Here their import and export lines are removed, and the
 modules are concatenated inside one function.

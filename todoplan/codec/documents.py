@@ -104,7 +104,7 @@ _RARE = (
 _rare = attrgetter(*_RARE)
 _RARE_ROWS = [row for row in TASK.rows if row[0] in _RARE]
 _MutableTask = mutable_variant(Task)
-# Errors of the shortcuts for a wrong value; `TASK` then describes the fault.
+# Errors that the shortcuts raise for a wrong value; `TASK` then describes the fault.
 TROUBLE = (MisfitError, AttributeError, KeyError, TypeError)
 
 
@@ -778,8 +778,8 @@ def _listed(problems: tuple[Problem, ...]) -> str:
 # -------- states --------
 # Data that adapters save in a framework's state beside the plan.
 #
-# These are the base (the plan as the model has last seen it), and the latest entries of the
-# journal, for states that cannot contain a whole one.
+# These are the base (the plan as the model has last seen it) and, for states that cannot contain a
+# whole journal, its latest entries.
 #
 # Law: at most 50 entries and at most 16,384 characters, but always the latest entry. A state is
 # saved again and again, and a journal that grew with the thread would soon be most of what is

@@ -279,14 +279,14 @@ def time(value: Any) -> datetime:
 
 @lru_cache(maxsize=1024)  # only valid times are cached, so the keys are short
 def _time(spelled: str) -> datetime:
-    # Before fromisoformat, which also accepts week dates and times without colons.
+    # Checked before `fromisoformat`, which also accepts week dates and times without colons.
     if not _is_time(spelled):
         raise misfit(spelled, f"no time; give {_FULL_TIME}")
     try:
         at = datetime.fromisoformat(spelled)
     except ValueError as error:
         raise misfit(spelled, f"no time: {error}") from None
-    # A point seventh from the end, and no Z: the offset itself has microseconds.
+    # If there is a point before the last six digits and no Z, the offset has microseconds.
     return _below_a_second(at, spelled) if spelled[-7] == "." and spelled[-1] != "Z" else at
 
 
@@ -327,12 +327,12 @@ def metadata(value: Any) -> FrozenDict:
     """Read an object of arbitrary JSON values."""
     if not isinstance(value, Mapping):
         raise misfit(value, "no object")
-    # What cannot be written is refused here with its path. The JSON encoder would say neither where
-    # nor what, and would write NaN, which no other reader accepts.
+    # Values that cannot be written are refused here with their paths. The JSON encoder would not
+    # report the path or the value, and would write NaN, which no other reader accepts.
     found = list(islice(_json_faults(value, "", DEPTH), MOST))
     if found:
         raise MisfitError(found)
-    # EMPTY itself: rules and writers compare with it by identity.
+    # The object EMPTY is returned, because rules and writers compare with it by identity.
     return FrozenDict(value) if value else EMPTY
 
 

@@ -251,7 +251,7 @@ class ClaimTask:
 
 @attrs.frozen(weakref_slot=False)
 class RenewClaim:
-    """Extend a claim to `lease` seconds from now. The claim's owner has its fencing token."""
+    """Extend a claim to `lease` seconds from now. `fence` is the fencing token of the claim."""
 
     task_id: str = attrs.field(converter=as_id)
     fence: int = attrs.field(converter=as_fence)
@@ -281,7 +281,7 @@ class AnswerTask:
 @attrs.frozen(weakref_slot=False)
 class RecordEvidence:
     """
-    Record the result when the program has checked whether a task is done.
+    Record the result of a check by the program whether a task is done.
 
     No tool offered to a model creates this command. `by` names the checker; by default it is the
     actor of the command.

@@ -289,7 +289,7 @@ class Transaction:
 
     def create(self, tasks: Sequence[Task]) -> None:
         """Create these new tasks, whose ids continue those of the draft."""
-        # The same as `emit` for each event, in one step: a first list may be long.
+        # This has the same effect as `emit` for each event, but is faster for a long first list.
         self.draft.add_all(tasks)
         self.draft.revision += len(tasks)
         self.events.extend(map(_created, tasks))
@@ -607,7 +607,7 @@ def _give_up(transaction: Transaction, task: Task, command: ClaimTask) -> None:
 
 
 def _end(at: datetime | None, lease: float) -> datetime | None:
-    # Without a time the claim cannot expire: it ends when its owner releases it.
+    # If the time is unknown, the claim cannot expire: it ends when its owner releases it.
     if at is None:
         return None
     try:
@@ -713,8 +713,8 @@ def create(transaction: Transaction, items: Sequence[CreateTask], *, single: boo
         if not item.subject.strip():
             path = "subject" if single else f"tasks[{index}].subject"
             transaction.refuse("empty_text", path=path)
-        # Law 6: ids come from the plan's counter. AgentScope gives out the id of a deleted task
-        # again.
+        # Law 6: ids come from the plan's counter, so that the id of a deleted task is never used
+        # again, as happens in AgentScope.
         made = _Task(str(transaction.draft.next_id), *_given_by(item))
         if item.blocks or item.blocked_by:
             # Each edge is a separate event, which sets both of its ends (law 4).
@@ -856,7 +856,7 @@ def _changes(transaction: Transaction, task: Task, command: UpdateTask) -> dict[
 
 def delete(transaction: Transaction, command: DeleteTask) -> None:
     """
-    Delete one task. Its subtasks prevent this, move up, or are deleted too, as `children` says.
+    Delete one task. `children` says whether its subtasks prevent this, move up, or are deleted too.
     """
     task_id = command.task_id
     if transaction.find(task_id, "task_id") is None:
@@ -989,7 +989,7 @@ _ROUNDS = 2  # two rounds were enough for every generated test case
 
 def write(transaction: Transaction, command: WriteTodos) -> None:
     """
-    Replace the plan's list by this one, or apply its difference to the merge base, if there is one.
+    Make the list the plan. With a merge base, apply only the list's difference to that base.
     """
     _check(transaction, command.todos)
     if transaction.base is None:
@@ -1008,7 +1008,7 @@ def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
         meant = _in_tree(transaction.draft, todos, meant)
     kept = {task.id for task in meant if task is not None}
     gone = [task.id for task in transaction.draft if task.id not in kept]
-    # One event for all tasks: the rule `empty_write` checks for it, and for no single deletion.
+    # If no task stays, one event clears the plan, instead of an event for each task.
     if gone and not kept:
         _clear(transaction)
     else:
@@ -1080,7 +1080,8 @@ def _nest(
     """
     Put the task of each indented line below the task of the nearest line above with less indent.
 
-    A line that stands where its task was in `base` moves nothing: others may have moved the task.
+    A task whose line has the parent that the task has in `base` is not moved, because others may
+    have moved it since.
     """
     # If any line has a level, lines without one are at the top level.
     if [todo.level for todo in todos].count(None) == len(todos):
@@ -1135,8 +1136,8 @@ def _new_ids(start: int, todos: Sequence[Todo], order: Sequence[str]) -> dict[in
         return dict(zip(fresh, count(start), strict=False))
     own = [number_of(todo.id or "") for todo in todos]
     kept = {index: own[index] for index in fresh if start <= own[index] < start + len(todos)}
-    # A number that a line has is not given to another task: that line would then match the other
-    # task the next time.
+    # A number that a line names is not given to another task. Otherwise that line would match the
+    # other task when the list is written again.
     said = set(own)
     last = max(kept.values(), default=start - 1)
     after = (number for number in count(last + 1) if number not in said)
@@ -1199,8 +1200,8 @@ def _lines(base: Base, draft: Draft, todos: Sequence[Todo]) -> list[tuple[Todo, 
         known = task
         if known is None and (found := next(others)) is not None:
             own = base.get(found.id)
-            # For a task that the session has not seen, everything in the line is a change. For its
-            # own task in another actor's words, the line shows that the session has accepted these
+            # If the session has not seen the task, everything in the line is a change. If others
+            # reworded a task of the session, the line shows that the session has accepted the new
             # words.
             known = Task(found.id, todo.content) if own is None else own.but(subject=found.subject)
         lines.append((todo, known))
@@ -1426,7 +1427,7 @@ def _one_sided(
 @attrs.frozen(weakref_slot=False)
 class Accepted:
     """
-    The command is accepted. Without events nothing had to change, and `plan` is the given one.
+    The command is accepted. If there are no events, `plan` is the plan that was given.
     """
 
     plan: Plan

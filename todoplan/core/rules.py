@@ -563,7 +563,7 @@ def _duplicate_content(change: Change) -> Iterator[Problem]:
     written = {normalised(task.subject) for task in _anew(change, "subject")}
     if not written:
         return
-    # The only rule that reads the whole plan, so it does so only if a subject was written.
+    # This rule compares with every task of the plan, so it runs only if a subject was written.
     texts = Counter(normalised(task.subject) for task in change.after)
     for text in written:
         if texts[text] > 1:
@@ -737,8 +737,8 @@ def _max_edges(change: Change) -> Iterator[Problem]:
             yield Problem("max_edges", (now.id,), seen=str(len(now.blocked_by)), legal=str(most))
 
 
-# The only rule that stops every further change: a runaway model fills the disk with a journal that
-# is read at each start, and no single step of it looks wrong.
+# This is the only rule that stops every further change. A runaway model fills the disk with a
+# journal that is read at each start, although none of its steps looks wrong.
 @_rule(about_plan=True, limit="history", presets={"langchain": "error"})
 def _max_history(change: Change) -> Iterable[Problem]:
     number, most = change.after.revision, change.limits.history
@@ -747,7 +747,7 @@ def _max_history(change: Change) -> Iterable[Problem]:
     return (Problem("max_history", seen=str(number), legal=str(most)),)
 
 
-# AgentScope's tasks change owners silently, and then two agents do the same work.
+# In AgentScope a task's owner can be changed silently, and then two agents do the same work.
 @_rule(TaskEdited, presets={"agentscope": "warn"})
 def _owner_taken(change: Change) -> Iterator[Problem]:
     for was, task in change.edited():
@@ -795,7 +795,7 @@ def _placed(change: Change, *, restored: bool) -> Iterator[str]:
     presets={"langchain": "error"},
 )
 def _max_depth(change: Change) -> Iterable[Problem]:
-    # No generator if there is nothing to check: most plans have no subtasks.
+    # Most plans have no subtasks: then no generator is created.
     return tuple(_too_deep(change)) if change.after.nested else ()
 
 

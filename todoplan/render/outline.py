@@ -275,9 +275,9 @@ def arrows(rows: Iterable[Line]) -> Iterator[tuple[str, str]]:
 
 def nesting(rows: Sequence[Line]) -> Iterator[tuple[Line, bool, int]]:
     """
-    Yield each line, whether it contains the next one, and how many of its ancestors end with it.
+    Yield each line, whether it contains the next line, and of how many ancestors it is the last.
 
-    This is what a format needs to draw boxes around subtasks.
+    A format needs these to draw boxes around subtasks.
     """
     for place, row in enumerate(rows):
         level = rows[place + 1].level if place + 1 < len(rows) else 0

@@ -155,7 +155,7 @@ def head_of(value: _Value | None) -> str:
 
 def whole(plan: Plan, name: str) -> dict[str, Any]:
     """
-    Return the value that replaces whatever plan is in the state, without losing concurrent steps.
+    Return a value that replaces the plan in the state. Steps merged later are applied to this plan.
     """
     return {"head": f"{plan.revision}:{name}", "plan": write_document(plan), "replace": True}
 
@@ -236,14 +236,14 @@ class Document(dict[str, Any]):
     """
     The data that `plan_to_data` returns for `plan`, with the plan's tasks in `order`.
 
-    A copy is a plain dict, also a copy made by calling the object's type, as in
-    `dataclasses.asdict`.
+    Every copy is a plain dict, even one made by calling the object's type, as `dataclasses.asdict`
+    does.
     """
 
     __slots__ = ("order", "plan")
 
     def __new__(cls, data: Any, *kept: Any) -> Any:
-        """Return a plain dict of the data if the plan is not passed with them."""
+        """Return a `Document`, or a plain dict if the data are passed without a plan."""
         return super().__new__(cls) if kept else dict(data)
 
     def __init__(self, data: dict[str, Any], plan: Plan, order: tuple[Task, ...]) -> None:

@@ -5,8 +5,7 @@ under any policy.
 Theory. `decide` checks once whether a command is allowed, at the time of the command. Its events
 are facts, and are applied here whenever a plan is built from its history. So nothing is refused
 here: an event that does not fit the plan (its task is gone, its edge exists already) does nothing,
-in every version of todoplan alike. A check here could make plans unreadable that were valid when
-they were saved.
+in every version of todoplan. A check here could refuse plans that were valid when they were saved.
 
 Law: replaying the events that `decide` returned gives the plan that it returned. replay(a + b)
 equals replaying b on the result of replaying a. Each event increments the revision, even one that
@@ -77,7 +76,7 @@ def _check_arguments(plan: object, events: object) -> None:
 
 
 # -------- touched --------
-# Which tasks events affect.
+# Find the tasks that events affect.
 
 
 _OF_THE_PLAN = ParentChanged | TaskDeleted | TasksReordered | PlanCleared | PlanRestored

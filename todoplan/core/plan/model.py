@@ -174,7 +174,7 @@ def mutable_variant(frozen: type[attrs.AttrsInstance]) -> Any:
 
 
 def fast_constructor(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
-    """Return a fast constructor that takes the same arguments and does not convert them."""
+    """Return a constructor that takes the arguments of the class and does not convert them."""
     mutable = mutable_variant(frozen)
 
     def make(*values: Any, **named: Any) -> _Frozen:
@@ -534,7 +534,7 @@ class Waiting:
 @attrs.frozen(weakref_slot=False)
 class Evidence:
     """
-    The result of the program's check whether a task is done, as its `check` describes.
+    The result when the program has checked, as the task's `check` describes, whether it is done.
 
     `summary` is what the check saw, `by` the name of the checker, `at` the time. No tool offered to
     a model creates evidence (law 20).
@@ -656,9 +656,9 @@ class Todo:
     One line of a whole-list write: a value without identity.
 
     `None` means "not given": an existing task keeps its value, and a new task is pending. `waiting`
-    is set on a task that does not wait yet. `level` is the depth of the line's indentation, from 0:
-    the line is a subtask of the nearest line above that is indented less. If no line of a list has
-    a level, tasks keep their parents.
+    makes a task wait, unless the task already waits. `level` is the depth of the line's
+    indentation, from 0: the line is a subtask of the nearest line above that is indented less. If
+    no line of a list has a level, tasks keep their parents.
     """
 
     content: str = attrs.field(converter=as_text)

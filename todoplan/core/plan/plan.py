@@ -143,7 +143,7 @@ class Vector(Generic[T]):
 # without a table: id 1 is in slot 0, id 2 in slot 1. A deleted task leaves its slot empty, because
 # closing the gap would move every later task; the plan is packed when the gaps outnumber the tasks
 # (`Draft.freeze`). Only when a whole-list write has changed the order of tasks are their slots
-# stored, in `placed`. The slots of later ids are counted on from the end of these.
+# stored, in `placed`. Tasks with later ids have the slots after these.
 #
 # A set of slots is an integer in which bit n stands for slot n (the section `draft` gives the
 # reasons).
