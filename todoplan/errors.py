@@ -37,7 +37,7 @@ class CodecError(TodoplanError):
 
 
 class StoreError(TodoplanError):
-    """A store refused: the plan has changed since it was read, or does not exist."""
+    """A store refused a request: the plan has changed since it was read, or does not exist."""
 
 
 class ReadError(TodoplanError):

@@ -16,8 +16,8 @@ def loader(package: str, homes: Mapping[str, Sequence[str] | str]) -> Callable[[
     """
     Return a package's `__getattr__`.
 
-    `homes` maps each module below the package to the public names that it defines. A string instead
-    of a sequence is the public name of the module itself.
+    `homes` maps each module below the package to the public names that it defines. If the value is
+    a string, it is the public name of the module itself.
     """
     home_of = {
         name: f"{package}.{home}"

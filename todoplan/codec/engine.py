@@ -561,9 +561,9 @@ def kind_of(annotation: Any) -> "Kind | Record":
 
 class Record:
     """
-    The kind of the instances of an attrs class: objects without the fields that have their default.
+    The kind of the instances of an attrs class. Fields that have their default are not written.
 
-    Fields `first` are always written, before the others. `special` has the kinds of fields that
+    The fields `first` are always written, before the others. `special` has the kinds of fields that
     allow fewer values than their annotation.
     """
 

@@ -394,7 +394,7 @@ class Transaction:
         """
         Return True if the status of a task may be changed; otherwise note a problem.
 
-        It may not if another actor has a live claim on the task.
+        It must not be changed if another actor has a live claim on the task.
         """
         claim = task.claim
         if claim is None or self.fences.get(task.id) == claim.fence or not claim.is_live(self.at):

@@ -206,7 +206,9 @@ class Base:
 
     def unseen(self, plan: Plan) -> "tuple[Difference, ...]":
         """
-        Return the tasks that others changed since, in the order of the plan, deleted ones last.
+        Return the tasks that others have changed since the session last saw the plan.
+
+        They are in the order of the plan, with deleted tasks last.
         """
         changed = differences(self.heard or self.plan, plan, self.actors)
         # Renewals of claims are frequent, and not worth a report.
@@ -217,7 +219,7 @@ class Base:
         return bool(self.unseen(plan)) or self.is_newly_approved(plan)
 
     def is_newly_approved(self, plan: Plan) -> bool:
-        """Return True if a person has approved the plan since."""
+        """Return True if a person has approved the plan since the session last saw it."""
         now, was = plan.approved, (self.heard or self.plan).approved
         # Undoing a later approval restores the earlier one, which is not new.
         return now is not None and (was is None or now.revision > was.revision)
