@@ -1,5 +1,6 @@
 """
-`plan_closed` says whether work on a plan may end, and if not, why. It is for other people's loops.
+`plan_closed` says whether work on a plan may end, and if not, why. It is for loops outside
+todoplan.
 
 Goal loops ask a predicate after each answer, and many let a second model decide. A plan answers
 from its own state: the tasks, their evidence, and what they wait for. `PlanClosed` has the answer

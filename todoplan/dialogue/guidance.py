@@ -440,7 +440,7 @@ def is_reminder(text: str) -> bool:
 
 
 def unfinished_error(plan: Plan, claimed: Collection[str] = ()) -> PlanError:
-    """Return the error for the verdict "raise"; `claimed` is as in `Guidance.after_model`."""
+    """Return the error for the verdict "raise". For `claimed` see `Guidance.after_model`."""
     ids = tuple(task.id for task in within_reach(plan, claimed))
     msg = (
         f"the model went on answering while {len(ids)} of {len(plan)} tasks are open, however often"
@@ -494,7 +494,7 @@ class Advice:
 
     def keeps(self, answer: Message) -> bool:
         """
-        Return whether an answer that was sent back is kept as well.
+        Return whether the conversation keeps an answer that was sent back.
 
         True if the model was only asked whether its answer is complete, and the answer has text.
         """

@@ -1,5 +1,5 @@
 """
-Reading the arguments of a model's call: repaired if the meaning is clear, otherwise refused.
+Reads the arguments of a model's call. They are repaired if their meaning is clear, or refused.
 
 A refusal names every fault. Read `read` first: it has the principles, and reads a call's arguments
 by the `fields` of a tool. `parsing` turns text into plain data. `values` has a reader for each kind
@@ -1480,7 +1480,7 @@ READERS: dict[Kind, Reader] = {
     Kind.PARENT: _parent,
     Kind.SUBTASKS: _as_sent,
 }
-"""The reader of each kind. Lists of entries are read in `todoplan.dialogue.intake`."""
+"""The reader of each kind. Lists of entries have none: `_value` reads them with `_entries`."""
 
 
 # -------- application_lists --------
@@ -1870,7 +1870,7 @@ def _entry(item: Any, field: Field, at: str, findings: Findings) -> tuple[int, A
 
 def within_each_other(rows: Sequence[Row]) -> list[int | None]:
     """
-    Return the index of the containing row, for each row.
+    Return, for each row, the index of the row that contains it.
 
     That is the last row above it in the same list that is indented less, or else the row that
     contains the list.

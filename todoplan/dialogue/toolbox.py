@@ -151,7 +151,7 @@ _NOBODY = "an agent"  # the owner of a claim if the caller passes no actor
 
 
 class _Context(NamedTuple):
-    """The session and the time of a call, as in `Toolbox.call`."""
+    """The session and the time of a call: see the arguments of `Toolbox.call`."""
 
     at: datetime | None
     base: Base | None

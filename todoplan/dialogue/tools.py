@@ -709,7 +709,7 @@ _STATUSES = {
 
 def _plan(values: Mapping[str, Any]) -> Request:
     """
-    Make one command of a call, in the order of the fields.
+    Make one command from a call, in the order of the fields.
 
     So a task that the same call writes can be edited, and one that it adds can be started.
     """
@@ -737,7 +737,7 @@ def not_started(request: Command) -> Command:
 
 def _plan_of_team(values: Mapping[str, Any]) -> Request:
     """
-    Make one command of a call in a team: no task starts by itself, since it would have no claim.
+    Make one command from a call in a team. No task starts by itself, since it would have no claim.
     """
     commands, claim = _commands(values), values[CLAIM]
     commands += [attrs.evolve(claim, task_id=task_id) for task_id in values.get("claim", ())]

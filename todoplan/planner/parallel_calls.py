@@ -119,7 +119,7 @@ class ParallelCalls(Generic[R]):
         call: Call,
         carry_out: Callable[[_Calls, Sequence[R]], Awaitable[R]],
     ) -> tuple[Reply, R]:
-        """See `answer`; this one is awaited."""
+        """Do the same as `answer`, in an event loop."""
         group, is_first = self._join(key, ids, call)
         if is_first:
             try:

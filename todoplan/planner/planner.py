@@ -56,11 +56,11 @@ class Planner(Transactions):
     """
     One plan in a store, which is this process's memory by default. Safe between threads.
 
-    `Planner(store, "thread-7", toolbox=Toolbox(LEAN))`. The `actor` of a call is who acts, as the
-    program knows it; it is never read from a model's arguments. Subscribers are called one after
-    the other, in the thread whose command was accepted. `verify` checks a task that has a `check`
-    before a model's call completes the task: a function that takes the task and the plan and
-    returns (passed, summary), or a `Verifier`.
+    `Planner(store, "thread-7", toolbox=Toolbox(LEAN))`. The methods' argument `actor` says who
+    acts, as the program knows it; it is never read from a model's arguments. Subscribers are called
+    one after the other, in the thread whose command was accepted. `verify` checks a task that has a
+    `check` before a model's call completes the task. It is a function that takes the task and the
+    plan and returns (passed, summary), or a `Verifier`.
     """
 
     def __init__(
@@ -125,8 +125,8 @@ class Planner(Transactions):
         again while `any(task.claim for task in planner.plan)`.
 
         A `ClaimTask` instead of the name selects the task, and sets how long a claim lasts that is
-        not renewed (default: 300 seconds): `ClaimTask("worker-1", lease=60, tag="docs",
-        attempts=3)`.
+        not renewed (default: 300 seconds):
+        `ClaimTask("worker-1", lease=60, tag="docs", attempts=3)`.
 
         Raises:
             PlanError: the task that the command names cannot be claimed; `data["problems"]` says

@@ -348,8 +348,8 @@ def note_to_data(note: Note) -> dict[str, Any]:
 
 def note_from_data(data: object, ids: Mapping[str, str] = EMPTY) -> Note:
     """
-    Return the note that `note_to_data` wrote; `ids` maps the ids of tasks that got new ones to
-    these.
+    Return the note that `note_to_data` wrote. `ids` has the new id of each task whose id has
+    changed, by its old id.
 
     Raises:
         CodecError: the note is damaged.
@@ -584,11 +584,10 @@ SAVED_BY_0_2 = ("memory", "seen", "base", "id", "answered", "asked")
 
 def record_of_0_2(kept: Mapping[str, Any], plan: Plan | None = None) -> Record | None:
     """
-    Return a record of what todoplan 0.2.0 saved for a run (`functions`) or a `Planning` (OpenAI
-    Agents); `None` if it saved nothing. `plan` is the plan that was saved too, if no store keeps
-    it.
+    Return a record made from what todoplan 0.2.0 saved for a run (`functions`) or a `Planning`
+    (OpenAI Agents); `None` if it saved nothing. `plan` is the saved plan, if no store keeps it.
 
-    The session goes on as it did: everything that it has seen counts as listed.
+    The session goes on as before: everything that it has seen counts as listed.
 
     Raises:
         CodecError: what was saved is damaged.
@@ -794,7 +793,8 @@ class _Session(Generic[P]):
 
     def _unseen(self) -> Steps[tuple[Plan, Base]]:
         """
-        Return the plan, and what the session knows of it; `base.unseen(plan)` is what is new to it.
+        Return the plan, and what the session knows of it: `base.unseen(plan)` is what it does not
+        know.
         """
         sight = self._sight()
 
@@ -828,8 +828,8 @@ class _Session(Generic[P]):
             advice = Advice(memory)
         else:
             news = base if base.plan is not plan and base.has_news(plan) else None
-            # If the provider keeps the conversation, a reminder of this revision may be in it: one
-            # is enough.
+            # If the provider keeps the conversation, it also keeps a reminder that has told of this
+            # revision.
             if not partial or memory.revision != plan.revision:
                 memory = memory.at(plan, news, state.revision)
             claimed = self.planner.claimed_by_others(plan, fences=state.fences)
@@ -895,12 +895,12 @@ class _Session(Generic[P]):
         """
         Answer all planning calls of one turn of the model, in order and as one (law 13).
 
-        `response` is the id of the model's message, if that id is lasting. If the store keeps keys,
-        the same calls of the same response are carried out once, and get the same replies when they
-        are repeated. With "", the number of the turn in the conversation serves as the id; `None`
-        means that no call is ever repeated.
+        `response` is the id of the model's message, if that id stays the same when the call is
+        repeated. If the store keeps keys, the same calls of the same response are carried out once,
+        and get the same replies when they are repeated. With "", the number of the turn in the
+        conversation serves as the id; `None` means that no call is ever repeated.
 
-        Without calls, others answer the turn, and only the request is closed.
+        If `calls` is empty, others answer the turn: it is only counted, and its request is closed.
         """
         state = self.state
         if not calls:
@@ -1023,8 +1023,8 @@ class Session(_Session[Planner]):
         key: str | None = None,
     ) -> Decision:
         """
-        Carry out a command of a person or of the program; the session learns of it as others'
-        change.
+        Carry out a command of a person or of the program. To the session this is a change by
+        others.
         """
         return self.planner.apply(command, actor=actor, policy=policy, key=key)
 
@@ -1163,7 +1163,7 @@ def opened_async(  # noqa: PLR0913 - same
     actor: str | None = None,
     owns: bool = False,
 ) -> AsyncSession:
-    """See `opened`; this session is awaited."""
+    """Return the same as `opened`, as an `AsyncSession`."""
     store, plan_id, record, slot = _read(kept, store, plan_id, owns=owns)
     planner = AsyncPlanner(
         store, plan_id, toolbox=toolbox, clock=require_clock(clock), verify=verify

@@ -223,8 +223,7 @@ def _digest(asked: Any) -> str:
 
 def replies_text(replies: Sequence[Reply]) -> str:
     """
-    Return replies as they are kept with their key. Their events are not kept there: the journal has
-    them.
+    Return replies as text that is kept with their key, without their events: the journal has these.
     """
     kept = [
         {
@@ -294,8 +293,9 @@ def with_kept(fences: Fences, kept: Sequence[Receipt | None]) -> Fences:
 
 def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
     """
-    Return a turn with the repeated replies in their places. What others did since `seen` is told by
-    the first repeated reply, unless a call that was carried out now tells it.
+    Return a turn in which the repeated replies stand at the places of their calls. The first
+    repeated reply tells what others did since `seen`, unless a reply to a newly carried out call
+    tells it.
     """
     anew = iter(turn.replies)
     count = len(turn.replies) + len(again)
@@ -374,7 +374,7 @@ def caught_up(
 
     Entries are the session's own if their revisions are in `own`, or if they record what a verifier
     found for a refused call of this actor. The result says who made the other changes; `earlier`
-    says who made those before the journal begins.
+    says who made the changes before the entries of `journal`.
     """
     done: list[Event] = []
     others: list[Entry] = []
@@ -513,8 +513,9 @@ _BEGUN = "begin"
 
 def put_back(plan: Plan, earlier: Plan, blank: Entry, fences: Fences) -> Outcome:
     """
-    Make a plan what it was. The entry for this has the time, actor and cause of `blank`. Refused if
-    it would end a live claim whose fencing token is not among `fences` (law 19).
+    Replace the tasks by those of an `earlier` plan. The entry for this has the time, actor and
+    cause of `blank`. Refused if it would end a live claim whose fencing token is not among `fences`
+    (law 19).
     """
     # Without a policy: yesterday's plan may break a rule of today, and must come back all the same.
     command = RestorePlan(tuple(earlier), earlier.next_id, earlier.approved)
@@ -620,8 +621,8 @@ class Transactions:
 
     def keys_of(self, calls: Sequence[Call], *scope: object) -> Sequence[str] | None:
         """
-        Return keys, for `turn`, to calls that a framework may repeat; `None` if the store keeps no
-        keys.
+        Return keys for calls that a framework may repeat, to be passed to `turn`; `None` if the
+        store keeps no keys.
 
         `scope` tells these calls from others with the same ids (some providers number the calls of
         each response anew): give the conversation, and the model's message or the revision that it
@@ -850,8 +851,9 @@ class Transactions:
         Undo the last accepted command that still stands; called again, undo the one before it.
 
         Refused if `seen` is given and the plan is not at that revision any more. Also refused if it
-        would end a live claim, unless the fencing token of the claim is in `fences`, such as `{"3":
-        1}`. By default, `fences` are the tokens that this planner's own calls got for the actor.
+        would end a live claim, unless the fencing token of the claim is in `fences`, such as
+        `{"3": 1}`. By default, `fences` are the tokens that this planner's own calls got for the
+        actor.
         """
         return self._undo_last(actor, seen, fences)
 
@@ -1094,8 +1096,8 @@ class Transactions:
 
     def _caught_up(self, known: Plan, last: Entry | None, tail: Journal) -> Plan:
         """
-        Return the newest plan: the known one with what came since. `tail` begins with the entry
-        that led to the known plan; it must be the same entry as `last`.
+        Return the newest plan: the known plan after the entries that came since. `tail` begins with
+        the entry that led to the known plan; it must be the same entry as `last`.
         """
         if len(tail) == 1 and tail[0] is last:  # nearly always, where the store is in memory
             return known

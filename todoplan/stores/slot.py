@@ -32,14 +32,14 @@ JOURNAL = "journal"
 """The mapping key of the latest entries."""
 
 LOADED = "held"
-"""The cause of the snapshot entry of the plan as it was loaded."""
+"""The cause of the entry that contains the plan as it was loaded."""
 
 
 def plan_in_slot(saved: Mapping[str, Any] | None, owner: str) -> Plan:
     """
-    Return the plan of a mapping that an adapter saved, or an empty plan if there is none.
+    Return the plan in a mapping that an adapter saved, or an empty plan if there is none.
 
-    `owner` is what the plan belongs to, such as "agent", for the message.
+    `owner` names what the plan belongs to, such as "agent", in the error message.
 
     Raises:
         CodecError: the saved plan is damaged.
@@ -55,7 +55,7 @@ def plan_in_slot(saved: Mapping[str, Any] | None, owner: str) -> Plan:
 
 def history_in_slot(saved: Mapping[str, Any] | None) -> tuple[Entry, ...]:
     """
-    Return the latest entries of the journal of a mapping that an adapter saved, oldest first.
+    Return the latest journal entries in a mapping that an adapter saved, oldest first.
 
     Raises:
         CodecError: the saved journal is damaged.

@@ -171,7 +171,7 @@ class HeldClaim:
 
     def _fail(self, why: str = "") -> Steps[None]:
         """
-        Close the task as failed: it is not tried again. `why` stands on the task as failed
+        Close the task as failed: it is not tried again. `why` is recorded on the task as failed
         evidence.
 
         Raises the same errors as `complete`.
@@ -291,8 +291,8 @@ class Claimed(HeldClaim):
 
     The heartbeat runs within the `with`. At the end the task is completed, unless it was closed or
     released before. If the body raised, or the policy refuses the completion, the task is released,
-    so that it is tried again; what the body raised stands on the task as failed evidence until
-    then. The planner's `verify=` is not used: the body is the program's own code. Under
+    so that it is tried again; until then, the exception is recorded on the task as failed evidence.
+    The planner's `verify=` is not used: the body is the program's own code. Under
     `evidence_required`, the body records what it saw with `RecordEvidence`.
     """
 

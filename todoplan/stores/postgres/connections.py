@@ -397,7 +397,8 @@ class Pool:
 
     def lend(self, lent: "Lent", first: Callable[[Connection], Steps[T]], doing: str) -> Steps[T]:
         """
-        Lend a connection, after the `first` steps on it. These steps must not write.
+        Carry out the `first` steps on a connection, and lend the connection. These steps must not
+        write.
 
         Raises:
             StoreError: the database cannot be reached, or refuses a statement.
@@ -722,7 +723,9 @@ class Turns:
         self._turns: WeakValueDictionary[tuple[int, str], Turn] = WeakValueDictionary()
 
     def of(self, plan_id: str) -> Turn:
-        """Return the lock of a plan between this process's threads, or an event loop's tasks."""
+        """
+        Return the lock of a plan, which this process's threads or an event loop's tasks share.
+        """
         # By event loop, because an asyncio lock belongs to one loop.
         lane = id(asyncio.get_running_loop()) if self._kind is TaskTurn else 0
         with self._lock:

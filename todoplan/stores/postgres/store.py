@@ -557,7 +557,7 @@ class PostgresHold(Hold):
 
 
 class _Postgres:
-    """What both stores are made of."""
+    """What both stores share."""
 
     _pool: type[Pool]
     _turn: type[Turn]
