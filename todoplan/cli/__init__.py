@@ -7,11 +7,12 @@ Modules:
 - `plans`: the edits, and the views that status lines and hooks call often.
 - `views`: history, differences, checks and a live plan; `store copy`.
 - `documents`: guides, tool definitions, and a plan as a page or a picture.
-- `servers`: `mcp` and `board`; with `plugin`, `hook` and `new_adapter` what sets agents up.
+- `servers`: `mcp`, `board` and the command `hook`.
+- `plugin`, `hook`, `new_adapter`: what coding agents and authors of adapters need.
 - `markdown`: `import` and `sync`.
-- `recordings`, `output`, `spans`: `replay` and `stats`, and how they print.
+- `recordings`: `replay` and `stats`; `output` and `spans`: their output formats.
 - `demo`: `todoplan demo`.
-- `screen`: the terminal, and how a command ends.
+- `screen`: the terminal, and the exit codes of commands.
 
 Output for people is cleaned of control sequences. Output for programs is plain ASCII JSON.
 """

@@ -64,7 +64,7 @@ COMMANDS = {
         "stats": "recordings.stats",
     },
 }
-"""The modules and functions of the commands, by what the commands are for."""
+"""The module and function of each command, grouped by purpose."""
 
 
 class _Grouped(TyperGroup):
@@ -81,11 +81,12 @@ class _Grouped(TyperGroup):
 
 def make_app(command: str | None = None) -> typer.Typer:
     """
-    Return the application, for any line or for a line with this command.
+    Return the application for a command line.
 
-    To read the options of all commands, and to import what they need, takes longer than most
-    commands. So a line gets the options of its own command alone. Help and mistakes, which have
-    none, get the names and docstrings of all commands without any options.
+    Importing all commands and reading their options takes longer than most commands do. So if
+    `command` is a known command, the application has that command only. With any other text, as
+    for help or a mistake, it has all commands with their docstrings but without options. With
+    `None` it has all commands and options.
     """
     app = typer.Typer(
         name="todoplan",
@@ -116,10 +117,10 @@ def make_app(command: str | None = None) -> typer.Typer:
 
 
 def _described(path: str) -> Callable[..., None]:
-    """Return a function with the docstring of a command, which is not imported."""
+    """Return an empty function with the docstring of a command, without importing the command."""
 
     def described() -> None:
-        """Do nothing: a line that names a command gets the command itself."""
+        """Do nothing. It is not called, because a line with a known command gets that command."""
 
     module, _, name = path.partition(".")
     described.__doc__ = _docstrings(f"todoplan.cli.{module}")[name]
@@ -159,8 +160,8 @@ def _todoplan(
 
 def run(arguments: Sequence[str]) -> None:
     """Run a command line, and exit with its code."""
-    # A shell that completes a line gives it in variables.
+    # A shell that asks for completions passes the line in environment variables.
     is_completed = "_TODOPLAN_COMPLETE" in os.environ
     command = next((word for word in arguments if not word.startswith("-")), "")
-    # By name: `python -m todoplan` would call itself so, and no shell completes that.
+    # Without the name, click would use `python -m todoplan`, which no shell completes.
     make_app(None if is_completed else command)(prog_name="todoplan")

@@ -2,8 +2,8 @@
 `todoplan demo`: a scripted agent works on a plan, and the board shows it.
 
 The plan is in a temporary folder and is removed at the end. On a terminal the plan is drawn live
-and the demo stays until Ctrl-C, so that a person can edit the plan. Elsewhere the calls of the
-agent are printed with their replies, the person is scripted too, and the demo ends with the agent.
+and the demo runs until Ctrl-C, so that a person can edit the plan. Elsewhere the calls of the agent
+are printed with their replies, the person is scripted too, and the demo ends when the agent does.
 """
 
 import asyncio
@@ -44,7 +44,8 @@ _TASKS = (
 _ASKED, _QUESTION = "4", "1.5 or 2.0?"
 _ORDER = {"edit": [{"id": 5, "after": [4]}, {"id": 6, "after": [3, 5]}]}
 
-# What the scripted person does, each after the call that closes or pauses this task.
+# The scripted person's commands by task id. Each follows the call that completes or pauses the
+# task.
 _PERSON: dict[str, Command] = {
     "2": CreateTask("Thank the contributors", blocked_by=("6",)),
     _ASKED: AnswerTask(_ASKED, "2.0: the old names are gone."),
@@ -137,7 +138,7 @@ def _live(planner: Planner, agent: Agent, screen: Screen) -> None:
 
     def work() -> None:
         while not is_over.wait(_PAUSE):
-            # A store that is busy for long, or gone at the end: the next step tries again.
+            # The store may be locked for long, or removed at the end. The next step tries again.
             with suppress(StoreError):
                 agent.step()
 

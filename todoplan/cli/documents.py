@@ -1,4 +1,4 @@
-"""What is printed or written without an edit: guides, tool definitions, and a plan as a file."""
+"""The commands that print guides and tool definitions, and that write a plan as a file."""
 
 import json
 import tempfile
@@ -117,8 +117,8 @@ def schema(toolset: str, screen: Screen, *, form: str = "plain") -> None:
 # -------- report --------
 # `todoplan report`: one plan of a store as a single file, either an HTML page or an SVG picture.
 #
-# The page is the one of `todoplan replay --html`, made from the plan's own journal: the last
-# state, a slider through the revisions, and the findings next to the entries they are about.
+# The page is made like that of `todoplan replay --html`, from the plan's own journal. It has the
+# last state, a slider through the revisions, and the findings next to the entries they are about.
 
 
 def report(
@@ -154,7 +154,7 @@ def report(
         save_page(plan_svg(store.load(plan_id), plan_id), picture, run, "picture")
     if html is not None:
         printer = HtmlPrinter([entry.revision for entry in journal])
-        # A journal that was cut does not begin at revision 0, as the file of a journal must.
+        # A journal file must begin at revision 0, but the store may have cut its journal.
         before = journal[0].revision - len(journal[0].events) if journal else 0
         whole = [attrs.evolve(entry, revision=entry.revision - before) for entry in journal]
         with tempfile.TemporaryDirectory() as folder:

@@ -2,11 +2,12 @@
 `todoplan hook`: hands an event of a coding agent to the MCP server that the agent has started.
 
 The server (`todoplan mcp --hooks`) has the plan, the session and the guidance. It answers at a Unix
-socket that is named after the process id of the agent, which is the parent of both. So this module
-imports nothing but the standard library, and a hook takes as long as Python takes to start.
+socket that is named after the process id of the agent, which has started both the server and the
+hook. So this module imports nothing but the standard library, and a hook takes little longer than
+Python takes to start.
 
-A hook must never break a conversation. Any error is exit code 0 without output, and a line in a log
-beside the socket.
+A hook must never break a conversation. After any error it prints nothing, exits with code 0, and
+writes a line to a log beside the socket.
 """
 
 import json
@@ -19,10 +20,13 @@ from contextlib import suppress
 from typing import Any
 
 FOLDER = f"/tmp/todoplan-{os.getuid() if hasattr(os, 'getuid') else 0}"  # noqa: S108 - see `ours`
-"""The folder of sockets. Hosts give hooks and servers different environments, so none is asked."""
+"""
+The folder of the sockets. It depends on no environment variable, because hosts give hooks and
+servers different environments.
+"""
 
 OFF = "TODOPLAN_HOOKS"
-"""The environment variable that switches hooks off by the value "off"."""
+"""The environment variable that switches hooks off if its value is "off"."""
 
 _SECONDS = 5.0
 _LONGEST = 10_000_000
@@ -32,7 +36,7 @@ _SECONDS_BETWEEN = 0.05
 _LOG_BYTES = 100_000
 _ANCESTORS = 5  # shells between the agent and its hook
 
-# The events of the hosts by the names of Claude Code.
+# Claude Code's names for the events of other hosts.
 _EVENTS = {
     "BeforeAgent": "UserPromptSubmit",
     "userPromptSubmitted": "UserPromptSubmit",
@@ -47,7 +51,8 @@ def ours() -> str:
     Return the folder of sockets, made if it is missing.
 
     Raises:
-        OSError: it cannot be made, or others may write to it: then nobody's answers can be trusted.
+        OSError: the folder cannot be made, or other users own it or have access to it, so that
+            answers from its sockets could not be trusted.
     """
     with suppress(FileExistsError):
         os.mkdir(FOLDER, 0o700)
@@ -60,15 +65,15 @@ def ours() -> str:
 
 def tidy() -> None:
     """
-    Remove what servers of agents that have ended left behind: an agent may kill its servers.
+    Remove the files of servers whose agents have ended: an agent may kill its servers.
 
     Raises:
-        OSError: as `ours`.
+        OSError: see `ours`.
     """
     for name in os.listdir(ours()):
         process = name.partition(".")[0]
         if process.isdigit() and not _is_alive(int(process)):
-            with suppress(FileNotFoundError):  # another server did
+            with suppress(FileNotFoundError):  # another server has removed it
                 os.unlink(f"{FOLDER}/{name}")
 
 
@@ -88,9 +93,9 @@ def socket_of(process: int) -> str:
 
 def run(arguments: list[str]) -> None:
     """
-    Answer the event on stdin, or carry out the last word: `show`, `on` or `off`.
+    Answer the event on stdin, or carry out the last argument if any: `show`, `on` or `off`.
 
-    `show` prints the plan of the session, `off` and `on` switch the hooks of this agent.
+    `show` prints the plan of the session; `off` and `on` switch this agent's hooks off and on.
     """
     try:
         word = arguments[-1] if arguments else ""
@@ -122,7 +127,7 @@ def _of_person(word: str) -> str:
 
 
 def _canonical(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the input with the names of Claude Code."""
+    """Return the input with Claude Code's names for its keys and its event."""
     told = dict(given)
     event = told.get("hook_event_name") or told.get("hookEventName") or ""
     told["hook_event_name"] = _EVENTS.get(event, event)
@@ -138,7 +143,7 @@ def _last_message(transcript: str) -> str | None:
     """
     Return the text of the model's last answer in a recording of Copilot CLI, or `None`.
 
-    The answer may be written a moment after the hook has begun.
+    The answer may be written a moment after the hook has begun, so the file is read repeatedly.
     """
     for _ in range(_LOOKS):
         with suppress(OSError), open(transcript, "rb") as file:
@@ -156,9 +161,9 @@ def _last_message(transcript: str) -> str | None:
 
 def _shaped(given: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Return the answer in the shape of the host, with no key that it does not know.
+    Return the answer in the host's form, without keys that the host does not know.
 
-    Codex ignores an answer with an unknown key without a word.
+    Codex silently ignores an answer with an unknown key.
     """
     text = answer.get("hookSpecificOutput", {}).get("additionalContext")
     if not text:
@@ -188,7 +193,7 @@ def _asked(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _found() -> str | None:
-    """Return the socket of the nearest ancestor that has one."""
+    """Return the path of the socket of the nearest ancestor process that has one, or `None`."""
     ours()
     return next(filter(os.path.exists, map(socket_of, _ancestors())), None)
 
@@ -201,7 +206,7 @@ def _ancestors() -> Iterator[int]:
         yield process
         try:
             with open(f"/proc/{process}/stat", "rb") as file:
-                # The second field is a name in parentheses, which may hold anything.
+                # The second field is a name in parentheses, which may contain any character.
                 process = int(file.read().rpartition(b")")[2].split()[1])
         except OSError:
             return

@@ -1,8 +1,8 @@
 """
-`todoplan new-adapter`: writes the files with which an adapter for a framework begins.
+`todoplan new-adapter`: writes the first files of an adapter for a framework.
 
-They can be imported and tested at once. Each place that is to be filled in says so, and the test
-fails for each by what it says.
+The files can be imported and tested at once. Each place to fill in has a message, with which the
+test fails until the place is filled in.
 """
 
 import keyword

@@ -28,8 +28,8 @@ from todoplan.render.outline import clip
 from todoplan.texts import one_line
 from todoplan.transcripts import DIALECT_NAMES
 
-# The modules for recordings and views are imported when a command of theirs runs. So the names that
-# their options allow stand here.
+# The modules for recordings and views are imported only when one of their commands runs. So the
+# names that their options accept are repeated here.
 
 AUDITS = ("audit", *PRESETS)
 """The names of `todoplan.transcripts.replay.POLICIES`."""
@@ -409,7 +409,7 @@ OPTIONS: dict[str, Any] = {
         **_one_of(("", *SORT_KEYS)),
     ),
 }
-"""The options by parameter; those of one function alone begin with its name."""
+"""The options by parameter name. Keys with a dot are for the named function only."""
 
 # -------- commands --------
 
@@ -418,8 +418,8 @@ def command_of(path: str) -> Callable[..., None]:
     """
     Return the function for typer that runs a command, given as "module.function".
 
-    A parameter that is annotated with an attrs class stands for the fields of that class, which
-    are options too. The screen is not an option.
+    A parameter that is annotated with an attrs class is replaced by an option for each field of
+    the class. The screen is not an option.
     """
     module, _, name = path.partition(".")
     function: Callable[..., int | None] = getattr(import_module(f"todoplan.cli.{module}"), name)
@@ -461,7 +461,7 @@ def _fields_of(group: type) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _group_of(group: type, given: dict[str, Any]) -> Any:
-    """Return an instance of a group, and take its values out of those that were given."""
+    """Return an instance of the attrs class `group`, and remove its values from `given`."""
     values = {
         field.name: _group_of(field.type, given) if attrs.has(field.type) else given.pop(field.name)
         for field in attrs.fields(group)

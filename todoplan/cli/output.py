@@ -61,7 +61,7 @@ from todoplan.transcripts.replay import (
 
 
 _REPORTED_BAD_LINES = 3
-# These directories hold megabytes of JSON and Markdown that are not recordings, or only examples.
+# These directories hold megabytes of JSON and Markdown, but no recordings other than examples.
 _NOT_WALKED = frozenset(
     {".git", ".hg", ".svn", ".tox", ".venv", "__pycache__", "node_modules", "site-packages", "venv"}
 )
@@ -124,8 +124,8 @@ def open_replay(
     Return the replay of a file, before its first step. Its dialect is detected unless given.
 
     Raises:
-        ReadError: the file is not a recording. For a file that was not named on the command line,
-            also if nothing in it was understood.
+        ReadError: the file is not a recording; or it was not named on the command line, and nothing
+            in it was understood.
         MissingExtraError: the file is a single JSON document, and ijson is not installed.
     """
     # Detecting the dialect reads the file a second time, which a pipe does not allow. A pipe might
@@ -157,7 +157,7 @@ _SHOWN_NAMES = 5
 
 def _not_understood(replay: Replay, path: Path) -> str:
     """
-    Return the reason why nothing is known of the plan after a replay, or "" if something is.
+    Return a message with the reason if no planning call of a recording could be read, else "".
 
     Without this message, the user would conclude that there are no findings. An agent without a
     plan is not an error, unless the name of one of its tools suggests planning.
@@ -174,9 +174,9 @@ def _not_understood(replay: Replay, path: Path) -> str:
 
 
 def planning_names(path: Path) -> tuple[str, ...]:
-    """Return the names in a file that only planning tools have, wherever in its JSON they are."""
+    """Return the tool names, anywhere in a file's JSON, that only a planning tool would have."""
     found: dict[str, None] = {}
-    # A disk that fails has been reported by the replay.
+    # The replay has already reported a file that cannot be read.
     with suppress(ReadError), Source(path).open() as stream:
         end = b""
         while piece := stream.read(_PIECE):
@@ -196,7 +196,7 @@ class Unread:
 
 @attrs.define(eq=False)
 class Run:
-    """The results of the files so far. Errors are printed on the screen at once."""
+    """The results for the files read so far. Errors are printed on the screen at once."""
 
     screen: Screen
     policy: Policy
@@ -305,10 +305,10 @@ class Row:
     """
     A row of a timeline. All texts are cleaned and have one line.
 
-    `strip` has a mark for each task; a longer plan has ten marks, in proportion. `done` is text
-    such as "2/5". `mark` is "!" for a warning and "!!" for an error. `phrases` describe the
-    changes; there is at least one. `before` describes events of the conversation since the row
-    above, "" if there are none.
+    `strip` has a mark for each task; a plan of more than ten tasks has ten marks, in proportion.
+    `done` is text such as "2/5". `mark` is "!" for a warning and "!!" for an error. `phrases`
+    describe the changes; there is at least one. `before` describes events of the conversation since
+    the row above, "" if there are none.
     """
 
     line: int
@@ -355,7 +355,7 @@ def row_of(step: Step) -> Row:
 
 
 def mark_name(mark: Mark) -> str:
-    """Return "compaction" or "person"."""
+    """Return what the mark stands for: "compaction" or "person"."""
     return "compaction" if isinstance(mark, Compaction) else "person"
 
 
@@ -454,7 +454,7 @@ def headline(replay: Replay) -> str:
 
 
 def caveat(replay: Replay) -> str:
-    """Return a text with the tools called, cleaned, if no known planning tool was; else ""."""
+    """Return a note that names the tools called if no known planning tool was called, else ""."""
     if replay.lanes:
         return ""
     names = (clip(one_line(name), _SUMMARIES_NAME) for name in replay.other_tools)
@@ -545,7 +545,7 @@ def _cells(row: Row) -> tuple[Text, ...]:
 
 @attrs.frozen
 class TextPrinter:
-    """Prints each replay at its end. Until then only its rows of text are kept in memory."""
+    """Prints each replay when it is complete. Until then only its rows are kept in memory."""
 
     screen: Screen
 
@@ -646,7 +646,7 @@ def bars(title: str, rows: Iterable[tuple[str, float, str]]) -> Markup:
         role="img",
         aria_label=f"{title}: {told}",
     )
-    # A box that scrolls by itself, as for a table, because a phone is narrower.
+    # The plot is in a box that scrolls by itself, as a table is, because a phone is narrower.
     return joined((element("h2", title), element("div", picture, class_="wide")))
 
 
@@ -677,7 +677,7 @@ class Life:
     _is_whole: bool = True
 
     def add(self, plan: Plan, said: str, findings: Iterable[Finding], item: str) -> None:
-        """Add a step with the plan after it; `item` is the id of the element that describes it."""
+        """Add a step and the plan after it; `item` is the id of the step's HTML element."""
         told = [
             {"code": each.code, "text": each.text, "error": each.severity is Severity.ERROR}
             for each in findings
@@ -713,7 +713,7 @@ _HEAD = (
 
 @attrs.frozen
 class MarkdownPrinter:
-    """Prints each replay when it is through."""
+    """Prints each replay when it is complete."""
 
     screen: Screen
 
@@ -787,7 +787,7 @@ REPLAY_VERSION = 1
 @attrs.define
 class JsonPrinter:
     """
-    Writes the document in pieces: `recording` for each one, then `close`.
+    Writes the document in pieces: one for each call of `recording`, and the end with `close`.
 
     No step is kept in memory.
     """

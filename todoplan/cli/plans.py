@@ -1,8 +1,8 @@
 """
-The commands on a plan in a store: its place, its rules, the edits, and the views that scripts call.
+The commands on a plan in a store: its address, its rules, the edits, and the views for scripts.
 
 This module imports neither typer nor rich: status lines and hooks call `todoplan next` often.
-`commands` has the options, `views` the history and all else that is shown to people.
+`options` has the options, `views` the history and the other views for people.
 """
 
 import json
@@ -82,7 +82,7 @@ def policy_of(name: str, rules: Sequence[str] = ()) -> Policy:
 
         [rules]
         single_in_progress = "warn"
-        max_items = 50             # a rule that counts takes its number
+        max_items = 50             # a rule with a limit takes a number
 
         [limits]
         open_items = 20
@@ -158,11 +158,11 @@ def _of_file(path: Path) -> Policy:
 
 
 def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str) -> Iterator[str]:
-    """Yield the faults of the settings. Each is tried alone, because `but` stops at the first."""
+    """Yield all faults of the settings. Each is tried alone: `but` stops at the first fault."""
     counting = [rule.name for rule, _ in policy.rules if rule.limit]
     known = {rule.name for rule, _ in policy.rules}
     for name, value in rules.items():
-        # `but` has a parameter `limits` too, but its value cannot be written as text.
+        # `but` also has a parameter `limits`, but its value cannot be written as text.
         if name == "limits":
             yield f"{where}{name}: no rule is called so; limits have a table of their own, [limits]"
             continue
@@ -189,7 +189,7 @@ ACTOR = "TODOPLAN_ACTOR"
 """The environment variable with the actor's name, used without --actor."""
 
 DEFAULT_PLAN = "plan"
-"""The default plan id, as in `todoplan mcp`."""
+"""The default plan id, also of `todoplan mcp`."""
 
 _NAMED = 20
 
@@ -212,7 +212,7 @@ def chosen_plan(store: PlanStore, plan_id: str | None, where: object) -> str:
     Raises:
         ReadError: the store has no plan with this id, or `plan_id` is `None` and it does not have
             exactly one plan.
-        TodoplanError: as the store's `load`.
+        TodoplanError: the store cannot be read.
     """
     kept = store.plan_ids()
     chosen = kept[0] if plan_id is None and len(kept) == 1 else plan_id
@@ -237,7 +237,7 @@ class Place:
 
     @property
     def named(self) -> str | None:
-        """The address of the store if the command line or the environment names one."""
+        """The address of the store that the command line or the environment names, or `None`."""
         return os.environ.get(STORE) if self.store is None else self.store
 
     @property
@@ -247,15 +247,16 @@ class Place:
 
     @property
     def shown(self) -> str:
-        """The address of the store for messages: without a password."""
+        """The address of the store without its password, for messages."""
         return without_password(self.address)
 
     def store_itself(self, tell: Callable[[str], None] | None = None) -> PlanStore:
         """
         Return the store.
 
-        The project's own is made if `tell` is given, which is then called with a message. Without
-        `tell` it is an empty store in memory until it exists, so that reading creates nothing.
+        If the project's own store does not exist yet, it is created if `tell` is given, and `tell`
+        is called with a message. Without `tell` an empty store in memory is returned, so that
+        reading creates nothing.
 
         Raises:
             TodoplanError: the address is invalid, or the folder cannot be made.
@@ -269,9 +270,10 @@ class Place:
 
     def of_session(self, stream: TextIO) -> "Place":
         """
-        Return the place of the plan of a coding agent's session, unless --plan names another one.
+        Return this place with the plan of a coding agent's session, unless --plan names a plan.
 
-        The stream has the JSON that Claude Code gives its status line, or anything else.
+        The session's id is in the JSON that Claude Code passes to its status line. If the stream
+        has anything else, the place is returned unchanged.
         """
         try:
             session_id = json.load(stream)["session_id"]
@@ -280,7 +282,7 @@ class Place:
         return attrs.evolve(self, plan_id=self.plan_id or str(session_id))
 
     def loaded(self) -> tuple[str, Plan]:
-        """Return the id of the plan, and the plan. Raises as `opened`."""
+        """Return the plan's id and the plan. Raises the errors of `opened`."""
         store, plan_id = self.opened()
         return plan_id, store.load(plan_id)
 
@@ -296,10 +298,10 @@ class Place:
 
     def planner(self, tell: Callable[[str], None]) -> "tuple[Planner, str]":
         """
-        Return a planner of the plan, which may be a new one, and its id.
+        Return a planner for the plan, which need not exist yet, and the plan's id.
 
         Raises:
-            TodoplanError: as `store_itself`; or the store has several plans, and none is named.
+            TodoplanError: see `store_itself`; or the store has several plans, and none is named.
         """
         from todoplan.planner.planner import Planner  # noqa: PLC0415 - views start without it
 
@@ -362,7 +364,7 @@ _WIDEST = 1_000
 
 
 def id_of(given: str) -> str:
-    """Return the id of an argument such as "3" or "#3", the form in which ids are printed."""
+    """Return the id that an argument such as "3" or "#3" names; ids are printed as "#3"."""
     return given.strip().removeprefix("#")
 
 
@@ -405,7 +407,7 @@ _Result = tuple[Decision, tuple[str, ...]]
 
 @attrs.frozen
 class Fields:
-    """The fields of a task, new or not, that options set."""
+    """The fields of a new or existing task that options can set."""
 
     description: str | None = None
     active_form: str | None = None
@@ -603,7 +605,7 @@ def redo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False)
 
 
 def _update(tasks: Sequence[str], edit: Edit, screen: Screen, **changes: Any) -> int:
-    """Change the fields of each task, of all or none."""
+    """Change the fields of all the tasks, or of none if the change of one is refused."""
     updates = (UpdateTask(each, **changes) for each in ids_of_arguments(tasks))
     return _apply(_batch(updates), edit, screen)
 
@@ -646,7 +648,11 @@ def _unanswered(before: Plan, decision: Accepted) -> Iterator[Problem]:
 def _told(
     done: str, change: Entry | None, journal: Sequence[Entry], decision: Decision, plan: Plan
 ) -> tuple[str, ...]:
-    """Return the phrases about a change of a `plan` that was undone or redone."""
+    """
+    Return the phrases about a change that was undone or redone.
+
+    `plan` is the plan before the undo or redo.
+    """
     if change is None or isinstance(decision, Rejected):
         return ()
     before = follow(Plan(), journal[: journal.index(change)])
@@ -824,8 +830,8 @@ def run_short(arguments: Sequence[str]) -> int | None:
     """
     Carry out a common command in a common form, and return its exit code.
 
-    Returns `None` for any other line, also for one with a mistake: `app` understands all of them,
-    but what it needs takes longer to import than these commands take.
+    Returns `None` for any other line, also for one with a mistake. `app` handles all lines, but
+    importing what it needs takes longer than these commands take.
     """
     options: dict[str, str] = {}
     flags: set[str] = set()

@@ -2,8 +2,8 @@
 `todoplan plugin`: writes a folder that gives a coding agent the planning tools and the guidance.
 
 One form serves Claude Code, Codex and Copilot CLI; Gemini CLI has an extension of its own, Qwen
-Code reads settings, and OpenCode loads a module. The folder names this Python, so that no `PATH`
-has to be right.
+Code reads settings, and OpenCode loads a module. The files in the folder name this Python by
+its path, so that the agent need not find it on its `PATH`.
 """
 
 import json
@@ -26,8 +26,8 @@ SERVER = "plan"
 
 _ABOUT = "Plans that are kept, checked and shared: tools for the model, reminders, a board."
 _OWNER = {"name": "todoplan"}
-# Hooks that a plugin has in every host, and those of Claude Code alone: it says before a call which
-# subagent makes it, and has one event for all calls of a message.
+# The hooks of a plugin in every host, and more for Claude Code only: Claude Code says before
+# a call which subagent makes it, and has one event for all calls of a message.
 _COMMON = ("SessionStart", "UserPromptSubmit", "Stop")
 _OF_CLAUDE = {"PreToolUse": f"mcp__plugin_{NAME}_{SERVER}__.*", "PostToolBatch": ""}
 _OF_GEMINI = ("SessionStart", "BeforeAgent", "AfterAgent")
@@ -35,7 +35,7 @@ _OF_GEMINI = ("SessionStart", "BeforeAgent", "AfterAgent")
 
 @attrs.frozen
 class Plugin:
-    """What the folder is to hold. `reminders` and `stop` say which hooks it has."""
+    """The options for the contents of the folder. `reminders` and `stop` choose its hooks."""
 
     tools: str = "lean"
     store: str | None = None
@@ -45,14 +45,14 @@ class Plugin:
 
     @property
     def server(self) -> dict[str, Any]:
-        """The entry of the MCP server."""
+        """The settings with which a host starts the MCP server."""
         line = ["-m", "todoplan", "mcp", "--hooks", "--toolset", self.tools]
         line += ["--store", self.store] if self.store else []
         line += [] if self.plan == "session" else ["--plan", "plan"]
         return {"command": sys.executable, "args": line}
 
     def hooks(self, events: tuple[str, ...]) -> dict[str, Any]:
-        """Return the hooks of these events, by event."""
+        """Return the hooks for these events, by event name."""
         kept = [each for each in events if self.stop or each not in {"Stop", "AfterAgent"}]
         return {event: [_hook(_OF_CLAUDE.get(event, ""))] for event in kept if self.reminders}
 
@@ -64,7 +64,7 @@ def _hook(matcher: str) -> dict[str, Any]:
 
 
 # Claude Code defers the tools of a server unless it is told not to. Codex sends its first request
-# without a server that is still starting, unless it is required.
+# without the tools of a server that is still starting, unless the server is required.
 _AT_ONCE = {"alwaysLoad": True, "required": True, "startup_timeout_sec": 60}
 
 
@@ -86,7 +86,8 @@ def _claude(plugin: Plugin) -> dict[str, Any]:
 
 
 def _loosely(server: Mapping[str, Any]) -> dict[str, Any]:
-    # These hosts check arguments by the schema: a strict one would refuse what intake repairs.
+    # These hosts check arguments against the schema. With a strict schema they would refuse what
+    # intake repairs.
     return {**server, "args": [*server["args"], "--lenient"]}
 
 
@@ -122,7 +123,7 @@ HOSTS: dict[str, Callable[[Plugin], dict[str, Any]]] = {
     "qwen": _qwen,
     "opencode": _opencode,
 }
-"""The forms of the folder by host: a function that returns its files as JSON values or texts."""
+"""For each host, the function that returns the files of its folder as JSON values or texts."""
 
 
 def _command() -> str:

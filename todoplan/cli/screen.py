@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-_FORCING = {"FORCE_COLOR", "TTY_COMPATIBLE"}  # variables that have rich treat a pipe as a terminal
+_FORCING = {"FORCE_COLOR", "TTY_COMPATIBLE"}  # variables that make rich treat a pipe as a terminal
 _WORTH_A_BAR = 1_000_000
 _AT_ONCE = 500
 
 
 def today() -> date:
-    """Return the date at the place of the user, by which tasks are overdue."""
+    """Return the user's local date, which decides whether a task is overdue."""
     return datetime.now().astimezone().date()
 
 
@@ -64,7 +64,7 @@ class Screen:
 
     @property
     def is_plain(self) -> bool:
-        """Whether stdout is certainly no terminal: nothing in the environment says otherwise."""
+        """Whether stdout is not a terminal, and no variable makes rich treat it as one."""
         return self._out is None and not sys.stdout.isatty() and not _FORCING & {*os.environ}
 
     @property
@@ -150,7 +150,7 @@ def _console(*, is_error: bool) -> "Console":
 
 
 def write_files(files: Mapping[Path, str], screen: Screen) -> int:
-    """Write texts into files, whose folders are made if they are missing; return the exit code."""
+    """Write the texts into the files, create missing folders, and return the exit code."""
     try:
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """
-The commands that serve plans, to agents and in a browser, and those that set an agent up.
+The commands that serve plans to agents and in a browser, and the command for an agent's hooks.
 
-The servers need an extra, which is imported when they run.
+The servers need packages of an extra, which are imported only when a server runs.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ _WAITING = (
 @attrs.frozen
 class Served:
     """
-    The options of what `todoplan mcp` serves.
+    The options that say what `todoplan mcp` serves.
 
     The plan is kept in the JSON file `file`, or else in the store at `place`. `run` is the command
     that verifies a task with a check.
@@ -84,7 +84,7 @@ class Served:
         if not task.check:
             return None
         environment = {**os.environ, "TODOPLAN_TASK": task.id, "TODOPLAN_CHECK": task.check}
-        # stdin and stdout are those of the protocol.
+        # The server uses its own stdin and stdout for the protocol.
         ran = subprocess.run(  # noqa: S603 - the person's own command
             shlex.split(self.run or ""),
             env=environment,
@@ -123,8 +123,8 @@ def serve(
         msg = f"give a file or --store {served.place.store}, not both"
         raise PlanError(msg)
     if served.hooks:
-        # Copilot CLI starts the servers of a plugin in the plugin's folder, and other hosts in that
-        # of the project, which is their own.
+        # Copilot CLI starts the servers of a plugin in the plugin's folder. Other hosts start them
+        # in the project's folder, in which the host itself runs.
         with suppress(OSError):
             os.chdir(f"/proc/{os.getppid()}/cwd")
     asyncio.run(_serving(served, address, port if http else None, screen))
@@ -143,7 +143,7 @@ def _serving(
         FileStore(served.file) if served.file else served.place.store_itself(screen.complain)
     )
     if served.hooks:
-        # An agent may not start without its servers: the first call tells what is wrong.
+        # An agent might not start if its server failed here. So the first call reports errors.
         return _with_hooks(served, store, screen)
     # A damaged file or a bad id must fail here and not in the client's first call.
     store.load(served.plan_id)

@@ -1,9 +1,9 @@
 """
-`todoplan replay --otlp`: recordings as the spans that a traced toolbox would have written.
+`todoplan replay --otlp`: sends recordings as the spans that a traced toolbox would have written.
 
 A recording is one trace: a span for the agent's run with the planning calls and the tasks as its
-children, at the recorded times. They are sent over HTTP, as OTLP with protobuf. This module needs
-the extra "otlp", and is imported only when it is asked for.
+children, at the recorded times. The spans are sent over HTTP, as OTLP with protobuf. This module
+needs the extra "otlp", and is imported only for the option `--otlp`.
 """
 
 from time import time_ns
@@ -28,7 +28,7 @@ _REFUSED = {"refused_call", "cancelled_call"}
 
 
 class SpanPrinter:
-    """Sends each replay to an endpoint at its end."""
+    """Sends the spans of each replay to an endpoint when the replay is complete."""
 
     def __init__(self, endpoint: str, screen: Screen) -> None:
         self._endpoint, self._screen = endpoint, screen

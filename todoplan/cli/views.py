@@ -151,18 +151,18 @@ def _kept(named: Path | str, store: PlanStore, plan_id: str | None) -> Plan:
 
 
 # -------- changes --------
-# Changes of a plan as lines for people: journal entries, and the difference of two revisions.
+# Changes of a plan as lines for people: journal entries, and the differences between two revisions.
 
 
 _NAME = 24
 _VALUE = 60
-_MOST = 12  # an import that replaces a list may set thousands
+_MOST = 12  # an import that replaces a list may set thousands of fields
 _IN_PHRASES = frozenset({"status", "blocks", "claim", "claims", "failed_attempts"})
 
 
 def log_lines(journal: Sequence[Entry], last: int, width: int | None) -> Iterator[Text]:
     """
-    Yield the lines of the last entries of a complete journal.
+    Yield lines for the last entries of a journal, of which `last` is the number.
 
     Each entry has its revision, time, actor, command, a phrase for each change, and the fields
     that it set with their old and new values.
@@ -389,7 +389,8 @@ class LivePlan:
     """
     The rich renderable of a plan. Rich renders it again when the terminal is resized.
 
-    `changes` are the last changes: the time and the actor, and the phrases, cleaned.
+    `changes` are the last changes: for each, a text with its time and actor, and its phrases, all
+    cleaned.
     """
 
     def __init__(
