@@ -2,7 +2,8 @@
 Property tests for plan behaviour: Hypothesis strategies, state machines, and two test suites.
 
 `todoplan.testing.strategies` draws plans, commands, tool arguments (also broken ones) and more.
-`find_counterexample` finds a change on which a rule of your own and your law disagree.
+`find_counterexample` finds a change on which a rule of your own and its law disagree; the law is a
+second function that you write.
 `PlanMachine` and `ToolMachine` compare your agent loop, rules or tool set with todoplan's own
 `decide`, step by step. `todoplan.testing.adapters` tests an adapter, `todoplan.testing.stores` a
 store. All of these are loaded lazily.

@@ -54,12 +54,12 @@ def _part(parts: Mapping[str, object], name: str) -> str:
 
 
 def clipped(text: str, most: int = _LONGEST) -> str:
-    """Return a text; if it is too long, its beginning and its length."""
+    """Return the text, or its beginning and its length if it is longer than `most`."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
 def contrast(found: object, wanted: object) -> tuple[str, str]:
-    """Return both values as texts. Long ones start shortly before the first difference."""
+    """Return both values as texts. Long texts start shortly before the first difference."""
     return _cut(repr(found), repr(wanted))
 
 

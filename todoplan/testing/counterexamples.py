@@ -1,9 +1,9 @@
 """
 Find a change on which a rule of your own and your law disagree.
 
-A rule is checked by `decide` itself, so a second opinion is needed: the law, which says what the
-rule is for. Both are functions of a `Change`. Hypothesis draws short histories of commands near
-what the two read, each step decided under the rule, and shrinks the first disagreement.
+The law is a second function of a `Change`. It says what the rule is for, because `decide` only
+applies the rule and cannot judge it. Hypothesis draws short histories of commands that vary what
+rule and law read, decides each command under the rule, and shrinks the first disagreement.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class Counterexample:
     """
     A change on which a rule and a law disagree. Its `str` is a report of several lines.
 
-    `found` is the disagreement in a sentence, `step` the command, `before` and `after` the plan
-    around it. `history` has the steps that make `before` of an empty plan, without those that the
-    rule refused.
+    `found` is a sentence about the disagreement, `step` has the command, `before` and `after` are
+    the plans before and after it. `history` has the steps that lead from an empty plan to
+    `before`; steps that the rule refused are left out.
     """
 
     found: str
@@ -97,8 +97,8 @@ def find_counterexample(
     and the law does not, or one at which either of them raises an error. With `exact`, it is also a
     change that the rule refuses and the law accepts.
 
-    `policy` has other rules that hold as well. `settings` are Hypothesis's; by default 2,000
-    histories are drawn, of at most 8 commands each. Earlier plans are not restored.
+    `policy` has further rules to apply. `settings` are Hypothesis's; by default 2,000 histories are
+    drawn, of at most 8 commands each. No command restores an earlier plan.
 
         found = find_counterexample(Rule("two_each", two_each), at_most_two)
         assert found is None, found
@@ -107,11 +107,11 @@ def find_counterexample(
         RuleNeverFiredWarning: the rule objected to nothing, so the search says little about it.
 
     Raises:
-        PlanError: the law returned something else than True or False.
+        PlanError: the law returned something other than True or False.
     """
     trial = _Trial(rule, law, policy, exact)
     chosen = settings or hypothesis.settings(max_examples=_EXAMPLES, deadline=None)
-    phases = {*chosen.phases} - {Phase.explain}  # which would draw more, and print to nobody
+    phases = {*chosen.phases} - {Phase.explain}  # it would draw more examples, for nobody
     chosen = hypothesis.settings(chosen, database=None, phases=phases)
     try:
         return hypothesis.find(_searches(trial), lambda found: found is not None, settings=chosen)
@@ -132,9 +132,9 @@ class _Trial:
 
     def decide(self, plan: Plan, step: Step) -> tuple[Change | None, bool, str]:
         """
-        Return the change if it is accepted, whether the rule refuses it, and the disagreement.
+        Return the change, whether the rule refuses it, and a text about the disagreement or "".
 
-        Without a disagreement the text is empty.
+        The change is `None` if the law was not asked.
         """
         self.decided += 1
         rule, law = self._rule.name, getattr(self._law, "__name__", repr(self._law))
@@ -196,7 +196,7 @@ def _searches(draw: DrawFn, trial: _Trial) -> Counterexample | None:
 
 @st.composite
 def _steps(draw: DrawFn, near: Near, plan: Plan, refused: Command | None) -> Step:
-    # What was refused is tried again in other ways: the gaps of a rule are near to where it holds.
+    # A refused command is tried again in other ways: a rule's gaps are near what it refuses.
     command = (
         near.again(draw, plan, refused) if refused and draw(_AGAIN) else near.command(draw, plan)
     )

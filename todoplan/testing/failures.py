@@ -1,6 +1,6 @@
 """
-The message of a failed check: its name, the law that it tests, the last exchanges, and what else
-can be done about it.
+The message of a failed check: its name, the law that it tests, the last exchanges, and possibly a
+remedy.
 
 A conversation through a framework is long, and the reader of a failure needs its end. So the end is
 a note on the error. The whole conversation is the error's attribute `conversation`, which the
@@ -38,7 +38,7 @@ class TellsFailures:
         return ()
 
     def remedy(self) -> str:
-        """Return what can be done about a failure if the tested thing is right, or ""."""
+        """Return what to do about a failure if the tested code is right, or ""."""
         return ""
 
 

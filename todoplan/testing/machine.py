@@ -2,7 +2,7 @@
 State machines that compare your rules, tool set or agent loop with todoplan's own `decide`.
 
 Hypothesis draws steps and runs each through your code and through `decide`. A difference is shrunk
-to the fewest steps, and the failure prints the plan before and after each. Ten lines are enough:
+to the fewest steps, and the failure prints the plan before and after each step. For example:
 
     class LoopMachine(PlanMachine):
         def __init__(self):
@@ -114,13 +114,13 @@ def outcome(before: Plan, answer: Answer) -> Outcome:
 
 
 class _TestCase:
-    """Gives each machine a test case that warns of rules of the user's own which never objected."""
+    """Gives each machine a test case that warns if a rule of the user's own never objected."""
 
     def __get__(self, _: object, machine: type[_Machine]) -> Any:
         return _test_case(machine)
 
 
-@lru_cache  # as in Hypothesis: settings are assigned to it
+@lru_cache  # as in Hypothesis, because users assign settings to the class
 def _test_case(machine: type[_Machine]) -> Any:
     base: Any = super(_Machine, machine).TestCase
 
@@ -153,7 +153,7 @@ class _Machine(RuleBasedStateMachine):
         super().__init__()
         self.plan = Plan()
         self.latest = Outcome(self.plan)
-        """What came of the last step."""
+        """The outcome of the last step."""
         self.used: set[str] = set()
         self.events: list[Event] | None = []
         self._versions: list[tuple[Plan, int, tuple[Task, ...]]] = [(self.plan, 0, ())]
@@ -364,8 +364,8 @@ class ToolMachine(_Machine):
     Runs tool calls, well-formed and broken, through `call` and through a `Toolbox`.
 
     The result of a broken call must equal that of the well-formed call that it means, or be a
-    refusal. `breaks` names the ways in which calls are broken. Remove those that your framework
-    never passes on, such as those that are `raw`.
+    refusal. `breaks` names the ways in which calls are broken. Remove the breaks that your
+    framework never passes on, such as breaks that are `raw`.
     """
 
     toolset: ToolSet = TODOS
@@ -440,9 +440,10 @@ def warn_of_silence(rules: Iterable[str], run: str) -> None:
 @lru_cache(maxsize=16)
 def counting(policy: Policy) -> tuple[Policy, Counter[str]]:
     """
-    Return the policy with checks that count the changes to which a rule objected, by its name.
+    Return the policy with counting checks, and the counts.
 
-    Only rules of the user's own are counted. Equal policies share the counts.
+    A count says to how many changes a rule of the user's own objected, by the rule's name. Other
+    rules are not counted. Equal policies share the counts.
     """
     own = own_rules(policy)
     fired = Counter({each.name: 0 for each in own})
@@ -461,7 +462,7 @@ def own_rules(policy: Policy) -> tuple[Rule, ...]:
 def _counted(own: Rule, fired: Counter[str]) -> Check:
     def check(change: Change) -> Iterable[Problem]:
         found: Any = own.check(change)
-        # What is no answer is refused where the rule is judged.
+        # A result that is not iterable is refused by `decide`, which reads it.
         if isinstance(found, Iterable):
             found = tuple(found)
         fired[own.name] += bool(found)
@@ -524,7 +525,7 @@ def differences(plan: Plan, wanted: Plan, *, times: bool) -> Iterator[str]:
     """
     Yield the differences between a plan and the wanted one, in sentences.
 
-    Compared are the tasks and the derived facts: edges at both ends, children, counts, ready tasks.
+    It compares the tasks and the derived facts: edges at both ends, children, counts, ready tasks.
     """
     ids, wanted_ids = [task.id for task in plan], [task.id for task in wanted]
     if ids != wanted_ids:

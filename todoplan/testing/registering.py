@@ -2,7 +2,7 @@
 Register the strategies with Hypothesis, so that `st.from_type(Plan)` and the like work.
 
 Hypothesis calls `register` when it is imported, through the entry point `hypothesis`; importing our
-strategies also calls it. Only the core's classes are imported then; a strategy is built when its
+strategies also calls it. `register` imports only the core's classes; a strategy is built when its
 type is first drawn. Hypothesis may be in the middle of its own import, so it is imported as late as
 possible.
 """

@@ -291,7 +291,7 @@ def _broken(_: Task) -> Finding:
 
 @needs(Capability.VERIFIER)
 class Evidence(Checks):
-    """Two tasks in progress that have a check, and a verifier."""
+    """Completing tasks that have a check, with a verifier. Two tasks are in progress."""
 
     def _harness(
         self,
@@ -638,7 +638,7 @@ def _garden() -> Plan:
 
 
 # -------- bad_arguments --------
-# Arguments broken as models break them, and texts that attack their reader.
+# Arguments broken in the ways in which models break them, and hostile texts.
 
 
 _STEP = {"subject": "Dig"}
@@ -683,7 +683,7 @@ _SPECIAL: dict[tuple[str, str], Capability] = {
     LONG_NUMBER: Capability.LONG_NUMBERS,
     DEEP_TEXT: Capability.DEEP_TEXTS,
 }
-"""Texts that some frameworks cannot take, with the capability to do so."""
+"""Calls that some frameworks cannot take, each with the capability that it needs."""
 
 NO_JSON: dict[str, tuple[str, str]] = {
     # lobehub#13817: the output limit, five blind retries, 487,000 tokens.
@@ -980,7 +980,7 @@ class FurtherTurns(_Guided):
 
     @needs(Capability.THOUGHTS)
     def test_an_answer_beside_thoughts_is_one(self) -> None:
-        """A text next to thoughts is a final answer."""
+        """A text that the model sends together with thoughts is a final answer."""
         answer = ModelTurn(text="It is dug.", thoughts="All is dug.")
         self._asks(2, changes("1", status="completed"), answer, settings=_SILENT, subjects=["Dig"])
 
@@ -1133,7 +1133,7 @@ class Others(Checks):
 
     @needs(Capability.EDITS, Capability.LISTED)
     def test_what_a_person_closed_stays_closed(self) -> None:
-        """A line that equals that of the session's previous list changes nothing."""
+        """A line that is the same as in the session's previous list changes nothing."""
         harness = self._edited()
         harness.run(*[writes("Dig", "Lay")] * 3, says())
         self._has_the_edit(harness)
@@ -1248,7 +1248,7 @@ def _answered(outcome: Outcome) -> None:
 
 
 class Mistakes(Checks):
-    """Refused calls, calls that are hard to parse, and texts that attack."""
+    """Refused calls, calls that are hard to parse, and hostile texts."""
 
     @_each(_REFUSED)
     def test_a_refusal_comes_back(self, call: tuple[str, object]) -> None:
@@ -1283,7 +1283,7 @@ class Mistakes(Checks):
         A value that is not a list of todos is not read as a list that omits the other tasks (law
         17).
         """
-        # Repaired to a list of one entry, each of these emptied a plan of three open tasks.
+        # When they were repaired to a list of one entry, each emptied a plan of three open tasks.
         harness = self.harness(TODOS)
         harness.run(writes(*_BEDS), says())
         for guess in _GUESSES:
@@ -1302,7 +1302,7 @@ class Mistakes(Checks):
     @pytest.mark.parametrize("toolset", [TASKS, TODOS], ids=["tasks", "todos"])
     def test_the_catalogue_is_read_alike(self, toolset: ToolSet) -> None:
         """For every break of the catalogue, the replies are the expected ones."""
-        # Only as raw text can a number be too long for Python to read.
+        # A number can be too long for Python to read only in raw text.
         raw = declares(self, Capability.RAW_ARGUMENTS, Capability.LONG_NUMBERS)
         whole = not declares(self, Capability.BROKEN_TEXTS)
         deep = declares(self, Capability.DEEP_TEXTS)
@@ -1327,7 +1327,7 @@ class Mistakes(Checks):
     @needs(Capability.TEXT_ARGUMENTS)
     def test_arguments_that_were_cut_off_change_nothing(self) -> None:
         """Truncated arguments are refused; their brackets are not closed for them."""
-        # Closed, half a list would be a shorter list and look as if the other tasks were removed.
+        # With closed brackets, half a list would look as if the other tasks had been removed.
         outcome = self.harness().run(_DIG, turn(NO_JSON["cut off"]), says())
         same([task.subject for task in outcome.plan], ["Dig"], "the tasks")
 

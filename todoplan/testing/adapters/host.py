@@ -55,10 +55,10 @@ QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
 
 # LangChain's own limit is 9,999. A run whose model is asked again and again must end here.
 _EXTRA_REQUESTS = 30
-# If a framework runs sessions one after the other, they never meet at the barrier. That is no
-# failure.
+# How long a session waits at the barrier for another. In a framework that runs sessions one after
+# the other they never meet, which is not a failure.
 _PARTNER_SECONDS = 1.0
-# What a run that was cancelled at its time limit may take to end.
+# How long a run may take to end after it was cancelled at its time limit.
 _CANCEL_SECONDS = 1.0
 
 T = TypeVar("T")
@@ -617,12 +617,12 @@ def broken_runs(
     return _run(st.lists(fitting | arguments(toolset), min_size=1, max_size=2))
 
 
-# Python's limit is 1,000 levels, frames of functions among them.
+# Python's recursion limit is 1,000 levels, including the frames of functions.
 DEEPEST = "[" * 1_000
 
 
 def _sent(call: Call) -> Call:
-    """Return a call whose arguments are an object, or a text otherwise."""
+    """Return the call with its arguments as JSON text, unless they are an object or a text."""
     given = call.arguments
     sent = given if isinstance(given, dict | str) else json.dumps(given)
     return Call(call.name, sent)
@@ -665,7 +665,7 @@ class Expected:
 
 
 def expected(setup: Setup, plan: Plan, run: Run) -> Expected:
-    """Return what the function-calling adapter makes of a plan in a run."""
+    """Return the plan and the replies that the function-calling adapter gives for a run."""
     replies: dict[str, Reply] = {}
     for turn in run:
         answered = openai_chat.answer(setup.toolbox, plan, _message(turn), at=setup.clock())
@@ -883,11 +883,11 @@ class _BlockedError(BaseException):
 @contextmanager
 def interrupting(seconds: float) -> Iterator[None]:
     """
-    Interrupt what takes longer, by a signal: also what blocks the thread.
+    Interrupt the block by a signal after some seconds, even if it blocks the thread.
 
-    Signals reach the main thread alone, and Windows has no SIGALRM; otherwise nothing is done. A
-    run is not moved to another thread for that, because objects of a framework may belong to the
-    thread that made them, such as a connection to SQLite.
+    Outside the main thread, which alone receives signals, and on Windows, which has no SIGALRM,
+    nothing is interrupted. The run is not moved to another thread instead, because objects of a
+    framework, such as a connection to SQLite, may belong to the thread that made them.
     """
     if current_thread() is not main_thread() or not hasattr(signal, "SIGALRM"):
         yield
@@ -897,7 +897,7 @@ def interrupting(seconds: float) -> Iterator[None]:
         raise _BlockedError
 
     handler = signal.signal(signal.SIGALRM, interrupt)
-    # Every second again: a framework may catch the first one.
+    # The signal is repeated every second, because a framework may catch the first one.
     timer = signal.setitimer(signal.ITIMER_REAL, seconds, 1)
     try:
         with suppress(_BlockedError):
@@ -933,7 +933,7 @@ class Checks(TellsFailures):
         return [f"run {n}, {each}" for n, one in enumerate(told, 1) for each in one.exchanges()]
 
     def remedy(self) -> str:
-        """Return which capabilities may be taken out, those that were needed last first."""
+        """Return which capabilities may be removed, beginning with the one needed last."""
         named = [f"{each.name} ({each})" for each in reversed(self.needed)]
         advice = "if the framework cannot do that, take the capability out of `capabilities`: "
         return advice + ", or ".join(named) if named else ""
@@ -1028,7 +1028,7 @@ class Harness:
     def _hung(self, talk: Transcript) -> str:
         lines = [clipped(line) for each in talk.exchanges()[-1:] for line in each.splitlines()]
         head = f"the run took longer than {self.checks.time_limit:g} seconds (`time_limit`):"
-        # Otherwise the check names the capabilities.
+        # If capabilities are needed, the check's failure names them.
         if not self.checks.needed:
             lines.append("no capability stands for that: every adapter has to answer it")
         return "\n  ".join([head, *lines])
@@ -1057,8 +1057,8 @@ class Harness:
 
     def numbered(self, *runs: Sequence[ModelTurn]) -> tuple[Run, ...]:
         """Return the runs with an id for each call, unique within this harness."""
-        # Most frameworks run the calls of a turn in parallel; without knowledge of turns their
-        # order is open.
+        # Most frameworks run the calls of a turn in parallel. An adapter that knows no turns cannot
+        # keep their order.
         singly = Capability.TURNS not in self.checks.capabilities
         return numbered(runs, self._numbers, singly=singly)
 

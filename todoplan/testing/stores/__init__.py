@@ -28,7 +28,7 @@ suite returns Python code that opens the store:
 A failure shows what was expected and what the store did, followed by the law that it broke.
 
 To read the code, start with `checks` (the laws), then `appends` (what they append) and `harness`
-(makes a test of a law, and runs it in threads for a `Store` and in tasks for an `AsyncStore`).
+(makes a test of each law, and runs it in threads for a `Store`, in tasks for an `AsyncStore`).
 """
 
 from todoplan.lazy import listing

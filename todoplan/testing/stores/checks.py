@@ -233,7 +233,7 @@ class Concurrent(Checks):
     @law
     async def test_one_of_several_appends_wins(self, harness: Harness) -> None:
         """Of several parallel appends at the same revision, exactly one is accepted and stored."""
-        # Several peers lose updates because they read, compare and write in three steps.
+        # Several other systems lose updates because they read, compare and write in three steps.
         handles, done = [harness.store, await harness.again()], list[Append]()
 
         async def bid(store: AsyncStore, made: Append) -> bool:
@@ -433,7 +433,7 @@ class Holding(Checks):
 
     @law
     async def test_who_holds_a_plan_is_alone(self, harness: Harness) -> None:
-        """Of several that lock a plan in parallel, each sees what the previous one has appended."""
+        """If callers lock a plan in parallel, each sees what the previous one has appended."""
         stores = await _holding(harness)
 
         async def work(number: int) -> None:
@@ -479,8 +479,8 @@ class Holding(Checks):
     @law
     async def test_an_append_with_a_key_happens_once(self, harness: Harness) -> None:
         """
-        Repeated with the same key, through any handle, an append adds nothing and returns the first
-        result.
+        An append that is repeated with the same key, through any handle, adds nothing and returns
+        the first result.
         """
         # Of 54 writers that were killed, 4 to 13 had appended without the caller receiving the
         # result.
@@ -668,7 +668,7 @@ class Claiming(Checks):
     @law
     async def test_who_lost_a_claim_changes_nothing(self, harness: Harness) -> None:
         """
-        After its lease has expired and another worker has the task, the earlier holder is refused.
+        A worker is refused once its lease has expired and another worker has claimed its task.
         """
         late, other = await harness.planners("a")
         await _begin(late, 1)
@@ -739,7 +739,7 @@ class _Holder:
 
 
 async def refused_after_a_stop(script: str, planner: AsyncPlanner, times: int) -> int:
-    """Return how often a holder was refused that was stopped until another worker had its task."""
+    """Stop a holder until another worker has its task; return how often the holder is refused."""
     holder, refused = _Holder(script, times), 0
     try:
         for _ in range(times):
@@ -904,7 +904,7 @@ class Watching(Checks):
     @law
     async def test_a_watcher_sees_every_entry_once(self, harness: Harness) -> None:
         """A watcher sees every entry once and in order, whichever handle wrote it."""
-        # A queue of notifications loses what arrives while nobody listens.
+        # A queue of notifications loses entries that arrive while nobody listens.
         handles = [harness.store, await harness.again()]
         made = _chain(_WATCHED)
         wanted, seen = entries_of(made), list[Any]()
@@ -923,7 +923,7 @@ class Watching(Checks):
 
     @law
     async def test_a_wait_ends_with_a_change(self, harness: Harness) -> None:
-        """A wait ends when the plan is at another revision, and returns whether it is."""
+        """A wait returns True as soon as the plan has changed, or False when its time is over."""
         other = await harness.again()
         waits = getattr(harness.handles[0], "wait_for_change", None)
         if waits is None:

@@ -222,7 +222,7 @@ class Checks:
         """
         Return another handle on the data of a store, as another process would open.
 
-        By default the same store, for data that exist only in the object.
+        By default it is the same store, for data that exist only in the object.
         """
         return store
 
@@ -250,8 +250,8 @@ class Checks:
         try:
             await law(Harness(self, handles, self.runner.as_async(first)))
         finally:
-            # By identity: a store that cannot be reopened is its own second handle, and is closed
-            # once.
+            # Compared by identity: a store that cannot be reopened is its own second handle, and
+            # must be closed only once.
             for handle in {id(handle): handle for handle in handles}.values():
                 await self.runner.value(self.close(handle))
 
@@ -284,7 +284,7 @@ class Harness:
 
 
 def law(check: Callable[[Any, Harness], Work[None]]) -> Callable[[Any], None]:
-    """Make a test of a law, which runs on one new store."""
+    """Turn a law into a test that runs the law on one new store."""
 
     def test(self: Checks) -> None:
         self.hold(lambda harness: check(self, harness))
@@ -295,12 +295,13 @@ def law(check: Callable[[Any, Harness], Work[None]]) -> Callable[[Any], None]:
 def drawn(
     examples: SearchStrategy[T],
 ) -> Callable[[Callable[[Any, Harness, T], Work[None]]], Callable[[Any], None]]:
-    """Make a test of a law, which runs on a new store for each drawn example."""
+    """Turn a law into a test that runs the law on a new store for each drawn example."""
 
     def decorate(check: Callable[[Any, Harness, T], Work[None]]) -> Callable[[Any], None]:
         def test(self: Checks) -> None:
-            # Defined inside the test: the settings belong to the subclass, and Hypothesis objects
-            # to one `@given` method that several classes inherit (differing_executors).
+            # `every` is defined inside the test, because the settings belong to the subclass, and
+            # Hypothesis objects if several classes inherit one `@given` method
+            # (differing_executors).
             @self.drawing
             @given(examples)
             def every(example: T) -> None:
@@ -314,7 +315,7 @@ def drawn(
 
 
 def _named(test: Callable[[Any], None], check: Any) -> Callable[[Any], None]:
-    """Return the test with the name of the law. A failure has the law as a note."""
+    """Return the test under the name of the law, with the law as a note on each failure."""
 
     def noting(self: Checks) -> None:
         try:

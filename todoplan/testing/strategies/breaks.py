@@ -39,7 +39,7 @@ OMITTED: Any = object()
 Expected = Literal["taken", "repaired", "guessed", "refused", "ruled"]
 Given = dict[str, Any]
 Pair = tuple[Any, Any]
-"""What is sent, and what it means."""
+"""The arguments or value as sent, and the arguments or value meant."""
 
 _Make = Callable[[DrawFn, Tool, Plan], Pair]
 _Fits = Callable[[Tool, Plan], bool]
@@ -130,7 +130,7 @@ def _add(  # noqa: PLR0913 - the fields of a break
 
 
 def _tool(expected: Expected, about: str, fits: _Fits) -> Callable[[_Make], _Make]:
-    """Declare a break whose function makes both from a tool and a plan."""
+    """Declare a break whose function makes the pair from a tool and a plan."""
 
     def declare(make: _Make) -> _Make:
         _add(make, expected, about, make, fits, raw=False)
@@ -145,7 +145,7 @@ _SpoilText = Callable[[DrawFn, Given], str]
 def _text(
     expected: Expected, about: str, fits: _Fits | None = None
 ) -> Callable[[_SpoilText], _SpoilText]:
-    """Declare a break of the call's JSON text. Without `fits`, it has at least one argument."""
+    """Declare a break of the call's JSON text. Without `fits`, the call has an argument."""
 
     def declare(spoil: _SpoilText) -> _SpoilText:
         def make(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
@@ -197,7 +197,7 @@ def _values(  # noqa: PLR0913 - the first five say what every break says
     here: _Here = lambda _: True,
     sparse: bool = False,
 ) -> None:
-    """Declare a break of one value: pairs of the value sent for a field, and the value it means."""
+    """Declare a break of one value: `pairs` has values to send and what each means."""
 
     def spoil(draw: DrawFn, spot: Spot, given: Given, plan: Plan) -> Pair:
         bad, good = draw(st.sampled_from(pairs(spot.field, plan) if callable(pairs) else pairs))
@@ -298,7 +298,7 @@ def _truncated(draw: DrawFn, given: Given) -> str:
 
 
 def _ends_open(text: str) -> bool:
-    """Return whether more than the last brace is missing, which alone is repaired."""
+    """Return whether more than the last brace is missing (only a last brace is repaired)."""
     try:
         json.loads(text + "}")
     except ValueError:
@@ -356,7 +356,7 @@ def _too_large(_: DrawFn, given: Given) -> str:
 # -------- lists --------
 
 
-# One more than `InputLimits.items`.
+# One entry more than `InputLimits.items` allows.
 _MANY = 1_001
 # When these were read as a list of one or none, each emptied a plan and the reply was ok (law 17).
 _NO_LISTS = (
@@ -497,7 +497,7 @@ def _wrapped_too_deep(_: DrawFn, __: Spot, given: Given, ___: Plan) -> Pair:
 
 @_spot("refused", "more arguments beside a wrapper")
 def _wrapper_siblings(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
-    # Whichever half were used, the other would be silently lost.
+    # If one half were used, the other would be silently lost.
     return {draw(st.sampled_from(_WRAPPERS)): given, "because": "I think so"}, None
 
 
@@ -648,7 +648,8 @@ _values(
 )
 
 
-# llxprt#1341. A rule decides: silently resetting one of them would say what nobody meant.
+# llxprt#1341. A rule decides: if one entry were silently reset, the plan would say what nobody
+# meant.
 @_spot("ruled", "two entries in progress", Kind.STATUS, here=lambda field: field.lenient)
 def _two_started(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
     title = spot.outer.items[0].name
@@ -737,7 +738,7 @@ def _waiting(tool: Tool, task_id: str, blocker: str) -> Given:
     return {way[0].name: [inner]} if way else inner
 
 
-# AgentScope and pydantic-ai-todo accept this and the next.
+# AgentScope and pydantic-ai-todo accept this break and the next one.
 @_tool("refused", "a task that is to wait for itself", lambda tool, _: bool(_owned(tool)))
 def _self_edge(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
     task_id = draw(st.sampled_from([task.id for task in plan] or ["1"]))

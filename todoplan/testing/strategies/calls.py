@@ -134,7 +134,7 @@ def _value(field: Field, ids: list[str], within: str | None = None) -> SearchStr
 def _entry(field: Field, ids: list[str], within: str) -> SearchStrategy[Any]:
     shown = {inner.name: inner for inner in field.items if not inner.hidden}
     values = {name: _value(inner, ids) for name, inner in shown.items()}
-    # The schema of such an entry is the value alone: the set `lean` writes titles.
+    # An entry with a single field is that field's value: the tool set `lean` writes titles.
     if len(shown) == 1 and not within:
         return next(iter(values.values()))
     needed = {name for name, inner in shown.items() if inner.required or name == within}
@@ -144,7 +144,7 @@ def _entry(field: Field, ids: list[str], within: str) -> SearchStrategy[Any]:
     )
 
 
-# Other tools: a call of theirs must not count as showing the plan.
+# Tools that do not plan: a call of one must not count as showing the plan.
 _OTHERS = ("search", "read_file")
 _ANSWERS = st.sampled_from(["", "a", "On it.", "Done."])
 

@@ -78,7 +78,7 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
 
 
 def _of_fields(kind: type, given: Mapping[str, SearchStrategy[Any]]) -> SearchStrategy[Any]:
-    """Draw values of a class of ours by the names of its fields."""
+    """Draw instances of a class of ours; `given` has a strategy for each of its fields."""
     return st.builds(kind, *(given[field.name] for field in attrs.fields(kind)))
 
 
@@ -144,7 +144,7 @@ def updates() -> SearchStrategy[UpdateTask]:
     given |= {"task_id": any_ids(), "subject": st.just(UNSET) | texts()}
     given["fence"] = st.none() | FENCES
     given["parent"] = st.just(UNSET) | st.none() | any_ids()
-    names = [field.name for field in attrs.fields(UpdateTask)]  # others than fields change edges
+    names = [field.name for field in attrs.fields(UpdateTask)]  # the other names change edges
     return st.builds(UpdateTask, **{name: given.get(name, ends) for name in names})
 
 
@@ -405,7 +405,7 @@ def _move(draw: DrawFn, plan: Plan) -> UpdateTask:
 
 
 def _finish(draw: DrawFn, plan: Plan) -> Command:
-    """Draw the completion of one or several open tasks; a creation if there are none."""
+    """Draw the completion of one or several open tasks, or a creation if no task is open."""
     left = [task.id for task in plan if task.status in OPEN]
     if not left:
         return _creation(draw, plan)
@@ -482,7 +482,7 @@ def _claim(draw: DrawFn, plan: Plan) -> ClaimTask:
 
 
 def _hold(draw: DrawFn, plan: Plan) -> Command:
-    """Draw a command of the owner of a claim; a new claim if there is none."""
+    """Draw a command of the owner of a claim, or a new claim if no task is claimed."""
     held = [task for task in plan if task.claim]
     if not held:
         return _claim(draw, plan)
@@ -496,7 +496,7 @@ def _agree(draw: DrawFn, _: Plan) -> Command:
 
 
 def delete(draw: DrawFn, plan: Plan) -> Command:
-    """Draw the deletion of a task that nobody has claimed; a claim if there is none."""
+    """Draw the deletion of a task that nobody has claimed, or a claim if all tasks are claimed."""
     # A claimed task must not be removed, nor an ancestor of one together with its descendants.
     free = [task for task in plan if task.claim is None]
     if not free:
@@ -520,7 +520,8 @@ def _batch(draw: DrawFn, plan: Plan) -> Batch:
 
 
 _Make = Callable[[DrawFn, Plan], Command]
-# All parts are drawn for the plan before the batch, so none may remove what a later one names.
+# All parts are drawn for the plan before the batch, so no part may remove a task that a later part
+# names.
 _HARMLESS: SearchStrategy[_Make] = st.sampled_from([_creation, _move_free, _edit, _find, _agree])
 # Commands that need no existing task.
 _FIRST: SearchStrategy[_Make] = st.sampled_from([_creation, _list, rewritten, indented, _agree])

@@ -1,8 +1,8 @@
 """
 Commands near a rule: they vary what the rule reads, and leave the rest at its default.
 
-What a check or a law reads is taken from its code: the task fields and statuses that it names, and
-the texts and numbers in it. Functions of the user's that it calls are read too. So a rule that
+The code of a check or a law shows what it reads: the task fields and statuses that it names, and
+the texts and numbers in it. Functions of the user's that it calls are searched too. So a rule that
 compares `task.metadata.get("risk")` with "high" meets tasks with and without that key and value,
 and a rule with a limit of 3 meets plans of 3, 4 and 5 tasks.
 """
@@ -62,7 +62,7 @@ _Make = Callable[[DrawFn, Plan], Command]
 
 @attrs.frozen
 class Focus:
-    """What some functions read: task fields, statuses, and the texts and numbers in their code."""
+    """The task fields and statuses that functions read, and the texts and numbers in their code."""
 
     names: frozenset[str]
     texts: tuple[str, ...]
@@ -70,14 +70,14 @@ class Focus:
 
     @property
     def most(self) -> int:
-        """The number of tasks that a plan needs for the rule to count past its numbers."""
+        """The number of tasks that a plan needs to exceed every number in the rule."""
         counts = [int(number) for number in self.numbers if 0 < number <= _LARGEST]
         return max([_FEW, *(count + 2 for count in counts)])
 
 
 @lru_cache(maxsize=32)
 def focus_of(*subjects: Rule | Callable[..., Any]) -> Focus:
-    """Return what these rules, laws and other functions read."""
+    """Return the focus of rules, laws and other functions."""
     names: set[str] = set()
     texts: dict[str, None] = {}
     numbers: dict[float, None] = {}
@@ -171,7 +171,7 @@ class Near:
         return make(draw, plan)
 
     def again(self, draw: DrawFn, plan: Plan, refused: Command) -> Command:
-        """Draw another way to what was refused: with another command before or after it."""
+        """Draw a batch of a refused command and another command, before or after it."""
         other = self.command(draw, plan)
         pair = draw(st.permutations([refused, other]))
         return Batch(tuple(pair))
@@ -199,7 +199,7 @@ class Near:
 
     def _create_several(self, draw: DrawFn, plan: Plan) -> CreateTasks:
         above = {task.id: containers(plan, task.parent) for task in plan}
-        if draw(st.booleans()):  # what a limit counts are tasks that are alike
+        if draw(st.booleans()):  # a limit counts tasks that are alike
             alike = self._task(draw, above, 1)
             return CreateTasks((alike,) * draw(st.integers(1, self._most)))
         items: list[CreateTask] = []
@@ -266,7 +266,7 @@ def _values_of(name: str, focus: Focus, people: SearchStrategy[str]) -> SearchSt
 
 @lru_cache(maxsize=32)
 def near(*subjects: Rule | Callable[..., Any]) -> Near:
-    """Return what draws commands near these rules, laws and other functions."""
+    """Return a `Near`, which draws commands near these rules, laws and other functions."""
     return Near(focus_of(*subjects))
 
 
@@ -275,7 +275,7 @@ def commands_near(draw: DrawFn, plan: Plan, *subjects: Rule | Callable[..., Any]
     """
     Draw commands on a plan that vary what these rules and laws read, and little else.
 
-    Their code is read for task fields, statuses, texts and numbers, also that of functions which
-    they call. Most commands are legal but for rules; some are not.
+    The code of the rules and laws, and of functions that they call, is searched for task fields,
+    statuses, texts and numbers. Most commands can be refused by rules only; some are wrong anyway.
     """
     return near(*subjects).command(draw, plan)

@@ -1,5 +1,5 @@
 """
-Texts and ids. Ordinary ones are short, recur, and shrink to "a" and "1". Hostile ones attack the
+Texts and ids. Ordinary ones are short, recur, and shrink to "a" and "1". Hostile texts attack the
 program that shows them, and are listed by the kind of attack.
 """
 
