@@ -45,7 +45,7 @@ __all__ = ["make_delta", "make_snapshot", "show_plan"]
 __dir__ = listing(__all__)
 
 KEY = "plan"
-"""The key of the state, unless another is given."""
+"""The default key in the state."""
 
 ACTIVITY = "PLAN"
 """The type of an activity message that has a plan."""
@@ -62,8 +62,8 @@ def make_snapshot(
     Return the event that has the whole plan.
 
     Without `message_id` it is a snapshot of the agent's state, with the plan under `key`. Such an
-    event replaces all of the state, so `state` has the other keys of it. With `message_id` it is a
-    snapshot of an activity message with this id; the state is not touched.
+    event replaces the whole state, so pass the state's other keys as `state`. With `message_id` it
+    is a snapshot of an activity message with this id, and does not change the state.
 
     Raises:
         CodecError: a task holds a value that JSON cannot represent.
@@ -79,12 +79,12 @@ def make_delta(
     was: Plan, now: Plan, *, key: str = KEY, message_id: str | None = None
 ) -> StateDeltaEvent | ActivityDeltaEvent:
     """
-    Return the event that turns plan `was` at the client into plan `now`.
+    Return the event that changes the client's plan from `was` to `now`.
 
-    `key` and `message_id` are those of the snapshot.
+    `key` and `message_id` must be those of the snapshot.
 
     Raises:
-        CodecError, PlanError: as of `make_snapshot`.
+        CodecError, PlanError: see `make_snapshot`.
     """
     require(was, Plan)
     require(now, Plan)

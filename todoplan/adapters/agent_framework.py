@@ -2,17 +2,17 @@
 Plans in Microsoft's Agent Framework: `pip install 'todoplan[agent-framework]'`.
 
 `Planning` is a context provider that gives the agents of a session the tools, the prompt and the
-guidance, and `make_tools` returns the tools of a planning alone.
+guidance, and `make_tools` returns only the tools.
 
 The plan is in the state of the `AgentSession`, or in a store. `plan_of_state` and `history_of` read
 the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
 
 The plan and the session's record are in the provider's part of `AgentSession.state`, which
-`AgentSession.to_dict` saves. During a run they are also in a session in memory, which is opened
-from the state when the run begins.
+`AgentSession.to_dict` saves. During a run, a session in memory has them too; it is read from the
+state when the run begins.
 
-The framework checks a call's arguments against the schema, and refuses what the toolbox would
-repair. So a middleware in front of that check answers the calls of the planning tools.
+The framework checks a call's arguments against the schema, and refuses arguments that the toolbox
+would repair. So a middleware answers the calls of the planning tools before this check.
 """
 
 from __future__ import annotations
@@ -91,19 +91,19 @@ class Planning(BasePlanning, ContextProvider):
 
     `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
     aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is the instruction that the model reads with the tools; the tool set's unless
-    given, and "" for none. With a `store` the plan is kept there under the id of the session, or
-    under `plan_id` for a plan that several sessions share.
+    `system_prompt` is the instruction about the tools, by default the tool set's; "" adds none.
+    With a `store`, the plan is kept there under the id of the session, or under `plan_id` for a
+    plan that several sessions share.
 
     Raises:
         PlanError: an argument has the wrong type.
     """
 
     def prepare(self) -> None:
-        """Begin without a run."""
+        """Set up the planning, at first without runs."""
         ContextProvider.__init__(self, KEY)
-        # Held by the run alone, so that one that failed is over as well: the framework keeps the
-        # middleware of the last run.
+        # Only the run itself refers to its middleware, so that a failed run is removed too. The
+        # framework keeps the middleware of the last run.
         self._runs: WeakValueDictionary[str, SessionContext] = WeakValueDictionary()
         self._tools = make_tools(self)  # for all runs: making them takes longer than a call
 
@@ -112,10 +112,11 @@ class Planning(BasePlanning, ContextProvider):
         self, session: AgentSession, *, is_edit: bool = False
     ) -> AsyncGenerator[AsyncSession]:
         """
-        Lend the session that is saved in a state, and then save it.
+        Yield the session that is saved in a state, and then save it.
 
         Raises:
-            PlanError: it is for an edit, while a run goes on and no store keeps the plan.
+            PlanError: the session is needed for an edit while a run is active, and no store keeps
+                the plan.
         """
         if is_edit and self.store is None and session.session_id in self._runs:
             self.refuse_edit_beside("a run of this session", "edit it after the run")
@@ -151,7 +152,7 @@ class Planning(BasePlanning, ContextProvider):
         self._runs.pop(session.session_id, None)
 
     async def answer(self, call: Call, session: AgentSession | None) -> str:
-        """Answer a call that stands by itself: there is no run of this planning."""
+        """Answer a single call outside a run of this planning."""
         if session is None:
             return "There is no session, and so no plan: run the agent with session=."
         async with self.lent(session) as opened:
@@ -172,7 +173,9 @@ class _Run:
 
 
 class _Guided(ChatMiddleware):
-    """Puts the reminder at the tail of one request, and asks again after an early answer."""
+    """
+    Adds the reminder to the end of one request, and asks the model again after an early answer.
+    """
 
     def __init__(self, run: _Run) -> None:
         self._run = run
@@ -184,7 +187,7 @@ class _Guided(ChatMiddleware):
         run.is_new = False
         context.messages = _reminded(own, request.text)
         await call_next()
-        # A stream, or else a response. What is given on is a stream that goes on with the next one.
+        # A stream or a response. A stream is passed on as one that continues with the next stream.
         found: Any = context.result
         if context.stream:
             parts = self._streamed(found, context, call_next, request, own)
@@ -263,9 +266,9 @@ def _call(content: Content) -> Call:
 
 
 def _conversation(messages: Sequence[Message]) -> list[neutral.Message]:
-    """Return the messages of a request as guidance reads them."""
+    """Convert the messages of a request for guidance."""
     contents = [each for message in messages for each in message.contents]
-    # A result has no name of its own.
+    # A result does not have the tool's name.
     names = {each.call_id: each.name or "" for each in contents if each.type == "function_call"}
     return [_read(message.contents, str(message.role), names) for message in messages]
 
@@ -289,7 +292,7 @@ def _read(
 
 
 def _is_error(result: Content) -> bool:
-    # The framework has no mark for what was refused, so it is recognised by its text.
+    # The framework does not mark refusals, so they are recognised by their text.
     return bool(result.exception) or is_error_text(str(result.result))
 
 
@@ -339,7 +342,7 @@ def history_of(session: AgentSession) -> tuple[Entry, ...]:
     Return the journal in a session's state, at most the latest 50 entries.
 
     Raises:
-        CodecError: as in `plan_of_state`.
+        CodecError: see `plan_of_state`.
         PlanError: the argument is not a session.
     """
     return history_in_slot(require(session, AgentSession).state.get(KEY))
@@ -352,7 +355,7 @@ async def seed_plan(
     Replace the tasks of a session's plan by those of `plan`; ids that were used are not reused.
 
     Raises:
-        PlanError: as of `edit_plan`.
+        PlanError: see `edit_plan`.
     """
     async with _editing(planning, session) as opened:
         await opened.seed(plan, actor=actor)
@@ -372,7 +375,7 @@ async def edit_plan(
     The default policy is that of the toolbox. `actor` is the author of the change, for the journal.
 
     Raises:
-        PlanError: an argument has the wrong type; or a run of the session goes on, and no store
+        PlanError: an argument has the wrong type; or a run of the session is active, and no store
             keeps the plan.
     """
     async with _editing(planning, session) as opened:
@@ -389,7 +392,7 @@ async def undo_plan(
     from the latest 50 entries.
 
     Raises:
-        PlanError: as of `edit_plan`; or the journal does not say what was before the change.
+        PlanError: see `edit_plan`; or the plan before the change does not follow from the journal.
     """
     async with _editing(planning, session) as opened:
         return await opened.undo(actor=actor)

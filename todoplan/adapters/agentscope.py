@@ -7,16 +7,18 @@ arguments of `Agent` for both tools and guidance. The plan is kept in the agent'
 AgentScope's own tasks: `plan_of_state` and `history_of` read it, `seed_plan`, `edit_plan` and
 `undo_plan` set and change it, and `repair` checks and corrects a list that was written by hand.
 
-AgentScope's interfaces watch `state.tasks_context`, so the plan's tasks stand there. What these
-have no field for (next id, revision, approval, the latest entries of the journal) stands in
-`state.middle_context` under one key, with the session's record. Both are saved with the state.
-`TaskStore` makes a store of one plan of this. With a `store`, the plan lives there instead: the
-state keeps the record and the plan's id, and AgentScope's list is published after each step.
+AgentScope's interfaces watch `state.tasks_context`, so the plan's tasks are stored there. Values
+for which these tasks have no field (next id, revision, approval, the latest journal entries) are
+stored in `state.middle_context` under one key, together with the session's record. Both are saved
+with the state. `TaskStore` presents them as a store with one plan. If a `store` is given, it keeps
+the plan instead: the state then has the record and the plan's id, and AgentScope's list is updated
+after each step.
 
-Anyone may change the list itself at any time, in place. So each look at the plan compares the tasks
-with how they were left, and what differs becomes an entry of the journal, without an actor. Tasks
-are written in place, and only where they differ. A task whose id is no number gets one and keeps
-the old id in its metadata (`original_id`): a host still finds it, and the model may go on using it.
+Anyone may change AgentScope's list in place at any time. So each time the plan is read, the tasks
+are compared with how we left them, and a difference becomes a journal entry without an actor. Tasks
+are written in place, and only where they differ. A task whose id is not a number gets a number, and
+its old id is kept in its metadata (`original_id`): a host still finds the task, and the model may
+go on using the old id.
 
 The tools that write are marked as not safe for concurrent calls. So AgentScope runs the calls of a
 turn in order, and each call sees the changes of the previous one. The context contains the whole
@@ -135,7 +137,7 @@ __dir__ = listing(__all__)
 
 KEY, STORED, PENDING, SEAL = "todoplan", "stored", "pending", "seal"
 OUTSIDE = "tasks_context"
-"""The cause of an entry for what others did to the list itself."""
+"""The cause of an entry for changes that others made directly in AgentScope's list."""
 
 _REPAIRS, _ORIGINAL = "untold", "original_id"
 _GUIDANCE_OF_0_2 = "todoplan_guidance"
@@ -147,21 +149,22 @@ logger = logging.getLogger("todoplan")
 
 class Kept(dict[str, Any]):
     """
-    What is saved beside the tasks. In memory it also has the session, the plan that the list shows,
-    how its tasks looked when they were left, and the `names` that tasks had before their ids.
+    The data that is saved beside the tasks. In memory it also has the session, the plan that the
+    list shows, a copy of the tasks as we left them (`mirror`), and the ids that tasks had before
+    (`names`).
 
-    Copied, dumped or pickled it is a plain dict, so that every other state is read anew.
+    A copy, a dump or a pickle of it is a plain dict, so that a copied state is read anew.
     """
 
     planning: Planning | None = None
     session: AsyncSession
     slot: TaskStore | None = None
-    latest: dict[str, Any] | None = None  # the data of the entry that the list was last changed by
+    latest: dict[str, Any] | None = None  # the data of the entry for the list's last change
     is_new_run = False
 
     def __init__(self, saved: dict[str, Any]) -> None:
         super().__init__(saved)
-        # The host says when a task was made: that is read, and never written over.
+        # The host sets the time when a task was made. It is read, and never overwritten.
         self.plan, self.mirror = Plan(), Mirror(_made, "created_at")
         self.names: dict[str, str] = {}
 
@@ -170,19 +173,21 @@ class Kept(dict[str, Any]):
 
     def write(self, theirs: list[TheirTask], plan: Plan, ids: Sequence[str] | None = None) -> None:
         """
-        Make the list that of a plan. `ids` are those of the only tasks in which they may differ.
+        Write a plan to the list. If `ids` are given, only these tasks may differ.
 
         Raises:
-            CodecError: a task holds what JSON cannot. The list is left as it was.
+            CodecError: a task has a value that JSON cannot represent. The list is not changed.
         """
         changed = plan if ids is None else map(plan.__getitem__, ids)
         items = list(map(task_to_agentscope, changed))
         self.mirror.write(theirs, items, whole=ids is None)
         self.plan = plan
-        self.pop(SEAL, None)  # of the tasks before: the end of the reply notes the next
+        self.pop(SEAL, None)  # it was for the old tasks: the end of the reply sets a new one
 
     def save(self, state: AgentState, plan: Plan) -> None:
-        """Save the session's record as it is now; publish the plan, if a store keeps it."""
+        """
+        Save the session's current record; if a store keeps the plan, write the plan to the list.
+        """
         theirs = state.tasks_context.tasks
         if self.slot is None:
             is_current, is_known = self.mirror.is_current(theirs), SEAL in self or len(self.plan)
@@ -197,12 +202,12 @@ class Kept(dict[str, Any]):
                 self.write(theirs, plan)
             elif changed:
                 self.write(theirs, plan, changed)
-        # Where others wrote since, only the slot can say what.
+        # If others have written since, only the slot knows what they changed.
         is_behind = self.slot and self.session.state.revision not in {None, self.plan.revision}
         self[SESSION] = self.session.record if is_behind else record_to_data(self.session.state)
 
     def repairs(self) -> list[str]:
-        """Return what was repaired, a line each, and forget it."""
+        """Return the repairs that were not reported yet, one line each, and forget them."""
         lines = self.pop(_REPAIRS, [])
         return list(map(str, lines)) if isinstance(lines, list) else []
 
@@ -214,13 +219,13 @@ def _made(data: dict[str, Any]) -> TheirTask:
 
 
 def sum_of(theirs: Sequence[TheirTask]) -> str:
-    """Return a sum that another list has not."""
+    """Return a checksum of the tasks."""
     text = json.dumps(list(map(_plain, theirs)), sort_keys=True, default=str)
     return sha256(text.encode()).hexdigest()[:16]
 
 
 def _plain(task: TheirTask) -> dict[str, Any]:
-    # An application's subclass of `Task` may have fields of its own: they are let be.
+    # An application's subclass of `Task` may have fields of its own, which are ignored.
     return {name: value for name, value in task.__dict__.items() if name in _NAMES}
 
 
@@ -230,7 +235,8 @@ class TaskStore:
 
     Raises:
         PlanError: the tasks are no plan and can be repaired in more than one way.
-        CodecError: a task holds what no plan can, or what is kept beside them is damaged.
+        CodecError: a task has a value that no plan can have, or the data beside the tasks is
+            damaged.
     """
 
     never_waits, plan_id = True, SLOT
@@ -246,21 +252,21 @@ class TaskStore:
         if self.loaded is not None:
             left = self.loaded
         elif plan != Plan():
-            # The journal does not say how the list was left. Of an edit since then is known only
-            # that there was one, so it counts as a revision that nobody has seen.
+            # The journal does not say how we left the list. If it was edited since, the edit is
+            # unknown, so it counts as one revision that nobody has seen.
             left = attrs.evolve(plan, revision=plan.revision + is_edited)
             self.loaded, self._begun = None if is_edited else plan, (beginning(left, LOADED),)
         kept.plan = left
         self._settle(plan)
 
     def load(self, plan_id: str) -> Plan:  # noqa: ARG002 - there is one plan
-        """Return the plan that the list is."""
+        """Return the plan that the list represents."""
         if not self._kept.mirror.is_current(self.state.tasks_context.tasks):
             self._settle(self._read())
         return self._kept.plan
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:  # noqa: ARG002 - same
-        """Return the entries that lead to the plan, the one that they begin with first."""
+        """Return the entries that lead to the plan, beginning with the entry of the loaded plan."""
         return (*self._begun, *self._journal[self._first :])
 
     def history(self) -> tuple[Entry, ...]:
@@ -279,26 +285,30 @@ class TaskStore:
         # Another thread may edit the plan meanwhile (`edit_plan`).
         with self._lock:
             theirs = self.state.tasks_context.tasks
-            # What others did to the list since `load` is not written over. Elsewhere in the list
-            # the next `load` finds it.
+            # Changes that others made to these tasks since `load` must not be overwritten. The next
+            # `load` finds their changes to other tasks.
             if not self._kept.mirror.is_current(theirs, ids):
                 self._settle(self._read())
             if self._kept.plan.revision != expected:
                 return False
-            # First what may be refused: an entry that JSON cannot hold is then not kept either.
+            # Converted first, because this may fail: an entry that JSON cannot represent is not
+            # kept.
             written = [*map(entry_to_data, entries)]
             self._kept.write(theirs, plan, ids)
             self._note(entries, written)
             return True
 
     def _read(self) -> Plan:
-        """Return the plan that the tasks are, repaired where there is one way to do it."""
+        """
+        Return the plan that the tasks represent, repaired where there is only one way to do so.
+        """
         kept, theirs = self._kept, self.state.tasks_context.tasks
         beside = {name: kept[name] for name in _HEAD if name in kept}
         read = read_agentscope({"tasks": list(map(_plain, theirs)), KEY: beside})
         tasks, repairs = repaired_list(read.tasks, read.next_id)
         named = [
-            # An id that stood twice keeps its first task: only what is no number was a host's name.
+            # A number that occurs twice stays with its first task. Only an id that is not a number
+            # was given by a host and is kept as the original id.
             task
             if task.id == old.id or number_of(old.id)
             else task.but(metadata={_ORIGINAL: old.id, **task.metadata})
@@ -313,7 +323,7 @@ class TaskStore:
         return plan
 
     def _settle(self, plan: Plan) -> None:
-        """Make an entry of what others did to the list, and write what was repaired."""
+        """Record the changes that others made to the list as an entry, and write the repairs."""
         events, after = changes_between(self._kept.plan, plan)
         self._kept.write(self.state.tasks_context.tasks, after)
         self._kept.names = names_in(after)
@@ -322,7 +332,9 @@ class TaskStore:
         self._note(entries, [*map(entry_to_data, entries)])
 
     def _note(self, entries: Sequence[Entry], written: list[dict[str, Any]]) -> None:
-        """Keep entries, which are also given as data, and what the tasks have no field for."""
+        """
+        Save entries, given as objects and as data, and the values without a field in the tasks.
+        """
         kept = self._kept
         self._journal += entries
         kept[JOURNAL] = with_lines(kept.get(JOURNAL), map(to_text, written))
@@ -338,16 +350,16 @@ def _as_left(
     journal: Sequence[Entry], revision: object, next_id: object
 ) -> tuple[Plan | None, tuple[Entry, ...], int]:
     """
-    Return the plan that a saved list was left as, the entry to begin with if it is not in the
-    journal, and the place in the journal from where entries lead to the plan; `None` if the journal
-    does not lead to what was saved.
+    Return the plan as we left it in a saved list, the first entry if it is not in the journal, and
+    the index in the journal from which entries lead to the plan. The plan is `None` if the journal
+    does not lead to the saved revision.
     """
     for start in starts(journal):
         begun: tuple[Entry, ...] = ()
         if first := start.entries:
             then = attrs.evolve(start.plan, revision=journal[first - 1].revision)
             begun = (beginning(then, LOADED),)
-        # In 0.2 what others did to the list itself was no entry: its revision is missing.
+        # 0.2 made no entry for changes in the list itself, so their revisions are missing.
         with suppress(CodecError):
             left = follow(Plan(), (*begun, *journal[first:]))
             if (left.revision, left.next_id) == (revision, next_id):
@@ -356,15 +368,16 @@ def _as_left(
 
 
 def names_in(tasks: Iterable[Task] | Iterable[TheirTask]) -> dict[str, str]:
-    """Return the ids of tasks by the names that they had before."""
+    """Return the ids of tasks by their original ids."""
     originals = ((task.metadata.get(_ORIGINAL), task.id) for task in tasks)
     return {name: task_id for name, task_id in originals if isinstance(name, str)}
 
 
 class Planning(BasePlanning):
     """
-    How sessions reach their plans: the state itself, or `store`, under `plan_id` or the session's
-    id. `actor` is whose calls they are. The other arguments are those of every adapter.
+    The plans of all sessions: in the agents' states, or in `store`, under `plan_id` or the
+    session's id. `actor` is the agent's name in the journal. The other arguments are those of every
+    adapter.
 
     Raises:
         PlanError: an argument has the wrong type.
@@ -376,15 +389,15 @@ class Planning(BasePlanning):
 
     async def session(self, state: AgentState) -> AsyncSession:
         """
-        Return the session of a state. A list that it had before it got a store is handed over.
+        Return the session of a state. A list from before a store was used is moved to the store.
 
         Raises:
-            PlanError: the session had a list, and the store has another plan; or a store keeps the
-                plan, and none is given here; or as of `TaskStore`.
-            CodecError: as of `TaskStore`.
+            PlanError: the session had a list, and the store has another plan; a store keeps the
+                plan, and none is given here; or see `TaskStore`.
+            CodecError: see `TaskStore`.
         """
         kept = kept_in(state)
-        if kept.planning is self and kept.slot is not None:  # what nearly every call comes to
+        if kept.planning is self and kept.slot is not None:  # the usual case
             kept.slot.state = state
             return kept.session
         await done_awaited(self._handed_over(state, AsyncPlanner))
@@ -392,10 +405,10 @@ class Planning(BasePlanning):
 
     def planner(self, state: AgentState) -> Planner:
         """
-        Return a planner for the plan of a state, as `session` finds it.
+        Return a planner for the plan of a state, which `session` uses too.
 
         Raises:
-            PlanError, CodecError: as of `session`; or the store is an asynchronous one.
+            PlanError, CodecError: see `session`; or the store is asynchronous.
         """
         done_at_once(self._handed_over(state, Planner))
         if self.store is not None or kept_in(state).slot is None:
@@ -409,10 +422,10 @@ class Planning(BasePlanning):
 
     def session_in(self, state: AgentState) -> AsyncSession:
         """
-        Return the session of a state in which nothing is to be handed over.
+        Return the session of a state from which no list has to be moved to a store.
 
         Raises:
-            PlanError, CodecError: as of `session`.
+            PlanError, CodecError: see `session`.
         """
         kept, store, plan_id = kept_in(state), cast("Any", self.store), self._id_of(state)
         if store is not None and kept.get(STORED) != plan_id:
@@ -437,7 +450,7 @@ class Planning(BasePlanning):
             record = _new_record(state, kept.plan)
         given: dict[str, Any] = {"clock": self.clock, "verify": self._verify}
         planner = AsyncPlanner(store, plan_id, toolbox=self.toolbox, **given)
-        # In a team a session has a name of its own, and keeps the fencing tokens of its claims.
+        # In a team, a session is an actor of its own and keeps the fencing tokens of its claims.
         actor = state.session_id if self.actor is None and self.toolbox.toolset.team else self.actor
         given = {"settings": self.settings, "actor": actor, "slot": kept.slot}
         kept.planning, kept.session = self, AsyncSession(planner, record, **given)
@@ -446,7 +459,9 @@ class Planning(BasePlanning):
     def _handed_over(
         self, state: AgentState, planner: Callable[..., Any]
     ) -> Generator[Callable[[], Any], bool, None]:
-        """Hand a list that the session had to the store: as the session knows it, then as it is."""
+        """
+        Move the session's list to the store: first as the session knows it, then as it is now.
+        """
         if self.store is None or STORED in kept_in(state):
             return
         record, before, plan_id = PLAIN.session_in(state).state, kept_in(state), self._id_of(state)
@@ -464,9 +479,9 @@ class Planning(BasePlanning):
             )
             raise PlanError(msg, plan_id=plan_id)
         state.middle_context[KEY] = made = Kept({STORED: plan_id})
-        if begun:  # else a list that was cleared is given up
+        if begun:  # otherwise the list is empty, and is dropped
             record, made[_REPAIRS] = before.session.state, before.repairs()
-            # The first plan that was handed over is the one that the session knows.
+            # The session knows the first of `plans`, which is revision 1 in the store.
             revision = None if record.revision is None else 1
             record = attrs.evolve(record, revision=revision, turn=None, asked=None, behind=None)
             made[SESSION] = record_to_data(record)
@@ -474,7 +489,7 @@ class Planning(BasePlanning):
 
 
 def _record_of_0_2(state: AgentState, kept: Kept, seen: object) -> Record:
-    """Return the record of a session that 0.2 saved: what it had seen it has listed."""
+    """Return the record of a session that 0.2 saved. All tasks that it has seen count as listed."""
     memory = dict(state.middle_context.get(_GUIDANCE_OF_0_2, {}))
     kept.update({PENDING: memory.pop(PENDING)} if PENDING in memory else {})
     fences = record_from_data({**_EMPTY, "fences": kept.get("fences", {})}).fences
@@ -487,7 +502,7 @@ def _record_of_0_2(state: AgentState, kept: Kept, seen: object) -> Record:
 
 
 def _new_record(state: AgentState, plan: Plan) -> Record:
-    """Return a new record: the session has listed what its model wrote with AgentScope's tools."""
+    """Return a new record. Tasks that the model wrote with AgentScope's tools count as listed."""
     own = set()
     for call in (call for each in state.context for call in each.get_content_blocks("tool_call")):
         with suppress(ValueError, AttributeError):
@@ -497,7 +512,7 @@ def _new_record(state: AgentState, plan: Plan) -> Record:
 
 
 def kept_in(state: AgentState) -> Kept:
-    """Return what is kept beside the tasks of a state."""
+    """Return the data beside the tasks of a state."""
     kept = state.middle_context.get(KEY)
     if not isinstance(kept, Kept):
         state.middle_context[KEY] = kept = Kept(kept if isinstance(kept, dict) else {})
@@ -509,7 +524,7 @@ def refuse_stored(state: AgentState) -> None:
     Raise if a store keeps the plan of a state.
 
     Raises:
-        PlanError: it does; says where the plan is.
+        PlanError: a store keeps the plan; the message says where.
     """
     if (plan_id := kept_in(state).get(STORED)) is not None:
         msg = (
@@ -520,7 +535,7 @@ def refuse_stored(state: AgentState) -> None:
 
 
 PLAIN = Planning(Toolbox(task_tools("snake"), AGENTSCOPE))
-"""What holds for a state by itself, and for tools without any argument."""
+"""The planning for a state without an agent, and for tools without arguments."""
 
 
 # -------- tools --------
@@ -965,7 +980,7 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
 
 
 def _reached(given: object) -> tuple[AgentState, Planning]:
-    """Return a state, or that of an agent, and how the agent's tools reach their plan."""
+    """Return the given state, or the agent's, and the `Planning` of the agent's tools."""
     if not isinstance(given, Agent):
         return require(given, AgentState, "an AgentState, or the agent that has it"), PLAIN
     tools = [tool for group in given.toolkit.tool_groups for tool in group.tools]
@@ -976,7 +991,7 @@ def _reached(given: object) -> tuple[AgentState, Planning]:
 
 @contextmanager
 def _opened(given: object) -> Iterator[tuple[TaskStore | None, Planner]]:
-    """Yield a planner for the plan of a state or an agent, and then save what came of it."""
+    """Yield a planner for the plan of a state or an agent, and then save the plan."""
     state, planning = _reached(given)
     planner = planning.planner(state)
     kept, _ = kept_in(state), planner.plan
@@ -986,13 +1001,13 @@ def _opened(given: object) -> Iterator[tuple[TaskStore | None, Planner]]:
 
 def plan_of_state(state: AgentState | Agent) -> Plan:
     """
-    Return the plan that the tasks of a state, or of an agent's, are, repaired where they need it;
-    of an agent whose tools have a store, the plan there.
+    Return the plan that a state's tasks represent, repaired if necessary. For an agent whose tools
+    have a store, return the plan in the store.
 
     Raises:
-        PlanError: the tasks are no plan and can be repaired in more than one way; this is no state;
-            or a store keeps its plan.
-        CodecError: a task holds what no plan can.
+        PlanError: the tasks are no plan and can be repaired in more than one way; the argument has
+            the wrong type; or a store keeps the plan, and a state was given.
+        CodecError: a task has a value that no plan can have.
     """
     with _opened(state) as (_, planner):
         return planner.plan
@@ -1000,12 +1015,13 @@ def plan_of_state(state: AgentState | Agent) -> Plan:
 
 def history_of(state: AgentState | Agent) -> tuple[Entry, ...]:
     """
-    Return what happened to the plan, oldest first: when, by whom (`actor`; `None`: no name)
-    and by which tool or command (`cause`; "tasks_context": somebody changed the list itself). The
-    state keeps the latest 50 entries, fewer if long; a store keeps all.
+    Return the journal, oldest entry first: when, by whom (`actor`; `None`: no name) and by which
+    tool or command (`cause`) the plan was changed. The cause "tasks_context" means that somebody
+    changed AgentScope's list itself. The state keeps the latest 50 entries, fewer if they are long;
+    a store keeps all.
 
     Raises:
-        PlanError, CodecError: as of `plan_of_state`.
+        PlanError, CodecError: see `plan_of_state`.
     """
     with _opened(state) as (slot, planner):
         return planner.history() if slot is None else slot.history()
@@ -1013,11 +1029,11 @@ def history_of(state: AgentState | Agent) -> tuple[Entry, ...]:
 
 def seed_plan(state: AgentState | Agent, plan: Plan, *, actor: str | None = None) -> None:
     """
-    Make the state's tasks those of a plan; whatever stood there goes. Ids in use go on. Where a
-    store keeps the plan, give the agent.
+    Replace the state's tasks by those of `plan`; ids that were used are not reused. If a store
+    keeps the plan, pass the agent.
 
     Raises:
-        PlanError: this is no state, or no plan; or a store keeps the plan.
+        PlanError: an argument has the wrong type; or a store keeps the plan, and a state was given.
     """
     own, planning = _reached(state)
     require(plan, Plan)
@@ -1026,7 +1042,7 @@ def seed_plan(state: AgentState | Agent, plan: Plan, *, actor: str | None = None
         try:
             plan_of_state(own)
         except (CodecError, PlanError):
-            own.tasks_context.tasks.clear()  # a list that is no plan, and cannot be read
+            own.tasks_context.tasks.clear()  # a list that cannot be read as a plan
     with _opened(state) as (_, planner):
         planner.restore(plan, actor=actor)
 
@@ -1039,14 +1055,14 @@ def edit_plan(
     policy: Policy | None = None,
 ) -> Decision:
     """
-    Carry out a command on the plan, or say why not; `ClearPlan()` clears it.
+    Apply a command to the plan, and return the decision; `ClearPlan()` clears the plan.
 
-    Given the agent, it is judged by the policy of the agent's own tools unless another is given; a
-    state by itself knows of none, and `AGENTSCOPE` holds. It does not know of a store either: where
-    one keeps the plan, give the agent. `actor` is who does it, for the journal.
+    The default policy is that of the agent's tools, or `AGENTSCOPE` if a state is given. If a store
+    keeps the plan, pass the agent, because a state does not have the store. `actor` is the author
+    of the change, for the journal.
 
     Raises:
-        PlanError, CodecError: as of `plan_of_state`; what was given is no policy.
+        PlanError, CodecError: see `plan_of_state`; or the policy has the wrong type.
     """
     with _opened(state) as (_, planner):
         return planner.apply(command, actor=actor, policy=policy)
@@ -1054,11 +1070,12 @@ def edit_plan(
 
 def undo_plan(state: AgentState | Agent, *, actor: str | None = None) -> Decision:
     """
-    Take the last change of the plan back that still stands, whoever made it; again, the one before
-    it. A state goes back as far as its journal says what the plan was.
+    Undo the last change of the plan that is not undone yet, by any actor. Repeated calls undo
+    earlier changes. Without a store, the plan before a change has to follow from the state's
+    journal.
 
     Raises:
-        PlanError, CodecError: as of `edit_plan`.
+        PlanError, CodecError: see `edit_plan`.
     """
     with _opened(state) as (_, planner):
         return planner.undo(actor=actor)
@@ -1066,16 +1083,16 @@ def undo_plan(state: AgentState | Agent, *, actor: str | None = None) -> Decisio
 
 def repair(state: AgentState | Agent) -> tuple[str, ...]:
     """
-    Fix the state's task list in place, and return what was repaired, in words; () if it was fine.
-    For lists that were seeded or imported, before an agent runs.
+    Repair the state's task list in place, and return a text for each repair. Use it for lists that
+    were seeded or imported, before an agent runs.
 
-    Ids that are no numbers or stand twice get new ones, edges are noted at both of their tasks,
-    those that lead nowhere are dropped, and a task without a subject gets one.
+    Ids that are not numbers or occur twice are replaced, edges are entered at both of their tasks,
+    edges to missing tasks are dropped, and a task without a subject gets one.
 
     Raises:
-        PlanError: what can be repaired in more than one way: a cycle, edges that name an id which
-            stands twice. `data["problems"]` holds every fault. The list is left as it was.
-        CodecError: a task holds what no plan can. The list is left as it was.
+        PlanError: a fault can be repaired in more than one way: a cycle, or edges to an id that
+            occurs twice. `data["problems"]` has every fault. The list is not changed.
+        CodecError: a task has a value that no plan can have. The list is not changed.
     """
     own = _reached(state)[0]
     plan_of_state(own)

@@ -2,17 +2,17 @@
 Plans in the Claude Agent SDK: `pip install 'todoplan[claude-agent-sdk]'`.
 
 `attach(options, planning)` returns options with the tools and the guidance of a `Planning`, for
-`query` and `ClaudeSDKClient`. `make_tools` returns the tools alone, for
+`query` and `ClaudeSDKClient`. `make_tools` returns only the tools, for
 `ClaudeAgentOptions(mcp_servers={"plan": make_tools(planning)})`.
 
 Plans are kept in a store, each under the id of its SDK session. `plan_of_state` and `history_of`
 read a plan; `seed_plan`, `edit_plan` and `undo_plan` change it, also while an agent works.
 
 The SDK runs the program of Claude Code and has no state of its own. So the plan is kept in a store,
-under the id of the SDK session, which every hook is told. The tools are an in-process MCP server,
-and the guidance is hooks.
+under the id of the SDK session, which every hook receives. The tools are in an in-process MCP
+server, and guidance consists of hooks.
 
-`todoplan.adapters.mcp.hooks` has the sessions and the hooks, which `todoplan mcp --hooks` has too.
+`todoplan.adapters.mcp.hooks` has the sessions and the hooks; `todoplan mcp --hooks` uses them too.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ __all__ = [
 ]
 __dir__ = listing(__all__)
 
-# Older models are offered these unless they are disallowed. To allow any of them by name would
-# switch all of them on.
+# Claude Code offers these tools to older models unless they are disallowed. Allowing one of them by
+# name would switch on all of them.
 BUILT_IN = ("TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite")
 
 
@@ -60,13 +60,14 @@ class Planning(HostSessions):
     The plans of any number of SDK sessions, for `attach`.
 
     `toolbox` has the tools and their policy, `settings` are those of guidance, `store` keeps the
-    plans (this process's memory unless given), `clock` returns the aware time of a change, and
-    `verify` checks whether a task is done (see `AsyncPlanner`). `system_prompt` is the instruction
-    that the model reads with the tools; the tool set's unless given, and "" for none. A plan has
-    the id of its SDK session, or `plan_id` for a plan that several sessions share.
+    plans (by default in memory), `clock` returns the aware time of a change, and `verify` checks
+    whether a task is done (see `AsyncPlanner`). `system_prompt` is the instruction about the tools,
+    by default the tool set's; "" adds none. A plan has the id of its SDK session, or `plan_id` for
+    a plan that several sessions share.
 
     Raises:
-        PlanError: an argument has the wrong type; or the settings say to raise, which no hook can.
+        PlanError: an argument has the wrong type; or the settings say to raise, which a hook cannot
+            do.
     """
 
     def prepare(self) -> None:
@@ -85,8 +86,8 @@ def make_tools(planning: Planning) -> McpSdkServerConfig:
     """
     Return the tools as an in-process MCP server, for `ClaudeAgentOptions(mcp_servers=...)`.
 
-    Without the hooks of `attach`, the calls do not tell their session: all of them work on the plan
-    `plan_id`, or on the plan "plan" if there is none.
+    Without the hooks of `attach`, calls do not name their session, so all of them work on the plan
+    `plan_id`, by default "plan".
 
     Raises:
         PlanError: the argument is not a `Planning`.
@@ -159,8 +160,8 @@ async def history_of(planning: Planning, session_id: str) -> tuple[Entry, ...]:
     Return the journal of an SDK session's plan, oldest entry first.
 
     Raises:
-        PlanError: as in `plan_of_state`.
-        StoreError: as in `plan_of_state`.
+        PlanError: see `plan_of_state`.
+        StoreError: see `plan_of_state`.
     """
     return await require(planning, Planning).planner(session_id).history()
 
@@ -190,7 +191,7 @@ async def edit_plan(
     Apply a command to the plan of an SDK session, and return the decision.
 
     The default policy is that of the toolbox. `actor` is the author of the change, for the journal.
-    The agent is told at its next hook, also in the middle of a run.
+    The agent's next hook reports the change to the model, even in the middle of a run.
 
     Raises:
         PlanError: an argument has the wrong type.

@@ -2,18 +2,18 @@
 Plans in Google's Agent Development Kit: `pip install 'todoplan[google-adk]'`.
 
 `attach(agent, planning)` returns a copy of an agent with the tools, the prompt and the guidance of
-a `Planning`. `make_tools` returns the tools alone. One planning serves all sessions of a runner.
+a `Planning`. `make_tools` returns only the tools. One planning serves all sessions of a runner.
 
 The plan is in the state of the ADK session, or in a store. `plan_of_state` and `history_of` read
 the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
 
-The plan and the session's record are one JSON text in the state of the ADK session. A text, because
-ADK merges the state changes of parallel calls key by key: a key that one call has removed from a
-dict comes back with another call's change.
+The plan and the session's record are one JSON text in the state of the ADK session. It is a text
+because ADK merges the state changes of parallel calls key by key: a key that one call has removed
+from a dict comes back with another call's change.
 
 ADK stops at the first answer without calls, and none of its callbacks can ask the model again. So
-the model of an attached agent is wrapped. The callback before the model has the state and hands the
-session over to the wrapper, which gets the request alone.
+the model of an attached agent is wrapped. The wrapper receives only the request, so the callback
+before the model, which has the state, passes the session to it.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ class _Run:
     """
     The session during one invocation, and the state that it was read from or written to.
 
-    `of` is ADK's session, which the runner lets go at the end of a run, also of one that failed.
+    `of` refers weakly to ADK's session, which the runner releases at the end of a run, even a
+    failed one.
     """
 
     session: AsyncSession
@@ -98,22 +99,25 @@ class Planning(BasePlanning):
 
     `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
     aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is the instruction that the model reads with the tools; the tool set's unless
-    given, and "" for none. With a `store` the plan is kept there under the id of the ADK session,
-    or under `plan_id` for a plan that several sessions share.
+    `system_prompt` is the instruction about the tools, by default the tool set's; "" adds none.
+    With a `store`, the plan is kept there under the id of the ADK session, or under `plan_id` for a
+    plan that several sessions share.
 
     Raises:
         PlanError: an argument has the wrong type.
     """
 
     def prepare(self) -> None:
-        """Begin without a run."""
+        """Set up the planning, at first without runs."""
         self.guidance = guidance_of(self.toolbox, self.settings)
         self._runs: dict[str, _Run] = {}
         self._asked: dict[int, tuple[LlmRequest, AsyncSession, Request]] = {}
 
     def _run(self, context: CallbackContext | ToolContext) -> _Run:
-        """Return the session of this invocation, read anew if others have written the state."""
+        """
+        Return the run of this invocation; its session is read anew if others have changed the
+        state.
+        """
         text = context.state.get(KEY) or "{}"
         run = self._runs.pop(context.invocation_id, None)
         if run is None or run.text != text:
@@ -124,7 +128,7 @@ class Planning(BasePlanning):
         return run
 
     def works_on(self, session: Session) -> bool:
-        """Return whether a run of this session goes on in this process."""
+        """Return whether a run of this session is active in this process."""
         alive = (run.of() for run in self._runs.values() if not run.is_over)
         ids = (session.app_name, session.user_id, session.id)
         return any(each and (each.app_name, each.user_id, each.id) == ids for each in alive)
@@ -142,7 +146,9 @@ class Planning(BasePlanning):
     async def before_model(
         self, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> None:
-        """ADK's callback: add the reminder that is due, and hand the session to the model."""
+        """
+        ADK's callback: add the reminder that is due, and pass the session to the model's wrapper.
+        """
         is_new = callback_context.invocation_id not in self._runs
         run = self._run(callback_context)
         messages = Conversation(llm_request.contents, _message)
@@ -162,8 +168,8 @@ class Planning(BasePlanning):
             self._save(callback_context, self._run(callback_context))
 
     def asked(self, request: LlmRequest) -> tuple[AsyncSession, Request] | None:
-        """Return the session of a request to the model, once."""
-        # The request is kept with it, because the id of one that is gone may be used again.
+        """Return the session and our record of a request to the model, and forget them."""
+        # The request is kept too, because the id of a deleted object may be used again.
         found = self._asked.pop(id(request), None)
         return found and found[1:]
 
@@ -189,7 +195,7 @@ def _said(text: str) -> types.Content:
 
 
 def _message(content: types.Content) -> Message:
-    """Return a content of a request as guidance reads it."""
+    """Convert a content of a request for guidance."""
     parts = content.parts or []
     text = "".join(part.text or "" for part in parts if not part.thought)
     calls = tuple(part.function_call.name or "" for part in parts if part.function_call)
@@ -204,7 +210,7 @@ def _message(content: types.Content) -> Message:
 
 
 def _answer(response: LlmResponse) -> Message:
-    """Return an answer of the model as guidance reads it."""
+    """Convert an answer of the model for guidance."""
     answer = _message(response.content or types.Content(role="model"))
     finish = response.finish_reason.name if response.finish_reason else ""
     return Message("assistant", answer.text, answer.calls, finish=finish)
@@ -225,11 +231,11 @@ class GuidedModel(BaseLlm):
 
     @property
     def capabilities(self) -> Any:
-        """Those of the model itself."""
+        """The capabilities of the inner model."""
         return self._inner.capabilities
 
     def connect(self, llm_request: LlmRequest) -> Any:
-        """Open a live connection to the model itself: it has no final answers to judge."""
+        """Open a live connection to the inner model, without guidance: it has no final answers."""
         return self._inner.connect(llm_request)
 
     async def generate_content_async(
@@ -284,7 +290,7 @@ class GuidedModel(BaseLlm):
 
 def _whole(first: LlmResponse, last: LlmResponse) -> LlmResponse:
     """
-    Return the answer after the question whether the first one was complete: both, in one content.
+    Merge both answers into one content after the model was asked whether the first was complete.
     """
     answer = _answer(last)
     if not is_final_answer(answer):
@@ -324,7 +330,7 @@ class PlanTool(BaseTool):
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
-        """Answer a call: `{"result": text}`, or `{"error": text}` for what was refused."""
+        """Answer a call: `{"result": text}`, or `{"error": text}` if it is refused."""
         call = Call(self.name, args, tool_context.function_call_id or "")
         return await self._planning.answer(call, tool_context)
 
@@ -354,8 +360,8 @@ def attach(agent: LlmAgent, planning: Planning) -> LlmAgent:
     tools = make_tools(planning)
     taken = {getattr(tool, "name", getattr(tool, "__name__", "")) for tool in agent.tools}
     planning.refuse_taken(f"the agent {agent.name!r}", taken)
-    # The plan's callbacks are the last before the model and the first behind it, so that they see
-    # the request and the answer as they are.
+    # Our callbacks are the last before the model and the first after it, so that they see the
+    # request that is really sent and the answer that was really received.
     before, after = agent.canonical_before_model_callbacks, agent.canonical_after_model_callbacks
     update = {
         "tools": [*agent.tools, *tools],
@@ -409,7 +415,7 @@ async def seed_plan(
 
     Raises:
         PlanError: an argument has the wrong type.
-        Exception: as of `edit_plan`.
+        Exception: see `edit_plan`.
     """
     async with _editing(planning, service, session) as opened:
         await opened.seed(plan, actor=actor)
@@ -431,10 +437,11 @@ async def edit_plan(  # noqa: PLR0913 - where the plan is, and what is done to i
     `actor` is the author of the change, for the journal.
 
     Raises:
-        PlanError: an argument has the wrong type; or a run of the session goes on, and no store
+        PlanError: an argument has the wrong type; or a run of the session is active, and no store
             keeps the plan.
-        Exception: the session service refuses the session because it is not the latest (those of
-            ADK that use a database do): get it again. With a store nothing is written to it.
+        Exception: the session service refuses a session that is out of date (ADK's database
+            services do): get the session again. If a store keeps the plan, nothing is written to
+            the session.
     """
     async with _editing(planning, service, session) as opened:
         return await opened.edit(command, actor=actor, policy=policy)
@@ -450,8 +457,8 @@ async def undo_plan(
     session's earlier events.
 
     Raises:
-        PlanError: as of `edit_plan`; or neither says what was before the change.
-        Exception: as of `edit_plan`.
+        PlanError: see `edit_plan`; or the plan before the change is not found.
+        Exception: see `edit_plan`.
     """
     async with _editing(planning, service, session) as opened:
         earlier = () if opened.slot is None else _earlier(session)
@@ -469,7 +476,7 @@ def _earlier(session: Session) -> list[Start]:
 async def _editing(
     planning: Planning, service: BaseSessionService, session: Session
 ) -> AsyncGenerator[AsyncSession]:
-    """Lend the saved session of a plan that no run works on, and then save it."""
+    """Yield the saved session of a plan for an edit between runs, and then save it."""
     require(planning, Planning)
     require(session, Session, "a session of ADK, as its service returns it")
     if planning.store is None and planning.works_on(session):

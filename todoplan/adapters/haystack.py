@@ -2,21 +2,21 @@
 Plans in Haystack: `pip install 'todoplan[haystack]'`.
 
 `Planning` has the settings, `attach` gives an agent the tools, the prompt and the guidance, and
-`make_tools` returns the tools of a planning alone.
+`make_tools` returns only the tools.
 
-The plan is in the agent's state, which a run returns and takes again, or in a store.
+The plan is in the agent's state, which one run returns and the next run takes, or in a store.
 `plan_of_state` and `history_of` read the state; `seed_plan`, `edit_plan` and `undo_plan` change it
 between runs.
 
 The plan and the session's record are a JSON value in the agent's state, under the key "todoplan": a
-run returns it, and the next run takes it. During a run they are also in a session in memory, which
-is opened from the state when the run begins.
+run returns it, and the next run takes it. During a run, a session in memory has them too; it is
+read from the state when the run begins.
 
-What a hook adds to the messages stays there. So a reminder, and an answer that was sent back, have
-a mark in their metadata, and the hook after the next answer takes them out again.
+Messages that a hook adds stay in the conversation. So reminders, and answers that were sent back,
+are marked in their metadata, and the hook after the next answer removes them.
 
-The tools do not read the plan by `inputs_from_state`: an argument of the model's would replace it.
-Their one parameter is the state itself, and the calls are read from its messages.
+The tools do not get the plan by `inputs_from_state`, because an argument from the model would
+replace it. Their only parameter is the state, and calls are read from the state's messages.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ __all__ = [
 __dir__ = listing(__all__)
 
 KEY = "todoplan"
-"""The key of the agent's state, and of the mark in a message's metadata."""
+"""The key in the agent's state, and the key of the mark in a message's metadata."""
 
 _Calls = Generator[Callable[[], Any], Any, Any]
 
@@ -79,9 +79,10 @@ class _Run:
     """
     One run of an agent, with its `Session` or `AsyncSession`.
 
-    `given` is the value in the state when the run began, `kept` the one that the session was read
-    from or saved as. `request` is the request to the model that is not answered yet, `turn` the
-    message whose planning calls are under way, `replies` those that were not asked for yet.
+    `given` is the value in the state when the run began, and `kept` the value that the session was
+    last read from or saved as. `request` is the unanswered request to the model. `turn` is the
+    message whose planning calls are being answered, and `replies` are the replies to its further
+    calls.
     """
 
     given: Any
@@ -104,19 +105,19 @@ class Planning(BasePlanning):
 
     `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
     aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is appended to the agent's own, and is no template; it is the tool set's unless
-    given, and "" for none. With a `store` the plan is kept there under `plan_id`, and the agent's
-    state has the session's record alone. `Agent.run` wants a store and a verifier that are not
-    awaited.
+    `system_prompt` is appended to the agent's prompt, and is not a template; the default is the
+    tool set's prompt, and "" adds none. With a `store`, the plan is kept there under `plan_id`, and
+    the agent's state has only the session's record. `Agent.run` needs a synchronous store and
+    verifier.
 
-    `state_schema` is what the tools want in the `state_schema` of an agent.
+    `state_schema` has the entries that the tools need in an agent's `state_schema`.
 
     Raises:
         PlanError: an argument has the wrong type, or a store is given without a plan id.
     """
 
     def prepare(self) -> None:
-        """Begin without a run."""
+        """Set up the planning, at first without runs."""
         self.state_schema: dict[str, Any] = {KEY: {"type": dict}}
         self._runs: WeakKeyDictionary[State, _Run] = WeakKeyDictionary()
         self._busy: WeakValueDictionary[object, _Run] = WeakValueDictionary()
@@ -125,10 +126,10 @@ class Planning(BasePlanning):
     @asynccontextmanager
     async def editing(self, state: dict[str, Any]) -> AsyncGenerator[AsyncSession]:
         """
-        Lend the session that is saved in a state, for an edit, and then save it.
+        Yield the session that is saved in a state for an edit, and then save it.
 
         Raises:
-            PlanError: a run that was given this state goes on, and no store keeps the plan.
+            PlanError: a run with this state is active, and no store keeps the plan.
         """
         kept = _kept(state)
         names = id(state.get(KEY)), kept.get(SESSION, {}).get("id")
@@ -141,7 +142,7 @@ class Planning(BasePlanning):
         state[KEY] = opened.to_data()
 
     def _run(self, state: State, opening: Callable[..., Any]) -> _Run:
-        """Return the run that has a state, and its session: a new one if others have written it."""
+        """Return the run of a state; its session is read anew if others have changed the state."""
         kept = state.data.get(KEY)
         run = self._runs.get(state)
         if run is None:
@@ -153,7 +154,7 @@ class Planning(BasePlanning):
         return run
 
     def _driven(self, steps: Callable[[_Run, State], _Calls]) -> tuple[Any, Any]:
-        """Return a function of a state that makes the calls of some steps, and one that awaits."""
+        """Return a synchronous and an asynchronous function of a state that carry out steps."""
 
         def function(state: State) -> Any:
             return done_at_once(steps(self._run(state, opened), state))
@@ -164,7 +165,7 @@ class Planning(BasePlanning):
         return function, async_function
 
     def tools(self) -> list[Tool]:
-        """Return the tools. They have the state, so Haystack carries their calls out in order."""
+        """Return the tools. They take the state, so Haystack carries out their calls in order."""
         function, other = self._driven(self._answer)
         return [
             PlanTool(one.name, one.description, {**one.schema}, function, async_function=other)
@@ -172,7 +173,7 @@ class Planning(BasePlanning):
         ]
 
     def hooks(self) -> dict[str, FunctionHook]:
-        """Return the hooks of an agent, by their points."""
+        """Return the hooks of an agent by hook point."""
         judged = FunctionHook(*self._driven(self._after_model))
         return {
             "before_llm": FunctionHook(*self._driven(self._before_model)),
@@ -183,11 +184,11 @@ class Planning(BasePlanning):
         }
 
     def _before_model(self, run: _Run, state: State) -> _Calls:
-        """Put the reminder at the tail of one request."""
+        """Add the reminder to the end of one request."""
         if run.request is not None:
-            return  # an answer that was sent back stands there, with the reason
+            return  # the messages end with an answer that was sent back, and the reason
         if {*self.toolbox.toolset.tool_names}.isdisjoint(tool.name for tool in state.data["tools"]):
-            return  # this run was given other tools
+            return  # this run has other tools
         messages = Conversation(state.data["messages"], _message)
         run.request = yield partial(run.session.before_model, messages, is_new=run.is_new)
         run.is_new = False
@@ -195,10 +196,10 @@ class Planning(BasePlanning):
             state.set("messages", [_reminder(run.request.text)])
 
     def _after_model(self, run: _Run, state: State) -> _Calls:
-        """Take out what was for one request, and ask again after an early answer."""
+        """Remove messages that were for one request only, and ask again after an early answer."""
         request, run.request, run.turn = run.request, None, None
         if request is None:
-            return  # a tool ends the run, and its call was judged before; or there was no guidance
+            return  # a tool ends the run, and its call was judged already; or there was no guidance
         messages = [each for each in state.data["messages"] if KEY not in each.meta]
         state.data["messages"] = messages
         answer = _message(messages[-1])
@@ -214,7 +215,9 @@ class Planning(BasePlanning):
         PlanClosed(advice.text).on_exit(state, _reminder)
 
     def _answer(self, run: _Run, state: State) -> _Calls:
-        """Return the reply to the next planning call; the first one answers all of its message."""
+        """
+        Return the reply to the next planning call; the first call of a message answers all of them.
+        """
         turn = next(each for each in reversed(state.data["messages"]) if each.tool_calls)
         if run.turn is not turn:
             run.turn, run.replies = turn, iter(())  # if the first call fails, so do the others
@@ -239,7 +242,9 @@ class Planning(BasePlanning):
                 messages[place] = ChatMessage.from_tool(result.result, result.origin, error=True)
 
     def _after_run(self, state: State) -> None:
-        """Note that the run is over, and leave no mark if it was stopped in front of a request."""
+        """
+        Note that the run is over, and remove marked messages if it was stopped before a request.
+        """
         self._runs.pop(state, None)
         messages = [each for each in state.data["messages"] if each.meta.get(KEY) != "reminder"]
         for each in messages:
@@ -252,7 +257,7 @@ def _reminder(text: str) -> ChatMessage:
 
 
 def _message(message: ChatMessage) -> Message:
-    """Return a message as guidance reads it."""
+    """Convert a message for guidance."""
     calls = tuple(each.tool_name for each in message.tool_calls)
     results = tuple(
         ToolResult(each.origin.tool_name, not each.error, each.origin.id or "")
@@ -265,7 +270,7 @@ def _message(message: ChatMessage) -> Message:
 class PlanTool(Tool):
     """A tool of the plan; `make_tools` makes it."""
 
-    # The model's arguments are read from the messages. Here, one named "self" would end the run.
+    # The model's arguments are read from the messages, since one named "self" would raise here.
     def invoke(self, /, **given: Any) -> Any:
         """Answer a call."""
         return super().invoke(state=given.get("state"))
@@ -300,13 +305,13 @@ def attach(agent: Agent, planning: Planning) -> Agent:
     if KEY in agent.state_schema:
         msg = "this agent has a plan already; attach one plan, once"
         raise PlanError(msg)
-    # The plan's hooks are the last before the model and the first behind it, so that they see the
-    # request and the answer as they are.
+    # Our hooks are the last before the model and the first after it, so that they see the request
+    # that is really sent and the answer that was really received.
     hooks: dict[Any, list[Any]] = {**agent.hooks}
     for point, hook in planning.hooks().items():
         others = hooks.get(point, [])
         hooks[point] = [*others, hook] if point == "before_llm" else [hook, *others]
-    # Haystack's prompts are templates, some with the text within a message block.
+    # Haystack's prompts are templates. In some, the text is inside a message block.
     text, *end = re.split(r"(?=\{%[-+]?\s*endmessage)", agent.system_prompt or "", maxsplit=1)
     if planning.system_prompt:
         text = f"{text}\n\n{{% raw %}}{planning.system_prompt}{{% endraw %}}".lstrip()
@@ -320,22 +325,22 @@ def attach(agent: Agent, planning: Planning) -> Agent:
 
 def plan_of_state(state: dict[str, Any]) -> Plan:
     """
-    Return the plan in what a run returned, or an empty plan if there is none.
+    Return the plan in the result of a run, or an empty plan if there is none.
 
     Raises:
         CodecError: the saved plan is damaged.
-        PlanError: a store keeps the plan, or the argument is not what a run returned.
+        PlanError: a store keeps the plan, or the argument is not the result of a run.
     """
     return plan_in_slot(_kept(state), "state")
 
 
 def history_of(state: dict[str, Any]) -> tuple[Entry, ...]:
     """
-    Return the journal in what a run returned, at most the latest 50 entries.
+    Return the journal in the result of a run, at most the latest 50 entries.
 
     Raises:
-        CodecError: as in `plan_of_state`.
-        PlanError: the argument is not what a run returned.
+        CodecError: see `plan_of_state`.
+        PlanError: the argument is not the result of a run.
     """
     return history_in_slot(_kept(state))
 
@@ -352,7 +357,7 @@ async def seed_plan(
     Replace the tasks of a state's plan by those of `plan`; ids that were used are not reused.
 
     Raises:
-        PlanError: as of `edit_plan`.
+        PlanError: see `edit_plan`.
     """
     async with require(planning, Planning).editing(state) as session:
         await session.seed(plan, actor=actor)
@@ -369,13 +374,12 @@ async def edit_plan(
     """
     Apply a command to a state's plan between two runs, and return the decision.
 
-    `state` is what a run returned. Its value "todoplan" becomes another one, which the next run
-    takes. The default policy is that of the toolbox. `actor` is the author of the change, for the
-    journal.
+    `state` is the result of a run. Its value under "todoplan" is replaced; pass it to the next run.
+    The default policy is that of the toolbox. `actor` is the author of the change, for the journal.
 
     Raises:
-        PlanError: an argument has the wrong type; or a run that was given this state goes on, and
-            no store keeps the plan.
+        PlanError: an argument has the wrong type; or a run with this state is active, and no store
+            keeps the plan.
     """
     async with require(planning, Planning).editing(state) as session:
         return await session.edit(command, actor=actor, policy=policy)
@@ -391,7 +395,7 @@ async def undo_plan(
     from the latest 50 entries.
 
     Raises:
-        PlanError: as of `edit_plan`; or the journal does not say what was before the change.
+        PlanError: see `edit_plan`; or the plan before the change does not follow from the journal.
     """
     async with require(planning, Planning).editing(state) as session:
         return await session.undo(actor=actor)

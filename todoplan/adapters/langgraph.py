@@ -1,32 +1,32 @@
 """
 Plans in LangChain, LangGraph and DeepAgents: `pip install 'todoplan[langgraph]'`.
 
-`PlanMiddleware` takes the place of `TodoListMiddleware` in `create_agent`, beside it `PlanApproval`
-stops a run until a person has agreed to the plan; `make_tools` and `PlanState` serve a `StateGraph`
-written by hand; `plan_of_state`, `history_of`, `seed_plan`, `edit_plan` and `undo_plan` are how an
-application reads, sets and changes the plan of a thread, `plan_update` and `command_update` how a
-node or a tool of its own does.
+`PlanMiddleware` replaces `TodoListMiddleware` in `create_agent`; `PlanApproval`, added beside it,
+stops a run until a person has agreed to the plan. `make_tools` and `PlanState` serve a `StateGraph`
+written by hand. An application reads a thread's plan with `plan_of_state` and `history_of`, and
+sets or changes it with `seed_plan`, `edit_plan` and `undo_plan`. A node or a tool of your own uses
+`plan_update` and `command_update`.
 
-The key `todoplan` of the state has plain JSON: the plan's document, the id of the last write
-(`head`), the latest entries of its journal (`journal`, see `todoplan.codec.documents`), and what
-the session knows of the plan (`session`, law 15), unless it has listed all of it as it is. The
-tools write it in the update that has their reply; `edit_plan` and `seed_plan` write it between
-runs. The key `todos` is what user interfaces for LangChain's planner read. It is written with each
-change; it is read only while there is no plan yet. Checkpointers save both keys, so a fork or an
-old checkpoint has the session of its own time.
+The state's key `todoplan` has plain JSON: the plan's document, the id of the last write (`head`),
+the latest entries of the journal (`journal`, see `todoplan.codec.documents`), and what the session
+knows of the plan (`session`, law 15). `session` is left out if the session has listed the whole
+current plan. The tools write the key in the update that contains their reply; `edit_plan` and
+`seed_plan` write it between runs. User interfaces for LangChain's planner read the key `todos`. It
+is written with each change, and is read only while there is no plan yet. Checkpointers save both
+keys, so a fork or an old checkpoint has the session of its own time.
 
-The calls of one turn all see the state before the turn, and LangGraph merges their writes by
-`merge_plans`. So each write has a `note` of what the call shows about its session, and the reducer
-updates the session: by the whole note if the write follows the current value, otherwise only by
-what the call itself did.
+All calls of a turn see the state before the turn, and LangGraph merges their writes with
+`merge_plans`. So each write has a `note` of what its call shows about the session. The reducer
+applies the whole note if the write follows the current value, and otherwise only what the call
+itself did.
 
 If a store keeps the plan, the key has {"stored": the plan's id, "session": the record} and no copy
-of the plan. The record is the thread's, since other threads, agents and programs may work on the
-same plan.
+of the plan. Each thread has its own record, since other threads, agents and programs may work on
+the same plan.
 
-An agent that runs inside another graph has a plan of its own, which must not become its caller's:
-its values are marked (`inner`), and the caller's reducer ignores them. A private key would not do:
-what `invoke` and `stream` return would then lack the plan.
+An agent inside another graph has its own plan, which must not replace the caller's plan. So the
+agent's values are marked (`inner`), and the caller's reducer ignores them. With a private key
+instead of the mark, the results of `invoke` and `stream` would lack the plan.
 """
 
 from __future__ import annotations
@@ -181,14 +181,14 @@ STORED = "stored"
 INNER = "inner"
 # Keys of updates only:
 _LINE = "line"  # the journal entry as it is saved
-_NOTE = "note"  # of a call of the model: what it shows about the session
-_SEEN = "seen"  # of a call that changed nothing: the id of the write that it saw
-_UPON = "upon"  # of a first step: the value that was made of a list under `todos`
-_ACTOR = "actor"  # of a whole plan
+_NOTE = "note"  # what a call of the model shows about the session
+_SEEN = "seen"  # if a call changed nothing: the id of the write that it saw
+_UPON = "upon"  # in a first step: the value made from a list under `todos`
+_ACTOR = "actor"  # the author of a whole plan
 _FENCES = "fences"
 _JOURNAL = "journal"
-# 0.2.0 saved these instead of a record. Updates of a step that it left unfinished may have them
-# too, and `seen` beside the line of a model's step.
+# 0.2.0 saved these keys instead of a record. Updates from a step that 0.2.0 left unfinished may
+# have them too; a model's step then has `seen` beside `line`.
 _OF_0_2 = {"base": None, "shown": None}
 _LOOKS = {_SEEN, "shown"}
 _FIELDS = write_tool(TODOS).fields
@@ -217,15 +217,16 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     """
     Merge two writes of the plan. For a key of your own: `Annotated[dict, merge_plans]`.
 
-    A step that follows the current value is taken as it is. A step that a branch of the same
-    superstep decided upon another version is applied to the current plan; its new tasks get new ids
-    if theirs are taken. A whole value from a subgraph is merged in the same way, unless it replaces
-    the plan, or comes from an agent, which has a plan of its own.
+    A step that follows the current value is stored unchanged. A step that a parallel branch based
+    on another version is applied to the current plan, and its new tasks get new ids if theirs are
+    taken. A whole value from a subgraph is merged in the same way, unless it replaces the plan. A
+    value from an agent in a subgraph is ignored, since that agent has its own plan.
     """
     current = _unpacked(current)
     if STORED in current or STORED in update:
         return _merged_stored(current, update)
-    # A step or a whole plan that was written here has its line; what a graph returns has none.
+    # A step or a whole plan written by this module has `line`; a value that a subgraph returns has
+    # not.
     if not update or (update.get(INNER) and _LINE not in update):
         return current
     if _LINE not in update and not update.keys().isdisjoint(_LOOKS):
@@ -234,7 +235,7 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
         looked = {_NOTE: {"read": ""}, "parent": update[_SEEN], **update}
         return _with(current, {**_OF_0_2, SESSION: _session_after(current, looked, current)})
     merged = branches.merge_plans(current, update)
-    if merged is current:  # a graph within returns the plan that it was given
+    if merged is current:  # a subgraph returned the plan unchanged
         same = current.get(SESSION) in (None, update.get(SESSION))
         return current if same else _with(current, {SESSION: update.get(SESSION)})
     if _LINE in update:
@@ -258,7 +259,9 @@ def _with(value: _Value, kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def _entry_in(update: _Value, merged: _Value) -> Entry:
-    """Return the journal entry of a step as it was merged: its tasks may have new ids."""
+    """
+    Return the journal entry of a step after the merge, which may have given its tasks new ids.
+    """
     entry = entry_from_data(json.loads(update[_LINE]))
     ids = _new_ids(update, merged)
     if ids is None:  # it followed the current value
@@ -274,7 +277,7 @@ def _new_ids(update: _Value, merged: _Value) -> Mapping[str, str] | None:
 
 def base_of(value: _Value | None) -> Base | None:
     """
-    Return the merge base in a value; `None` if the session has listed all of the plan as it is.
+    Return the merge base in a value; `None` if the session has listed the whole current plan.
 
     Raises:
         CodecError: the value is damaged.
@@ -290,13 +293,13 @@ def base_of(value: _Value | None) -> Base | None:
 def _record_in(value: _Value, plan: Plan) -> Record:
     if (data := value.get(SESSION)) is not None:
         return _record(data, plan)
-    # 0.2.0 kept the whole plan as the model saw it last; all of that counts as listed.
+    # 0.2.0 kept the whole plan as the model saw it last; all its tasks count as listed.
     base = None if (old := value.get("base")) is None else base_of_0_2(old)
     return Record("", (plan if base is None else base.plan).revision, behind=base)
 
 
 def session_data(base: Base | None, plan: Plan) -> dict[str, Any] | None:
-    """Return what is saved of the session beside a plan; `None` for nothing."""
+    """Return the session's data to save beside a plan; `None` if there is nothing to save."""
     if base is None:
         return None
     if base.is_alone and base.plan == plan:
@@ -317,13 +320,15 @@ def _record_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
 
 def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str, Any] | None:
     """
-    Return what is saved of the session after a write: a step, a whole plan, or a call that changed
-    nothing. `merged` is the merge of the other two values.
+    Return the session's data to save after a write.
+
+    `update` is a step, a whole plan, or a call that changed nothing; `merged` is the result of
+    merging it into `current`.
 
     Raises:
         CodecError: a value is damaged.
     """
-    if SESSION in update:  # a list is taken over as a plan
+    if SESSION in update:  # a list becomes the first plan
         given: dict[str, Any] | None = update[SESSION]
         return given
     before = current or update.get(_UPON)
@@ -333,7 +338,7 @@ def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str,
         actors = dict(base.actors) | {task.id: actor for task in after if actor}
         return session_data(attrs.evolve(base, actors=actors), after)
     said = update.get(_NOTE)
-    if _NOTE not in update and _SEEN not in update:  # the application's
+    if _NOTE not in update and _SEEN not in update:  # a change by the application
         return session_data(unseen_by_model(base, was, _entry_in(update, merged)), after)
     if base is None and said is None:
         return None
@@ -342,8 +347,8 @@ def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str,
     note = Note() if said is None else note_from_data(said, _new_ids(update, merged) or {})
     if said is not None and update["parent"] == head_of(current):
         return session_data(base.advanced(was, after, [note]), after)
-    # Decided beside a write of another branch, or refused because of a verifier's finding: its own
-    # changes are no news to it, those of others still are.
+    # The call was decided beside a write of another branch, or was refused because of a verifier's
+    # finding. Its own changes are not news to the session, but changes by others still are.
     if _LINE in update:
         base = base.with_own(_entry_in(update, merged).events)
     if base.listed is not None:
@@ -353,13 +358,14 @@ def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str,
 
 
 def _joined_session(current: _Value, update: _Value, merged: _Value) -> dict[str, Any] | None:
-    """Return what is saved of the session after a subgraph returned a whole value."""
+    """Return the session's data to save after a subgraph returned a whole value."""
     mine, theirs, plan = base_of(current), base_of(update), plan_in_value(merged)
-    # A value that was taken as it is has its own session: what was seen in the subgraph was seen.
+    # If the subgraph's value is used unchanged, its session is used too: it knows what the model
+    # has seen there.
     if mine is None or merged["head"] == head_of(update):
         return session_data(theirs, plan)
-    # The subgraph's ids stay, and new tasks of this graph got others: a task is found again by its
-    # text and its time.
+    # The merge keeps the subgraph's ids and gives new tasks of this graph other ids, so a task is
+    # found again by its subject and its creation time.
     there = {(task.subject, task.created_at): task.id for task in plan}
     here = plan_in_value(current)
     ids = {task.id: there.get((task.subject, task.created_at), task.id) for task in here}
@@ -378,7 +384,7 @@ def refuse_stored(value: _Value | None) -> None:
     Raise if a store keeps the plan.
 
     Raises:
-        PlanError: it does; says where the plan is.
+        PlanError: a store keeps the plan; the message says where.
     """
     if value and STORED in value:
         plan_id = value[STORED]
@@ -392,15 +398,15 @@ def refuse_stored(value: _Value | None) -> None:
 
 def stored_update(plan_id: str, was: Record, record: Record) -> dict[str, Any]:
     """
-    Return the update for a state whose plan is in a store: the record of the thread's session, if
-    it differs from what it `was`.
+    Return the update for a thread whose plan is in a store: the session's record, or nothing if it
+    is the same as `was`.
     """
     data, held, now = _record_data(record), was.fences, record.fences
     if data == _record_data(was):
         return {}
-    # What a subgraph returns has no line, so its caller's reducer ignores it.
+    # A value that a subgraph returns has no `line`, so the caller's reducer ignores it.
     update: dict[str, Any] = {STORED: plan_id, SESSION: data, _LINE: "", INNER: is_inner()}
-    # Only the changes: parallel calls all begin with the same state.
+    # Save only the changed fences, since parallel calls all begin with the same state.
     ended: dict[str, int | None] = {task_id: None for task_id in held if task_id not in now}
     if changed := ended | {key: fence for key, fence in now.items() if held.get(key) != fence}:
         update[_FENCES] = changed
@@ -409,23 +415,23 @@ def stored_update(plan_id: str, was: Record, record: Record) -> dict[str, Any]:
 
 def stored_record(value: _Value | None, plan_id: str) -> Record:
     """
-    Return the record of a thread's session with a plan in a store; a new one if there is none.
+    Return the record of a thread's session with a stored plan; a new record if none is saved.
 
     Raises:
-        CodecError: what stands there is damaged.
+        CodecError: the saved record is damaged.
     """
     if value is None or value.get(STORED) != plan_id:
         return Record()
     if SESSION in value:
         return _record(value[SESSION])
-    # 0.2.0 saved a revision: all tasks of that time count as listed.
+    # 0.2.0 saved only a revision: all tasks up to that revision count as listed.
     fences = {task_id: fence for task_id, fence in value.get(_FENCES, {}).items() if fence}
     return _record({"version": 1, "revision": value.get(_SEEN), "fences": fences})
 
 
 def _merged_stored(current: _Value, update: _Value) -> _Value:
     """
-    Merge two writes if a store keeps the plan: the record of the later revision counts.
+    Merge two writes if a store keeps the plan: the record with the later revision wins.
 
     Raises:
         PlanError: a plan was written into the state of a thread whose plan is in a store.
@@ -436,8 +442,8 @@ def _merged_stored(current: _Value, update: _Value) -> _Value:
         refuse_stored(current)
     plan_id, old = update[STORED], stored_record(current, update[STORED])
     new = stored_record(update, plan_id)
-    # Two records cannot be merged field by field, so the one that saw more counts. Claims can: each
-    # call changes its own.
+    # Two records cannot be merged field by field, so the one that has seen more wins. Fences can be
+    # merged, since each call changes only its own.
     later = new if (new.revision or 0) >= (old.revision or 0) else old
     changed = update.get(_FENCES, {})
     fences = {task_id: fence for task_id, fence in {**old.fences, **changed}.items() if fence}
@@ -446,16 +452,18 @@ def _merged_stored(current: _Value, update: _Value) -> _Value:
 
 class PlanChannel(BinaryOperatorAggregate[Any]):
     """
-    The plan in a graph's state. A checkpoint has it compressed.
+    The channel of the plan in a graph's state, which compresses the plan in checkpoints.
 
-    Each checkpoint of a thread has the whole plan and its journal, and nearly all of it stands in
-    the checkpoint before it. A tenth of the bytes is left.
+    Each checkpoint of a thread contains the whole plan and its journal, nearly all of it unchanged
+    since the previous checkpoint. Compression leaves a tenth of the bytes.
     """
 
     __slots__ = ("_packed",)
 
     def checkpoint(self) -> Any:
-        """Return the value to save; LangGraph asks after each step, also if nothing changed."""
+        """
+        Return the value to save; LangGraph calls this after each step, even if nothing changed.
+        """
         value, packed = getattr(self, "_packed", (None, None))
         if value is not self.value:
             kind, data = _SERDE.dumps_typed(self.value)
@@ -466,7 +474,7 @@ class PlanChannel(BinaryOperatorAggregate[Any]):
 
     def from_checkpoint(self, checkpoint: Any) -> PlanChannel:
         """
-        Return the channel with a saved value, compressed or not.
+        Return a channel with a saved value, which may be compressed.
 
         Raises:
             CodecError: the value is damaged.
@@ -480,10 +488,10 @@ class PlanChannel(BinaryOperatorAggregate[Any]):
 
 def _unpacked(value: Any) -> Any:
     """
-    Return a value that a checkpoint may have compressed.
+    Return a value from a checkpoint, decompressed if necessary.
 
     Raises:
-        CodecError: it is damaged.
+        CodecError: the value is damaged.
     """
     if not isinstance(value, bytes):
         return value
@@ -498,17 +506,18 @@ _SERDE, _MSGPACK, _SMALL = JsonPlusSerializer(), "msgpack", 1_024
 
 
 class PlanState(MessagesState):
-    """State of a graph written by hand: `messages`, and the plan under `todoplan`."""
+    """The state of a graph written by hand, with `messages`, and the plan under `todoplan`."""
 
     todoplan: Annotated[NotRequired[dict[str, Any]], PlanChannel(dict[str, Any], merge_plans)]
 
 
 def value_in(state: Any, key: str = PLAN) -> Any:
     """
-    Return the value of a key in a state, a mapping or an object with attributes, or `None`.
+    Return the value of a key in a state, or `None`. A state is a mapping or an object with
+    attributes.
     """
     found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
-    return _unpacked(found)  # a graph with a channel of its own may go on with a thread of ours
+    return _unpacked(found)  # a graph without our channel may continue our thread
 
 
 def messages_in(state: Any) -> Sequence[BaseMessage]:
@@ -518,7 +527,7 @@ def messages_in(state: Any) -> Sequence[BaseMessage]:
 
 def value_of(state: Any) -> _Value:
     """
-    Return the value of a state that keeps the plan; before the first write, the value made of the
+    Return the value of the key `todoplan` in a state; before the first write, a value made from the
     list under `todos`.
 
     Raises:
@@ -527,14 +536,14 @@ def value_of(state: Any) -> _Value:
     """
     value, todos = value_in(state), value_in(state, TODOS)
     refuse_stored(value)
-    # A channel with a reducer begins as an empty dict: not None, and not absent.
+    # A channel with a reducer begins as an empty dict, not as `None`.
     if value or not isinstance(todos, list | tuple):
         return value or {}
     plan = plan_of_todos(todos)
     if not plan.revision:
         return {}
     # The messages tell which lines this conversation wrote itself, with LangChain's own planner or
-    # another one. It has not listed those of a program.
+    # another one. Lines written by a program do not count as listed.
     said = [each for each in messages_in(state) if isinstance(each, AIMessage)]
     lists = (call["args"].get(TODOS) for message in said for call in message.tool_calls)
     written = {todo.content for each in lists if isinstance(each, list) for todo in _todos(each)}
@@ -546,7 +555,7 @@ def value_of(state: Any) -> _Value:
 
 def plan_in(state: Any) -> Plan:
     """
-    Return the plan of a state; before the first write, that of the list under `todos`.
+    Return the plan of a state; before the first write, a plan made from the list under `todos`.
 
     Raises:
         CodecError: the state has something else in place of a plan.
@@ -557,25 +566,27 @@ def plan_in(state: Any) -> Plan:
 
 def plan_of_state(state: Any) -> Plan:
     """
-    Return the plan of what `invoke`, `get_state` or `stream` (stream_mode="values") returned, or of
-    the state that a node is handed.
+    Return the plan in a result of `invoke`, `get_state` or `stream` (stream_mode="values"), or in
+    the state that a node receives.
 
-    Before the first write the plan is that of the list under `todos`; later the list is not read.
+    Before the first write, the plan is made from the list under `todos`; later that list is not
+    read.
 
     Raises:
         CodecError: the state has something else in place of a plan.
-        PlanError: this is no state, or that of a graph which keeps no plan; or a store keeps it.
+        PlanError: the argument is not a state, its graph keeps no plan, or a store keeps the plan.
     """
     return plan_in(_values(state))
 
 
 def history_of(state: Any) -> tuple[Entry, ...]:
     """
-    Return what happened to the plan, oldest first: when, by whom (`actor`; `None`: no name)
-    and by which tool or command (`cause`). The state keeps the latest 50 entries, fewer if long.
+    Return the journal, oldest entry first: when, by whom (`actor`; `None`: no name) and by which
+    tool or command (`cause`) the plan was changed. The state keeps the latest 50 entries, fewer if
+    they are long.
 
     Raises:
-        CodecError, PlanError: as of `plan_of_state`.
+        CodecError, PlanError: see `plan_of_state`.
     """
     values = _values(state)
     refuse_stored(value_in(values))
@@ -589,8 +600,8 @@ def journal_in(state: Any) -> tuple[Entry, ...]:
 
 def _values(state: Any) -> Any:
     values = state.values if isinstance(state, StateSnapshot) else state
-    # A new thread has no values. Later the key is in every state of its graph, at first empty,
-    # since its channel has a reducer.
+    # The values of a new thread are empty. Later each state of its graph has the key, at first with
+    # an empty dict, since the channel has a reducer.
     if isinstance(state, StateSnapshot) and not values:
         return values
     if value_in(values) is None and not isinstance(value_in(values, TODOS), list | tuple):
@@ -605,15 +616,15 @@ def _values(state: Any) -> Any:
 
 def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
     """
-    Return the state update that makes this the plan, whatever was there: for a node, a `Command`.
+    Return the state update that replaces the plan with `plan`, for a node or a `Command`.
 
-    Steps that tools take beside it, in the same superstep, are applied to it and not lost.
+    Steps that tools take in the same superstep are not lost: they are applied to `plan`.
 
     Raises:
-        PlanError: this is no plan.
+        PlanError: the argument is not a plan.
     """
     entry = whole_entry(require(plan, Plan), "plan_update", at=utc_now(), actor=actor)
-    # The name is not derived from the plan: branches of one superstep have the same plan.
+    # The id is not derived from the plan: branches of one superstep may write the same plan.
     made = {_LINE: entry_line(entry), INNER: is_inner(), _ACTOR: actor}
     return {PLAN: {**whole(plan, uuid4().hex), **made}, TODOS: _listed(plan)}
 
@@ -622,8 +633,8 @@ def step_update(
     step: Step, before: _Value, entry: Entry, note: Note | None = None, *, by_model: bool = False
 ) -> dict[str, Any]:
     """
-    Return the update for a step upon the value `before`, with its journal entry. `note` is what a
-    call of the model shows about the session.
+    Return the update for a step that follows the value `before`, with its journal entry. `note` is
+    what a call of the model shows about the session.
     """
     value = step.value(before)
     value |= {_LINE: entry_line(entry, value["entry"]["events"]), INNER: is_inner()}
@@ -641,10 +652,10 @@ def look_update(parent: str, note: Note) -> dict[str, Any]:
 
 def todos_of(plan: Plan) -> list[dict[str, Any]]:
     """
-    Return the plan as user interfaces read it: LangChain's `content` and `status`, without
-    cancelled tasks. If set, there are also `activeForm`, `priority`, `failed` and `waiting` (see
-    `to_langchain`) and `owner`; tasks with edges, a parent or subtasks have `id`, `blockedBy` and
-    `parent`.
+    Return the plan as a list for user interfaces. Each task has LangChain's `content` and `status`;
+    cancelled tasks are left out. If set, a task also has `activeForm`, `priority`, `failed` and
+    `waiting` (see `to_langchain`) and `owner`; tasks with edges, a parent or subtasks have `id`,
+    `blockedBy` and `parent`.
 
     Raises:
         CodecError: a `waiting` value cannot be represented in JSON.
@@ -653,8 +664,9 @@ def todos_of(plan: Plan) -> list[dict[str, Any]]:
 
 
 def _listed(tasks: Iterable[Task]) -> list[dict[str, Any]]:
-    # An interface draws the keys that it knows: deep-agents-ui and whatever reads `useStream` know
-    # `content` and `status`. So a plan that uses nothing else is published as LangChain would.
+    # A user interface shows the keys that it knows: deep-agents-ui and readers of `useStream` know
+    # `content` and `status`. So a plan without other values is published as LangChain would publish
+    # it.
     shown = [task for task in tasks if task.status is not Status.CANCELLED]
     todos = to_langchain(shown)
     ids = {task.id for task in shown}
@@ -673,15 +685,15 @@ def _listed(tasks: Iterable[Task]) -> list[dict[str, Any]]:
 
 
 def published(state: Any, plan: Plan) -> dict[str, Any]:
-    """Return the update that publishes a plan, if the list in the state is another one."""
-    # Another middleware may have written the list, or answered in a tool's place.
+    """Return the update that publishes a plan; it is empty if the state's list is the same."""
+    # Another middleware may have written the list, or answered a call in place of the tool.
     todos = todos_of(plan)
     return {} if (state.get(TODOS) or []) == todos else {TODOS: todos}
 
 
 def plan_of_todos(todos: Sequence[Any]) -> Plan:
     """
-    Return the plan of a list that another program wrote, without checking rules.
+    Make a plan from a list that another program wrote, without checking rules.
 
     An entry that cannot be read becomes a task whose text is the entry in JSON; empty entries are
     left out.
@@ -691,7 +703,7 @@ def plan_of_todos(todos: Sequence[Any]) -> Plan:
 
 def _todos(todos: Sequence[Any]) -> Iterator[Todo]:
     for entry in todos:
-        # The ids in that list are not used: those of a plan come from its counter (law 6).
+        # The ids in the list are not used: a plan's ids come from its counter (law 6).
         own = isinstance(entry, dict) and "parent" in entry
         alone = {key: entry[key] for key in entry if key != "parent"} if own else entry
         intake = read({TODOS: [alone]}, _FIELDS)
@@ -703,16 +715,16 @@ def _todos(todos: Sequence[Any]) -> Iterator[Todo]:
 
 
 # -------- plans --------
-# Where an agent's plan is: in the state of its graph, or in a store. This is decided once, where
-# the middleware or the tools are made; both kinds have the same methods.
+# An agent's plan is in the state of its graph (`StatePlans`) or in a store (`StoredPlans`). This is
+# decided once, when the middleware or the tools are made; both classes have the same methods.
 #
-# Everything here is written once, as steps: generators that yield the calls to be made and are sent
-# their results. LangGraph's synchronous methods make the calls, the others await them.
+# Their methods are steps: generators that yield functions to call, and are sent the results.
+# LangGraph's synchronous methods call these functions, its asynchronous methods await them.
 #
-# All calls of a turn run at once, on the state before the turn. Law 13: each is answered as if the
-# calls before it had been carried out. In the state, each call carries those out again for itself.
-# Calls that are answered already, refused by a guard or a person, are left out: they never
-# happened. A store has one plan for all of them: they are carried out once, by one of them.
+# All calls of a turn start at once, on the state before the turn. By law 13, each is answered as if
+# the calls before it had been carried out. With a plan in the state, each call repeats the calls
+# before it on its own copy. Calls that a guard or a person has already answered with a refusal are
+# left out. With a plan in a store, one of the calls carries out all of them once.
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -721,7 +733,7 @@ logger = logging.getLogger("todoplan")
 
 
 class _OnePlan:
-    """A store from which a session reads the plan of a state; nothing is written there."""
+    """A read-only store that gives a session the plan of a state."""
 
     never_waits = True
 
@@ -733,7 +745,7 @@ class _OnePlan:
         return self._plan
 
     def entries(self, _: str) -> tuple[Entry, ...]:
-        """Return no entries: the session's record has what others have changed."""
+        """Return no entries: the session's record already has the changes by others."""
         return ()
 
     append = load  # not called: a session's requests write nothing
@@ -742,9 +754,9 @@ class _OnePlan:
 @attrs.frozen
 class Turn:
     """
-    The call at `place` among the open planning `calls` of its turn, and the `state` that all of
-    them see. `thread` is the `configurable` of the run; `message` is the id of the model's message,
-    "" if it has none; `name` names the turn in its thread.
+    One call of a turn: the one at `place` in `calls`, which are the turn's unanswered planning
+    calls. All of them see `state`. `thread` is the `configurable` of the run; `message` is the id
+    of the model's message, "" if it has none; `name` names the turn in its thread.
     """
 
     state: Any
@@ -762,7 +774,7 @@ class Turn:
 
 @attrs.frozen
 class StatePlans:
-    """Plans in the states of their graphs. `actor` is whose calls are answered."""
+    """Plans in the states of their graphs. `actor` is the agent's name in the journal."""
 
     toolbox: Toolbox
     clock: Clock
@@ -775,10 +787,10 @@ class StatePlans:
         return self.verifying is not None
 
     def session(self, state: Any, *, awaits: bool) -> Steps[Any]:
-        """Return the session of a request, which reads the plan of its state."""
+        """Return the session for a request to the model, with the plan of the request's state."""
         yield from ()  # a generator, as in `StoredPlans`
         plan = plan_in_value(value := value_of(state))
-        # The plan is this thread's alone, and so are its claims.
+        # Only this thread uses the plan, so all claims are the thread's own.
         fences = {task.id: task.claim.fence for task in plan.active() if task.claim}
         memory = Memory.of(value_in(state, MEMORY))
         record = attrs.evolve(_record_in(value, plan), fences=fences, memory=memory)
@@ -789,7 +801,7 @@ class StatePlans:
         return Session(Planner(store, PLAN, **given), record)
 
     def kept(self, state: Any, session: Any) -> Steps[dict[str, Any]]:  # noqa: ARG002 - as of a store
-        """Return the update after a request."""
+        """Return the state update after a request to the model."""
         yield from ()  # same
         if not value_in(state):
             if not (listed := value_of(state)):
@@ -799,8 +811,9 @@ class StatePlans:
             return update
         update = published(state, plan_in_value(value_in(state)))
         if update and state.get(TODOS) and not state.get(RUN):
-            # User interfaces and other planners write this list too, so this is no error. But
-            # whoever passes `todos` to invoke should be able to learn why they have no effect.
+            # User interfaces and other planners write this list too, so a difference is no error.
+            # But an application that passes `todos` to `invoke` should learn why they have no
+            # effect.
             logger.warning(
                 "todos differ from the plan that this thread has, and are written over: change the"
                 " plan by edit_plan(agent, config, command), or set it by seed_plan(agent, config,"
@@ -809,7 +822,9 @@ class StatePlans:
         return update
 
     def answer(self, turn: Turn, *, awaits: bool) -> Steps[tuple[Reply, dict[str, Any]]]:
-        """Answer one call of a turn as if those before it were answered; return the update, too."""
+        """
+        Answer one call of a turn as if the calls before it were done; return reply and update.
+        """
         value = value_of(turn.state)
         plan, base, began = plan_in_value(value), base_of(value), start(self.toolbox)
 
@@ -823,7 +838,7 @@ class StatePlans:
             looking = self.verifying
             if not awaits:
                 looking.verifier.refuse_awaited("ainvoke or astream")
-            # Without a thread and a name for the turn, another run may have the same key.
+            # A turn without a name gets a unique key, since another run could have the same values.
             where = turn.thread.get("thread_id"), _room(turn.thread), turn.name
             ids = [call.call_id for call in turn.calls]
             with looking.of_turn(where if turn.name else object(), ids, turn.own.call_id) as shared:
@@ -831,7 +846,7 @@ class StatePlans:
                 replies, at = yield partial(look, attempt, shared)
         tell_called(self.toolbox, replies[-1:], self.actor, began)
         *earlier, reply = replies
-        # The write that this call follows: that of the last call before it that changed the plan.
+        # The call follows the write of the last call before it that changed the plan.
         parent = head_of(value)
         for before, call in zip(earlier, turn.calls, strict=False):
             if before.events:
@@ -848,8 +863,9 @@ class StatePlans:
 
 def _name(call: Call) -> str:
     """
-    Return a name for a call that depends on its arguments: a parallel call that saw this call with
-    other arguments does not follow it.
+    Return a name for a call that includes a checksum of its arguments.
+
+    If a parallel call has seen this call with other arguments, it must not count as following it.
     """
     # Not `hash`: it is salted for each process, and a turn may be resumed in another one.
     return f"{zlib.crc32(repr((call.name, call.arguments)).encode()):x}:{call.call_id}"
@@ -873,12 +889,12 @@ class _Answered:
 @attrs.frozen
 class StoredPlans:
     """
-    Plans in a store. A thread's plan has the id `plan_id`, or that of the thread; an agent inside
-    another graph has a plan of its own, with an id of its own.
+    Plans in a store, under `plan_id` or, by default, the thread's id. By default, an agent inside
+    another graph has a plan of its own.
 
-    If a thread has a plan in its state, or a list under `todos`, when it first runs with a store,
-    the plan in the store begins with it, unless the store has a plan already. A plan in the state
-    without tasks is then ignored.
+    When a thread first runs with a store, its state may already have a plan, or a list under
+    `todos`. This becomes the first plan in the store. If the store already has a plan, `opened`
+    raises, unless the state's plan has no tasks or is the caller's list.
     """
 
     store: AnyStore
@@ -894,11 +910,11 @@ class StoredPlans:
 
     def id_of(self, thread: Mapping[str, Any], namespace: str | None = None) -> str:
         """
-        Return the id of a thread's plan from the `configurable` of a run or of a config.
-        `namespace` is that of the graph, if this is not a run.
+        Return the id of a thread's plan. `thread` is the `configurable` of a run or of a config;
+        outside a run, `namespace` is the namespace of the graph.
 
         Raises:
-            PlanError: there is no thread.
+            PlanError: there is neither a plan id nor a thread id.
         """
         if self.plan_id is not None:
             return self.plan_id
@@ -917,7 +933,7 @@ class StoredPlans:
         Return a planner for a plan; with `awaits`, an asynchronous one.
 
         Raises:
-            PlanError: the store is asynchronous, and the caller is not.
+            PlanError: the store is asynchronous, and `awaits` is false.
         """
         given: dict[str, Any] = {"toolbox": self.toolbox, "clock": self.clock}
         if awaits:
@@ -934,11 +950,11 @@ class StoredPlans:
 
     def opened(self, state: Any, plan_id: str, *, awaits: bool) -> Steps[tuple[Any, Record]]:
         """
-        Return a planner for the plan of a thread, and the record of its session. A plan in the
-        state is handed over to the store.
+        Return a planner for a thread's plan, and the record of the thread's session. A plan in the
+        state is moved to the store.
 
         Raises:
-            PlanError: the state has a plan, and the store another one.
+            PlanError: the state has a plan, and the store has another one.
         """
         planner = self.planner(plan_id, awaits=awaits)
         if STORED in (value_in(state) or {}):
@@ -950,11 +966,11 @@ class StoredPlans:
         known = Base(plan) if base is None else base
         plans = (plan,) if known.plan == plan else (known.plan, plan)
         if (yield partial(planner.begin, *plans)):
-            # The first plan that was handed over is the one that the session knows.
+            # The session knows the first of `plans`, which is revision 1 in the store.
             return planner, attrs.evolve(Record().after_turn(known, Memory(), 0, None), revision=1)
         if not len(plan):  # it was cleared, so nothing is lost
             return planner, Record()
-        if not value_in(state) and is_inner():  # the list of its caller, which keeps it
+        if not value_in(state) and is_inner():  # the caller's list, which stays with the caller
             logger.warning(
                 "todos of the graph around an agent are none of its plan, which a store has"
             )
@@ -975,14 +991,14 @@ class StoredPlans:
         return kind(planner, record, actor=own if self.actor is None else self.actor)
 
     def session(self, state: Any, *, awaits: bool) -> Steps[Any]:
-        """Return the session of a request."""
+        """Return the session for a request to the model."""
         plan_id = self.id_of(run_config().get("configurable", {}))
         planner, record = yield from self.opened(state, plan_id, awaits=awaits)
         memory = Memory.of(value_in(state, MEMORY))
         return self._session(planner, attrs.evolve(record, memory=memory))
 
     def kept(self, state: Any, session: Any) -> Steps[dict[str, Any]]:
-        """Return the update after a request."""
+        """Return the state update after a request to the model."""
         plan_id = self.id_of(run_config().get("configurable", {}))
         was = stored_record(value_in(state), plan_id)
         plan, _ = yield session.unseen
@@ -990,10 +1006,10 @@ class StoredPlans:
 
     def answer(self, turn: Turn, *, awaits: bool) -> Steps[tuple[Reply, dict[str, Any]]]:
         """
-        Answer one call of a turn; the calls that start together are carried out together.
+        Answer one call of a turn. The calls that start together are carried out together.
 
-        A call that is started again is not carried out again in this process, nor in another one
-        if the store keeps keys.
+        A call that is started twice is carried out once: always in one process, and in several
+        processes if the store supports idempotency keys.
         """
         names = [call.name for call in turn.calls]
         clashing = self.toolbox.clashing(names)
@@ -1023,7 +1039,8 @@ class StoredPlans:
         room = run_config().get("max_concurrency")
         if room is not None and room < len(turn.calls):
             ids = [turn.own.call_id]  # the calls cannot all run at once, so none may wait
-        # A message without an id may have the same calls as an earlier one: its calls are new.
+        # A message without an id may have the same calls as an earlier one, so its calls count as
+        # new.
         key = (plan_id, thread, turn.message) if turn.message else object()
         group = self._calls.aanswer if awaits else self._calls.answer
         drive: Any = awaited if awaits else at_once
@@ -1050,11 +1067,10 @@ def plans_for(  # noqa: PLR0913, PLR0917 - what the tools were given
     is_agents: bool = False,
 ) -> AnyPlans:
     """
-    Return where plans are kept: in a store if one is given, otherwise in the state.
+    Return `StoredPlans` if a store is given, otherwise `StatePlans`.
 
     Raises:
-        PlanError: an argument is no clock, name, store or verifier; or a plan id is given without a
-            store.
+        PlanError: an argument has the wrong type; or a plan id is given without a store.
     """
     clock, actor = require_clock(clock), require_actor(actor)
     kept = store_of_plans(store, plan_id)
@@ -1065,13 +1081,13 @@ def plans_for(  # noqa: PLR0913, PLR0917 - what the tools were given
 
 
 def at_once(steps: Steps[T]) -> T:
-    """Make the calls of steps, one by one, and return the result of the steps."""
+    """Call the functions that steps yield, one by one, and return the result of the steps."""
     with closing(steps):
         return done_at_once(steps)
 
 
 async def awaited(steps: Steps[T]) -> T:
-    """As `at_once`, but await each call."""
+    """Do the same as `at_once`, but await each call."""
     with closing(steps):
         return await done_awaited(steps)
 
@@ -1084,19 +1100,21 @@ _EDITS = "hitl_edited_tool_calls"
 
 
 class PlanTool(StructuredTool):
-    """A planning tool of an agent's `plans`. Without callbacks its function is called directly."""
+    """
+    A planning tool for the `plans` of an agent. Without callbacks, its function is called directly.
+    """
 
     # A tool is a pydantic model, so this is a field; as `Any` it is neither checked nor copied.
     plans: Any = None
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        """Answer a call, directly or with callbacks."""
+        """Answer a call; if there are no callbacks, without LangChain's machinery for them."""
         if self._unheard(input, config, kwargs):
             return self._straight(input)
         return super().invoke(input, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        """As `invoke`. A tool without a coroutine awaits nothing, so calls stay in order."""
+        """As `invoke`; a tool without a coroutine awaits nothing, so that calls stay in order."""
         if self._unheard(input, config, kwargs):
             if self.coroutine is None:
                 return self._straight(input)
@@ -1105,8 +1123,8 @@ class PlanTool(StructuredTool):
         # With callbacks, LangChain runs a tool without a coroutine in a worker thread.
         return await super().ainvoke(input, config, **kwargs)
 
-    # The callback machinery is most of a call even without callbacks: 242 us with it, 77 without
-    # (in `ToolNode`: 2.02 and 1.74 ms).
+    # The callback machinery takes most of a call's time even without callbacks: 242 us with it, 77
+    # without (in `ToolNode`: 2.02 and 1.74 ms).
     def _straight(self, call: Any) -> Any:
         arguments, _ = self._to_args_and_kwargs(call["args"], call["id"])
         return cast("Callable[..., Any]", self.func)(*arguments)
@@ -1115,13 +1133,14 @@ class PlanTool(StructuredTool):
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """
-        Pass the model's arguments as one, so that none of them is taken for an argument of ours.
+        Pass the model's arguments as one dict, so that none of them is taken for a parameter of
+        ours.
 
         Outside a graph there is no runtime, and the plan is empty: LangChain's own tests call
         `write_todos.invoke(tool_call)` that way.
         """
         given = dict(tool_input) if isinstance(tool_input, dict) else {}
-        # A model may send an argument of the same name, which is no runtime.
+        # A model may send its own argument `runtime`, which is not a `ToolRuntime`.
         runtime = given.get("runtime")
         if isinstance(runtime, ToolRuntime):
             del given["runtime"]
@@ -1153,14 +1172,14 @@ def make_tools(  # noqa: PLR0913 - settings of every adapter
     """
     Return the tools of a toolbox, for `bind_tools` and `ToolNode` over a state such as `PlanState`.
 
-    With a `store` the plan is kept there under `plan_id`, or else under the thread's id, and not in
-    the state. `verify` looks whether a task is done (see `Planner`), `actor` is this agent's name
-    in the history. `emit_events`: each accepted call is told on the stream mode "custom" as
-    {"todoplan": ...}, with the entry of the journal, the tool's name and the call's id. Calls of
-    one turn run at once and tell in any order; `revision` is the right one.
+    With a `store`, the plan is kept there under `plan_id`, by default the thread's id, and not in
+    the state. `verify` checks whether a task is done (see `Planner`), and `actor` is this agent's
+    name in the history. With `emit_events`, each accepted call writes {"todoplan": ...} to the
+    stream mode "custom", with the journal entry, the tool's name and the call's id. The calls of
+    one turn run at once, so their events come in any order; `revision` gives the right order.
 
     Raises:
-        PlanError: what was given is no toolbox, no store, no clock, no verifier or no name.
+        PlanError: an argument has the wrong type.
     """
     chosen = Toolbox() if toolbox is None else require(toolbox, Toolbox)
     plans = plans_for(chosen, clock, store, plan_id, verify, actor)
@@ -1203,8 +1222,9 @@ def _tool(plans: AnyPlans, definition: Definition, *, emit_events: bool) -> Base
         aanswer if plans.is_awaited else None,
         name=definition.name,
         description=definition.description,
-        # LangChain does not validate a schema that is a dict: intake reads what was sent, and says
-        # what is wrong. It is cheaper, too: 143 us a call, 179 with a pydantic model (empty tool).
+        # LangChain does not validate arguments against a dict, so intake gets what the model sent
+        # and reports what is wrong. A dict is also cheaper: 143 us a call, 179 with a pydantic
+        # model (empty tool).
         args_schema=definition.schema,
         infer_schema=False,
         plans=plans,
@@ -1257,17 +1277,17 @@ def _turn(toolbox: Toolbox, state: Any, own: Call, thread: Mapping[str, Any]) ->
 
 
 # -------- threads --------
-# How an application seeds and changes the plan of a thread, and takes a change back: on a compiled
-# graph and its config.
+# The functions with which an application seeds and changes the plan of a thread, and undoes
+# changes. They take a compiled graph and a config.
 #
-# In a store this is done at any time. In the state it is a write between two runs: a run reads its
-# thread's checkpoint when it starts, works on what it has in memory, and writes checkpoints over
-# whatever was written meanwhile. An edit during a run would be answered `Accepted` and then be gone
-# (law 16), and is refused. LangGraph does not say whether a run is going on. What can be seen is
-# that a thread is between two steps and that nothing says why: no interrupt, no error, no edit. A
-# process that was killed leaves the same: that is what `stopped=True` is for.
+# A plan in a store can be changed at any time. A plan in the state can be changed only between two
+# runs: a run reads its thread's checkpoint when it starts, works in memory, and overwrites whatever
+# is written meanwhile. An edit during a run would be accepted and then lost (law 16), so it is
+# refused. LangGraph does not say whether a run is going on. It only shows that a thread is between
+# two steps, without an interrupt, an error or an edit as the cause. A killed process leaves a
+# thread in the same condition; `stopped=True` is for that case.
 #
-# Each function is written once, as steps, and stands here twice: carried out at once, and awaited.
+# Each function is written once, as steps; `_twins` makes a synchronous and an asynchronous one.
 
 Graph = Pregel[Any, Any, Any, Any]
 _GRAPH = "a compiled graph, such as create_agent(...) returns"
@@ -1278,9 +1298,8 @@ def _twins(
     steps: Callable[Concatenate[str, P], Steps[T]],
 ) -> tuple[Callable[P, T], Callable[P, Coroutine[Any, Any, T]]]:
     """
-    Return the function that carries out steps at once, and the one that awaits them, for
-    asynchronous checkpointers and stores. The first argument of the steps is the prefix of the
-    graph's methods: "" or "a".
+    Return a synchronous and an asynchronous function that carry out steps. The first argument of
+    the steps is the prefix of the graph's methods: "" or "a".
     """
 
     def carried_out(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -1309,15 +1328,16 @@ def _seed_plan(  # noqa: PLR0913 - as `edit_plan`
     stopped: bool = False,
 ) -> Steps[RunnableConfig]:
     """
-    Replace the plan of the config's thread, which may be new; without a store the graph needs a
-    checkpointer. No conversation has listed the tasks: a list that leaves them out keeps them.
+    Replace the plan of the config's thread, which may be new. Without a store, the graph needs a
+    checkpointer. The model has not listed the new tasks, so they are kept if its next list leaves
+    them out.
 
     `actor` is the author, for the journal. `as_node` is the node that the change is attributed to:
-    by default the last one that ran, or the start; in an agent in which none ran it is "model",
-    since LangGraph drops what is not allowed in an input. `stopped` is as in `edit_plan`.
+    by default the last node that ran, or the start. In an agent in which no node ran yet it is
+    "model", since LangGraph would drop the plan from an input. `stopped` is as in `edit_plan`.
 
     Raises:
-        PlanError: as of `edit_plan`.
+        PlanError: see `edit_plan`.
     """
     thread = _Thread(graph, config, as_node, stopped, prefix)
     if planner := (yield from thread.planner()):
@@ -1344,19 +1364,19 @@ def _edit_plan(  # noqa: PLR0913 - each a keyword, two of them LangGraph's own
     Apply a command to the plan of a thread, and return the decision; `ClearPlan()` clears the plan.
 
     The default policy is that of the graph's own tools. `actor` is the author, for the journal.
-    Pass the config of the thread; with that of an old checkpoint, a fork begins there. `as_node` is
+    Pass the config of the thread; the config of an old checkpoint starts a fork there. `as_node` is
     as in `seed_plan`.
 
-    If a store keeps the plan, this is possible at any time. Otherwise it is not possible during a
-    run: inside one, let a tool or a node return the update of `command_update`. A thread that was
-    left between two steps, by a process that died or a `stream` that was not read to its end, looks
-    like one with a run: `stopped=True` says that there is none. A run that saves nothing before its
-    end (durability="exit") cannot be detected.
+    If a store keeps the plan, it can be edited at any time. Otherwise it cannot be edited during a
+    run; inside the run, let a tool or a node return the update of `command_update`. After a process
+    died or a `stream` was not read to its end, a thread looks as if a run were going on:
+    `stopped=True` says that there is none. A run that saves nothing before its end
+    (durability="exit") cannot be detected.
 
     Raises:
-        PlanError: a run goes on; the graph keeps no plan or has no checkpointer; the thread stands
-            in the middle of a step, part of which LangGraph would forget and do again; or nothing
-            ran yet, and the graph's input holds no plan.
+        PlanError: a run goes on; the graph keeps no plan or has no checkpointer; the thread is in
+            the middle of a step, whose finished part LangGraph would forget and repeat; or no node
+            ran yet, and the graph's input cannot contain a plan.
     """
     thread = _Thread(graph, config, as_node, stopped, prefix)
     # What the model may not do, an edit may not do by accident either.
@@ -1390,7 +1410,7 @@ def _undo_plan(  # noqa: PLR0913 - as `edit_plan`
     `edit_plan` says when this is possible, and what the other arguments mean.
 
     Raises:
-        PlanError: as of `edit_plan`; or the plan before the change is not found.
+        PlanError: see `edit_plan`; or the plan before the change is not found.
     """
     thread = _Thread(graph, config, as_node, stopped, prefix)
     decision: Decision
@@ -1401,7 +1421,7 @@ def _undo_plan(  # noqa: PLR0913 - as `edit_plan`
     plan, journal = plan_in(values), journal_in(values)
     change, known = last_change(journal), starts(journal)
     # The state has the latest entries of the journal, and the thread's checkpoints have earlier
-    # plans. Together they lead, as a rule, to the plan before the change.
+    # plans. Together they usually lead to the plan before the change.
     history: Any = thread.do("get_state_history", config)()
     following: Any = anext if prefix else next
     before = None
@@ -1426,13 +1446,15 @@ def command_update(
     state: Any, command: Command, *, actor: str | None = None, policy: Policy = DEFAULT
 ) -> tuple[Decision, dict[str, Any]]:
     """
-    Return the decision on a command in a state, and the update for a node or a tool of your own.
+    Decide a command on the plan of a state, inside a node or a tool of your own.
+
+    Return the decision, and the update that the node or tool must return.
 
     The update is empty if the command was refused or changed nothing.
 
     Raises:
         CodecError: the state has something else in place of a plan.
-        PlanError: what was given is no state, no command or no policy.
+        PlanError: an argument has the wrong type.
     """
     if state is None or isinstance(state, str | int):
         msg = f"{short_repr(state)} was given; give the state that the node or tool was handed"
@@ -1451,7 +1473,7 @@ def _update(state: Any, decision: Decision, entry: Entry | None) -> dict[str, An
 
 @attrs.frozen
 class _Thread:
-    """The thread of a graph that is to be changed, at once or awaited."""
+    """The thread whose plan is to be changed; with the prefix "a", the graph is awaited."""
 
     graph: Graph
     config: RunnableConfig
@@ -1460,7 +1482,7 @@ class _Thread:
     prefix: str
 
     def do(self, name: str, *given: Any) -> Callable[[], Any]:
-        """Return the step that calls a method of the graph."""
+        """Return a function that calls a method of the graph."""
         return partial(getattr(self.graph, self.prefix + name), *given)
 
     @property
@@ -1469,7 +1491,7 @@ class _Thread:
         Where the graph's planning tools keep their plans; `None` if it has none.
 
         Raises:
-            PlanError: this is no graph.
+            PlanError: `graph` is not a graph.
         """
         nodes = require(self.graph, Pregel, _GRAPH).nodes.values()
         nodes_of_tools = (node.bound for node in nodes if isinstance(node.bound, ToolNode))
@@ -1481,14 +1503,15 @@ class _Thread:
         Return the planner of a thread whose plan is in a store; `None` if it is in the state.
 
         Raises:
-            PlanError: no graph or no config; or the state has a plan, and the store another.
+            PlanError: the graph or config has the wrong type; or the state has a plan, and the
+                store has another one.
         """
         plans = self.plans
         if not isinstance(plans, StoredPlans):
             return None
         thread = require(self.config, dict, _CONFIG).get("configurable", {})
         plan_id = plans.id_of(thread, thread.get("checkpoint_ns", ""))
-        # A plan in the state from before is handed over to the store first.
+        # A plan that the thread already had in its state is moved to the store first.
         saved = (yield self.do("get_state", self.config)) if self.graph.checkpointer else None
         values = saved.values if saved else {}
         planner, _ = yield from plans.opened(values, plan_id, awaits=bool(self.prefix))
@@ -1500,7 +1523,7 @@ class _Thread:
         for LangGraph's choice.
 
         Raises:
-            PlanError: as of `edit_plan`.
+            PlanError: see `edit_plan`.
         """
         graph = self.graph
         thread = require(self.config, dict, _CONFIG).get("configurable", {})
@@ -1518,20 +1541,21 @@ class _Thread:
         here = run_config().get("configurable", {}).get("thread_id")
         if here is not None and here == thread.get("thread_id"):
             raise PlanError(_running("this code is part of it"))
-        # From an old checkpoint the edit starts a branch, and no run is going on there.
+        # An edit of an old checkpoint starts a branch, on which no run is going on.
         if "checkpoint_id" not in thread:
             says_why = state.interrupts or any(task.error for task in state.tasks)
             # After an edit with `stopped=True` the thread still has tasks: further edits need no
             # flag.
             is_edit = (state.metadata or {}).get("source") in {"update", "fork"}
-            # Not `next`, which leaves out what has run in this step and is about to be saved.
+            # `state.next` would leave out tasks that have run in this step and are about to be
+            # saved.
             if state.tasks and not (self.stopped or says_why or is_edit):
                 names = ", ".join(task.name for task in state.tasks)
                 raise PlanError(_running(f"it is at {names}"))
             done = [task.name for task in state.tasks if task.result is not None]
             if done:
-                # An edit is a checkpoint of its own: what the step's other tasks have written would
-                # not be read again.
+                # An edit makes a new checkpoint, which lacks what the step's finished tasks have
+                # written.
                 msg = (
                     f"this thread stands in the middle of a step: what has finished"
                     f" ({', '.join(done)}) would be forgotten and done again; go on first, by"
@@ -1559,8 +1583,8 @@ class _Thread:
                 " change this is, from which the thread then goes on: as_node"
             )
             raise PlanError(msg, nodes=tuple(graph.nodes))
-        # LangGraph takes the first edit of a thread for an input, and one behind an input that
-        # nothing has answered yet; and drops of it what OmitFromInput marks.
+        # LangGraph treats an edit as an input if it is the thread's first or follows an unanswered
+        # input, and then drops the keys that OmitFromInput marks.
         return state.values, "model"
 
 
@@ -1573,18 +1597,19 @@ def _running(seen: str) -> str:
 
 
 # -------- middleware --------
-# `PlanMiddleware` for `create_agent`: LangChain's `TodoListMiddleware`, and more on request.
+# `PlanMiddleware` for `create_agent` replaces LangChain's `TodoListMiddleware`.
 #
 # The plan is read before each request to the model. The memory of guidance is saved in the state;
-# the mark of a run is not, so that caps begin anew with each run. Reminders and answers that were
-# sent back are in one request only: they are neither in the state nor in a checkpoint, but they may
-# have been streamed. A reminder does not change what the session knows.
+# the key `todoplan_run` is not, so that caps are reset with each run. Reminders and answers that
+# were sent back are in one request only: they are neither in the state nor in a checkpoint, but
+# they may have been streamed. A reminder does not change what the session knows.
 #
 # LangChain does not mark the end of a run, and jumps from `after_agent` conflict with other
 # middleware. So a final answer is judged in `wrap_model_call`, and the model is asked again within
 # the same step.
 
-# ContextEditingMiddleware skips what it has cleared already; the strategy tells ours from its own.
+# ContextEditingMiddleware skips results that it has cleared; `strategy` tells our mark from its
+# own.
 _SPARED = {"cleared": True, "strategy": "todoplan"}
 _ROLES: dict[str, Any] = {"system": "system", "ai": "assistant", "tool": "tool"}
 
@@ -1593,7 +1618,7 @@ _Response = ModelResponse[Any]
 
 
 def later(_: Any, update: Any) -> Any:
-    """Merge two writes: return the later one."""
+    """Reducer: return the later of two writes."""
     return update
 
 
@@ -1609,10 +1634,12 @@ class PlanAgentState(AgentState[Any]):
         NotRequired[dict[str, Any]], OmitFromInput, PlanChannel(dict[str, Any], merge_agent_plans)
     ]
     # LangChain's own key has no reducer, so two branches that write it in one step are an error
-    # (InvalidUpdateError). It is in the input: a list from outside becomes the first plan.
+    # (InvalidUpdateError). The key is part of the input: a list from outside becomes the first
+    # plan.
     todos: Annotated[NotRequired[list[dict[str, Any]] | None], later]
-    # In the thread, not in the process: DeerFlow's counters in the process have a default key, so
-    # that one user's reminders use up another's. deepagents' `task` passes no private keys on.
+    # Kept in the thread, not in the process: DeerFlow counts in the process, under a default key,
+    # so one user's reminders use up those of another user. deepagents' `task` passes no private
+    # keys on.
     todoplan_memory: Annotated[NotRequired[dict[str, int]], PrivateStateAttr]
     # Not saved, and so absent when a run begins.
     todoplan_run: Annotated[NotRequired[bool], UntrackedValue, PrivateStateAttr]
@@ -1632,10 +1659,10 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     the state; others may change it at any time. `actor` is this agent's name in the history: if
     several agents share a plan, give each its own.
 
-    As in LangChain's own, `system_prompt` is appended to the agent's ("" for none), and
-    `tool_description` is that of the tool that writes. `emit_events` is as in `make_tools`;
-    `reminder_names` maps a kind of reminder to the name of its messages, by which user interfaces
-    can hide them.
+    As in LangChain's middleware, `system_prompt` is appended to the agent's prompt ("" adds none),
+    and `tool_description` describes the tool that writes the plan. `emit_events` is as in
+    `make_tools`; `reminder_names` maps a kind of reminder to the name of its messages, by which
+    user interfaces can hide them.
 
     Raises:
         PlanError: an argument is no toolbox, settings, store, clock, verifier or name.
@@ -1675,7 +1702,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
     @property
     def name(self) -> str:
-        """LangChain's name for its planner, which is replaced instead of added a second time."""
+        """The name of LangChain's planner, so that LangChain replaces it instead of adding both."""
         # LangChain and deepagents compare middleware by name, not by the names of their tools.
         # deepagents up to 0.6 always adds its own, and raises because of this name.
         return "TodoListMiddleware"
@@ -1684,14 +1711,15 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         self, request: _Request, handler: Callable[[_Request], _Response]
     ) -> ExtendedModelResponse[Any]:
         """
-        Call the model, with a reminder at the tail if one is due, and again if it stops too early.
+        Call the model with a reminder at the end if one is due; call it again if it stops too
+        early.
         """
         return at_once(self._steps(request, handler, awaits=False))
 
     async def awrap_model_call(
         self, request: _Request, handler: Callable[[_Request], Awaitable[_Response]]
     ) -> ExtendedModelResponse[Any]:
-        """As `wrap_model_call`."""
+        """As `wrap_model_call`, but asynchronous."""
         return await awaited(self._steps(request, handler, awaits=True))
 
     def _steps(
@@ -1701,7 +1729,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         session = yield from self.plans.session(state, awaits=awaits)
         if session.state.memory.revision < 0:
             plan, base = yield session.unseen
-            # It has seen a list of another planner; any other plan is new to it as a whole.
+            # The session may know the list of another planner; otherwise the whole plan is new to
+            # it.
             if not len(base.plan):
                 session.state = attrs.evolve(session.state, revision=None)
             elif base.has_news(plan):
@@ -1765,7 +1794,7 @@ def _tool_name(tool: Any) -> Any:
 
 
 def neutral(message: BaseMessage) -> Message:
-    """Return one message of LangChain as guidance reads it."""
+    """Convert a message of LangChain for guidance."""
     role = _ROLES.get(message.type, "user")
     metadata = message.response_metadata
     if isinstance(message, ToolMessage):
@@ -1775,7 +1804,7 @@ def neutral(message: BaseMessage) -> Message:
         ok = message.status != "error" and not was_cleared
         return Message(role, results=(ToolResult(message.name or "", ok, message.tool_call_id),))
     if isinstance(message, AIMessage):
-        # Anthropic says the second, others the first.
+        # Anthropic uses the second key, others the first.
         finish = metadata.get("finish_reason") or metadata.get("stop_reason")
         return Message(
             role,
@@ -1805,15 +1834,15 @@ def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyM
 
 
 # -------- approval --------
-# `PlanApproval`: the run stops before the next request, and goes on when a person has agreed.
+# `PlanApproval` stops a run before the next request to the model until a person has agreed.
 #
-# It stops by LangGraph's interrupt: the thread waits in its checkpoint, for days if need be, and in
-# any process. Meanwhile the plan can be read and changed by `edit_plan` like any other: the person
-# agrees to the plan as it is when the run is resumed. The node that stopped is then run again from
-# its beginning, and so reads the plan anew.
+# It uses LangGraph's interrupt: the thread waits in its checkpoint, for days if need be, and any
+# process can resume it. Meanwhile the plan can be read and changed by `edit_plan` as usual; the
+# person agrees to the plan as it is when the run is resumed. The node that stopped then runs again
+# from its beginning, so it reads the plan anew.
 #
-# An answer that cannot be read is asked for again, with what is wrong in it, and not raised: a node
-# that raises keeps the answer that it was given, and would raise again at every resume.
+# If an answer cannot be read, the person is told what is wrong and asked again. No error is raised,
+# because a node that raises keeps its answer and would raise again at every resume.
 
 _LEGAL = '{"approved": True, "by": "ann"}, or {"approved": False, "message": "what to change"}'
 _REFUSED = "todoplan_refused"
@@ -1880,10 +1909,11 @@ class ApprovalState(PlanAgentState):
 
 class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
     """
-    Stops before a request to the model while the plan has open tasks that nobody has agreed to.
+    Stops a run before a request to the model while the plan has open tasks and nobody has agreed to
+    it.
 
     The agent needs a checkpointer and the planner. The rule `approval_required` forbids starting a
-    task before.
+    task before the approval.
 
         box = Toolbox(WRITE_TODOS, DEFAULT.but(approval_required="error"))
         planning = PlanMiddleware(box)
@@ -1896,7 +1926,7 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
     passed to the model, which changes the plan; then the run stops again.
 
     Raises:
-        PlanError: this is no `PlanMiddleware`.
+        PlanError: the argument is not a `PlanMiddleware`.
     """
 
     state_schema = ApprovalState
@@ -1915,7 +1945,7 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
         return at_once(self._steps(state, awaits=False))
 
     async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:  # noqa: ARG002 - LangChain's signature
-        """As `before_model`."""
+        """As `before_model`, but asynchronous."""
         return await awaited(self._steps(state, awaits=True))
 
     def _steps(self, state: Any, *, awaits: bool) -> Steps[dict[str, Any] | None]:
@@ -1947,7 +1977,7 @@ def _said(name: str, **values: object) -> dict[str, Any]:
 
 
 # -------- presets --------
-# Ready-made planners: like three that are in use, and one for each agent of `create_deep_agent`.
+# Ready-made planners: three that imitate planners in use, and planning for `create_deep_agent`.
 
 _OFTEN = 100
 Subagent = Mapping[str, Any]  # as `create_deep_agent` takes them
@@ -1956,8 +1986,8 @@ Maker = Callable[..., PlanMiddleware]
 
 def langchain_like(*, policy: Policy = LANGCHAIN, **changes: Any) -> PlanMiddleware:
     """
-    As LangChain's `TodoListMiddleware`: whatever is written passes, the whole list is in the reply,
-    nobody is reminded. `changes` are further arguments of `PlanMiddleware`.
+    Return a planner like LangChain's `TodoListMiddleware`: it accepts any list, replies with the
+    whole list, and never reminds the model. `changes` are further arguments of `PlanMiddleware`.
     """
     toolbox = Toolbox(WRITE_TODOS, policy, show_list=True)
     silent = Settings(plan_lost=False, unfinished=0, changed=False)
@@ -1974,12 +2004,12 @@ def claude_like(
     **changes: Any,
 ) -> PlanMiddleware:
     """
-    As Claude-style TodoWrite with a stop check: one task in progress, a reminder while the list is
-    empty, further turns while tasks are open, a note when all is done.
+    Return a planner like Claude's TodoWrite with a stop check: one task in progress, a reminder
+    while the list is empty, further turns while tasks are open, a note when all is done.
 
-    `policy`: `CLAUDE` wants an active form for each item, `CLAUDE_STRICT` a priority as well.
-    `confirm` asks once whether the answer itself was given. `changes` are those of
-    `langchain_like`.
+    The policy `CLAUDE` requires an active form for each item, `CLAUDE_STRICT` also a priority.
+    `confirm` asks the model once, when all is done, whether its answer is complete. `changes` are
+    further arguments of `PlanMiddleware`.
     """
     toolset = WRITE_TODOS.renamed(write_todos=tool)
     toolbox = Toolbox(toolset, policy, show_list=show_list, say_done=True)
@@ -1991,10 +2021,11 @@ def claude_like(
 
 def deerflow_like(*, policy: Policy = DEFAULT, **changes: Any) -> PlanMiddleware:
     """
-    As DeerFlow's `TodoMiddleware`: reminded of a lost plan and, twice, of open tasks, by messages
-    whose names an interface can hide. `changes` are those of `langchain_like`.
+    Return a planner like DeerFlow's `TodoMiddleware`: it reminds the model of a lost plan and,
+    twice, of open tasks, in messages that user interfaces can hide by name. `changes` are further
+    arguments of `PlanMiddleware`.
     """
-    # DeerFlow's own names, by which its interface hides them; two is its own cap.
+    # DeerFlow's interface hides messages with these names; two is DeerFlow's own cap.
     names = {"plan_lost": "todo_reminder", "unfinished": "todo_completion_reminder"}
     wanted = {"settings": Settings(unfinished=2), "reminder_names": names}
     return PlanMiddleware(**{"toolbox": Toolbox(WRITE_TODOS, policy), **wanted, **changes})
@@ -2009,25 +2040,26 @@ def deep_planning(
     actor: str | None = None,
 ) -> dict[str, Any]:
     """
-    Return the arguments `middleware` and `subagents` of `create_deep_agent`: planning for the main
-    agent and for each subagent, each its own.
+    Return the arguments `middleware` and `subagents` of `create_deep_agent` that give the main
+    agent and each subagent its own planning.
 
         create_deep_agent(model=model, **deep_planning(subagents=[...]))
 
-    Each gets what `make` returns, unless a `PlanMiddleware` of your own stands in its `middleware`:
-    so one agent gets a policy, or a store, that the others have not. Subagents that are compiled or
-    remote stay as they are. A `TodoListMiddleware` that a profile brings is replaced in place.
+    Each agent gets what `make` returns, unless its `middleware` already contains a
+    `PlanMiddleware`; so one agent can have another policy or store than the others. Compiled or
+    remote subagents are not changed. A `TodoListMiddleware` that a profile adds is replaced in
+    place.
 
-    `actor` is the main agent's name in the history; subagents have their own names there. `make` is
-    given each then:
+    `actor` is the main agent's name in the history; subagents have their own names there. With
+    `actor`, `make` is called with each agent's name:
 
         make=lambda actor: PlanMiddleware(store=store, plan_id="release", actor=actor)
 
-    The general-purpose subagent is declared, if it is not among yours, since deepagents gives its
-    own none of the agent's middleware. A declared one is not given the agent's `skills`, nor what a
-    profile says of it: a mapping as `general_purpose` adds to it or changes it, such as
-    `{"skills": [...]}`. `False` leaves it to deepagents, without a planner, unless a profile brings
-    one.
+    If your subagents do not include the general-purpose one, it is added, since deepagents gives
+    its own version none of the agent's middleware. The added one gets neither the agent's `skills`
+    nor a profile's settings for it; `general_purpose` may be a mapping that adds or changes its
+    fields, such as `{"skills": [...]}`. With `False`, deepagents adds its own, without a planner
+    unless a profile adds one.
 
     Raises:
         MissingExtraError: deepagents is not installed.
@@ -2044,7 +2076,7 @@ def deep_planning(
     chosen = []
     for spec in map(dict, named):
         if "runnable" not in spec and "graph_id" not in spec:
-            # deepagents gives no middleware of the main agent to those that are declared.
+            # deepagents gives declared subagents none of the main agent's middleware.
             name = None if actor is None else spec["name"]
             spec["middleware"] = _planned(spec.get("middleware", ()), make, name)
         chosen.append(spec)
@@ -2052,7 +2084,7 @@ def deep_planning(
 
 
 def _planned(given: Sequence[Any], make: Maker, actor: str | None) -> list[Any]:
-    # LangChain refuses two of one name: "Please remove duplicate middleware instances".
+    # LangChain refuses two middleware of one name: "Please remove duplicate middleware instances".
     if any(isinstance(each, PlanMiddleware) for each in given):
         return [*given]
     return [*given, make() if actor is None else make(actor=actor)]

@@ -2,19 +2,19 @@
 Plans in LlamaIndex: `pip install 'todoplan[llama-index]'`.
 
 `PlanningAgent` is a `FunctionAgent` with the tools, the prompt and the guidance of a `Planning`.
-`make_tools` returns the tools of a planning alone.
+`make_tools` returns only the tools.
 
 The plan is in the store of the workflow's `Context`, or in a store of todoplan. `plan_of_state` and
 `history_of` read the context. `seed_plan`, `edit_plan` and `undo_plan` change it at any time.
 
 The plan and the session's record are one JSON text in the store of the workflow's `Context`, under
-a key of their own. A text, because LlamaIndex imports the class that a saved dictionary names: a
-model could write such a dictionary as metadata of a task.
+one key. It is a text because LlamaIndex imports the class that a saved dictionary names, and a
+model could write such a dictionary into a task's metadata.
 
-`FunctionAgent` keeps the messages of a run in a scratchpad and puts them behind its input. So each
-request gets a scratchpad of its own: the reminder is at its tail and is not saved. That an early
-answer is sent back is done here as well, since `AgentOutput.retry_messages` stand in front of the
-scratchpad and repeat the user's message.
+`FunctionAgent` keeps the messages of a run in a scratchpad and appends them to its input. So each
+request gets its own scratchpad, which ends with the reminder and is not saved. Early answers are
+sent back here as well. `AgentOutput.retry_messages` is not used, because these messages come before
+the scratchpad and repeat the user's message.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ _ROLES: dict[str, Any] = {name: name for name in ("system", "user", "assistant",
 @attrs.define(eq=False)
 class _Run:
     """
-    The session of one context's store, and the text that it was read from or last written to.
+    The session in one context's store, and the text as which it was last read or written.
 
-    `turn` are the calls of the model's last message. `waiting` are those that are not answered yet,
-    each with the arguments that LlamaIndex gives to its tool.
+    `turn` are the calls of the model's last message. `waiting` are its unanswered calls, each with
+    the arguments that LlamaIndex passes to the tool.
     """
 
     session: AsyncSession = attrs.field(init=False)
@@ -93,9 +93,9 @@ class _Run:
     def note(self, output: AgentOutput) -> None:
         """Note the calls of the model's last message."""
         made, blocks = output.tool_calls, _blocks(output.response)
-        ids = [each.tool_id for each in made]  # some providers give several calls one id
+        ids = [each.tool_id for each in made]  # some providers give several calls the same id
         sent: list[Any] = [each.tool_kwargs for each in made]
-        if len(blocks) == len(made):  # before LlamaIndex closes the brackets of what was cut off
+        if len(blocks) == len(made):  # before LlamaIndex closes open brackets
             sent = [block.tool_kwargs for block in blocks]
         self.turn = [
             Call(each.tool_name, sent[n], each.tool_id if ids.count(each.tool_id) == 1 else f"{n}")
@@ -110,22 +110,22 @@ class Planning(BasePlanning):
 
     `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
     aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is appended to the agent's own; it is the tool set's unless given, and "" for
-    none. With a `store` the plan is kept there under `plan_id`, and the context has the session's
-    record alone. Agents of one `AgentWorkflow` share the plan of the context.
+    `system_prompt` is appended to the agent's prompt; the default is the tool set's prompt, and ""
+    adds none. With a `store`, the plan is kept there under `plan_id`, and the context has only the
+    session's record. Agents of one `AgentWorkflow` share the plan of the context.
 
     Raises:
         PlanError: an argument has the wrong type, or a store is given without a plan id.
     """
 
     def prepare(self) -> None:
-        """Begin without a run."""
+        """Set up the planning, at first without runs."""
         self._runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
         self.opened({})  # a store without a plan id is refused now, not at a call
 
     @asynccontextmanager
     async def run(self, store: Any, *, saves: bool = True) -> AsyncGenerator[_Run]:
-        """Lend the session of a context's store to one task at a time, and save it."""
+        """Yield the session in a context's store to one task at a time, and then save it."""
         run = self._runs.setdefault(store, _Run())
         async with run.lane.within(asyncio.get_running_loop()):
             text = await store.get(KEY, default="{}")
@@ -141,10 +141,11 @@ class Planning(BasePlanning):
     async def answer(self, ctx: Context, name: str, arguments: dict[str, Any]) -> Reply:
         """Answer a call of the model."""
         async with self.run(ctx.store) as run:
-            # LlamaIndex tells a tool no id. Calls that are equal may change places.
+            # LlamaIndex passes no call id to a tool, so the call is found by its name and
+            # arguments. Equal calls may be exchanged.
             asked = [each for each in run.waiting if each[1].name == name]
             equal = [each for each in asked if each[0] == arguments]
-            if not asked:  # the agent has the tools alone
+            if not asked:  # the agent has only the tools, without guidance
                 return (await run.session.answer([Call(name, arguments)])).replies[0]
             found = (equal or asked)[0]
             run.waiting.remove(found)
@@ -153,7 +154,7 @@ class Planning(BasePlanning):
 
 @dataclass(frozen=True)
 class _Request(SimpleAgentContext):
-    """The context of one request to the model: its scratchpad is empty and goes with it."""
+    """The context of one request to the model, with an empty scratchpad that is not saved."""
 
     step: AgentContext = field(kw_only=True)
 
@@ -166,11 +167,11 @@ class PlanningAgent(FunctionAgent):
     """
     A `FunctionAgent` with the tools, the prompt and the guidance of a planning.
 
-    It takes the arguments of `FunctionAgent` by name. Agents of one `AgentWorkflow` are given the
+    It takes the arguments of `FunctionAgent` by name. Give the agents of one `AgentWorkflow` the
     same `planning`.
 
     Raises:
-        PlanError: `planning` is none.
+        PlanError: `planning` is not a `Planning`.
     """
 
     planning: Planning
@@ -206,7 +207,7 @@ class PlanningAgent(FunctionAgent):
         async with self.planning.run(ctx.store, saves=False) as run:
             request = await run.session.before_model(_conversation(messages), is_new=is_new)
         while True:
-            # The first choice of a tool is for the user's message, not for a reminder.
+            # `initial_tool_choice` is meant for the user's message, not for a reminder.
             is_plain = is_new or self.initial_tool_choice is None
             agent = self if is_plain else self.model_copy(update={"initial_tool_choice": None})
             said = [ChatMessage(request.text)] if request.text else []
@@ -225,10 +226,9 @@ class PlanningAgent(FunctionAgent):
 
 
 def _answer(output: AgentOutput) -> Message:
-    """Return an answer of the model as guidance reads it."""
+    """Convert an answer of the model for guidance."""
     calls = tuple(each.tool_name for each in output.tool_calls)
-    # Why it ended is where the provider's integration leaves it: Anthropic's beside the message,
-    # OpenAI's in the raw response.
+    # The finish reason is beside the message for Anthropic, and in the raw response for OpenAI.
     raw = output.raw if isinstance(output.raw, Mapping) else {}
     told: dict[str, Any] = {**output.response.additional_kwargs}
     for part in (raw, *(raw.get("choices") or ())[:1]):
@@ -238,7 +238,7 @@ def _answer(output: AgentOutput) -> Message:
 
 
 def _conversation(messages: Sequence[ChatMessage]) -> list[Message]:
-    """Return the messages of a request as guidance reads them."""
+    """Convert the messages of a request for guidance."""
     names: dict[Any, str] = {}
     read = []
     for message in messages:
@@ -246,7 +246,7 @@ def _conversation(messages: Sequence[ChatMessage]) -> list[Message]:
         names |= {call.tool_call_id: call.tool_name for call in calls}
         role, text = _ROLES.get(message.role.value, "user"), message.content or ""
         call_id = message.additional_kwargs.get("tool_call_id", "")
-        # A refusal has no mark in the message, so it is recognised by its text.
+        # The message does not mark a refusal, so it is recognised by its text.
         result = ToolResult(names.get(call_id, ""), not is_error_text(text), call_id)
         results = (result,) if role == "tool" else ()
         read.append(Message(role, text, tuple(call.tool_name for call in calls), results))
@@ -271,7 +271,7 @@ class PlanTool(FunctionTool):
         metadata = ToolMetadata(definition.description, definition.name, Arguments)
         super().__init__(async_fn=self.acall, metadata=metadata)
         self._planning = planning
-        # LlamaIndex gives its context to the argument of this name.
+        # LlamaIndex passes its context to the parameter of this name.
         self.requires_context, self.ctx_param_name = True, "ctx"
 
     async def acall(self, /, *_: Any, **arguments: Any) -> ToolOutput:
@@ -310,7 +310,7 @@ async def history_of(ctx: Context) -> tuple[Entry, ...]:
     Return the journal in a context, at most the latest 50 entries.
 
     Raises:
-        CodecError: as in `plan_of_state`.
+        CodecError: see `plan_of_state`.
         PlanError: the argument is not a context.
     """
     return history_in_slot(await _kept(ctx))
@@ -366,8 +366,8 @@ async def undo_plan(planning: Planning, ctx: Context, *, actor: str | None = Non
     from the latest 50 entries.
 
     Raises:
-        PlanError: an argument has the wrong type; or the journal does not say what was before the
-            change.
+        PlanError: an argument has the wrong type; or the plan before the change does not follow
+            from the journal.
     """
     async with require(planning, Planning).run(_store(ctx)) as run:
         return await run.session.undo(actor=actor)

@@ -18,10 +18,10 @@ carries out all calls that are sure to run. A call that needs a person's approva
 its own when it starts.
 
 Hooks and input filters belong to a run, but tools and model belong to an agent. To work however the
-agent is run, guidance must be part of the agent. No hook can add a text to a single request and ask
-the model again, for every way of running an agent, but a wrapper of the agent's model can. It runs
-after all input filters, so it sees the actual request. The events of a streamed answer are passed
-on as they come, and only the completion event is held back, because the SDK takes the last
+agent is run, guidance must be part of the agent. So the agent's model is wrapped: in every kind of
+run, the wrapper can add a text to a single request and ask the model again, which no hook can do.
+It runs after all input filters, so it sees the actual request. The events of a streamed answer are
+passed on as they come, and only the completion event is held back, because the SDK takes the last
 completion as the answer.
 
 Some arguments that a model sends would abort the SDK's run (0.24): lone surrogates, and very deeply
@@ -279,7 +279,7 @@ class PendingCalls:
                 at_once.append(call)
             elif place not in clashing:
                 self._keep([call])
-        # Law 13: these are refused in any case, approved or not, so they are decided together.
+        # Law 13: clashing writes are refused, approved or not, so they are decided together.
         self._keep([calls[place] for place in sorted(clashing)])
         self._keep(at_once)
 
@@ -581,7 +581,7 @@ class GuidedModel:
         the SDK keeps only the last answer.
 
         Raises:
-            PlanError: as in `get_response`.
+            PlanError: see `get_response`.
         """
         model, (request, is_planning) = self._resolve(), self._request(args, options)
         return self._stream(model, request) if is_planning else model.stream_response(**request)
@@ -753,8 +753,8 @@ def history_of(saved: Mapping[str, Any]) -> tuple[Entry, ...]:
     `await planning.history()`.
 
     Raises:
-        CodecError: as in `plan_of_state`.
-        PlanError: as in `plan_of_state`.
+        CodecError: see `plan_of_state`.
+        PlanError: see `plan_of_state`.
     """
     return history_in_slot(_saved(saved))
 
@@ -806,7 +806,7 @@ async def undo_plan(planning: Planning, *, actor: str | None = None) -> Decision
     follow from the latest 50 entries.
 
     Raises:
-        PlanError: `planning` is not a `Planning`; or the journal does not say what was before the
-            change.
+        PlanError: `planning` is not a `Planning`; or the plan before the change does not follow
+            from the journal.
     """
     return await require(planning, Planning).session.undo(actor=actor)

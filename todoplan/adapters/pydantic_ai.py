@@ -2,7 +2,7 @@
 Plans in Pydantic AI: `pip install 'todoplan[pydantic-ai]'`.
 
 `Planning` is a capability with the tools, the prompt and the guidance, for
-`Agent(capabilities=[...])`. `make_tools` returns the tools alone, for `Agent(toolsets=[...])`.
+`Agent(capabilities=[...])`. `make_tools` returns only the tools, for `Agent(toolsets=[...])`.
 
 The plan is kept in the metadata of the message history, which the model does not see.
 `plan_of_state` and `history_of` read it; `seed_plan`, `edit_plan` and `undo_plan` change it.
@@ -141,7 +141,7 @@ def history_of(state: State) -> tuple[Entry, ...]:
     latest 50 are kept, or fewer if they are long.
 
     Raises:
-        CodecError, PlanError: as `plan_of_state`.
+        CodecError, PlanError: see `plan_of_state`.
     """
     return _journal(messages_of(state))[0]
 
@@ -342,7 +342,7 @@ class PlanToolset(BasePlanning, AbstractToolset[Any]):
     """The tools of a toolbox. It has no plan itself: each run uses a copy with a session."""
 
     def prepare(self) -> None:
-        """Begin without a run."""
+        """Set up the toolset, at first without a session."""
         self.session: AsyncSession | None = None
         self._shown: list[ToolDefinition] = []  # made once, and shared with all copies
 
@@ -616,7 +616,7 @@ def edit_plan(
 
     Raises:
         CodecError: the saved plan is damaged.
-        PlanError: as `seed_plan`; or the policy has the wrong type.
+        PlanError: see `seed_plan`; or the policy has the wrong type.
     """
     _, messages, session = _editing(planning, state)
     decision = session.edit(command, actor=actor, policy=policy)
@@ -634,7 +634,7 @@ def undo_plan(
 
     Raises:
         CodecError: the saved plan is damaged.
-        PlanError: as `seed_plan`; or the messages do not have the plan before the change.
+        PlanError: see `seed_plan`; or the messages do not have the plan before the change.
     """
     _, messages, session = _editing(planning, state)
     # The messages have more of the journal than a slot, which keeps only the latest entries.

@@ -2,15 +2,14 @@
 Plans in Strands Agents: `pip install 'todoplan[strands]'`.
 
 `Planning` is a plugin that gives one agent the tools, the prompt and the guidance, and `make_tools`
-returns the tools of a planning alone.
+returns only the tools.
 
 The plan is in the agent's state, which session managers keep, or in a store. `plan_of_state` and
 `history_of` read the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
 
 The plan and the session's record are a JSON text in `agent.state`, which every session manager of
-Strands keeps. It is a text because Strands copies a value deeply, each time it is read or written.
-During a run they are also in a session in memory, which is opened from the state when the run
-begins.
+Strands keeps. It is a text because Strands deeply copies a value each time it is read or written.
+During a run, a session in memory has them too; it is read from the state when the run begins.
 """
 
 from __future__ import annotations
@@ -66,16 +65,16 @@ class Planning(BasePlanning, Plugin):
 
     `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
     aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is appended to the agent's own; it is the tool set's unless given, and "" for
-    none. With a `store` the plan is kept there under `plan_id`, and the agent's state has the
-    session's record alone.
+    `system_prompt` is appended to the agent's prompt; the default is the tool set's prompt, and ""
+    adds none. With a `store`, the plan is kept there under `plan_id`, and the agent's state has
+    only the session's record.
 
     Raises:
         PlanError: an argument has the wrong type, or a store is given without a plan id.
     """
 
     def prepare(self) -> None:
-        """Begin without a run."""
+        """Set up the planning, at first without a run."""
         Plugin.__init__(self)
         self._runs: WeakKeyDictionary[Agent, AsyncSession] = WeakKeyDictionary()
         self.opened({})  # a store without a plan id is refused now, not at a call
@@ -104,7 +103,9 @@ class Planning(BasePlanning, Plugin):
         return self.opened(_kept(agent))
 
     def works_on(self, agent: Agent) -> bool:
-        """Return whether a run of the agent, or of another one with its saved session, goes on."""
+        """
+        Return whether a run is active, of this agent or of another one with the same saved session.
+        """
         return _place(agent) in map(_place, self._runs)
 
     def _begin(self, event: BeforeInvocationEvent) -> None:
@@ -116,7 +117,9 @@ class Planning(BasePlanning, Plugin):
     async def _guided(
         self, context: InvokeModelContext, call_model: Any
     ) -> AsyncGenerator[Any, None]:
-        """Put the reminder at the tail of one request, and ask again after an early answer."""
+        """
+        Add the reminder to the end of one request, and ask the model again after an early answer.
+        """
         agent: Any = context.agent
         session = self.session(agent)
         request = await session.before_model(
@@ -147,8 +150,8 @@ def _reminded(context: InvokeModelContext, text: str) -> InvokeModelContext:
     if messages[-1]["role"] == "assistant":
         messages.append({"role": "user", "content": []})
     messages[-1] = {**messages[-1], "content": [*messages[-1]["content"], {"text": text}]}
-    # Models place the cache point in front of these blocks. Behind the reminder it would be of no
-    # use, because the next request has no such text there.
+    # Models place the cache point before these blocks. After the reminder it would be useless,
+    # because the next request does not have the reminder's text there.
     changing = context.dynamic_trailing_blocks + 1
     return context.replace(messages=messages, dynamic_trailing_blocks=changing)
 
@@ -239,7 +242,7 @@ def history_of(agent: Agent) -> tuple[Entry, ...]:
     Return the journal in an agent's state, at most the latest 50 entries.
 
     Raises:
-        CodecError: as in `plan_of_state`.
+        CodecError: see `plan_of_state`.
     """
     return history_in_slot(_kept(agent))
 
@@ -251,7 +254,7 @@ async def seed_plan(
     Replace the tasks of an agent's plan by those of `plan`; ids that were used are not reused.
 
     Raises:
-        PlanError: as of `edit_plan`.
+        PlanError: see `edit_plan`.
     """
     async with _editing(planning, agent) as session:
         await session.seed(plan, actor=actor)
@@ -272,8 +275,8 @@ async def edit_plan(
     The agent's session manager, if it has one, keeps the change at once.
 
     Raises:
-        PlanError: an argument has the wrong type; or a run of the agent goes on, and no store keeps
-            the plan.
+        PlanError: an argument has the wrong type; or a run of the agent is active, and no store
+            keeps the plan.
     """
     async with _editing(planning, agent) as session:
         return await session.edit(command, actor=actor, policy=policy)
@@ -287,7 +290,7 @@ async def undo_plan(planning: Planning, agent: Agent, *, actor: str | None = Non
     from the latest 50 entries.
 
     Raises:
-        PlanError: as of `edit_plan`; or the journal does not say what was before the change.
+        PlanError: see `edit_plan`; or the plan before the change does not follow from the journal.
     """
     async with _editing(planning, agent) as session:
         return await session.undo(actor=actor)
@@ -295,7 +298,7 @@ async def undo_plan(planning: Planning, agent: Agent, *, actor: str | None = Non
 
 @asynccontextmanager
 async def _editing(planning: Planning, agent: Agent) -> AsyncGenerator[AsyncSession]:
-    """Lend the saved session of an agent that does not run, and then save it."""
+    """Yield the saved session of an agent for an edit between runs, and then save it."""
     require(agent, Agent, "an agent of Strands")
     if require(planning, Planning).store is None and planning.works_on(agent):
         planning.refuse_edit_beside(

@@ -41,4 +41,4 @@ DIALECT_NAMES = (
     "anthropic",
     "chat",
 )
-"""The names of `reading.DIALECTS`, in its order, for who needs no reader."""
+"""The names of `reading.DIALECTS`, in its order, for callers that need no reader."""

@@ -16,7 +16,7 @@ MAIN_LANE = "main"
 @attrs.frozen
 class CallResult:
     """
-    The answer of a tool.
+    A tool's answer to a call.
 
     `data` is the structured answer if the recording has one (Claude Code's `toolUseResult`,
     OpenHands' observation), else `None`.
@@ -99,7 +99,7 @@ class ShownPlan:
 
 @attrs.frozen
 class RecordedEntry:
-    """An entry of one of our own journals. The lane is the plan."""
+    """An entry of one of our own journals. Its lane is the name of the plan."""
 
     line: int
     entry: Entry

@@ -20,7 +20,7 @@ from todoplan.transcripts.readers.base import DialectReader
 DIALECTS: Mapping[str, DialectReader] = {
     reader.name: reader
     for reader in (
-        own.READER,  # has its format name in the first bytes
+        own.READER,  # the format's name is in the first bytes
         coding_agents.SPECSTORY,
         coding_agents.CODEX,
         coding_agents.COPILOT,
@@ -71,8 +71,8 @@ def recognise(
     If `dialect` is given, only the form of the file is detected.
 
     Raises:
-        ReadError: as `detect`, or the dialect does not exist.
-        MissingExtraError: as `detect`.
+        ReadError: see `detect`; or the dialect does not exist.
+        MissingExtraError: see `detect`.
 
     """
     source = Source(Path(path))

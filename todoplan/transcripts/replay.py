@@ -123,7 +123,7 @@ def rule_findings(
     problems: Iterable[Problem], severity: Severity, line: int, lane: str, before: Plan
 ) -> Iterator[Finding]:
     """
-    Yield the findings for the rules that a call broke, or for a result that no plan can have.
+    Yield the findings about the rules that a call broke, or about a result that no plan can have.
 
     `before` is the plan before the call, which has the subjects of removed tasks.
     """
@@ -254,7 +254,7 @@ def merging(
         fields = {key: value for key, value in item.items() if key not in {*_PARENTS, "id"}}
         if task:
             return {"content": task.subject, "status": task.status.value} | fields | {"id": task.id}
-        # Of a task from before the recording, an item may show only the id.
+        # For a task that was made before the recording, an item may show only the id.
         return {"content": named} | fields if named else fields
 
     todos = arguments.get("todos")
@@ -1422,7 +1422,7 @@ def replay_file(
 
 
 # -------- together --------
-# Several recordings of one session as one: a leader's and those of its teammates.
+# Several recordings of one session, a leader's and its teammates', read as one.
 #
 # Each member of an agent team has its own file, and updates tasks that were created in another
 # file. Read alone, such a file is full of unknown tasks. Read in the order of time, the files are

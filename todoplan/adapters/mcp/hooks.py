@@ -1,15 +1,15 @@
 """
-The plans of a coding agent's sessions, which calls the tools over MCP and hooks around them.
+The plans of the sessions of a coding agent that calls tools over MCP and runs hooks.
 
-The inputs of the hooks are those of Claude Code. A call of a tool arrives over MCP, which tells
-neither its session nor its subagent. In Claude Code, the hook in front of the call tells both with
-the id of the call (`tool_use_id`), and the call has this id too (`_meta`); Codex tells both in
+The inputs of the hooks have the form of Claude Code's. A tool call arrives over MCP, which does not
+say from which session or subagent it comes. In Claude Code, the hook before the call names both,
+with the call's id (`tool_use_id`), and the call has this id too (`_meta`). Codex names both in
 `_meta`. A subagent works on the plan of its session, but as a session of its own (law 15): its
 lists drop only what it has listed itself.
 
-What a hook adds to the conversation stays in it, unlike the reminders of other adapters. So
-guidance speaks only at a prompt, after a message with tool calls, after the conversation was
-compacted, and when the model stops too early, and tells each thing once.
+Texts that a hook adds stay in the conversation, unlike the reminders of other adapters. So guidance
+adds a text only at a prompt, after a message with tool calls, after the conversation was compacted,
+and when the model stops too early, and reports each thing once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from todoplan.render.outline import to_text
 from todoplan.stores.memory import MemoryStore
 
 SERVER = "plan"
-"""The default name of the MCP server, and of the plan of a call that tells no session."""
+"""The default name of the MCP server, and of the plan for calls without a session."""
 
 _NOTIFICATION = "<task-notification>"
 _REMINDER = "<todoplan-reminder>"
@@ -44,7 +44,7 @@ _LONGEST = 10_000_000  # bytes of a hook's input
 
 @attrs.frozen
 class _Caller:
-    """Who calls: the host's session, and the id and the type of a subagent, or "" and `None`."""
+    """The caller: the host's session, and a subagent's id and type, or "" and `None`."""
 
     session_id: str
     agent_id: str = ""
@@ -54,7 +54,7 @@ class _Caller:
     def of(cls, told: Mapping[str, Any]) -> _Caller:
         """Return the caller that the input of a hook names."""
         agent_id = told.get("agent_id") or ""
-        # An agent that was started by `--agent` has a type and no id: it is no subagent.
+        # An agent that was started by `--agent` has a type but no id, because it is not a subagent.
         return cls(told["session_id"], agent_id, told.get("agent_type") if agent_id else None)
 
     @classmethod
@@ -76,11 +76,11 @@ class HostSessions(BasePlanning):
     store: AnyStore
 
     def own_prompt(self) -> str:
-        """Return what a host shows before the tools."""
+        """Return the instructions that a host shows before the tools."""
         return instructions_of(self.toolbox.toolset)
 
     def own_store(self) -> AnyStore:
-        """Return a store in memory: a host has no state."""
+        """Return a store in memory, because a host has no state to keep plans in."""
         return MemoryStore()
 
     def prepare(self) -> None:
@@ -93,7 +93,7 @@ class HostSessions(BasePlanning):
         self.planner(self.plan_id or SERVER)  # checks the store now, not at a call
 
     def begin(self, session_id: str) -> None:
-        """Take calls before the first hook, or without hooks, for those of this session."""
+        """Assign calls without a hook before them to this session."""
         self._latest = _Caller(session_id)
 
     def planner(self, session_id: str) -> AsyncPlanner:
@@ -118,7 +118,7 @@ class HostSessions(BasePlanning):
         return self._session(self._latest)[0]
 
     def _session(self, caller: _Caller) -> tuple[AsyncSession, Lane]:
-        """Return a session, and the lane in which its parallel calls wait in their order."""
+        """Return a session, and the lane in which its parallel calls wait for their turn."""
         found = self._sessions.pop(caller, None)
         if found is None:
             planner = self.planner(caller.session_id)
@@ -138,12 +138,14 @@ class HostSessions(BasePlanning):
             async with lane.within(asyncio.get_running_loop()):
                 await _responded(session)
                 turn = await session.answer([call_of(params, call_id)], None)
-        except TodoplanError as error:  # a result and not an error of MCP: the model has to read it
+        except TodoplanError as error:  # no MCP error: the model has to read it
             return result_of(str(error), caller.session_id)
         return result_of(turn.replies[0], caller.session_id)
 
     async def before_call(self, told: Any, call_id: str | None, _: object) -> Any:
-        """PreToolUse: note who makes the call that is about to come, the next one without an id."""
+        """
+        PreToolUse: note who makes the next call, by its id; without an id, the next call of any id.
+        """
         if call_id := call_id or told.get("tool_use_id"):
             remember(self._callers, call_id, _Caller.of(told))
         else:
@@ -154,7 +156,8 @@ class HostSessions(BasePlanning):
         """UserPromptSubmit: a new run begins. Show the plan if the conversation has not seen it."""
         self._aside = str(told.get("prompt", "")).startswith(_COMMANDS)
         # A finished background task comes as a prompt too, but belongs to the run that started it.
-        # In Gemini CLI and Copilot CLI so does the reason by which the model was sent back.
+        # In Gemini CLI and Copilot CLI, the reason for sending the model back comes as a prompt
+        # too.
         is_new = not str(told.get("prompt", "")).startswith((_NOTIFICATION, _REMINDER))
         request = await self.session(told).before_model(partial=True, is_new=is_new)
         return _context(told, request.text)
@@ -168,13 +171,13 @@ class HostSessions(BasePlanning):
         return _context(told, (await session.before_model(partial=True)).text)
 
     async def after_start(self, told: Any, *_: object) -> Any:
-        """SessionStart: show the plan again where the conversation was compacted."""
+        """SessionStart: show the plan again if the conversation was compacted."""
         if told.get("source") != "compact":
             return {}
         return _context(told, (await self.session(told).before_model()).text)
 
     async def before_stop(self, told: Any, *_: object) -> Any:
-        """Stop: send the model back while tasks are open, unless something else is to wake it."""
+        """Stop: send the model back while tasks are open, unless something else will wake it."""
         if self._aside:
             return {}
         session = self.session(told)
@@ -192,7 +195,7 @@ class HostSessions(BasePlanning):
         return _context(told, advice.text)
 
     async def answer(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer a hook by the name of its event; {} for one that is not known."""
+        """Answer a hook by the name of its event; {} for an unknown event."""
         found: dict[str, Callable[[Any, str | None, object], Any]] = {
             "PreToolUse": self.before_call,
             "UserPromptSubmit": self.before_prompt,
@@ -206,7 +209,10 @@ class HostSessions(BasePlanning):
         return answer
 
     async def show(self, told: Mapping[str, Any], *_: object) -> Any:
-        """Give a person the plan of a session, or else of the latest one, as text."""
+        """
+        Return the plan of a session, or of the latest session if none is named, as text for a
+        person.
+        """
         latest = self._latest.session_id if self._latest else SERVER
         plan = await self.planner(told.get("session_id") or latest).plan()
         return {"text": to_text(plan)}
@@ -215,15 +221,15 @@ class HostSessions(BasePlanning):
 @asynccontextmanager
 async def answering(sessions: HostSessions, path: str) -> AsyncIterator[None]:
     """
-    Answer hooks at a Unix socket until the block ends.
+    Answer hooks at a Unix socket until the `async with` block ends.
 
-    A request is one line of JSON, the input of a hook, and so is its answer. If another server
-    answers at this path already (a subagent of Codex has a server of its own), it goes on.
+    A request is a hook's input as one line of JSON, and so is its answer. If another server already
+    answers at this path (a subagent of Codex has its own server), that server keeps it.
     """
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # A hook must never break a conversation: what cannot be answered is closed in silence, and
-        # `todoplan hook` writes it in its log.
+        # A hook must never break a conversation. If a request cannot be answered, the connection is
+        # closed without an error, and `todoplan hook` writes to its log.
         with suppress(TodoplanError, LookupError, TypeError, ValueError, OSError):
             answer = await sessions.answer(json.loads(await reader.readline()))
             writer.write(json.dumps(answer).encode() + b"\n")
@@ -235,7 +241,7 @@ async def answering(sessions: HostSessions, path: str) -> AsyncIterator[None]:
         other.close()
         yield
         return
-    # Nobody answers there: what an ended server left behind gives way.
+    # Nobody answers at this path, so a socket that an ended server left there is removed.
     with suppress(OSError):
         os.unlink(path)  # noqa: PTH108 - one call of the system, at the start
     server = await asyncio.start_unix_server(handle, path, limit=_LONGEST)
@@ -248,7 +254,7 @@ async def answering(sessions: HostSessions, path: str) -> AsyncIterator[None]:
 
 
 async def _responded(session: AsyncSession) -> None:
-    # The first call of a response, or the batch that it is in, ends the request to the model.
+    # The first call or batch of a response ends the request to the model.
     if session.request is not None:
         await session.after_model(Message("assistant", calls=("tool",)))
 

@@ -46,7 +46,8 @@ from todoplan.render.outline import to_text
 from todoplan.stores.memory import MemoryStore
 from todoplan.texts import say, wording
 
-# Plans and clients kept. mcp 1.x does not report that a client is gone, and some never unsubscribe.
+# The largest number of plans, and of clients. mcp 1.x does not report that a client is gone, and
+# some clients never unsubscribe.
 _MOST = 1_000
 _LONGEST_NAME = 40
 # Seconds to notify a client. A client that does not read is dropped, since it delays the caller.
@@ -114,8 +115,8 @@ def make_tools(
     """
     Return the definitions for `tools/list`, with the output schema if `structured` is true.
 
-    With `lenient` the schemas ask for nothing: hosts that refuse arguments by the schema (Gemini
-    CLI, Qwen Code) then pass on synonyms of words and of names, which intake repairs.
+    With `lenient`, the schemas require nothing. Hosts that check arguments against the schema
+    (Gemini CLI, Qwen Code) then pass on synonyms of keys and values, which intake repairs.
     """
     toolset = tools.toolset if isinstance(tools, Toolbox) else tools
     made = []
@@ -141,9 +142,9 @@ def make_tools(
 
 def loosened(schema: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Return a schema that asks for nothing. The words that a field may have stand in its description.
+    Return a schema that requires nothing. A field's legal words are listed in its description.
 
-    Types stay: the APIs of some models refuse a parameter without one.
+    Types are kept, because the APIs of some models refuse a parameter without a type.
     """
     said = dict(schema)
     for demand in ("required", "additionalProperties"):
@@ -170,7 +171,7 @@ def result_of(
 ) -> types.CallToolResult:
     """
     Return the result of a call. Errors are results too, because the model has to read them; an
-    error that is no reply of the toolbox is given as its text.
+    error that is not a reply of the toolbox is passed as its text.
     """
     if isinstance(reply, str):
         return _result(reply, isError=True)
@@ -498,7 +499,7 @@ def tool_server(
     toolset: ToolSet, call: _Handler, instructions: str, *, lenient: bool = False
 ) -> Any:
     """
-    Return a low-level MCP server with the tools alone, for an adapter that answers their calls.
+    Return a low-level MCP server with only the tools, for an adapter that answers their calls.
 
     `call` is the handler of `tools/call`, and `instructions` is "" for none. `lenient` is as in
     `make_server`.

@@ -277,7 +277,7 @@ def ids_under(field: bytes) -> Callable[[bytes], list[bytes]]:
 def each(
     found: Iterable[Record | BadLine], of_record: Callable[[Record], Iterable[_Of]]
 ) -> Iterator[_Of | BadLine]:
-    """Yield what a function makes of each record. Bad lines are passed through."""
+    """Yield the results of a function for each record. Bad lines are passed through."""
     for record in found:
         if isinstance(record, BadLine):
             yield record
@@ -371,7 +371,7 @@ def tells_error(text: str) -> bool:
 
 
 def is_refusal(text: str) -> bool:
-    """Return whether this is Claude Code's answer to a call that it did not carry out."""
+    """Return whether the text is Claude Code's answer to a call that it did not carry out."""
     return text.startswith(_REFUSAL)
 
 
@@ -390,7 +390,9 @@ _NOT_SAID = (
 
 
 def is_said(content: Any) -> bool:
-    """Return whether a person wrote this content of a message of theirs, and no program did."""
+    """
+    Return whether this content of a person's message was written by the person and not a program.
+    """
     return not content_text(content).lstrip().startswith(_NOT_SAID)
 
 
@@ -418,7 +420,7 @@ def call_of(
 
     `known` has other fields of the call. Without a turn, the call is the only one of its message.
     """
-    if tool == "tool_call":  # Qwen Code calls the tools of servers by this one
+    if tool == "tool_call":  # Qwen Code calls the tools of MCP servers through this tool
         sent = mapping(arguments)
         tool, arguments = sent.get("name"), sent.get("arguments")
     return PlanningCall(
@@ -518,7 +520,8 @@ class Use:
 @attrs.frozen
 class Reply:
     """
-    The answer of a tool to the call with this id, or else to a call of the tool of this name.
+    A tool's answer to the call with this id, or, without an id, to a call of the tool with this
+    name.
 
     `texts` are its parts if it has several.
     """

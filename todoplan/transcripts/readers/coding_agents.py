@@ -86,7 +86,7 @@ def _chat(source: Source, messages_of: Callable[[Fields], Sequence[Fields]]) -> 
 
 
 def _ticked(tasks: Iterable[tuple[bool, Any]]) -> Fields:
-    """Return the arguments of a write of tasks, given as whether each is completed and its text."""
+    """Return the arguments of a list write; each task is given as `(completed, text)`."""
     rows = [f"- [{'x' if done else ' '}] {' '.join(str(text).split())}" for done, text in tasks]
     return {"todos": "\n".join(rows) if rows else []}
 
@@ -267,7 +267,7 @@ _CALLING = re.compile(rb'"(?:function|custom_tool|mcp_tool)_call"')
 _PROMPTS = (b'"user_message"', b'"UserMessage"', b'"turn.started"')
 # Codex has no flag for refusals. Any other answer of `update_plan` is a refusal.
 _TERSE, _TERSE_DONE = "update_plan", "Plan updated"
-# It has no flag for failed scripts either. A successful script answers "Script completed".
+# Codex has no flag for failed scripts either. A successful script answers "Script completed".
 _FAILED_SCRIPT = ("Script failed", "Script error", "Script terminated")
 
 
@@ -308,7 +308,8 @@ class _Rollout:
             case "item.started", "mcp_tool_call":
                 call = call_of(record, item.get("tool"), item.get("arguments"))
                 yield Seen(call, id_of(item.get("id")))
-            # Of MCP, the output of a call has no flag for refusals, but this line before it has.
+            # The output of an MCP call has no flag for refusals, but this line before the output
+            # has one.
             case ("item.completed", "mcp_tool_call") | ("item_completed", "McpToolCall"):
                 text = content_text(mapping(item.get("result")).get("content", item.get("error")))
                 result = CallResult(text, item.get("status") == "failed")
@@ -800,7 +801,9 @@ _SHARED = re.compile(
 
 @attrs.define
 class _SharedChat:
-    """Where the reading is: the turn of Gemini CLI, and the call of Unity that blocks belong to."""
+    """
+    The position in a log: the turn of Gemini CLI, and the call of Unity to which blocks belong.
+    """
 
     pairs: _Pairs = attrs.field(factory=_Pairs)
     turn: int = 0
@@ -811,7 +814,7 @@ class _SharedChat:
     failed: bool = False
 
     def signals(self, source: Source) -> Iterator[Signal]:
-        """Yield the log's calls, a response each where there is one."""
+        """Yield the log's calls, and their responses if there are any."""
         for block in blocks(source, self._label, lambda label: label != _OTHER):
             if isinstance(block, BadLine):
                 yield block
@@ -894,7 +897,7 @@ def _gemini_record(record: Record, pairs: _Pairs) -> Iterator[Signal]:
     fields = _gemini_message(record.value)
     parts, at = mappings(fields.get("parts")), parse_time(fields.get("timestamp"))
     said = fields.get("content", fields.get("parts"))
-    # The response of a tool is of the user too, but only a person writes text.
+    # A tool's response has the role user too, but only a person writes text.
     is_text = isinstance(said, str) or any("text" in part for part in mappings(said))
     if "user" in {fields.get("type"), fields.get("role")} and is_text and is_said(said):
         yield PersonSpoke(record.line, at=at)
@@ -1004,7 +1007,8 @@ class _Trajectory:
         text = {"type": "text", "text": content_text(step.get("message"))}
         told = []
         for one in results:
-            # Of Claude Code, the exact answer is beside the result, or beside its step.
+            # In recordings of Claude Code, the exact answer is beside the result or beside its
+            # step.
             extra = mapping(one.get("extra") or (step.get("extra") if len(results) == 1 else None))
             exact = mapping(extra.get("tool_result_metadata"))
             raw, call_id = mapping(exact.get("raw_tool_result")), id_of(one.get("source_call_id"))
@@ -1063,7 +1067,7 @@ def _is_kiro(record: Fields) -> bool:
 
 
 def _kiro_messages(record: Fields) -> Sequence[Fields]:
-    if "assistant" in record:  # of a history: an answer, after the results of the one before
+    if "assistant" in record:  # in a history: an answer, after the results of the calls before it
         user, answer = mapping(record.get("user")), mapping(record["assistant"])
         content, sent = mapping(user.get("content")), mapping(answer.get("ToolUse"))
         uses = mappings(sent.get("tool_uses"))
@@ -1194,7 +1198,9 @@ def _is_antigravity(record: Fields) -> bool:
 
 
 def _decoded(value: Any) -> Any:
-    """Return an argument of `transcript.jsonl`, which has them as JSON; a full transcript not."""
+    """
+    Return a decoded argument: `transcript.jsonl` has arguments as JSON, a full transcript has not.
+    """
     try:
         return parse_json(value) if string(value).startswith(('"', "[{")) else value
     except NotJsonError:
@@ -1288,7 +1294,8 @@ def _specstory_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
                 yield PersonSpoke(number, at=parse_time(moment[0]) if moment else None)
         elif named:
             tool, begun = named["new"] or named["old"], number
-            # Named too if it is a planning tool: of Task tools, no arguments are exported.
+            # Reported even if it is a planning tool, because the arguments of Task tools are not
+            # exported.
             yield OtherCall(tool, number)
         elif line.startswith(_ENDS):
             tool = ""

@@ -59,7 +59,7 @@ _TELLING = 500
 
 @attrs.define
 class _Log:
-    """One lane for each system prompt that uses planning tools: a subagent has its own."""
+    """One lane for each system prompt with planning tools, since a subagent has its own prompt."""
 
     lanes: dict[bytes, str] = attrs.Factory(dict)
 
