@@ -207,7 +207,9 @@ def nested(levels):
 def test_batches_lie_in_each_other_so_deep_and_no_deeper():
     """The limit is told by an error, not by the interpreter's stack."""
     assert pickle.loads(pickle.dumps(nested(LEVELS))) == nested(LEVELS)  # noqa: S301 - our own
-    with pytest.raises(PlanError, match=f"over {LEVELS} deep; put their commands into one") as told:
+    with pytest.raises(
+        PlanError, match=f"more than {LEVELS} levels deep; put their commands into one"
+    ) as told:
         nested(LEVELS + 1)
     assert told.value.data == {"limit": LEVELS}
 

@@ -117,8 +117,8 @@ MISTAKES = [
     (
         lambda: plan_of([Task("1", "a"), Task("1", "b"), Task("2", "c", blocked_by=("7",))]),
         (
-            "these tasks are no plan: duplicate_id 1 (the id stands twice); unknown_task 2, 7"
-            " (blocked_by names no task). Repair them, or create them by commands"
+            "these tasks are not a valid plan: duplicate_id 1 (the id stands twice);"
+            " unknown_task 2, 7 (blocked_by names no task). Repair them, or create them by commands"
         ),
         {"problems": (TWICE, NO_TASK)},
     ),
@@ -149,7 +149,7 @@ MISTAKES = [
     ),
     (
         lambda: batches(65),
-        "batches lie in each other over 64 deep; put their commands into one",
+        "batches are nested more than 64 levels deep; put their commands into one",
         {"limit": 64},
     ),
     (
@@ -159,7 +159,7 @@ MISTAKES = [
     ),
     (
         lambda: freeze(nested(64)),
-        "objects and arrays lie in each other over 64 deep; give a flatter value",
+        "objects and arrays are nested more than 64 levels deep; give a flatter value",
         {"limit": 64},
     ),
     (

@@ -234,7 +234,7 @@ class TaskStore:
     AgentScope's tasks as a store of one plan.
 
     Raises:
-        PlanError: the tasks are no plan and can be repaired in more than one way.
+        PlanError: the tasks are not a valid plan and can be repaired in more than one way.
         CodecError: a task has a value that no plan can have, or the data beside the tasks is
             damaged.
     """
@@ -1005,8 +1005,8 @@ def plan_of_state(state: AgentState | Agent) -> Plan:
     have a store, return the plan in the store.
 
     Raises:
-        PlanError: the tasks are no plan and can be repaired in more than one way; the argument has
-            the wrong type; or a store keeps the plan, and a state was given.
+        PlanError: the tasks are not a valid plan and can be repaired in more than one way; the
+            argument has the wrong type; or a store keeps the plan, and a state was given.
         CodecError: a task has a value that no plan can have.
     """
     with _opened(state) as (_, planner):

@@ -772,7 +772,7 @@ def _listed(problems: tuple[Problem, ...]) -> str:
         f"{p.code} {', '.join(map(shown, p.task_ids[:5]))} ({p.seen})" for p in problems[:LISTED]
     ]
     more = f"; and {len(problems) - LISTED} more" if len(problems) > LISTED else ""
-    return f"these tasks are no plan: {'; '.join(named)}{more}"
+    return f"these tasks are not a valid plan: {'; '.join(named)}{more}"
 
 
 # -------- states --------

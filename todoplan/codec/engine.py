@@ -761,7 +761,8 @@ def parse(text: str, line: int | None = None) -> Any:
 def _doubled_keys(value: Any, line: int | None) -> CodecError:
     paths = [path.removeprefix(".") for path in islice(doubled_paths(value), MOST)]
     msg = (
-        f"keys stand twice in one object: {', '.join(paths[:LISTED])}{_of(line)}; keep one of each"
+        f"an object has a key more than once: {', '.join(paths[:LISTED])}{_of(line)};"
+        " keep one of each"
     )
     return CodecError(msg, problem="duplicate_key", path=paths[0], paths=tuple(paths), line=line)
 

@@ -457,7 +457,7 @@ def _commands(value: Iterable[Command]) -> tuple[Command, ...]:
     legal = "a tuple of commands, such as (CreateTask('a'), StartNext())"
     commands: tuple[Command, ...] = tuple_of(value, _COMMANDS, legal)
     if Batch in map(type, commands) and _levels(commands) > LEVELS:
-        msg = f"batches lie in each other over {LEVELS} deep; put their commands into one"
+        msg = f"batches are nested more than {LEVELS} levels deep; put their commands into one"
         raise PlanError(msg, limit=LEVELS)
     return commands
 

@@ -1288,7 +1288,7 @@ def plan_of(
         ]
         more = f" and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
         listed = "; ".join(named) + more
-        msg = f"these tasks are no plan: {listed}. Repair them, or create them by commands"
+        msg = f"these tasks are not a valid plan: {listed}. Repair them, or create them by commands"
         raise PlanError(msg, problems=problems)
     draft = Draft(Plan())
     draft.next_id, draft.revision, draft.approved = next_id, revision, approved

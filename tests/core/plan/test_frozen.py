@@ -72,7 +72,9 @@ WRAPS = [
 def test_values_are_frozen_so_deep_and_no_deeper(wrap):
     """The limit counts objects and arrays alike, also frozen ones that are wrapped again."""
     assert thaw(freeze(nested(LEVELS, wrap))) == thaw(nested(LEVELS, wrap))
-    with pytest.raises(PlanError, match=f"over {LEVELS} deep; give a flatter value") as caught:
+    with pytest.raises(
+        PlanError, match=f"more than {LEVELS} levels deep; give a flatter value"
+    ) as caught:
         freeze({"more": [nested(LEVELS, wrap)]})
     assert caught.value.data == {"limit": LEVELS}
 

@@ -119,7 +119,7 @@ def test_metadata_of_too_many_levels_is_refused():
     deep = {}
     for _ in range(100_000):
         deep = {"a": deep}
-    with pytest.raises(PlanError, match=f"over {LEVELS} deep; give a flatter value"):
+    with pytest.raises(PlanError, match=f"more than {LEVELS} levels deep; give a flatter value"):
         as_metadata(deep)
 
 

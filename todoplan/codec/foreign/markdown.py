@@ -330,7 +330,7 @@ def from_markdown(text: str, form: Form | None = None) -> Plan:
     try:
         return plan_of(tasks)
     except PlanError as error:
-        msg = f"the tasks of this file are no plan: {error}"
+        msg = f"the tasks of this file are not a valid plan: {error}"
         raise CodecError(msg, problem="no_plan") from error
 
 

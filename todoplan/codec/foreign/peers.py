@@ -152,7 +152,7 @@ def _joined(rows: Sequence[Row]) -> Plan:
     for task in ordered:
         row = rows[int(task.id) - 1]
         if row.parent is not None and task.parent is None:
-            raise MisfitError([(row.path, "lies in itself, by way of its parents")])
+            raise MisfitError([(row.path, "is a subtask of itself, by way of its parents")])
     return assembled(tuple(ordered), 1, 0)
 
 

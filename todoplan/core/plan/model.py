@@ -119,7 +119,7 @@ def _frozen_object(value: Mapping[str, Any], levels: int) -> FrozenDict:
 
 def _one_less(levels: int) -> int:
     if not levels:
-        msg = f"objects and arrays lie in each other over {LEVELS} deep; give a flatter value"
+        msg = f"objects and arrays are nested more than {LEVELS} levels deep; give a flatter value"
         raise PlanError(msg, limit=LEVELS)
     return levels - 1
 
