@@ -1,1 +1,1 @@
-"""The plumbing of one framework each; whatever two of them need stands below, in the dialogue."""
+"""Adapters, one for each framework. Code that several need is in `dialogue` or `planner`."""

@@ -139,7 +139,7 @@ class Planning(BasePlanning):
             run.text = context.state[KEY] = text
 
     async def after_agent(self, callback_context: CallbackContext) -> None:
-        """ADK's callback: the agent has ended. If its parent goes on, the run does too."""
+        """ADK's callback: mark the run as over. If the parent agent continues, so does the run."""
         if run := self._runs.get(callback_context.invocation_id):
             run.is_over = True
 

@@ -1092,7 +1092,7 @@ class CallReplay:
             self.lane.take(before, ())
             return self._step("impossible")
         events = decision.events
-        # A list that differs in active forms alone does nothing.
+        # A list that differs only in active forms counts as no change.
         if isinstance(command, WriteTodos) and all(
             isinstance(event, TaskEdited) and {*event.changes} == {"active_form"}
             for event in events

@@ -453,7 +453,7 @@ def _protocol_error(code: int, message: str) -> Exception:
 
 
 def instructions_of(toolset: ToolSet) -> str:
-    """Return the instructions of a server: many hosts show them alone, long before the tools."""
+    """Return the instructions of a server. Many hosts show them long before the tools."""
     try:
         return toolset.text("instructions") or toolset.system_prompt()
     except KeyError:  # the tool set lacks a tool that the text names

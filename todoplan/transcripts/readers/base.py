@@ -438,7 +438,9 @@ def awaiting(call: PlanningCall) -> Seen:
 
 
 def result_of(value: Any, *, failed: bool = False, data: Any = None) -> CallResult:
-    """Return an answer; its text alone may tell that the call failed."""
+    """
+    Return an answer. It counts as failed if `failed` is true or its text begins like an error.
+    """
     text = content_text(value)
     return CallResult(text, failed or tells_error(text), data_of(data))
 
