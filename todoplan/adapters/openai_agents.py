@@ -747,7 +747,7 @@ def plan_of_state(saved: Mapping[str, Any]) -> Plan:
 
 def history_of(saved: Mapping[str, Any]) -> tuple[Entry, ...]:
     """
-    Return the journal in the data of `Planning.to_data`.
+    Return the journal contained in data that `Planning.to_data` returned.
 
     It has at most the latest 50 entries, fewer if they are long. For a `Planning`, use
     `await planning.history()`.

@@ -488,7 +488,7 @@ class Advice:
     @property
     def shows_plan(self) -> bool:
         """
-        True if the text shows the present plan; the calls of the response are then based on it.
+        True if the text shows the present plan. The response's calls are then based on this plan.
         """
         return self.kind in {"plan_lost", "changed", "changed_done"}
 

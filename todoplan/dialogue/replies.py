@@ -814,7 +814,7 @@ sentence = explain
 
 def error_text(problems: Sequence[Problem], example: str = "") -> str:
     """
-    Return the text of a refused call: at most ten problems in words, their number, and an example.
+    Return the text of a refused call: up to ten problems, how many there are, and an example.
     """
     sentences = [*explain_all(problems, _MOST_PROBLEMS)]
     if example:

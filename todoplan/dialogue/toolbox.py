@@ -879,7 +879,7 @@ def undone(  # noqa: PLR0913 - the rest are options, by name
     Return the decision that undoes a change, and its journal entry.
 
     The undo is refused if it would end a live claim whose fencing token is not among `fences`,
-    even if the claim's owner has the same name (law 19).
+    even if the owner of the claim has the name of the actor who undoes (law 19).
 
     Raises:
         PlanError: there is a change, but the plan `before` it is unknown.

@@ -3,9 +3,9 @@ A Markdown file and a plan, kept in step: both sides may be edited at any time.
 
 A comment at the end of the file names the revision of the plan that was last written to it. That
 revision is the merge base: where the file differs from it, the file was edited, and where the plan
-differs from it, others have changed the plan. Both changes are kept, as when a session that has
-listed what the file showed sends a whole list (law 15). If both sides changed one field, the file's
-edit stands, and the conflict is reported.
+differs from it, others have changed the plan. Both changes are kept: the file is merged like a
+whole list from a session that has listed what the file showed (law 15). If both sides changed one
+field, the file's edit stands, and the conflict is reported.
 """
 
 import os

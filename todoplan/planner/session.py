@@ -817,9 +817,9 @@ class _Session(Generic[P]):
 
         `messages` are those of the request, after any summarising. `partial` means that the
         provider keeps the conversation, so that `messages` are only the new ones. `silent` means
-        that no reminder is wanted, because the adapter has one of its own (for an answer that was
-        sent back). `is_new` means that the user has asked for something new. `guidance` replaces
-        the session's own guidance.
+        that no reminder is added, because the adapter adds its own when it sends an answer back.
+        `is_new` means that the user has asked for something new. `guidance` replaces the session's
+        own guidance.
         """
         plan, base = yield from self._unseen()
         state, judge = self.state, guidance or self.guidance

@@ -164,7 +164,7 @@ def watched(
 async def watched_awaited(
     steps: Generator[WatchStep, Any, None], perform: Callable[[StoreCall | Wait], Awaitable[Any]]
 ) -> AsyncGenerator[Entry, None]:
-    """Execute the steps of a watch, awaited."""
+    """Execute the steps of a watch, and await each one."""
     value: Any = None
     failure: Exception | None = None
     try:

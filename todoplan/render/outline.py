@@ -336,8 +336,8 @@ def event_phrases(
 
     `plan` is the plan after the events. `before` is the plan before them, if known. If a kind of
     change concerns one task only, the phrase names its subject, cut at 60 columns. For a restored
-    plan, the phrases describe what the restore changed; if `before` is unknown, they name all of
-    its tasks.
+    plan, the phrases describe what the restore changed, or name every task of the restored plan if
+    `before` is unknown.
     """
     groups: dict[str, dict[str, None]] = {}
     for verb, task_id in _all_changes(tuple(events), before):

@@ -225,7 +225,7 @@ RECORDED: dict[str, Tool] = {
 
 
 def listed(arguments: Mapping[str, Any] | str) -> Mapping[str, Any] | str:
-    """Return the arguments of a whole-list tool, with a list in text form parsed."""
+    """Return the arguments of a whole-list tool. If the list was sent as text, it is parsed."""
     if isinstance(arguments, str):
         return arguments
     for key in ("todos", "content"):  # Goose's list is the content of a note
@@ -1345,7 +1345,7 @@ class Replay:
             yield step
 
     def _next(self) -> Step | None:
-        """Read on to the next step, and keep the findings before it."""
+        """Read on to the next step, and store the findings met on the way."""
         if self._ahead is not None:
             step, self._ahead = self._ahead, None
             return step

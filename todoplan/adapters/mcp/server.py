@@ -116,7 +116,7 @@ def make_tools(
     Return the definitions for `tools/list`, with the output schema if `structured` is true.
 
     With `lenient`, the schemas require nothing. Hosts that check arguments against the schema
-    (Gemini CLI, Qwen Code) then pass on synonyms of keys and values, which intake repairs.
+    (Gemini CLI, Qwen Code) then send synonyms of keys and values on, and intake repairs them.
     """
     toolset = tools.toolset if isinstance(tools, Toolbox) else tools
     made = []
@@ -170,8 +170,8 @@ def result_of(
     reply: Reply | str, plan_id: str, *, structured: bool = False
 ) -> types.CallToolResult:
     """
-    Return the result of a call. Errors are results too, because the model has to read them; an
-    error that is not a reply of the toolbox is passed as its text.
+    Return the result of a call. Errors are results too, because the model has to read them; the
+    result of an error that is not a reply of the toolbox is the error's message.
     """
     if isinstance(reply, str):
         return _result(reply, isError=True)

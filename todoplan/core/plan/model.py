@@ -328,7 +328,7 @@ def instance_of(value: object, kind: type[T], legal: str) -> T:
     Return the value if it is an instance of this class.
 
     Raises:
-        PlanError: the value is of another class; the message says what is `legal`.
+        PlanError: the value is of another class; the message has `legal`, the allowed values.
     """
     if not isinstance(value, kind):
         raise _unfit(value, legal)

@@ -315,7 +315,7 @@ def drawn(
 
 
 def _named(test: Callable[[Any], None], check: Any) -> Callable[[Any], None]:
-    """Return the test under the name of the law, with the law as a note on each failure."""
+    """Return the test, renamed after the law, which becomes a note on each failure."""
 
     def noting(self: Checks) -> None:
         try:

@@ -447,7 +447,7 @@ def _checklist(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
 
 
 def _listed(tool: Tool) -> list[Field]:
-    """Return the tool's only list of entries, if the tool can be called with that list alone."""
+    """Return the field of the tool's only list of entries, if a call needs nothing else."""
     lists = [field for field in tool.fields if field.kind is Kind.ITEMS]
     alone = len(lists) == 1 and makes_sense(tool, {lists[0].name: [{lists[0].items[0].name: "a"}]})
     return lists if alone else []

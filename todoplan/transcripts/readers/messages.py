@@ -64,7 +64,7 @@ class _Log:
     lanes: dict[bytes, str] = attrs.Factory(dict)
 
     def exchange(self, record: Record) -> Iterator[Signal]:
-        """Yield the signals of a request and its answer: calls and results, also repeated ones."""
+        """Yield the signals of a request and its answer: calls and results, even repeated ones."""
         request = mapping(record.value.get("request"))
         body = _body(request.get("body"))
         history = [message_of(one) for one in mappings(body.get("messages"))]
