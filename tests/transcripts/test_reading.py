@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.recorded import TODOS, lines_file
 from support.shared import RECORDINGS, needs_recordings
@@ -230,6 +230,7 @@ def test_no_bytes_raise_anything_but_a_read_error(raw, dialect):
     _check(_drained(raw, dialect))
 
 
+@example([{"type": []}], "gemini")
 @given(st.lists(RECORDS, min_size=1, max_size=5), st.sampled_from([None, *DIALECTS]))
 def test_no_json_lines_raise_anything_but_a_read_error(records, dialect):
     """Any JSON objects, a line each, give items or a `ReadError`."""

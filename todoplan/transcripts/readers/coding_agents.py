@@ -899,7 +899,7 @@ def _gemini_record(record: Record, pairs: _Pairs) -> Iterator[Signal]:
     said = fields.get("content", fields.get("parts"))
     # A tool's response has the role user too, but only a person writes text.
     is_text = isinstance(said, str) or any("text" in part for part in mappings(said))
-    if "user" in {fields.get("type"), fields.get("role")} and is_text and is_said(said):
+    if "user" in (fields.get("type"), fields.get("role")) and is_text and is_said(said):
         yield PersonSpoke(record.line, at=at)
     for call in mappings(fields.get("toolCalls")):
         call_id = id_of(call.get("id"))
