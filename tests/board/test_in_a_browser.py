@@ -329,6 +329,7 @@ def test_all_can_be_done_by_the_keyboard(pages, plan):
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("tab", name="Tree")).to_be_focused()
     plan.apply(commands.CreateTask("Dig deeper", parent="1"), actor="agent")
+    expect(page.get_by_role("treeitem")).to_have_count(4)
     item = page.get_by_role("treeitem", name="#1 Dig , To do")
     item.focus()
     page.keyboard.press("ArrowLeft")
@@ -336,6 +337,36 @@ def test_all_can_be_done_by_the_keyboard(pages, plan):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("treeitem").filter(has_text="Dig deeper")).to_be_focused()
+
+
+def test_a_focus_that_has_gone_on_stays_when_the_editor_has_closed(pages, plan):
+    """The event of a closed dialog comes late, and takes the focus from nobody."""
+    page = pages()
+    card(page, "Plant").press("Enter")
+    expect(page.locator(".editor h2")).to_have_text("#2 Plant")
+    page.evaluate(
+        """() => new Promise((done) => {
+            const dialog = document.querySelector("dialog");
+            dialog.addEventListener("close", () => setTimeout(done));
+            dialog.close();
+            document.querySelector("#tab-columns").focus();
+        })"""
+    )
+    expect(page.get_by_role("tab", name="Board")).to_be_focused()
+
+
+def test_what_is_pressed_stays_until_it_is_let_go(pages, plan):
+    """A change of another that arrives during a press does not swallow the click."""
+    page = pages()
+    card(page, "Plant").click()
+    page.get_by_role("button", name="Start", exact=True).hover()
+    page.mouse.down()
+    plan.apply(commands.UpdateTask("2", subject="Plant leeks"), actor="agent")
+    page.wait_for_timeout(500)
+    page.mouse.up()
+    expect(page.get_by_role("button", name="Start", exact=True)).to_have_count(0)
+    expect(page.locator(".editor h2")).to_have_text("#2 Plant leeks")
+    assert plan.plan["2"].status == "in_progress"
 
 
 def test_a_card_is_dragged_to_another_column_and_within_its_own(pages, plan):

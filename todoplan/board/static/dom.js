@@ -44,13 +44,34 @@ export function moment(text) {
   return at.toLocaleString([], { dateStyle: "short", timeStyle: "medium" });
 }
 
+// What a person presses stays until it is let go: a button that is made anew in between hears no click.
+const waiting = new Set();
+let pressed = false;
+
+function letGo() {
+  pressed = false;
+  // After the click, which comes right behind the end of the press.
+  setTimeout(() => {
+    for (const act of waiting) act();
+  });
+}
+
+addEventListener("pointerdown", (event) => (pressed = event.button === 0), true);
+for (const kind of ["pointerup", "pointercancel", "pointermove"]) {
+  addEventListener(kind, (event) => pressed && !(event.buttons & 1) && letGo(), true);
+}
+addEventListener("blur", letGo);
+
 // A row that jumps while it is read is worse than one that is late.
 export function soon(act) {
   let asked = 0;
+  const run = () => {
+    if (pressed) return waiting.add(run);
+    waiting.delete(run);
+    asked = 0;
+    return act();
+  };
   return () => {
-    asked ||= requestAnimationFrame(() => {
-      asked = 0;
-      act();
-    });
+    asked ||= requestAnimationFrame(run);
   };
 }

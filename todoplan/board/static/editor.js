@@ -100,7 +100,9 @@ export class Editor {
     this.clear();
     for (const [name, field] of this.fields) this.fill(field, text(task[name]));
     this.update();
-    if (!this.open) this.element.showModal();
+    if (this.open) return;
+    this.from = document.activeElement;
+    this.element.showModal();
   }
 
   clear() {
@@ -114,10 +116,11 @@ export class Editor {
     field.note.replaceChildren();
   }
 
+  // The browser reports the end of a dialog later than it gives the focus back: a person may have gone on by then.
   closed() {
     const id = this.id;
     this.id = null;
-    this.board.back(id);
+    if ([this.from, document.body].includes(document.activeElement)) this.board.back(id);
   }
 
   // What others do to the task shows at once, but for a field in which somebody is writing.

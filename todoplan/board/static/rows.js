@@ -19,7 +19,8 @@ export class Rows {
     this.body = el(list, { class: "rows", role, "aria-label": label });
     this.box = el("div", { class: "scroll" }, this.body);
     this.paint = soon(() => this.draw_now());
-    this.box.addEventListener("scroll", this.paint, { passive: true });
+    // At once, also while the scrollbar is held: an event of scrolling comes once a frame.
+    this.box.addEventListener("scroll", () => this.draw_now(), { passive: true });
     this.box.addEventListener("keydown", (event) => this.press(event));
     this.box.addEventListener("focusin", (event) => this.entered(event));
     new ResizeObserver(this.paint).observe(this.box);
