@@ -128,6 +128,8 @@ def test_a_person_acts_and_the_journal_says_who(pages, plan):
     page.get_by_label("Due").fill("2199-12-31")
     page.get_by_role("button", name="Move down").click()
     page.get_by_role("button", name="Start", exact=True).click()
+    # A status that is not shown yet cannot be changed further: the board would refuse it.
+    expect(page.get_by_role("button", name="Start", exact=True)).to_have_count(0)
     page.get_by_role("button", name="Complete").click()
     expect(page.get_by_role("button", name="Reopen")).to_be_visible()
     page.keyboard.press("Escape")
@@ -339,8 +341,8 @@ def test_all_can_be_done_by_the_keyboard(pages, plan):
     expect(page.get_by_role("treeitem").filter(has_text="Dig deeper")).to_be_focused()
 
 
-def test_a_focus_that_has_gone_on_stays_when_the_editor_has_closed(pages, plan):
-    """The event of a closed dialog comes late, and takes the focus from nobody."""
+def test_closing_the_editor_leaves_a_focus_that_was_moved(pages, plan):
+    """The event of a closed dialog comes late, and leaves a focus that the person has moved."""
     page = pages()
     card(page, "Plant").press("Enter")
     expect(page.locator(".editor h2")).to_have_text("#2 Plant")
@@ -355,8 +357,8 @@ def test_a_focus_that_has_gone_on_stays_when_the_editor_has_closed(pages, plan):
     expect(page.get_by_role("tab", name="Board")).to_be_focused()
 
 
-def test_what_is_pressed_stays_until_it_is_let_go(pages, plan):
-    """A change of another that arrives during a press does not swallow the click."""
+def test_a_change_during_a_press_loses_no_click(pages, plan):
+    """What another actor changes between press and release is drawn after the click."""
     page = pages()
     card(page, "Plant").click()
     page.get_by_role("button", name="Start", exact=True).hover()

@@ -44,32 +44,20 @@ export function moment(text) {
   return at.toLocaleString([], { dateStyle: "short", timeStyle: "medium" });
 }
 
-// What a person presses stays until it is let go: a button that is made anew in between hears no click.
-const waiting = new Set();
+// Whether the main button of the mouse, or a finger, is down.
 let pressed = false;
 
-function letGo() {
-  pressed = false;
-  // After the click, which comes right behind the end of the press.
-  setTimeout(() => {
-    for (const act of waiting) act();
-  });
+for (const kind of ["pointerdown", "pointermove", "pointerup", "pointercancel"]) {
+  addEventListener(kind, (event) => (pressed = (event.buttons & 1) === 1), true);
 }
 
-addEventListener("pointerdown", (event) => (pressed = event.button === 0), true);
-for (const kind of ["pointerup", "pointercancel", "pointermove"]) {
-  addEventListener(kind, (event) => pressed && !(event.buttons & 1) && letGo(), true);
-}
-addEventListener("blur", letGo);
-
-// A row that jumps while it is read is worse than one that is late.
+// Draws with the next frame in which nothing is pressed. A row that jumps while it is read is worse than one that is
+// late, and a button that is replaced between press and release gets no click.
 export function soon(act) {
   let asked = 0;
   const run = () => {
-    if (pressed) return waiting.add(run);
-    waiting.delete(run);
-    asked = 0;
-    return act();
+    asked = pressed ? requestAnimationFrame(run) : 0;
+    if (!asked) act();
   };
   return () => {
     asked ||= requestAnimationFrame(run);

@@ -101,7 +101,7 @@ export class Editor {
     for (const [name, field] of this.fields) this.fill(field, text(task[name]));
     this.update();
     if (this.open) return;
-    this.from = document.activeElement;
+    this.opener = document.activeElement;
     this.element.showModal();
   }
 
@@ -116,11 +116,11 @@ export class Editor {
     field.note.replaceChildren();
   }
 
-  // The browser reports the end of a dialog later than it gives the focus back: a person may have gone on by then.
+  // The browser gives the focus back to the opener first and sends `close` later; the person may have moved on by then.
   closed() {
     const id = this.id;
     this.id = null;
-    if ([this.from, document.body].includes(document.activeElement)) this.board.back(id);
+    if ([this.opener, document.body].includes(document.activeElement)) this.board.back(id);
   }
 
   // What others do to the task shows at once, but for a field in which somebody is writing.

@@ -19,7 +19,7 @@ export class Rows {
     this.body = el(list, { class: "rows", role, "aria-label": label });
     this.box = el("div", { class: "scroll" }, this.body);
     this.paint = soon(() => this.draw_now());
-    // At once, also while the scrollbar is held: an event of scrolling comes once a frame.
+    // Not by `paint`, which waits while the scrollbar is held. There is at most one such event a frame.
     this.box.addEventListener("scroll", () => this.draw_now(), { passive: true });
     this.box.addEventListener("keydown", (event) => this.press(event));
     this.box.addEventListener("focusin", (event) => this.entered(event));
