@@ -77,6 +77,17 @@ def test_the_later_edit_stands_and_names_the_earlier(store):
     assert '""' in told["warnings"][0]
 
 
+def test_the_reply_says_whether_somebody_else_was_there_between(store):
+    """`before` is the revision that the change stood on: the base, if nobody else changed the plan."""
+    told = wish(store, do="edit", task="1", field="owner", value="ann", base=3)
+    assert (told["before"], told["revision"]) == (3, plan(store).revision)
+    other(store, commands.UpdateTask("2", owner="bea"))
+    between = plan(store).revision
+    told = wish(store, do="edit", task="1", field="owner", value="carl", base=3)
+    assert told["before"] == between > 3
+    assert told["revision"] == plan(store).revision
+
+
 def test_a_status_that_others_changed_is_looked_at_first(store):
     """A task that somebody has just finished is not cancelled by who did not see that."""
     other(store, commands.UpdateTask("1", status="completed"))

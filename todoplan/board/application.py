@@ -362,7 +362,8 @@ async def carry_out(
     """
     Carry out a person's request, and return a result for people to read.
 
-    The result is `{"accepted", "told", "revision", "warnings"}`.
+    The result is `{"accepted", "told", "warnings"}`, and if it was accepted, `"before"` and
+    `"revision"`: the plan's revisions before and after this change.
 
     Raises:
         PlanError: the request is malformed.
@@ -391,6 +392,7 @@ def _told(decision: Decision, before: Plan | None = None) -> dict[str, Any]:
     return {
         "accepted": True,
         "told": "; ".join(said),
+        "before": decision.plan.revision - len(decision.events),
         "revision": decision.plan.revision,
         "warnings": [explain(warning) for warning in decision.warnings],
     }

@@ -15,7 +15,7 @@ const VIEWS = [["columns", "Board", Columns], ["tree", "Tree", Tree], ["graph", 
 
 export class Board {
   constructor(page, id, about) {
-    Object.assign(this, { page, id, about, plan: new Plan(), insight: null, last: null, sought: "" });
+    Object.assign(this, { page, id, about, plan: new Plan(), insight: null, last: null, sought: "", acted: 0, acting: Promise.resolve() });
     this.views = new Views(this, VIEWS);
     this.panels = new Panels(this);
     this.editor = new Editor(this);
@@ -104,13 +104,22 @@ export class Board {
     else this.page.refuse(text);
   }
 
-  // Says what came of it, and returns whether it was done.
-  async act(wish) {
+  // Says what came of it, and returns whether it was done. One change after the other, so that the
+  // second of two quick ones knows of the first.
+  act(wish) {
+    const done = this.acting.then(() => this.actNow(wish));
+    this.acting = done.catch(() => {});
+    return done;
+  }
+
+  async actNow(wish) {
     this.editor.clear();
     this.page.clear();
+    // The person's own last change counts as seen, even if the page does not show it yet.
+    const seen = { base: Math.max(this.plan.revision, this.acted), ...wish };
     let done;
     try {
-      done = await act(this.id, { base: this.plan.revision, ...wish });
+      done = await act(this.id, seen);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       this.refuse(error.message);
@@ -118,6 +127,8 @@ export class Board {
     }
     if (!done.accepted) this.refuse(done.told);
     else this.say([done.told, ...done.warnings].join(" — "));
+    // But not if somebody else's change came between.
+    if (done.accepted && done.before <= seen.base) this.acted = done.revision;
     return done.accepted;
   }
 
