@@ -78,7 +78,7 @@ def test_the_later_edit_stands_and_names_the_earlier(store):
 
 
 def test_the_reply_says_whether_somebody_else_was_there_between(store):
-    """`before` is the revision that the change stood on: the base, if nobody else changed the plan."""
+    """`before` is the revision on which the change stood: the base, if nobody else was between."""
     told = wish(store, do="edit", task="1", field="owner", value="ann", base=3)
     assert (told["before"], told["revision"]) == (3, plan(store).revision)
     other(store, commands.UpdateTask("2", owner="bea"))

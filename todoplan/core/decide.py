@@ -1029,7 +1029,6 @@ def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
     _create(transaction, todos, order)
     _nest(transaction, todos, order)
     reorder(transaction, order)
-    transaction.lines = tuple(zip(order, todos, strict=True))
 
 
 def _in_tree(draft: Draft, todos: Sequence[Todo], meant: list[Task | None]) -> list[Task | None]:

@@ -312,6 +312,7 @@ class Change:
     events: tuple[Event, ...]
     limits: Limits = Limits()
     actor: str | None = None
+    # The lines of a whole-list write that had a merge base, each with the id of its task.
     lines: tuple[tuple[str, Todo], ...] | None = attrs.field(default=None, eq=False, repr=False)
 
     def writes(self) -> Iterator[WriteTodos]:

@@ -337,6 +337,8 @@ def freed_texts(change: Change) -> list[str]:
     Return the sentences about the tasks that a change made ready; none if there are no such tasks.
     """
     freed = _freed(change)
+    if not freed:  # as for most changes
+        return []
     said: list[str] = []
     if ready := [task_id for task_id, causes in freed.items() if not causes]:
         said.append(say("replies", "ready", ids=few_ids(ready)))

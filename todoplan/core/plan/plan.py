@@ -108,7 +108,7 @@ class Vector(Generic[T]):
 
     def __setitem__(self, position: int, value: T) -> None:
         if position >= self.size:
-            self.extend([self.fill] * (position + 1 - self.size))
+            self._fill_to(position + 1)
         self._own(position >> _BITS)[position & _MASK] = value
 
     def _own(self, number: int) -> list[T]:
@@ -121,6 +121,15 @@ class Vector(Generic[T]):
             self._chunks[number] = self._chunks[number].copy()
             owned.add(number)
         return self._chunks[number]
+
+    def _fill_to(self, size: int) -> None:
+        self.extend([self.fill] * min(-self.size % CHUNK, size - self.size))
+        # All whole chunks are the same list, which `_own` copies before a write: the first edge of
+        # a large plan costs no copy of the plan.
+        whole = (size - self.size) >> _BITS
+        self._chunks.extend([[self.fill] * CHUNK] * whole)
+        self.size += whole << _BITS
+        self.extend([self.fill] * (size - self.size))
 
     def extend(self, items: Sequence[T]) -> None:
         """Append the items, chunk by chunk."""
