@@ -292,9 +292,12 @@ def capabilities():
 
 def suite_capabilities():
     """
-    Return what may be declared in the adapter suite, and what it takes.
+    Return what may be declared in the adapter suite; what it takes is written in the page alone.
     """
-    rows = [(code(each.name), plain(each), each.offered) for each in Capability]
+    takes = dict(
+        re.findall(r"^\| `([A-Z_]+)` \| .+ \| (.+) \|$", page("write-an-adapter"), re.MULTILINE)
+    )
+    rows = [(code(each.name), plain(each), takes.get(each.name, "")) for each in Capability]
     return table(["capability", "what it says", "what host and adapter offer"], rows)
 
 

@@ -26,7 +26,7 @@ from functools import partial, wraps
 from itertools import count
 from threading import Barrier, BrokenBarrierError, Thread, current_thread, main_thread
 from traceback import format_exception
-from typing import Any, Literal, Protocol, Self, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import attrs
 import pytest
@@ -262,126 +262,43 @@ class Capability(StrEnum):
     """
     Something that some frameworks do not support. Checks of undeclared capabilities are skipped.
 
-    The value says what it is, and `offered` what a host and its adapter must do for it.
+    The guide `write-an-adapter` lists what a host and its adapter must do for each.
     """
 
-    offered: str
-
-    def __new__(cls, says: str, offered: str) -> Self:
-        """Return a member whose value is its first text."""
-        member = str.__new__(cls, says)
-        member._value_, member.offered = says, offered
-        return member
-
     # MCP serves tools and has no access to the model: no turns, no reminders, no answers.
-    MODEL = (
-        "it runs a model whose requests can be read",
-        (
-            "`run` awaits `script.areply(messages, tools)` for each request; without a model it "
-            "makes the calls of `script.turns`"
-        ),
-    )
-    TOOLS = (
-        "the tools offered to a model can be read",
-        "`tools` of each request, or `script.offer(tools)` once a run",
-    )
-    TURNS = (
-        "it knows the calls of one model turn and their order",
-        "`toolbox.turn`, `answered_after` or `answered_beside` answers the calls of a turn",
-    )
-    REMINDERS = (
-        "it can append a text to one request without saving it",
-        "the text of `Guidance.before_model` at the end of the request; its memory beside the plan",
-    )
-    FURTHER_TURNS = (
-        "it can send a final answer back to the model",
-        (
-            '`Guidance.after_model` on each answer; on "again" the model is asked once more with '
-            'the text, on "raise" the run ends in `unfinished_error(plan)`'
-        ),
-    )
-    FINISH = (
-        "the adapter learns why an answer ended, for example by a refusal",
-        "the host sends `turn.finish`; the adapter sets `Message.finish`",
-    )
-    THOUGHTS = (
-        "a model's thoughts reach the adapter apart from its text",
-        "the host sends `turn.thoughts`; `Message.text` is without them",
-    )
+    MODEL = "it runs a model whose requests can be read"
+    TOOLS = "the tools offered to a model can be read"
+    TURNS = "it knows the calls of one model turn and their order"
+    REMINDERS = "it can append a text to one request without saving it"
+    FURTHER_TURNS = "it can send a final answer back to the model"
+    FINISH = "the adapter learns why an answer ended, for example by a refusal"
+    THOUGHTS = "a model's thoughts reach the adapter apart from its text"
     # Some frameworks validate arguments first, and answer with texts of their own.
-    ARGUMENTS = (
-        "arguments that break the schema reach the adapter unchanged",
-        "nothing validates them before the toolbox does",
-    )
+    ARGUMENTS = "arguments that break the schema reach the adapter unchanged"
     # LangChain and the SDKs of Anthropic and Gemini pass on parsed arguments. AgentScope repairs a
     # text by itself, so it has this capability and not the next.
-    TEXT_ARGUMENTS = (
-        "the model sends arguments as a text, which may be invalid JSON",
-        "the host sends a text unchanged",
-    )
-    RAW_ARGUMENTS = (
-        "arguments that are no JSON object reach the adapter as their text",
-        "the toolbox is given that text",
-    )
-    BROKEN_TEXTS = (
-        "texts with half a surrogate pair do not stop a run",
-        "any Python string can be saved and sent",
-    )
+    TEXT_ARGUMENTS = "the model sends arguments as a text, which may be invalid JSON"
+    RAW_ARGUMENTS = "arguments that are no JSON object reach the adapter as their text"
+    BROKEN_TEXTS = "texts with half a surrogate pair do not stop a run"
     # AgentScope does not catch the ValueError of json.loads, which ends the run.
-    LONG_NUMBERS = (
-        "a number too long for Python neither stops nor hangs a run",
-        (
-            "each `json.loads` is guarded, also of saved data; take it out if the framework fails "
-            "over such a number"
-        ),
-    )
-    DEEP_TEXTS = (
-        "arguments nested too deeply for Python do not stop a run",
-        "the `RecursionError` of `json.loads` is caught",
-    )
+    LONG_NUMBERS = "a number too long for Python neither stops nor hangs a run"
+    DEEP_TEXTS = "arguments nested too deeply for Python do not stop a run"
     # OpenAI Agents by default ends the run with a ModelBehaviorError.
-    UNKNOWN_TOOLS = ("a call of an unknown tool is answered, not raised", "an answer to each call")
+    UNKNOWN_TOOLS = "a call of an unknown tool is answered, not raised"
     # OpenAI's APIs have no error mark: an error is a text.
-    ERROR_FLAG = (
-        "an answer can be marked as an error",
-        "`reply.is_error` in the framework's mark, read as `Seen.is_error`",
-    )
-    EVENTS = (
-        "the application receives the events",
-        "`Ran(events=)`, what `reply.events` told the application",
-    )
-    EDITS = (
-        "a person can edit a session's plan between two runs",
-        "`edit`, by `session.edit(command, actor=...)`",
-    )
-    LISTED = (
-        "a list drops only what its own session has listed (law 15)",
-        "a `Session` for each conversation, its record saved with it; `seed`",
-    )
+    ERROR_FLAG = "an answer can be marked as an error"
+    EVENTS = "the application receives the events"
+    EDITS = "a person can edit a session's plan between two runs"
+    LISTED = "a list drops only what its own session has listed (law 15)"
     # If a framework overwrites changes made during a run with its own state, an edit must be
     # refused.
-    LIVE_EDITS = (
-        "a person can edit the plan during a run, and the edit stays",
-        (
-            "`edit` from another thread during `run`; without this capability such an edit is "
-            "refused by a `Rejected` or a `TodoplanError`"
-        ),
-    )
-    RETURNS = ("the result of a run holds the plan", "`Ran(plan=)`, read from that result")
-    VERIFIER = (
-        "the program can check whether a task is done before a call completes it",
-        "`setup.verify`, by `Verifying.of(toolbox, verify).answer(attempt)`",
-    )
-    CLOCK = ("the times of changes can be set", "`at=setup.clock()` with each call")
-    RESUME = (
-        "the framework saves the plan, and a run resumes from it",
-        "`saved()`: a text, bytes or a path; `resume(saved)` on a new host",
-    )
-    THREADS = ("sessions can run in threads side by side", "`run` in a thread each")
-    TASKS = (
-        "sessions can run as asynchronous tasks side by side",
-        "`run` as a task each, in one loop",
-    )
+    LIVE_EDITS = "a person can edit the plan during a run, and the edit stays"
+    RETURNS = "the result of a run holds the plan"
+    VERIFIER = "the program can check whether a task is done before a call completes it"
+    CLOCK = "the times of changes can be set"
+    RESUME = "the framework saves the plan, and a run resumes from it"
+    THREADS = "sessions can run in threads side by side"
+    TASKS = "sessions can run as asynchronous tasks side by side"
 
 
 ALL = frozenset(Capability)
