@@ -3,7 +3,7 @@
 import attrs
 from hypothesis import strategies as st
 
-from todoplan.core.commands import CreateTasks, UpdateTask
+from todoplan.core.commands import CreateTask, CreateTasks, UpdateTask, WriteTodos
 from todoplan.core.decide import Accepted, decide
 from todoplan.core.plan.model import Todo
 from todoplan.core.plan.plan import Plan
@@ -29,7 +29,7 @@ def _awake(item):
 
 
 NO_IDS, few, statuses = texts.NO_IDS, texts.few, values.STATUSES
-policies, creations = shipped.policies, some_command.creations
+policies = shipped.policies
 ids, any_ids = texts.ids(), texts.any_ids()
 aware_times, times = values.aware_times(), values.times()
 json_values, metadata = values.json_values(), values.metadata()
@@ -38,9 +38,13 @@ good_texts = st.sampled_from(["a", "b", "c", "d", "A", " a ", "b!", "\uff23", "a
 moves = st.builds(UpdateTask, ids, status=statuses)
 nests = st.builds(UpdateTask, ids, parent=st.none() | ids)
 links = st.builds(UpdateTask, ids, add_blocked_by=few(ids, 2), add_blocks=few(ids, 1))
-legal_writes = some_command.writes(good_texts, st.nothing())
-legal_lists = some_command.lists(good_texts, st.just(()), st.none()).map(_waiting_if_pending)
-updates, lists, commands = some_command.updates(), some_command.lists(), shipped.commands()
+_ITEMS = some_command.made(
+    CreateTask, subject=good_texts, blocks=st.just(()), blocked_by=st.just(()), parent=st.none()
+)
+legal_writes = some_command.made(WriteTodos, todos=few(values.todos(good_texts, st.nothing()), 6))
+legal_lists = st.builds(CreateTasks, few(_ITEMS, 4)).map(_waiting_if_pending)
+updates, lists = some_command.COMMANDS[UpdateTask], some_command.COMMANDS[CreateTasks]
+commands = shipped.commands()
 
 
 def todos(text=None, given_ids=None):

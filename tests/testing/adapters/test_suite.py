@@ -141,9 +141,7 @@ def test_a_check_runs_where_all_is_declared():
     """Where everything that it needs is declared, a check runs, with its arguments."""
     ran = []
 
-    class Checking:
-        capabilities = ALL
-
+    class Checking(Whole):
         @needs(Capability.MODEL, Capability.TURNS)
         def check(self, word):
             ran.append(word)

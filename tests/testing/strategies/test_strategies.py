@@ -225,11 +225,27 @@ def default_fields(strategy, type_, fields=lambda drawn: drawn):
 
 MADE = {
     "tasks in plans": (some.plans(), Task, tuple),
-    "creations": (some_command.creations(), commands.CreateTask, lambda made: [made]),
-    "updates": (some_command.updates(), commands.UpdateTask, lambda made: [made]),
+    "creations": (
+        some_command.COMMANDS[commands.CreateTask],
+        commands.CreateTask,
+        lambda made: [made],
+    ),
+    "updates": (
+        some_command.COMMANDS[commands.UpdateTask],
+        commands.UpdateTask,
+        lambda made: [made],
+    ),
     "lines": (some.todos(), Todo, lambda made: [made]),
-    "writes": (some_command.writes(), commands.WriteTodos, lambda made: [made]),
-    "what is brought back": (some_command.restores(), Task, lambda made: made.tasks),
+    "writes": (
+        some_command.COMMANDS[commands.WriteTodos],
+        commands.WriteTodos,
+        lambda made: [made],
+    ),
+    "what is brought back": (
+        some_command.COMMANDS[commands.RestorePlan],
+        Task,
+        lambda made: made.tasks,
+    ),
     "limits": (values.limits(), Limits, lambda made: [made]),
 }
 
@@ -346,7 +362,10 @@ FOUND_IN = {
     "a task with times": (some.tasks(), lambda task: task.completed_at),
     "edges among any": (some.plans(min_size=2), edges),
     "gaps": (some.plans(min_size=2), lambda plan: plan.next_id > len(plan) + 3),
-    "local blockers": (some_command.lists(), lambda made: any(each.blocks for each in made.items)),
+    "local blockers": (
+        some_command.COMMANDS[commands.CreateTasks],
+        lambda made: any(each.blocks for each in made.items),
+    ),
 }
 
 

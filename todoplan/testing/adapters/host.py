@@ -305,13 +305,6 @@ ALL = frozenset(Capability)
 """All capabilities. Subtract those that the framework does not support."""
 
 
-class Capable(Protocol):
-    """Anything that declares its capabilities. The checks note in `needed` which they need."""
-
-    capabilities: frozenset[Capability]
-    needed: tuple[Capability, ...]
-
-
 Check = TypeVar("Check", bound=Callable[..., Any])
 
 
@@ -329,7 +322,7 @@ def needs(*wanted: Capability) -> Callable[[Check], Check]:
 
         # `wraps` keeps the signature, from which pytest reads the parameters of a check.
         @wraps(check)
-        def checked(self: Capable, *args: Any, **kwargs: Any) -> None:
+        def checked(self: Checks, *args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
             leave_out_without(self, *wanted)
             check(self, *args, **kwargs)
@@ -339,7 +332,7 @@ def needs(*wanted: Capability) -> Callable[[Check], Check]:
     return decorate
 
 
-def leave_out_without(suite: Capable, *wanted: Capability) -> None:
+def leave_out_without(suite: Checks, *wanted: Capability) -> None:
     """Skip the current check, with a reason, if one of the capabilities is not declared."""
     for capability in wanted:
         if capability not in suite.capabilities:
@@ -347,11 +340,11 @@ def leave_out_without(suite: Capable, *wanted: Capability) -> None:
     declares(suite, *wanted)
 
 
-def declares(suite: Capable, *wanted: Capability) -> bool:
+def declares(suite: Checks, *wanted: Capability) -> bool:
     """Return whether all of the capabilities are declared. If so, a failure names them."""
     if not suite.capabilities.issuperset(wanted):
         return False
-    suite.needed = (*getattr(suite, "needed", ()), *wanted)
+    suite.needed = (*suite.needed, *wanted)
     return True
 
 

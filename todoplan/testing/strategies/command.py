@@ -9,9 +9,9 @@ refuse it. `meddling` changes a task that another actor has claimed (law 19).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from typing import Any, get_args
+from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
+from typing import Any, TypeVar, get_args
 
 import attrs
 from hypothesis import strategies as st
@@ -49,7 +49,6 @@ from todoplan.core.plan.model import (
     Evidence,
     FieldKind,
     FrozenDict,
-    Priority,
     Status,
     Task,
     Todo,
@@ -61,155 +60,101 @@ from todoplan.testing.strategies import values
 from todoplan.testing.strategies.text import any_ids, few, ids, texts, titles
 from todoplan.testing.strategies.values import FENCES, STATUSES, WORKERS, field_values, tasks, times
 
+T = TypeVar("T")
+
+# A command takes metadata in the caller's form; an event has it as the plan stores it.
+_GIVEN = field_values({FieldKind.METADATA: values.metadata()})
+_ENDS = few(any_ids())
+_ID_OR_NONE = st.none() | any_ids()
 _APPROVERS = st.sampled_from([None, "ann", "bob"])
-# A machine's times are minutes apart: some leases have expired by the next step, others have not.
-_LEASES = st.sampled_from([300.0, 30.0, 10.0**9])
+# Also texts that only look like a reference to an item of the command, and references past the end.
+_LOCAL = st.integers(0, 3).map("#{}".format) | ids() | st.sampled_from(["#", "#01", "#-1"])
 _FIELDS: dict[str, SearchStrategy[Any]] = {
+    **_GIVEN,
+    "subject": texts(),
+    "blocks": _ENDS,
+    "blocked_by": _ENDS,
+    "parent": _ID_OR_NONE,
     "task_id": any_ids(),
     "fence": FENCES,
-    "lease": _LEASES,
+    # A machine's times are minutes apart: some leases have expired by the next step, others have
+    # not.
+    "lease": st.sampled_from([300.0, 30.0, 10.0**9]),
     "children": st.sampled_from(["refuse", "lift", "remove"]),
     "answer": st.sampled_from(["yes", "the first"]),
     "passed": st.booleans(),
     "summary": st.sampled_from(["", "3 of 4"]),
     "by": st.sampled_from([None, "ci", "ann"]),
+    "tag": st.sampled_from([None, None, "fast"]),
+    "attempts": st.sampled_from([None, None, 1, 2]),
+    "give_to": st.sampled_from([None, "ann"]),
+    "todos": few(values.todos(texts()), 6),
+    "clear": st.booleans(),
+    "next_id": st.integers(0, 20),
+    "approved": st.none() | values.approvals(),
 }
-"""Strategies for the fields of most commands, by the field's name."""
+"""Strategies for the fields of commands, by the field's name. Ids and edges may be wrong."""
 
-
-def _of_fields(kind: type, given: Mapping[str, SearchStrategy[Any]]) -> SearchStrategy[Any]:
-    """Draw instances of a class of ours; `given` has a strategy for each of its fields."""
-    return st.builds(kind, *(given[field.name] for field in attrs.fields(kind)))
-
-
-@cache
-def claimings(task_id: SearchStrategy[str | None] | None = None) -> SearchStrategy[ClaimTask]:
-    """
-    Draw claims of the next task or of a named one; `task_id` replaces the strategy for the id.
-    """
-    return st.builds(
-        ClaimTask,
-        WORKERS,
-        _LEASES,
-        st.none() | any_ids() if task_id is None else task_id,
-        st.sampled_from([None, None, *Priority]),
-        st.sampled_from([None, None, "fast"]),
-        st.sampled_from([None, None, 1, 2]),
-        st.sampled_from([None, "ann"]),
-    )
-
-
-_Ends = SearchStrategy[tuple[str, ...]]
-
-# A command takes metadata in the caller's form; an event has it as the plan stores it.
-_GIVEN = field_values({FieldKind.METADATA: values.metadata()})
 CHANGES = {name: _GIVEN[name] for name in sorted(EDITABLE & attrs.fields_dict(UpdateTask).keys())}
 """Strategies for the value of each editable field in a change of a task, by the field's name."""
 
 
-@cache
-def creations(
-    text: SearchStrategy[str] | None = None,
-    ends: _Ends | None = None,
-    parent: SearchStrategy[str | None] | None = None,
-) -> SearchStrategy[CreateTask]:
-    """Draw single creations; the ids of edges and parents may not exist."""
-    edges = few(any_ids()) if ends is None else ends
-    subject = texts() if text is None else text
-    given = {**_GIVEN, "subject": subject, "blocks": edges, "blocked_by": edges}
-    given["parent"] = st.none() | any_ids() if parent is None else parent
-    names = [field.name for field in attrs.fields(CreateTask)]
-    return st.builds(CreateTask, **{name: given[name] for name in names})
+def made(kind: Callable[..., T], **given: SearchStrategy[Any]) -> SearchStrategy[T]:
+    """Draw commands of a class; `given` replaces the strategies for some of its fields."""
+    by_name = {**_FIELDS, **given}
+    return st.builds(kind, **{name: by_name[name] for name in signature(kind).parameters})
 
 
-@cache
-def lists(
-    text: SearchStrategy[str] | None = None,
-    ends: _Ends | None = None,
-    parent: SearchStrategy[str | None] | None = None,
-) -> SearchStrategy[CreateTasks]:
-    """Draw creations of several tasks at once, with references between them that may be wrong."""
-    # Also texts that only look like a reference, and references past the end of the list.
-    local = st.integers(0, 3).map("#{}".format) | ids() | st.sampled_from(["#", "#01", "#-1"])
-    edges = few(local) if ends is None else ends
-    above = st.none() | local if parent is None else parent
-    return st.builds(CreateTasks, few(creations(text, edges, above), 4))
+def claimings(task_id: SearchStrategy[str | None] = _ID_OR_NONE) -> SearchStrategy[ClaimTask]:
+    """Draw claims of the next task or of a named one; `task_id` draws the id."""
+    return made(ClaimTask, owner=WORKERS, task_id=task_id)
 
 
-@cache
-def updates() -> SearchStrategy[UpdateTask]:
-    """Draw changes of one task, in some fields or none."""
-    ends = few(any_ids(), 2)
-    given = {name: _update(name) for name in TASK_FIELDS}
-    given |= {"task_id": any_ids(), "subject": st.just(UNSET) | texts()}
-    given["fence"] = st.none() | FENCES
-    given["parent"] = st.just(UNSET) | st.none() | any_ids()
-    names = [field.name for field in attrs.fields(UpdateTask)]  # the other names change edges
-    return st.builds(UpdateTask, **{name: given.get(name, ends) for name in names})
-
-
-def _update(name: str) -> SearchStrategy[Any]:
-    # Metadata is merged by key, so the empty dict changes nothing.
-    unset: Any = {} if TASK_FIELDS[name].kind is FieldKind.METADATA else UNSET
-    return st.just(unset) | _GIVEN[name]
-
-
-@cache
-def writes(
-    text: SearchStrategy[str] | None = None, given_ids: SearchStrategy[str] | None = None
-) -> SearchStrategy[WriteTodos]:
-    """Draw whole-list writes."""
-    lines = values.todos(texts() if text is None else text, given_ids)
-    return st.builds(WriteTodos, few(lines, 6), st.booleans())
-
-
-@cache
-def restores() -> SearchStrategy[RestorePlan]:
-    """Draw restored plans, most of them invalid."""
-    ends = few(any_ids(), 2)
-    above = st.none() | any_ids()
-    drawn = tasks(texts(), given_ids=any_ids())
-    made = st.builds(Task.but, drawn, blocks=ends, blocked_by=ends, parent=above)
-    return st.builds(RestorePlan, few(made), st.integers(0, 20), st.none() | values.approvals())
-
-
-COMMANDS: dict[type, SearchStrategy[Command]] = {
-    CreateTask: creations(),
-    CreateTasks: lists(),
-    UpdateTask: updates(),
-    WriteTodos: writes(),
-    MoveTask: st.builds(MoveTask, any_ids(), before=any_ids())
-    | st.builds(MoveTask, any_ids(), after=any_ids()),
-    DeleteTask: _of_fields(DeleteTask, _FIELDS),
+_SOME_ENDS = few(any_ids(), 2)
+_EDGES = ("add_blocks", "add_blocked_by", "remove_blocks", "remove_blocked_by")
+# `UNSET` leaves a field as it is; metadata is merged by key, so the empty dict does.
+_CHANGED: dict[str, SearchStrategy[Any]] = {
+    name: st.just({} if name == "metadata" else UNSET) | _FIELDS[name] for name in TASK_FIELDS
+}
+_ITEMS = made(CreateTask, blocks=few(_LOCAL), blocked_by=few(_LOCAL), parent=st.none() | _LOCAL)
+_RESTORED = st.builds(
+    Task.but,
+    tasks(texts(), given_ids=any_ids()),
+    blocks=_SOME_ENDS,
+    blocked_by=_SOME_ENDS,
+    parent=_ID_OR_NONE,
+)
+_APPROVALS = made(ApprovePlan, by=_APPROVERS)
+_PLAIN = (WriteTodos, DeleteTask, RenewClaim, ReleaseClaim, AnswerTask, RecordEvidence)
+COMMANDS: dict[type, SearchStrategy[Any]] = {
+    CreateTask: made(CreateTask),
+    CreateTasks: made(CreateTasks, items=few(_ITEMS, 4)),
+    UpdateTask: made(
+        UpdateTask,
+        **{**_CHANGED, "fence": st.none() | FENCES, **dict.fromkeys(_EDGES, _SOME_ENDS)},
+    ),
+    **{kind: made(kind) for kind in (*_PLAIN, StartNext, ClearPlan)},
+    MoveTask: made(MoveTask, before=any_ids(), after=st.none())
+    | made(MoveTask, before=st.none(), after=any_ids()),
     ClaimTask: claimings(),
-    RenewClaim: _of_fields(RenewClaim, _FIELDS),
-    ReleaseClaim: _of_fields(ReleaseClaim, _FIELDS),
-    AnswerTask: _of_fields(AnswerTask, _FIELDS),
-    RecordEvidence: _of_fields(RecordEvidence, _FIELDS),
-    ApprovePlan: st.builds(ApprovePlan, _APPROVERS),
-    StartNext: st.just(StartNext()),
-    ClearPlan: st.just(ClearPlan()),
-    RestorePlan: restores(),
+    ApprovePlan: _APPROVALS,
+    # Most restored plans are invalid.
+    RestorePlan: made(RestorePlan, tasks=few(_RESTORED)),
 }
 """A strategy for each type of command but `Batch`."""
 
-
-@cache
-def batches(of: SearchStrategy[Command] | None = None) -> SearchStrategy[Batch]:
-    """Draw several commands as one, also nested batches."""
-    inner = st.one_of(*COMMANDS.values()) if of is None else of
-    return st.recursive(
-        st.builds(Batch, few(inner, 4)),
-        lambda batch: st.builds(Batch, few(inner | batch)),
-        max_leaves=3,
-    )
+_SINGLES = st.one_of(*COMMANDS.values())
+# Also nested batches.
+_BATCHES = st.recursive(
+    st.builds(Batch, few(_SINGLES, 4)),
+    lambda batch: st.builds(Batch, few(_SINGLES | batch)),
+    max_leaves=3,
+)
 
 
-@cache
 def commands() -> SearchStrategy[Command]:
     """Draw any command, legal or not."""
-    singles = st.one_of(*COMMANDS.values())
-    return singles | batches(singles)
+    return _SINGLES | _BATCHES
 
 
 # -------- events --------
@@ -218,31 +163,28 @@ def commands() -> SearchStrategy[Command]:
 _KEPT = field_values()
 _SOME = st.sets(st.sampled_from(sorted(EDITABLE)), min_size=1, max_size=3)
 _EDITS = _SOME.flatmap(lambda names: st.fixed_dictionaries({n: _KEPT[n] for n in names}))
-_PARENTS = st.none() | ids()
+_ABOVE = st.none() | ids()
 _OF_EVENTS: dict[str, SearchStrategy[Any]] = {
-    "task": st.builds(lambda task, parent: task.but(parent=parent), tasks(), _PARENTS),
+    "task": st.builds(Task.but, tasks(), parent=_ABOVE),
     **dict.fromkeys(("task_id", "blocker", "blocked"), ids()),
     "task_ids": few(ids()),
     "old": STATUSES,
     "new": STATUSES,
     "changes": _EDITS.map(FrozenDict),
-    "parent": _PARENTS,
+    "parent": _ABOVE,
     "claim": values.claims(),
     "lost_by": st.none() | WORKERS,
     "by": _APPROVERS,
     "until": times(),
     "at": times(),
 }
-
-
-def _restored(plan: Plan, approved: Approval | None) -> PlanRestored:
-    return PlanRestored(tuple(plan), plan.next_id, approved=approved)
-
-
-_RESTORED = st.builds(_restored, values.plans(max_size=3), st.none() | values.approvals())
-EVENTS: dict[type, SearchStrategy[Event]] = {
-    kind: _RESTORED if kind is PlanRestored else _of_fields(kind, _OF_EVENTS)
-    for kind in get_args(Event)
+EVENTS: dict[type, SearchStrategy[Any]] = {
+    **{kind: made(kind, **_OF_EVENTS) for kind in get_args(Event) if kind is not PlanRestored},
+    PlanRestored: st.builds(
+        lambda plan, approved: PlanRestored(tuple(plan), plan.next_id, approved=approved),
+        values.plans(max_size=3),
+        _FIELDS["approved"],
+    ),
 }
 """
 A strategy for each type of event. Events are independent of a plan; `apply` accepts any of them.
@@ -265,7 +207,7 @@ BY_TYPE: dict[type, SearchStrategy[Any]] = {
     Policy: values.policies(),
     Limits: values.limits(),
     **COMMANDS,
-    Batch: batches(),
+    Batch: _BATCHES,
     **EVENTS,
 }
 """A strategy for each of our types, for `st.from_type`."""
@@ -339,12 +281,6 @@ def sensible_commands(draw: DrawFn, plan: Plan) -> Command:
     return make(draw, plan)
 
 
-@st.composite
-def growth(draw: DrawFn, plan: Plan) -> Command:
-    """Draw a command that adds several tasks."""
-    return _list(draw, plan)
-
-
 def one(draw: DrawFn, here: Iterable[Task]) -> Task:
     """Draw one of the tasks."""
     tasks = tuple(here)
@@ -397,6 +333,10 @@ def _list(draw: DrawFn, plan: Plan) -> CreateTasks:
         status, subject = draw(STATUSES), draw(titles())
         items.append(CreateTask(subject, status=status, blocked_by=ends, parent=parent))
     return CreateTasks(tuple(items))
+
+
+growth = st.composite(_list)
+"""Draw a command that adds several tasks."""
 
 
 def _move(draw: DrawFn, plan: Plan) -> UpdateTask:
@@ -472,8 +412,7 @@ def _answer(draw: DrawFn, plan: Plan) -> Command:
 
 
 def _find(draw: DrawFn, plan: Plan) -> RecordEvidence:
-    found: Any = draw(COMMANDS[RecordEvidence])
-    return attrs.evolve(found, task_id=one(draw, plan).id)  # type: ignore[no-any-return]
+    return draw(made(RecordEvidence, task_id=st.just(one(draw, plan).id)))
 
 
 def _claim(draw: DrawFn, plan: Plan) -> ClaimTask:
@@ -492,7 +431,7 @@ def _hold(draw: DrawFn, plan: Plan) -> Command:
 
 
 def _agree(draw: DrawFn, _: Plan) -> Command:
-    return draw(COMMANDS[ApprovePlan])
+    return draw(_APPROVALS)
 
 
 def delete(draw: DrawFn, plan: Plan) -> Command:
@@ -528,23 +467,8 @@ _FIRST: SearchStrategy[_Make] = st.sampled_from([_creation, _list, rewritten, in
 # Hypothesis shrinks towards the start: a plain creation comes first, removals come last.
 _KINDS: SearchStrategy[_Make] = st.sampled_from(
     [
-        _creation,
-        _move,
-        link,
-        nest,
-        _list,
-        rewritten,
-        indented,
-        _edit,
-        _finish,
-        _wait,
-        _answer,
-        _find,
-        _claim,
-        _hold,
-        _place,
-        unlink,
-        _agree,
+        *(_creation, _move, link, nest, _list, rewritten, indented, _edit, _finish, _wait, _answer),
+        *(_find, _claim, _hold, _place, unlink, _agree),
         # Repeated: creations must outweigh removals, or most plans would be empty.
         *(_list, nest, _creation, _list),
         # Repeated: most cases of a rule concern completed tasks, alone or with others.
