@@ -70,7 +70,7 @@ def matrix():
             if has < len(listed):
                 (partly if has else without).append(f"`{name}`")
         if without or partly:
-            lines.append(f"| {each} | {', '.join(without)} | {', '.join(partly)} |")
+            lines.append(f"| `{each.name}` | {', '.join(without)} | {', '.join(partly)} |")
     return "\n".join(lines)
 
 
@@ -152,15 +152,16 @@ def test_the_matrix_is_drawn_from_what_the_suites_declare():
     Its rows are the capabilities that a suite lacks; each names the adapters of those suites.
     """
     _, _, *rows = matrix().splitlines()
-    shown = {row.split(" | ")[0].removeprefix("| "): row for row in rows}
+    cells = [row.partition(" | ") for row in rows]
+    shown = {first.removeprefix("| ").strip("`"): rest for first, _, rest in cells}
     adapters = [(name, suite) for name, found in suites().items() for suite in found]
     lacking = {
         each: [name for name, suite in adapters if each not in suite.capabilities]
         for each in Capability
     }
-    assert set(shown) == {str(each) for each, names in lacking.items() if names}
+    assert set(shown) == {each.name for each, names in lacking.items() if names}
     for each, names in lacking.items():
-        assert set(re.findall(r"`(\w+)`", shown.get(each, ""))) == set(names)
+        assert set(re.findall(r"`(\w+)`", shown.get(each.name, ""))) == set(names)
     listed = [suite for _, suite in adapters]
     assert set().union(*(suite.capabilities for suite in listed)) == ALL
     assert table(listed).count("capabilities") == len(listed)

@@ -38,21 +38,12 @@ LEFT_TO_THE_READER = {
     "evidence": MODEL,
     "several-agents": "ADDRESSES: list[str] = []\n",
     "write-a-store": "from todoplan import Planner\n",
-    "write-an-adapter": """
-# pyright: reportPossiblyUnboundVariable=false, reportArgumentType=false
-# pyright: reportIncompatibleMethodOverride=false, reportAssignmentType=false
-# pyright: reportCallIssue=false, reportOptionalMemberAccess=false
-from strands.session import FileSessionManager
-from todoplan import LEAN
-model: Any = None
-""",
 }
 """
-What the examples of a page take for granted, or say is the reader's. A stream of Strands Agents
-always ends with its reason, so that the variable of its loop is bound.
+What the examples of a page take for granted, or say is the reader's.
 """
 
-# Functions of a sketch may go without annotations, and its calls of Strands Agents are not checked.
+# Functions of a sketch may go without annotations.
 # CrewAI is not there: it wants an environment of its own. Its `Agent` and Agno's share a name.
 MYPY = """
 [mypy]
@@ -60,15 +51,10 @@ strict = True
 allow_untyped_defs = True
 allow_incomplete_defs = True
 allow_untyped_calls = True
-[mypy-strands.*]
-follow_imports = skip
 [mypy-crewai.*]
 ignore_missing_imports = True
 [mypy-page_other_frameworks]
 disallow_subclassing_any = False
-[mypy-page_write_an_adapter]
-disallow_subclassing_any = False
-warn_return_any = False
 """
 
 

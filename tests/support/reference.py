@@ -30,7 +30,7 @@ from todoplan.dialogue import guidance as conversation
 from todoplan.dialogue.guidance import REMINDERS
 from todoplan.stores.file import FORMAT as PLANS
 from todoplan.testing.adapters.host import Capability
-from todoplan.texts import names, wording
+from todoplan.texts import names
 
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)((?:\|[^\n]*\n)*)")
 FRAMES = {"at", "arguments", "more", "note", "untitled"}  # parts of a sentence, not sentences
@@ -61,15 +61,17 @@ def code(text):
 
 def rules():
     """
-    Return every rule with its severity in each preset, and the limit that a number for it sets.
+    Return the presets, with the rules that each has at "error" and at "warn"; first what all have.
     """
-    head = ["rule", *map(code, PRESETS), "limit"]
-    rows = []
-    for rule in RULES.values():
-        taken = (policy.severity(rule.name).value for policy in PRESETS.values())
-        levels = ("-" if level == "off" else level for level in taken)
-        rows.append([code(rule.name), *levels, code(rule.limit) if rule.limit else ""])
-    return table(head, rows)
+    levels = {name: [p.severity(name).value for p in PRESETS.values()] for name in RULES}
+    common = [name for name, found in levels.items() if set(found) == {"error"}]
+    rows = [["every preset", ", ".join(map(code, common)), ""]]
+    for number, preset in enumerate(PRESETS):
+        rows.append([code(preset)])
+        for level in ("error", "warn"):
+            own = [n for n, found in levels.items() if found[number] == level and n not in common]
+            rows[-1].append(", ".join(map(code, own)))
+    return table(["preset", "error", "warn"], rows)
 
 
 def codes():
@@ -84,28 +86,24 @@ def codes():
     return table(["code", "cause"], rows)
 
 
-def _texts_of(file, head):
+def _codes_of(file):
     listed = [name for name in names(file) if name not in FRAMES]
-    rows = (
-        [code(name), plain(wording(file, name))]
-        for name in listed
-        if name.removeprefix("rule.") not in RULES
-    )
-    return table(["code", head], rows)
+    shown = [code(name) for name in listed if name.removeprefix("rule.") not in RULES]
+    return table(["codes"], [[", ".join(shown)]])
 
 
 def repairs():
     """
-    Return every repair that a reply may tell of.
+    Return the codes of the repairs that a reply may tell of.
     """
-    return _texts_of("repairs", "the note says")
+    return _codes_of("repairs")
 
 
 def findings():
     """
-    Return every finding of a replay that is no rule.
+    Return the codes of the findings of a replay that are no rules.
     """
-    return _texts_of("findings", "the finding says")
+    return _codes_of("findings")
 
 
 def _meanings(kind):
@@ -244,18 +242,13 @@ def documents():
 
 def reminders():
     """
-    Return the reminders in order of precedence, with the setting that switches each.
+    Return the reminders in order of precedence, by what each is about.
     """
-    rows = (
-        [
-            code(kind),
-            code(each.switch),
-            "a final answer" if each.sends_back else "the next request",
-            plain(wording("reminders", kind)),
-        ]
-        for kind, each in REMINDERS.items()
-    )
-    return table(["reminder", "setting", "it is about", "words"], rows)
+    kinds = {
+        about: [code(kind) for kind, each in REMINDERS.items() if each.sends_back is sends_back]
+        for about, sends_back in (("the next request", False), ("a final answer", True))
+    }
+    return table(["it is about", "reminders"], [[k, ", ".join(v)] for k, v in kinds.items()])
 
 
 def finish_reasons():

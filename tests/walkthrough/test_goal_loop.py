@@ -2,14 +2,14 @@
 
 from strands import Agent
 from strands.vended_plugins.goal import GoalLoop
-from support.strands_host import HOST
+from support.strands_host import Scripted
 
 from todoplan import Plan, Policy, commands, decide
 from todoplan.dialogue import plan_closed
 from todoplan.testing.adapters import ModelTurn, Script
 
 
-class Toolless(HOST.Scripted):
+class Toolless(Scripted):
     """Strands gives an agent without tools no list of them."""
 
     async def stream(self, messages, tool_specs=None, system_prompt="", **given):
@@ -26,6 +26,8 @@ def test_the_loop_goes_on_until_the_plan_is_closed():
     script = Script(ModelTurn(text="Early."), ModelTurn(text="Dug."))
     agent = Agent(Toolless(script), plugins=[goal], callback_handler=None)
     agent("go")
-    assert goal.last_result(agent).passed
+    result = goal.last_result(agent)
+    assert result is not None
+    assert result.passed
     assert len(script.requests) == 2
     assert "Open: #1 Dig." in "".join(seen.text for seen in script.requests[1])
