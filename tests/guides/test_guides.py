@@ -2,8 +2,6 @@
 
 import doctest
 import re
-import subprocess
-import sys
 
 import pytest
 from support.docs import GUIDES, PAGES, ROOT, page
@@ -31,7 +29,6 @@ FRAMEWORKS = {
 }
 """Their examples want a scripted model or a suite: the tests of their rooms run them."""
 
-CONSOLE = re.compile(r"```console\n\$ (todoplan [^\n]+)\n(.*?)```", re.DOTALL)
 MARKED = re.compile(r"<!-- code: [^>]+ -->\n```python\n.*?```", re.DOTALL)
 
 
@@ -54,22 +51,6 @@ def test_a_page_with_a_framework_has_a_test_that_runs_it(name):
         if path.name != "test_guides.py"
     ]
     assert any(f'"{name}"' in text and "support.docs" in text for text in tests)
-
-
-@pytest.mark.parametrize(
-    ("command", "output"),
-    [
-        pytest.param(*found, id=f"{name}: {found[0]}")
-        for name in PAGES
-        for found in CONSOLE.findall(page(name))
-    ],
-)
-def test_commands_print_what_is_shown(command, output):
-    """A shown command line gives the shown output."""
-    arguments = [sys.executable, "-m", *command.split()]
-    ran = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert ran.stdout.strip() == output.strip()
-    assert output.strip()
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -6,7 +6,7 @@ from support.architecture import ROOT
 from support.docs import page
 
 TEXT = page("architecture")
-ROOMS = TEXT.partition("| room |")[2].partition("##")[0]
+ROOMS = TEXT.partition("| rooms, from the top |")[2].partition("##")[0]
 ROWS = re.findall(r"^\| (`.+?) \|", ROOMS, re.MULTILINE)
 SHOWN = {name for row in ROWS for name in row.split("`")[1::2]}
 LAWS = [int(number) for number in re.findall(r"^(\d+)\. ", TEXT, re.MULTILINE)]

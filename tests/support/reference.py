@@ -29,7 +29,6 @@ from todoplan.dialogue import InputLimits, Settings
 from todoplan.dialogue import guidance as conversation
 from todoplan.dialogue.guidance import REMINDERS
 from todoplan.stores.file import FORMAT as PLANS
-from todoplan.testing.adapters.host import Capability
 from todoplan.texts import names
 
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)((?:\|[^\n]*\n)*)")
@@ -182,31 +181,17 @@ def input_limits():
 
 def fields():
     """
-    Return a task's keys in the stored JSON, with their schema.
+    Return a task's keys in the stored JSON by the kind of their value, those that are always there
+    first.
     """
     task = json_schema()["$defs"]["task"]
-    rows = (
-        [code(name), _kind(schema), "yes" if name in task["required"] else ""]
-        for name, schema in task["properties"].items()
-    )
     assert set(task["properties"]) == set(TASK_FIELDS)
-    return table(["key of a task", "value", "always there"], rows)
-
-
-def events():
-    """
-    Return the events of a journal with their keys.
-    """
-    defined = json_schema()["$defs"]
-    rows = []
-    for word in (each["$ref"].rpartition("/")[2] for each in _of_entry(defined)):
-        keys = [key for key in defined[word]["properties"] if key != "type"]
-        rows.append([code(word), ", ".join(map(code, keys))])
-    return table(["type of an event", "its other keys"], rows)
-
-
-def _of_entry(defined):
-    return defined["entry"]["properties"]["events"]["items"]["oneOf"]
+    rows = {}
+    for name in sorted(task["properties"], key=lambda name: name not in task["required"]):
+        rows.setdefault(_kind(task["properties"][name]).removesuffix(" or null"), []).append(name)
+    always = ", ".join(map(code, task["required"]))
+    shown = [[", ".join(map(code, names)), kind] for kind, names in rows.items()]
+    return table(["key of a task", "value"], [*shown, [always, "always there"]])
 
 
 def _kind(schema):
@@ -283,17 +268,6 @@ def capabilities():
     return f"{module.matrix()}\n"
 
 
-def suite_capabilities():
-    """
-    Return what may be declared in the adapter suite; what it takes is written in the page alone.
-    """
-    takes = dict(
-        re.findall(r"^\| `([A-Z_]+)` \| .+ \| (.+) \|$", page("write-an-adapter"), re.MULTILINE)
-    )
-    rows = [(code(each.name), plain(each), takes.get(each.name, "")) for each in Capability]
-    return table(["capability", "what it says", "what host and adapter offer"], rows)
-
-
 TABLES = {
     "rules": rules,
     "codes": codes,
@@ -303,12 +277,10 @@ TABLES = {
     "limits": limits,
     "input-limits": input_limits,
     "fields": fields,
-    "events": events,
     "documents": documents,
     "reminders": reminders,
     "finish-reasons": finish_reasons,
     "capabilities": cache(capabilities),
-    "suite-capabilities": suite_capabilities,
 }
 
 
