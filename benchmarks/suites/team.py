@@ -146,8 +146,8 @@ class Procrastinate:
             jobs = self.app.job_manager
             while True:
                 await asyncio.sleep(self.lease / 2)
-                for job in await jobs.get_stalled_jobs(seconds_since_heartbeat=self.lease):
-                    with suppress(self.peer.exceptions.ProcrastinateException):
+                with suppress(self.peer.exceptions.ProcrastinateException):
+                    for job in await jobs.get_stalled_jobs(seconds_since_heartbeat=self.lease):
                         await jobs.retry_job(job)
 
         async def worked() -> None:
@@ -164,14 +164,20 @@ class Procrastinate:
         asyncio.run(worked())
 
     def closed(self) -> Counter[int]:
-        """Return how often each job succeeded."""
+        """
+        Return how often each job succeeded.
+
+        The events alone are not enough: a worker may report the success of a job that another
+        worker has just put back for a retry, and that success has a status but no event.
+        """
         psycopg: Any = import_module("psycopg")
         asked = (
-            "select (job.args->>'number')::int from procrastinate_events event "
-            "join procrastinate_jobs job on job.id = event.job_id where event.type = 'succeeded'"
+            "select (job.args->>'number')::int, greatest(count(event.id), (job.status = "
+            "'succeeded')::int) from procrastinate_jobs job left join procrastinate_events event "
+            "on event.job_id = job.id and event.type = 'succeeded' group by job.id"
         )
         with psycopg.connect(self.address) as db:
-            return Counter(number for (number,) in db.execute(asked))
+            return Counter({number: times for number, times in db.execute(asked) if times})
 
 
 _KINDS: dict[str, Callable[[str, float, Path], Ours | Procrastinate]] = {
@@ -337,7 +343,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--save", action="store_true", help=f"write {_PAGE.name} beside the README")
     given = parser.parse_args(arguments)
     load = Load(given.tasks, given.workers, given.lease, given.seed)
-    made, lines = described(quick=False), []
+    made, head, lines = described(quick=False), ["store"], []
     with _places() as places:
         for name, (kind, address, away) in places.items():
             if name.startswith(tuple(given.only.split(","))):
