@@ -44,7 +44,6 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import closing
 from functools import partial
 from inspect import iscoroutinefunction, signature
 from typing import Annotated, Any, Concatenate, Literal, NotRequired, ParamSpec, TypeVar, cast
@@ -116,12 +115,10 @@ from todoplan.dialogue.toolbox import (
     answered_after,
     answered_beside,
     edited,
-    guidance_of,
     last_change,
     plan_before,
     require,
     require_actor,
-    require_clock,
     start,
     starts,
     tell_called,
@@ -137,6 +134,7 @@ from todoplan.planner.session import (
     SESSION,
     SIGHT,
     AsyncSession,
+    BasePlanning,
     Record,
     Request,
     Session,
@@ -145,8 +143,8 @@ from todoplan.planner.session import (
     record_from_data,
     record_to_data,
 )
-from todoplan.planner.steps import done_at_once, done_awaited, store_of_plans
-from todoplan.planner.verifying import Verifier, Verify, Verifying, verifier_of
+from todoplan.planner.steps import done_at_once, done_awaited
+from todoplan.planner.verifying import Verifier, Verify, Verifying
 from todoplan.texts import say
 
 __all__ = [
@@ -772,19 +770,42 @@ class Turn:
         return self.calls[self.place]
 
 
-@attrs.frozen
-class StatePlans:
-    """Plans in the states of their graphs. `actor` is the agent's name in the journal."""
+class _Plans(BasePlanning):
+    """
+    What both kinds of plans share: the settings, `actor`, the agent's name in the journal, and
+    `is_agents`, whether they belong to `create_agent` and not to a graph written by hand.
+    """
 
-    toolbox: Toolbox
-    clock: Clock
-    actor: str | None = None
-    verifying: Verifying | None = None
+    is_awaited = True  # whether a call awaits anything
 
-    @property
-    def is_awaited(self) -> bool:
-        """Whether a call awaits anything."""
-        return self.verifying is not None
+    def __init__(
+        self, *given: Any, actor: str | None = None, is_agents: bool = False, **more: Any
+    ) -> None:
+        self.actor, self.is_agents = require_actor(actor), is_agents
+        super().__init__(*given, **more)
+
+    def _planner(
+        self, store: Any, plan_id: str, verify: Verifier | None = None, *, awaits: bool
+    ) -> Any:
+        kind: Any = AsyncPlanner if awaits else Planner
+        return kind(store, plan_id, toolbox=self.toolbox, clock=self.clock, verify=verify)
+
+    def _session(self, planner: Any, record: Record) -> Any:
+        kind: Any = Session if isinstance(planner, Planner) else AsyncSession
+        # In a team each thread is an actor, named by its id.
+        thread = run_config().get("configurable", {}).get("thread_id")
+        own = str(thread) if self.toolbox.toolset.team else None
+        actor = own if self.actor is None else self.actor
+        return kind(planner, record, settings=self.settings, actor=actor)
+
+
+class StatePlans(_Plans):
+    """Plans in the states of their graphs."""
+
+    def prepare(self) -> None:
+        """Make what verifies completed tasks, once for all calls of a turn."""
+        self.verifying = Verifying.of(self.toolbox, self._verify)
+        self.is_awaited = self.verifying is not None
 
     def session(self, state: Any, *, awaits: bool) -> Steps[Any]:
         """Return the session for a request to the model, with the plan of the request's state."""
@@ -794,11 +815,7 @@ class StatePlans:
         fences = {task.id: task.claim.fence for task in plan.active() if task.claim}
         memory = Memory.of(value_in(state, MEMORY))
         record = attrs.evolve(_record_in(value, plan), fences=fences, memory=memory)
-        store: Any = _OnePlan(plan)
-        given: dict[str, Any] = {"toolbox": self.toolbox, "clock": self.clock}
-        if awaits:
-            return AsyncSession(AsyncPlanner(store, PLAN, **given), record)
-        return Session(Planner(store, PLAN, **given), record)
+        return self._session(self._planner(_OnePlan(plan), PLAN, awaits=awaits), record)
 
     def kept(self, state: Any, session: Any) -> Steps[dict[str, Any]]:  # noqa: ARG002 - as of a store
         """Return the state update after a request to the model."""
@@ -886,27 +903,19 @@ class _Answered:
     session: Any
 
 
-@attrs.frozen
-class StoredPlans:
+class StoredPlans(_Plans):
     """
     Plans in a store, under `plan_id` or, by default, the thread's id. By default, an agent inside
     another graph has a plan of its own.
 
     When a thread first runs with a store, its state may already have a plan, or a list under
-    `todos`. This becomes the first plan in the store. If the store already has a plan, `opened`
+    `todos`. This becomes the first plan in the store. If the store already has a plan, `begun`
     raises, unless the state's plan has no tasks or is the caller's list.
     """
 
-    store: AnyStore
-    plan_id: str | None
-    toolbox: Toolbox
-    clock: Clock
-    actor: str | None = None
-    verify: Verifier | None = None
-    is_agents: bool = False
-    _calls: ParallelCalls[_Answered] = attrs.field(factory=ParallelCalls)
-
-    is_awaited = True
+    def prepare(self) -> None:
+        """Make the list of turns whose calls are carried out together."""
+        self._calls = ParallelCalls[_Answered]()
 
     def id_of(self, thread: Mapping[str, Any], namespace: str | None = None) -> str:
         """
@@ -935,20 +944,19 @@ class StoredPlans:
         Raises:
             PlanError: the store is asynchronous, and `awaits` is false.
         """
-        given: dict[str, Any] = {"toolbox": self.toolbox, "clock": self.clock}
-        if awaits:
-            return AsyncPlanner(self.store, plan_id, verify=self.verify, **given)
-        if iscoroutinefunction(self.store.load):
+        store: Any = self.store
+        if not awaits and iscoroutinefunction(store.load):
             msg = (
                 "this store is awaited: run the graph by ainvoke or astream, and change the plan"
                 " by aedit_plan"
             )
             raise PlanError(msg)
-        # Edits by a person are not verified, so a verifier that has to be awaited is left out.
-        verify = None if self.verify is None or self.verify.is_awaited else self.verify
-        return Planner(cast("Any", self.store), plan_id, verify=verify, **given)
+        verify = self._verify
+        if verify is not None and verify.is_awaited and not awaits:
+            verify = None  # edits by a person are not verified
+        return self._planner(store, plan_id, verify, awaits=awaits)
 
-    def opened(self, state: Any, plan_id: str, *, awaits: bool) -> Steps[tuple[Any, Record]]:
+    def begun(self, state: Any, plan_id: str, *, awaits: bool) -> Steps[tuple[Any, Record]]:
         """
         Return a planner for a thread's plan, and the record of the thread's session. A plan in the
         state is moved to the store.
@@ -983,17 +991,10 @@ class StoredPlans:
         )
         raise PlanError(msg, plan_id=plan_id)
 
-    def _session(self, planner: Any, record: Record) -> Any:
-        kind: Any = Session if isinstance(planner, Planner) else AsyncSession
-        # In a team each thread is an actor, named by its id.
-        thread = run_config().get("configurable", {}).get("thread_id")
-        own = str(thread) if self.toolbox.toolset.team else None
-        return kind(planner, record, actor=own if self.actor is None else self.actor)
-
     def session(self, state: Any, *, awaits: bool) -> Steps[Any]:
         """Return the session for a request to the model."""
         plan_id = self.id_of(run_config().get("configurable", {}))
-        planner, record = yield from self.opened(state, plan_id, awaits=awaits)
+        planner, record = yield from self.begun(state, plan_id, awaits=awaits)
         memory = Memory.of(value_in(state, MEMORY))
         return self._session(planner, attrs.evolve(record, memory=memory))
 
@@ -1015,10 +1016,10 @@ class StoredPlans:
         clashing = self.toolbox.clashing(names)
         if turn.place in clashing:
             return answered_after(self.toolbox, Plan(), turn.own, names), {}
-        if self.verify is not None and not awaits:
-            self.verify.refuse_awaited("ainvoke or astream")
+        if self._verify is not None and not awaits:
+            self._verify.refuse_awaited("ainvoke or astream")
         plan_id = self.id_of(turn.thread)
-        planner, record = yield from self.opened(turn.state, plan_id, awaits=awaits)
+        planner, record = yield from self.begun(turn.state, plan_id, awaits=awaits)
         thread = str(turn.thread.get("thread_id", ""))
 
         def carry_out(calls: Sequence[Call], earlier: Sequence[_Answered]) -> Steps[_Answered]:
@@ -1043,7 +1044,7 @@ class StoredPlans:
         # new.
         key = (plan_id, thread, turn.message) if turn.message else object()
         group = self._calls.aanswer if awaits else self._calls.answer
-        drive: Any = awaited if awaits else at_once
+        drive: Any = done_awaited if awaits else done_at_once
         reply, done = yield partial(
             group, key, ids, turn.own, lambda *given: drive(carry_out(*given))
         )
@@ -1056,40 +1057,15 @@ class StoredPlans:
 AnyPlans = StatePlans | StoredPlans
 
 
-def plans_for(  # noqa: PLR0913, PLR0917 - what the tools were given
-    toolbox: Toolbox,
-    clock: Clock,
-    store: AnyStore | None,
-    plan_id: str | None,
-    verify: Verify | None,
-    actor: str | None,
-    *,
-    is_agents: bool = False,
-) -> AnyPlans:
+def plans_for(*given: Any, store: AnyStore | None, **more: Any) -> AnyPlans:
     """
     Return `StoredPlans` if a store is given, otherwise `StatePlans`.
 
     Raises:
         PlanError: an argument has the wrong type; or a plan id is given without a store.
     """
-    clock, actor = require_clock(clock), require_actor(actor)
-    kept = store_of_plans(store, plan_id)
-    if kept is None:
-        return StatePlans(toolbox, clock, actor, Verifying.of(toolbox, verify))
-    given = toolbox, clock, actor, verifier_of(verify), is_agents
-    return StoredPlans(kept, plan_id, *given)
-
-
-def at_once(steps: Steps[T]) -> T:
-    """Call the functions that steps yield, one by one, and return the result of the steps."""
-    with closing(steps):
-        return done_at_once(steps)
-
-
-async def awaited(steps: Steps[T]) -> T:
-    """Do the same as `at_once`, but await each call."""
-    with closing(steps):
-        return await done_awaited(steps)
+    kind = StatePlans if store is None else StoredPlans
+    return kind(*given, store=store, **more)
 
 
 # -------- tools --------
@@ -1181,9 +1157,8 @@ def make_tools(  # noqa: PLR0913 - settings of every adapter
     Raises:
         PlanError: an argument has the wrong type.
     """
-    chosen = Toolbox() if toolbox is None else require(toolbox, Toolbox)
-    plans = plans_for(chosen, clock, store, plan_id, verify, actor)
-    return tools_of(plans, emit_events=emit_events)
+    given: dict[str, Any] = {"clock": clock, "verify": verify, "plan_id": plan_id, "actor": actor}
+    return tools_of(plans_for(toolbox, store=store, **given), emit_events=emit_events)
 
 
 def tools_of(plans: AnyPlans, *, emit_events: bool) -> list[BaseTool]:
@@ -1211,10 +1186,10 @@ def _tool(plans: AnyPlans, definition: Definition, *, emit_events: bool) -> Base
 
     # ToolNode finds the parameter for the runtime by its annotation.
     def answer(runtime: ToolRuntime, arguments: dict[str, Any], call_id: str) -> GraphCommand[Any]:
-        return at_once(steps(runtime, arguments, call_id, awaits=False))
+        return done_at_once(steps(runtime, arguments, call_id, awaits=False))
 
     async def aanswer(runtime: ToolRuntime, arguments: Any, call_id: str) -> GraphCommand[Any]:
-        return await awaited(steps(runtime, arguments, call_id, awaits=True))
+        return await done_awaited(steps(runtime, arguments, call_id, awaits=True))
 
     return PlanTool.from_function(
         answer,
@@ -1303,10 +1278,10 @@ def _twins(
     """
 
     def carried_out(*args: P.args, **kwargs: P.kwargs) -> T:
-        return at_once(steps("", *args, **kwargs))
+        return done_at_once(steps("", *args, **kwargs))
 
     async def waited_for(*args: P.args, **kwargs: P.kwargs) -> T:
-        return await awaited(steps("a", *args, **kwargs))
+        return await done_awaited(steps("a", *args, **kwargs))
 
     shown = signature(partial(steps, ""))
     returned = shown.return_annotation.removeprefix("Steps[").removesuffix("]")
@@ -1514,7 +1489,7 @@ class _Thread:
         # A plan that the thread already had in its state is moved to the store first.
         saved = (yield self.do("get_state", self.config)) if self.graph.checkpointer else None
         values = saved.values if saved else {}
-        planner, _ = yield from plans.opened(values, plan_id, awaits=bool(self.prefix))
+        planner, _ = yield from plans.begun(values, plan_id, awaits=bool(self.prefix))
         return planner
 
     def values(self) -> Steps[tuple[Any, str | None]]:
@@ -1686,13 +1661,14 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         reminder_names: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
-        chosen = Toolbox(WRITE_TODOS) if toolbox is None else require(toolbox, Toolbox)
-        toolset, writer = chosen.toolset, chosen.toolset.shown(chosen.toolset.writer)
+        given: dict[str, Any] = {"clock": clock, "verify": verify, "plan_id": plan_id}
+        given |= {"actor": actor, "system_prompt": system_prompt}
+        chosen = Toolbox(WRITE_TODOS) if toolbox is None else toolbox
         # A drop-in replacement: an answer that was accepted before is not sent back.
-        wanted = Settings(unfinished=0) if settings is None else require(settings, Settings)
-        self.guidance = guidance_of(chosen, wanted)
-        self.system_prompt = toolset.system_prompt() if system_prompt is None else system_prompt
-        self.plans = plans_for(chosen, clock, store, plan_id, verify, actor, is_agents=True)
+        wanted = Settings(unfinished=0) if settings is None else settings
+        self.plans = plans_for(chosen, wanted, store=store, is_agents=True, **given)
+        self.system_prompt, toolset = self.plans.system_prompt, self.plans.toolbox.toolset
+        self._tool_names, writer = toolset.tool_names, toolset.shown(toolset.writer)
         self.tools = tools_of(self.plans, emit_events=emit_events)
         for tool in self.tools:
             if tool.name == writer:
@@ -1714,13 +1690,13 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         Call the model with a reminder at the end if one is due; call it again if it stops too
         early.
         """
-        return at_once(self._steps(request, handler, awaits=False))
+        return done_at_once(self._steps(request, handler, awaits=False))
 
     async def awrap_model_call(
         self, request: _Request, handler: Callable[[_Request], Awaitable[_Response]]
     ) -> ExtendedModelResponse[Any]:
         """As `wrap_model_call`, but asynchronous."""
-        return await awaited(self._steps(request, handler, awaits=True))
+        return await done_awaited(self._steps(request, handler, awaits=True))
 
     def _steps(
         self, request: _Request, handler: Callable[[_Request], Any], *, awaits: bool
@@ -1737,9 +1713,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
                 memory = attrs.evolve(session.state.memory, revision=base.plan.revision)
                 session.state = attrs.evolve(session.state, memory=memory)
         # Another middleware may have removed the planning tools from this request.
-        names = self.guidance.toolset.tool_names
-        has_tools = any(_tool_name(tool) in names for tool in request.tools)
-        given = {"guidance": self.guidance, "silent": not has_tools}
+        has_tools = any(_tool_name(tool) in self._tool_names for tool in request.tools)
+        given = {"silent": not has_tools}
         messages, is_new = Conversation(request.messages, neutral), not state.get(RUN)
         reminder = yield partial(session.before_model, messages, is_new=is_new, **given)
         # `asked` never has a reminder, so each request has one at most.
@@ -1769,8 +1744,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         """
         Return the request with the planning prompt after the agent's.
         """
-        names = self.guidance.toolset.tool_names
-        changes: Any = {"messages": protected(request.messages, names)}
+        changes: Any = {"messages": protected(request.messages, self._tool_names)}
         if self.system_prompt:
             # At the end and always the same, so that the provider's cached prefix stays valid.
             old = request.system_message
@@ -1942,11 +1916,11 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
         """
         Stop until a person has answered, if approval is needed; then add the answer as a message.
         """
-        return at_once(self._steps(state, awaits=False))
+        return done_at_once(self._steps(state, awaits=False))
 
     async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:  # noqa: ARG002 - LangChain's signature
         """As `before_model`, but asynchronous."""
-        return await awaited(self._steps(state, awaits=True))
+        return await done_awaited(self._steps(state, awaits=True))
 
     def _steps(self, state: Any, *, awaits: bool) -> Steps[dict[str, Any] | None]:
         session = yield from self._plans.session(state, awaits=awaits)

@@ -107,12 +107,15 @@ def _describe(method: Any, steps: Callable[..., Any]) -> None:
 def done_at_once(calls: Generator[Callable[[], Any], Any, T]) -> T:
     """Make the calls that a generator yields, one by one, and return the generator's result."""
     value: Any = None
-    while True:
-        try:
-            call = calls.send(value)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]  # a generator's value is Any
-        value = call()
+    try:
+        while True:
+            try:
+                call = calls.send(value)
+            except StopIteration as done:
+                return done.value  # type: ignore[no-any-return]  # a generator's value is Any
+            value = call()
+    finally:
+        calls.close()
 
 
 async def done_awaited(calls: Generator[Callable[[], Awaitable[Any]], Any, T]) -> T:
@@ -120,12 +123,15 @@ async def done_awaited(calls: Generator[Callable[[], Awaitable[Any]], Any, T]) -
     Make the calls that a generator yields, await each result, and return the generator's result.
     """
     value: Any = None
-    while True:
-        try:
-            call = calls.send(value)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]  # same
-        value = await call()
+    try:
+        while True:
+            try:
+                call = calls.send(value)
+            except StopIteration as done:
+                return done.value  # type: ignore[no-any-return]  # same
+            value = await call()
+    finally:
+        calls.close()
 
 
 def done_held(store: Any, step: Hold) -> Any:

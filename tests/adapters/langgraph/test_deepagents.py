@@ -150,7 +150,7 @@ def test_a_planner_of_your_own_and_other_middleware():
     assert [spec["name"] for spec in chosen["subagents"]] == ["general-purpose", "ready"]
     assert chosen["subagents"][1] == compiled
     (planner,) = chosen["subagents"][0]["middleware"]
-    assert isinstance(planner.guidance.toolset, ToolSet)
+    assert isinstance(planner.plans.toolbox.toolset, ToolSet)
     assert planner.tools[0].name == "TaskCreate"
     assert "middleware" not in own
 
