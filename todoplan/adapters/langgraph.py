@@ -46,6 +46,7 @@ from collections.abc import (
 )
 from functools import partial
 from inspect import iscoroutinefunction, signature
+from itertools import takewhile
 from typing import Annotated, Any, Concatenate, Literal, NotRequired, ParamSpec, TypeVar, cast
 from uuid import uuid4
 
@@ -298,13 +299,10 @@ def _record_in(value: _Value, plan: Plan) -> Record:
 
 def session_data(base: Base | None, plan: Plan) -> dict[str, Any] | None:
     """Return the session's data to save beside a plan; `None` if there is nothing to save."""
-    if base is None:
+    if base is None or (base.is_alone and base.plan == plan):
         return None
-    if base.is_alone and base.plan == plan:
-        return None
-    return _record_data(
-        attrs.evolve(Record("").after_turn(base, Memory(), 0, None), behind=base), plan
-    )
+    record = Record("").after_turn(base, Memory(), 0, None)
+    return _record_data(attrs.evolve(record, behind=base), plan)
 
 
 def _record(data: Any, plan: Plan | None = None) -> Record:
@@ -1215,22 +1213,14 @@ class _Fresh(GraphCommand[Any]):
         return self
 
 
-def answered_calls(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:
-    """Return the model's last message, and the ids of the calls that were answered after it."""
-    answered: set[str] = set()
-    for message in reversed(messages):
-        if isinstance(message, AIMessage):
-            return message, answered
-        if isinstance(message, ToolMessage):
-            answered.add(message.tool_call_id)
-    return None, answered
-
-
 def _turn(toolbox: Toolbox, state: Any, own: Call, thread: Mapping[str, Any]) -> Turn:
     """Return the turn that a call is part of, with its open planning calls."""
-    message, answered = answered_calls(messages_in(state))
-    if message is None:
+    messages = messages_in(state)
+    tail = [*takewhile(lambda one: not isinstance(one, AIMessage), reversed(messages))]
+    if len(tail) == len(messages):
         return Turn(state, [own], 0, thread, "", own.call_id)
+    message: Any = messages[-1 - len(tail)]
+    answered = {one.tool_call_id for one in tail if isinstance(one, ToolMessage)}
     # If a person has edited a call, the message still has what the model sent.
     edits = value_in(state, _EDITS) or {}
     calls = []

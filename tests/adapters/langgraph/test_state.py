@@ -1,16 +1,15 @@
 """The plan in a graph's state: one reducer for steps in order, branches and subgraphs."""
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import HumanMessage, ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph import END, START, StateGraph
-from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt import ToolNode, ToolRuntime
 from support.scripted import calls, wrote
 
 from todoplan import Plan, Todo, decide, plan_of
 from todoplan.adapters.langgraph import (
     PlanState,
-    answered_calls,
     command_update,
     history_of,
     make_tools,
@@ -84,14 +83,25 @@ def test_an_empty_state_holds_the_empty_plan():
     assert messages_in([1]) == [1]
 
 
-def test_the_calls_of_the_last_turn_that_have_an_answer():
+def test_a_call_of_the_last_turn_that_has_an_answer_is_not_carried_out():
     """
-    Those after the last message of the model; other messages between them do not matter.
+    A guard has refused it. An answer from before the turn, under the same id, does not matter.
     """
-    one, two = (ToolMessage("x", tool_call_id=n) for n in "12")
-    said = AIMessage("x")
-    assert answered_calls([one, HumanMessage("x")]) == (None, {"1"})
-    assert answered_calls([one, said, two]) == (said, {"2"})
+    before, refused = (ToolMessage("x", tool_call_id=n) for n in "10")
+    turn = created("a", "b", "c")
+    messages = [before, turn, HumanMessage("x"), refused]
+    runtime = ToolRuntime(
+        state={"messages": messages},
+        context=None,
+        config={},
+        stream_writer=None,
+        tool_call_id="2",
+        store=None,
+    )
+    create = next(each for each in TASKS if each.name == "TaskCreate")
+    call = {**turn.tool_calls[2], "type": "tool_call"}
+    update = create.invoke({**call, "args": {**call["args"], "runtime": runtime}}).update
+    assert subjects(update) == ["b", "c"]
 
 
 def test_what_is_no_plan_is_an_error():
