@@ -183,7 +183,6 @@ _LINE = "line"  # the journal entry as it is saved
 _NOTE = "note"  # what a call of the model shows about the session
 _SEEN = "seen"  # if a call changed nothing: the id of the write that it saw
 _UPON = "upon"  # in a first step: the value made from a list under `todos`
-_ACTOR = "actor"  # the author of a whole plan
 _FENCES = "fences"
 _JOURNAL = "journal"
 # 0.2.0 saved these keys instead of a record. Updates from a step that 0.2.0 left unfinished may
@@ -329,10 +328,6 @@ def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str,
         return given
     before = current or update.get(_UPON)
     base, was, after = base_of(before), plan_in_value(before), plan_in_value(merged)
-    if update.get("replace"):
-        actor, base = update.get(_ACTOR), base or Base(was)
-        actors = dict(base.actors) | {task.id: actor for task in after if actor}
-        return session_data(attrs.evolve(base, actors=actors), after)
     said = update.get(_NOTE)
     if _NOTE not in update and _SEEN not in update:  # a change by the application
         return session_data(unseen_by_model(base, was, _entry_in(update, merged)), after)
@@ -621,7 +616,7 @@ def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
     """
     entry = whole_entry(require(plan, Plan), "plan_update", at=utc_now(), actor=actor)
     # The id is not derived from the plan: branches of one superstep may write the same plan.
-    made = {_LINE: entry_line(entry), INNER: is_inner(), _ACTOR: actor}
+    made = {_LINE: entry_line(entry), INNER: is_inner()}
     return {PLAN: {**whole(plan, uuid4().hex), **made}, TODOS: _listed(plan)}
 
 
@@ -1720,9 +1715,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
                 break
             stands = [answer] if advice.keeps(said) else []
             asked = asked.override(messages=[*asked.messages, answer])
-            reminder = attrs.evolve(
-                reminder, memory=advice.memory, text=advice.text, kind=advice.kind
-            )
+            reminder = reminder.again(advice)
             response = yield partial(handler, self._reminded(asked, reminder))
         if stands and is_final_answer(said):
             response = ModelResponse([*stands, *response.result], response.structured_response)

@@ -128,7 +128,7 @@ class Request:
 
     def again(self, advice: Advice) -> Request:
         """Return the request that follows if the answer to this one is sent back."""
-        return attrs.evolve(self, memory=advice.memory, text=advice.text)
+        return attrs.evolve(self, memory=advice.memory, text=advice.text, kind=advice.kind)
 
 
 @attrs.frozen
