@@ -1,5 +1,7 @@
 """The plan in a graph's state: one reducer for steps in order, branches and subgraphs."""
 
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
+
 import pytest
 from langchain_core.messages import HumanMessage, ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
