@@ -1,5 +1,6 @@
 """Common commands in their common form run without typer, and as typer would run them."""
 
+import asyncio
 import io
 import re
 import subprocess
@@ -94,6 +95,29 @@ def test_where_names_the_store(line, capsys):
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--hooks", "--toolset", "lean", "--store", "memory:"],
+        ["--hooks", "--toolset", "tasks", "--plan", "plan", "--lenient"],
+    ],
+)
+def test_both_roads_serve_the_same(invoke, monkeypatch, tmp_path, options):
+    """What a plugin's settings start needs no typer."""
+    served = []
+
+    def serving(*given):
+        served.append(given[:-1])
+        return asyncio.sleep(0)
+
+    monkeypatch.setattr("todoplan.cli.servers._serving", serving)
+    for road in (lambda line: invoke(*line).exit_code, run_short):
+        monkeypatch.chdir(tmp_path)  # with hooks it goes to the agent's
+        assert road(["mcp", *options]) == 0
+    assert served[0] == served[1]
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         [],
@@ -112,6 +136,8 @@ def test_where_names_the_store(line, capsys):
         ["done"],
         ["done", "1", "--policy", "strict"],
         ["log"],
+        ["mcp", "--http"],
+        ["mcp", "--toolset", "none"],
         ["paint"],
     ],
 )
@@ -143,6 +169,24 @@ def test_the_short_road_imports_neither_typer_nor_rich(tmp_path, arguments):
     ran = [sys.executable, "-c", code, *arguments, "--store", "plans.json"]
     done = subprocess.run(ran, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stdout.splitlines()[-1].strip() == "loaded"
+
+
+def test_a_server_over_stdio_starts_without_those_of_http(tmp_path):
+    """Agents wait for it, or give up; while it serves, garbage is collected."""
+    code = (
+        "import gc, sys\n"
+        "from todoplan.adapters import mcp\n"
+        "from todoplan.__main__ import main\n"
+        "async def told(server):\n"
+        "    print({'typer', 'todoplan.web', 'todoplan.board.bundle'} & {*sys.modules})\n"
+        "    print(gc.isenabled(), gc.get_freeze_count() > 10_000)\n"
+        "mcp.serve_stdio = told\n"
+        f"sys.argv = ['todoplan', 'mcp', '--store', {str(tmp_path / 'plans.db')!r}]\n"
+        "main()\n"
+    )
+    line = [sys.executable, "-c", code]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\nTrue True\n"
 
 
 def test_completion_is_left_to_typer(line, monkeypatch, capsys):

@@ -824,6 +824,7 @@ def _why_not(plan: Plan, task: Task) -> Iterator[str]:
 
 _OF_VIEWS = {"--store", "--plan"}
 _OF_EDITS = {*_OF_VIEWS, "--actor", "--json"}
+_OF_SERVERS = {*_OF_VIEWS, "--toolset", "--hooks", "--lenient"}
 
 
 def run_short(arguments: Sequence[str]) -> int | None:
@@ -839,7 +840,7 @@ def run_short(arguments: Sequence[str]) -> int | None:
     coming = iter(arguments[1:])
     for word in coming:
         name, equals, value = word.partition("=")
-        if name in {"--store", "--plan", "--actor"}:
+        if name in {"--store", "--plan", "--actor", "--toolset"}:
             following = value if equals else next(coming, None)
             if following is None:
                 return None  # the value is missing
@@ -867,6 +868,23 @@ def run_short(arguments: Sequence[str]) -> int | None:
             job = partial(start, tasks=tasks, edit=edit)
         case ("done", _, *_) if given <= _OF_EDITS:
             job = partial(done, words, edit=edit)
+        case ("mcp",) if given <= _OF_SERVERS:
+            return _serve(place, options.get("--toolset"), flags)
         case _:
             return None
     return exit_code_of(job)
+
+
+def _serve(place: Place, toolset: str | None, flags: set[str]) -> int | None:
+    """Run the MCP server as a plugin's settings start it, or return `None` if there is no such."""
+    from todoplan.cli import documents, servers  # noqa: PLC0415 - the other commands start without
+
+    served = servers.Served(
+        place=place,
+        toolset=toolset or "todos",
+        hooks="--hooks" in flags,
+        lenient="--lenient" in flags,
+    )
+    if served.toolset not in documents.TOOLSETS:
+        return None
+    return exit_code_of(partial(servers.serve, served=served, address=servers.Address()))

@@ -5,6 +5,7 @@ The servers need packages of an extra, which are imported only when a server run
 """
 
 import asyncio
+import gc
 import os
 import shlex
 import signal
@@ -127,7 +128,15 @@ def serve(
         # in the project's folder, in which the host itself runs.
         with suppress(OSError):
             os.chdir(f"/proc/{os.getppid()}/cwd")
-    asyncio.run(_serving(served, address, port if http else None, screen))
+    # The modules stay loaded, so a collection while they load, or of them later, frees nothing. It
+    # would take a tenth of the start.
+    gc.disable()
+    try:
+        running = _serving(served, address, port if http else None, screen)
+        gc.freeze()
+    finally:
+        gc.enable()
+    asyncio.run(running)
 
 
 def _serving(
@@ -170,8 +179,8 @@ def _serving(
     return mcp.http_server(server, access).serve(sockets=[listener])
 
 
-async def _with_hooks(served: Served, store: Any, screen: Screen) -> None:
-    """Serve a coding agent over stdio, and answer its hooks (`todoplan hook`)."""
+def _with_hooks(served: Served, store: Any, screen: Screen) -> Coroutine[Any, Any, None]:
+    """Return what serves a coding agent over stdio, and answers its hooks (`todoplan hook`)."""
     from todoplan.adapters import mcp  # noqa: PLC0415 - an extra
     from todoplan.adapters.mcp.hooks import HostSessions, answering  # noqa: PLC0415 - same
     from todoplan.adapters.mcp.server import tool_server  # noqa: PLC0415 - same
@@ -186,8 +195,12 @@ async def _with_hooks(served: Served, store: Any, screen: Screen) -> None:
         sessions.toolbox.toolset, sessions.call, sessions.system_prompt, lenient=served.lenient
     )
     tidy()
-    async with answering(sessions, socket_of(os.getppid())):
-        await mcp.serve_stdio(server)
+
+    async def running() -> None:
+        async with answering(sessions, socket_of(os.getppid())):
+            await mcp.serve_stdio(server)
+
+    return running()
 
 
 def _toolbox(served: Served, screen: Screen) -> Toolbox:

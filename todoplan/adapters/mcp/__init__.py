@@ -8,25 +8,34 @@ Plans for any MCP client, over stdio or streamable HTTP: `pip install 'todoplan[
 
 All of them work with mcp 1.x and 2.x.
 
-`server` has the request handlers, the sessions and the subscriptions. `serving` runs a server over
-stdio or HTTP, with access checks and limits before a request reaches mcp. `hooks` has the sessions
-of a coding agent, which calls the tools and hooks.
+`server` has the request handlers, the sessions and the subscriptions, and runs a server over stdio.
+`serving` runs one over HTTP, with access checks and limits before a request reaches mcp. `hooks`
+has the sessions of a coding agent, which calls the tools and hooks.
 
 MCP cannot remind a model, ask it for another turn, or show the calls of a turn together. So a
 server has no guidance without hooks, and carries out parallel calls in the order of their arrival.
 """
 
+from typing import TYPE_CHECKING
+
 from todoplan.errors import MissingExtraError
+from todoplan.lazy import listing, loader
 
 try:
     import mcp  # noqa: F401 - only asked for
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "mcp") from error
 
-from todoplan.adapters.mcp.server import make_server, make_tools, plan_uri, result_of
-from todoplan.adapters.mcp.serving import Limits, http_server, make_app, serve_stdio
-from todoplan.lazy import listing
-from todoplan.web import Access, listen_at
+if TYPE_CHECKING:
+    from todoplan.adapters.mcp.server import (
+        make_server,
+        make_tools,
+        plan_uri,
+        result_of,
+        serve_stdio,
+    )
+    from todoplan.adapters.mcp.serving import Limits, http_server, make_app
+    from todoplan.web import Access, listen_at
 
 __all__ = [
     "Access",
@@ -41,3 +50,12 @@ __all__ = [
     "serve_stdio",
 ]
 __dir__ = listing(__all__)
+
+if not TYPE_CHECKING:  # a server over stdio needs nothing of HTTP
+    __getattr__ = loader(
+        __name__,
+        {
+            "server": ("make_server", "make_tools", "plan_uri", "result_of", "serve_stdio"),
+            "serving": ("Access", "Limits", "http_server", "listen_at", "make_app"),
+        },
+    )

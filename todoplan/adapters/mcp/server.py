@@ -1,5 +1,5 @@
 """
-The MCP server for mcp 1.x and 2.x: request handlers, sessions and subscriptions.
+The MCP server for mcp 1.x and 2.x: request handlers, sessions and subscriptions, and stdio.
 
 A connection is a session (law 15). It has listed the tasks that its own calls have listed. Its
 record is not stored, so a client that connects again has listed nothing. The actor of its journal
@@ -17,21 +17,23 @@ All protocol types are built from their wire form, which mcp 1.x and 2.x parse i
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import IO, Any, TextIO
 
 import anyio
 import attrs
 from mcp import types
 from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
 from mcp.shared import exceptions
 from pydantic import AnyUrl
 
-from todoplan.board.bundle import app_page
 from todoplan.codec import dump_plan
 from todoplan.core.events.types import TasksReordered
 from todoplan.core.plan.plan import Counts
@@ -409,6 +411,8 @@ class Handlers:
         plan_id = self._asked(context).plan_id
         # Served to every client, because a gateway may fetch pages over a separate connection.
         if self._board and str(params.uri) == app_uri(plan_id):
+            from todoplan.board.bundle import app_page  # noqa: PLC0415 - few clients ask for it
+
             content = {**_page(plan_id), "text": app_page(plan_uri(plan_id), _version())}
         else:
             topic = self._named(context, params)
@@ -558,3 +562,15 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     for method, (name, handler) in handlers.by_method().items():
         server.add(method, name, handler)
     return server
+
+
+async def serve_stdio(server: Any) -> None:
+    """Serve one client over stdin and stdout until it closes stdin."""
+    with _again(sys.stdin, "r") as stdin, _again(sys.stdout, "w") as stdout:
+        async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+
+def _again(stream: TextIO, mode: str) -> IO[str]:
+    """Return a duplicate of a stream, because mcp 1.x closes the stream that it is given."""
+    return os.fdopen(os.dup(stream.fileno()), mode, encoding="utf-8", errors="replace")

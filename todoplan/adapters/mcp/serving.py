@@ -1,5 +1,5 @@
 """
-Running a server over stdio, or over streamable HTTP with access checks and limits.
+Running a server over streamable HTTP, with access checks and limits.
 
 `Guard` checks each HTTP request: who may use the server, the plan id, and the size of the body.
 By default, mcp's session manager checks neither Host nor Origin, in 1.30 too; CVE-2025-66416 is
@@ -12,16 +12,13 @@ request that did not open one, and never frees ended sessions. So sessions are c
 mcp, and ended as a client ends them: by a DELETE.
 """
 
-import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import IO, Any, TextIO
+from typing import Any
 
 import anyio
 import attrs
 import uvicorn
-from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -30,7 +27,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from todoplan.adapters.mcp.server import PLAN_ID
-from todoplan.web import DEEPEST, Access, is_too_deep, read_body, refused, sent_again, server_of
+from todoplan.web import (
+    DEEPEST,
+    Access,
+    is_too_deep,
+    listen_at,  # noqa: F401 - a public name of the package
+    read_body,
+    refused,
+    sent_again,
+    server_of,
+)
 
 _ID = "mcp-session-id"
 _FULL = "too many sessions are open; end one of them, or try again later\n"
@@ -161,18 +167,6 @@ class Guard:
             await self.app(scope, sent_again(body, receive), send)
         else:
             await body(scope, receive, send)
-
-
-async def serve_stdio(server: Any) -> None:
-    """Serve one client over stdin and stdout until it closes stdin."""
-    with _again(sys.stdin, "r") as stdin, _again(sys.stdout, "w") as stdout:
-        async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (read, write):
-            await server.run(read, write, server.create_initialization_options())
-
-
-def _again(stream: TextIO, mode: str) -> IO[str]:
-    """Return a duplicate of a stream, because mcp 1.x closes the stream that it is given."""
-    return os.fdopen(os.dup(stream.fileno()), mode, encoding="utf-8", errors="replace")
 
 
 def make_app(server: Any, access: Access | None = None, limits: Limits | None = None) -> Starlette:
