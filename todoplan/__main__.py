@@ -5,7 +5,7 @@ import io
 import sys
 
 import todoplan
-from todoplan.cli import INTERRUPTED, UNREADABLE
+from todoplan.errors import INTERRUPTED, UNREADABLE
 
 _EXTRA = frozenset({"typer", "rich"})
 

@@ -61,3 +61,18 @@ class MissingExtraError(TodoplanError, ImportError):
             f" (from a checkout: pip install '.[{extra}]')"
         )
         return cls(msg, missing=missing, extra=extra)
+
+
+# -------- exit codes of the command line --------
+
+
+REFUSED = 1
+"""Exit code: the rules refused the change (the plan is unchanged), or a finding is an error."""
+
+UNREADABLE = 2
+"""Exit code: an input cannot be read, or an argument is wrong. Typer uses 2 for wrong options."""
+
+# Shells report a process that a signal has ended as 128 plus the signal's number: SIGINT is 2,
+# SIGPIPE is 13.
+INTERRUPTED = 130
+CLOSED_PIPE = 141

@@ -9,8 +9,8 @@ from support.hostile import CORPUS
 from todoplan import Planner
 from todoplan.cli.documents import report
 from todoplan.cli.plans import Place
-from todoplan.cli.screen import Screen
 from todoplan.core import commands
+from todoplan.render.terminal import Screen
 from todoplan.stores import SqliteStore
 
 pytestmark = pytest.mark.slow

@@ -10,9 +10,9 @@ import typer
 
 from todoplan.cli.app import COMMANDS, make_app, run
 from todoplan.cli.options import AUDITS, OPTIONS, SHOWN_FORMS, SORT_KEYS
-from todoplan.cli.recordings import SORTS
 from todoplan.cli.views import PRINTERS
 from todoplan.transcripts import DIALECT_NAMES
+from todoplan.transcripts.commands import SORTS
 from todoplan.transcripts.reading import DIALECTS
 from todoplan.transcripts.replay import POLICIES
 
@@ -111,7 +111,7 @@ def test_a_command_on_a_plan_loads_nothing_for_recordings(command, tmp_path):
         "from todoplan.__main__ import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "slow = ('todoplan.transcripts.re', 'todoplan.cli.output', 'todoplan.adapters')\n"
+        "slow = ('todoplan.transcripts.', 'todoplan.adapters')\n"
         "print(*[name for name in sys.modules if name.startswith(slow)], 'loaded')"
     )
     ran = [sys.executable, "-c", code, *command]
@@ -153,4 +153,5 @@ def test_the_list_of_commands_imports_none_of_them(tmp_path):
     ran = [sys.executable, "-c", code]
     done = subprocess.run(ran, capture_output=True, text=True, check=True, cwd=tmp_path)
     loaded = done.stdout.splitlines()[-1].split()
-    assert set(loaded) <= {f"todoplan.{name}" for name in ("__main__", "cli", "cli.app", "lazy")}
+    needed = ("__main__", "cli", "cli.app", "errors", "lazy", "transcripts")
+    assert set(loaded) <= {f"todoplan.{name}" for name in needed}

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from todoplan.cli.screen import exit_with
+from todoplan.cli.exits import exit_with
 
 
 def raising(error):

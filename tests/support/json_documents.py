@@ -6,12 +6,12 @@ Other programs may rely on them.
 
 from typing import Any, get_args
 
-from todoplan.cli.output import REPLAY_FORMAT, REPLAY_VERSION
 from todoplan.cli.plans import VIEWS_VERSION
-from todoplan.cli.recordings import STATS_FORMAT, STATS_VERSION
 from todoplan.codec import json_schema
 from todoplan.core.plan.plan import Counts
 from todoplan.core.rules import Severity
+from todoplan.transcripts.commands import STATS_FORMAT, STATS_VERSION
+from todoplan.transcripts.output import REPLAY_FORMAT, REPLAY_VERSION
 from todoplan.transcripts.replay import Outcome
 
 _Schema = dict[str, Any]

@@ -18,8 +18,6 @@ if __name__ == "__main__":
 import attrs
 from support.docs import PAGES, page
 
-from todoplan.cli.output import REPLAY_FORMAT as REPLAY
-from todoplan.cli.recordings import STATS_FORMAT as STATS
 from todoplan.codec import VERSION, json_schema
 from todoplan.codec.documents import JOURNAL, PLAN
 from todoplan.core.plan.model import TASK_FIELDS
@@ -30,6 +28,8 @@ from todoplan.dialogue import guidance as conversation
 from todoplan.dialogue.guidance import REMINDERS
 from todoplan.stores.file import FORMAT as PLANS
 from todoplan.texts import names
+from todoplan.transcripts.commands import STATS_FORMAT as STATS
+from todoplan.transcripts.output import REPLAY_FORMAT as REPLAY
 
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)((?:\|[^\n]*\n)*)")
 FRAMES = {"at", "arguments", "more", "note", "untitled"}  # parts of a sentence, not sentences

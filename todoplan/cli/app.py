@@ -14,57 +14,57 @@ import todoplan
 
 COMMANDS = {
     "Begin": {
-        "demo": "demo.demo",
-        "guide": "documents.guide",
-        "where": "plans.show_where",
+        "demo": "cli.demo.demo",
+        "guide": "cli.documents.guide",
+        "where": "cli.plans.show_where",
     },
     "See the plan": {
-        "list": "plans.show_plan",
-        "next": "plans.show_next",
-        "ready": "plans.show_ready",
-        "log": "views.log",
-        "diff": "views.diff",
-        "drift": "views.show_drift",
-        "watch": "views.watch",
-        "board": "servers.board",
-        "report": "documents.report",
-        "show": "views.show",
+        "list": "cli.plans.show_plan",
+        "next": "cli.plans.show_next",
+        "ready": "cli.plans.show_ready",
+        "log": "cli.views.log",
+        "diff": "cli.views.diff",
+        "drift": "cli.views.show_drift",
+        "watch": "cli.views.watch",
+        "board": "cli.servers.board",
+        "report": "cli.documents.report",
+        "show": "cli.views.show",
     },
     "Change the plan": {
-        "add": "plans.add",
-        "start": "plans.start",
-        "done": "plans.done",
-        "fail": "plans.fail",
-        "wait": "plans.wait",
-        "answer": "plans.answer",
-        "edit": "plans.change",
-        "link": "plans.link",
-        "remove": "plans.remove",
-        "rm": "plans.remove",
-        "undo": "plans.undo",
-        "redo": "plans.redo",
-        "approve": "plans.approve",
-        "release": "plans.release",
+        "add": "cli.plans.add",
+        "start": "cli.plans.start",
+        "done": "cli.plans.done",
+        "fail": "cli.plans.fail",
+        "wait": "cli.plans.wait",
+        "answer": "cli.plans.answer",
+        "edit": "cli.plans.change",
+        "link": "cli.plans.link",
+        "remove": "cli.plans.remove",
+        "rm": "cli.plans.remove",
+        "undo": "cli.plans.undo",
+        "redo": "cli.plans.redo",
+        "approve": "cli.plans.approve",
+        "release": "cli.plans.release",
     },
     "Check and move plans": {
-        "check": "views.check",
-        "import": "markdown.import_plan",
-        "sync": "markdown.sync",
-        "store copy": "views.copy",
+        "check": "cli.views.check",
+        "import": "cli.markdown.import_plan",
+        "sync": "cli.markdown.sync",
+        "store copy": "cli.views.copy",
     },
     "Give a plan to an agent": {
-        "mcp": "servers.serve",
-        "plugin": "plugin.write_plugin",
-        "hook": "servers.hook",
-        "schema": "documents.schema",
-        "new-adapter": "new_adapter.new_adapter",
+        "mcp": "cli.servers.serve",
+        "plugin": "cli.plugin.write_plugin",
+        "hook": "cli.servers.hook",
+        "schema": "cli.documents.schema",
+        "new-adapter": "cli.new_adapter.new_adapter",
     },
     "Read recordings of agents": {
-        "replay": "recordings.replay",
-        "stats": "recordings.stats",
+        "replay": "transcripts.commands.replay",
+        "stats": "transcripts.commands.stats",
     },
 }
-"""The module and function of each command, grouped by purpose."""
+"""The module and function of each command, grouped by purpose. Modules are below `todoplan`."""
 
 
 class _Grouped(TyperGroup):
@@ -122,8 +122,8 @@ def _described(path: str) -> Callable[..., None]:
     def described() -> None:
         """Do nothing. It is not called, because a line with a known command gets that command."""
 
-    module, _, name = path.partition(".")
-    described.__doc__ = _docstrings(f"todoplan.cli.{module}")[name]
+    module, _, name = path.rpartition(".")
+    described.__doc__ = _docstrings(f"todoplan.{module}")[name]
     return described
 
 

@@ -19,7 +19,6 @@ from typing import Any
 import attrs
 
 from todoplan.cli.plans import entry_phrases
-from todoplan.cli.screen import Screen, plan_lines
 from todoplan.cli.views import draw, moves
 from todoplan.core.commands import AnswerTask, Command, CreateTask
 from todoplan.core.plan.model import Status
@@ -29,6 +28,7 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN
 from todoplan.errors import MissingExtraError, StoreError
 from todoplan.planner.planner import Planner
+from todoplan.render.terminal import Screen, plan_lines
 from todoplan.stores.sqlite import SqliteStore
 
 PLAN_ID = "release"

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from todoplan.cli import UNREADABLE
 from todoplan.cli.plans import Place
-from todoplan.cli.screen import Screen
 from todoplan.codec import dump_journal
 from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, lean, tasks
-from todoplan.errors import PlanError, ReadError
+from todoplan.errors import UNREADABLE, PlanError, ReadError
+from todoplan.render.terminal import Screen
 
 if TYPE_CHECKING:
     pass
@@ -134,11 +133,11 @@ def report(
 
     The page has the plan's history and findings.
     """
-    from todoplan.cli.output import (  # noqa: PLC0415 - slow to import
+    from todoplan.render.pictures import plan_svg  # noqa: PLC0415 - slow to import
+    from todoplan.transcripts.output import (  # noqa: PLC0415 - same
         HtmlPrinter,
         Input,
         Run,
-        plan_svg,
         save_page,
     )
     from todoplan.transcripts.replay import POLICIES  # noqa: PLC0415 - same

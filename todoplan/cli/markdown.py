@@ -6,16 +6,15 @@ from pathlib import Path
 
 import attrs
 
-from todoplan.cli import REFUSED
 from todoplan.cli.plans import Edit, problem_data
-from todoplan.cli.screen import Screen, line
 from todoplan.codec import from_backlog, from_markdown
 from todoplan.core.decide import Rejected
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import explain
-from todoplan.errors import PlanError, ReadError
+from todoplan.errors import REFUSED, PlanError, ReadError
 from todoplan.planner.markdown import Synced, sync_file, text_of
 from todoplan.render.outline import event_phrases, summary
+from todoplan.render.terminal import Screen, line
 
 _PAUSE = 0.5  # seconds between two looks at the file and the plan
 _MOST_FILES = 10_000

@@ -8,8 +8,9 @@ test fails until the place is filled in.
 import keyword
 from pathlib import Path
 
-from todoplan.cli import UNREADABLE
-from todoplan.cli.screen import Screen, write_files
+from todoplan.cli.exits import write_files
+from todoplan.errors import UNREADABLE
+from todoplan.render.terminal import Screen
 from todoplan.texts import say
 
 

@@ -1,7 +1,7 @@
 """
 The options of the commands, and the function with which typer runs a command.
 
-A command is a function of one of the other modules. Its docstring is its help, and its parameters
+A command is a function that `app.COMMANDS` names. Its docstring is its help, and its parameters
 are its options and arguments.
 """
 
@@ -17,14 +17,15 @@ import attrs
 import typer
 
 from todoplan.cli.documents import FORMS, TOOLSETS, page_names
+from todoplan.cli.exits import exit_with
 from todoplan.cli.plans import ACTOR, STORE, Place
 from todoplan.cli.plugin import HOSTS
-from todoplan.cli.screen import Screen, exit_with, today
 from todoplan.codec.foreign.markdown import FORMS as MARKDOWN_FORMS
 from todoplan.core.plan.model import Priority, Status
 from todoplan.core.rules import PRESETS
 from todoplan.errors import TodoplanError
 from todoplan.render.outline import clip
+from todoplan.render.terminal import Screen, today
 from todoplan.texts import one_line
 from todoplan.transcripts import DIALECT_NAMES
 
@@ -35,7 +36,7 @@ AUDITS = ("audit", *PRESETS)
 """The names of `todoplan.transcripts.replay.POLICIES`."""
 
 SORT_KEYS = ("name", "calls", "findings", "open", "chars", "date")
-"""The names of `todoplan.cli.recordings.SORTS`."""
+"""The names of `todoplan.transcripts.commands.SORTS`."""
 
 SHOWN_FORMS = ("text", "markdown", "mermaid", "dot", "html")
 """"text", and the names of `todoplan.cli.views.PRINTERS`."""
@@ -416,13 +417,13 @@ OPTIONS: dict[str, Any] = {
 
 def command_of(path: str) -> Callable[..., None]:
     """
-    Return the function for typer that runs a command, given as "module.function".
+    Return the function for typer that runs a command, given as in `app.COMMANDS`.
 
     A parameter that is annotated with an attrs class is replaced by an option for each field of
     the class. The screen is not an option.
     """
-    module, _, name = path.partition(".")
-    function: Callable[..., int | None] = getattr(import_module(f"todoplan.cli.{module}"), name)
+    module, _, name = path.rpartition(".")
+    function: Callable[..., int | None] = getattr(import_module(f"todoplan.{module}"), name)
     own = inspect.signature(function)
     groups = {p.name: p.annotation for p in own.parameters.values() if attrs.has(p.annotation)}
     plain = (

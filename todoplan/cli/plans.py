@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO, cast
 
 import attrs
 
-from todoplan.cli import REFUSED
-from todoplan.cli.screen import Screen, exit_code_of, line, plan_lines
+from todoplan.cli.exits import exit_code_of
 from todoplan.codec import entry_to_data, plan_to_data
 from todoplan.core.commands import (
     AnswerTask,
@@ -47,8 +46,9 @@ from todoplan.core.plan.questions import (
 )
 from todoplan.core.problems import Problem, explain, ids_text
 from todoplan.core.rules import PRESETS, Limits, Policy
-from todoplan.errors import PlanError, ReadError, TodoplanError
+from todoplan.errors import REFUSED, PlanError, ReadError, TodoplanError
 from todoplan.render.outline import clip, event_phrases, summary
+from todoplan.render.terminal import Screen, line, plan_lines
 from todoplan.stores.base import Store, follow, plan_after
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.urls import make_project_store, open_store, project_store, without_password

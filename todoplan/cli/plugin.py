@@ -16,9 +16,10 @@ from typing import Any
 import attrs
 
 import todoplan
-from todoplan.cli import UNREADABLE
+from todoplan.cli.exits import write_files
 from todoplan.cli.hook import FOLDER
-from todoplan.cli.screen import Screen, write_files
+from todoplan.errors import UNREADABLE
+from todoplan.render.terminal import Screen
 from todoplan.texts import say
 
 NAME = "todoplan"

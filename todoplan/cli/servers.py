@@ -21,7 +21,6 @@ import attrs
 from todoplan.cli.documents import TOOLSETS
 from todoplan.cli.hook import run, socket_of, tidy
 from todoplan.cli.plans import DEFAULT_PLAN, Judge, Place, Writer
-from todoplan.cli.screen import Screen
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import RuleSettings
@@ -29,6 +28,7 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import unmet_rules
 from todoplan.errors import PlanError
 from todoplan.planner.verifying import Verifier
+from todoplan.render.terminal import Screen
 from todoplan.stores.file import FileStore
 
 # -------- mcp --------

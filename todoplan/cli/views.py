@@ -19,7 +19,6 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from todoplan.cli import REFUSED, UNREADABLE
 from todoplan.cli.plans import (
     Judge,
     Place,
@@ -28,16 +27,6 @@ from todoplan.cli.plans import (
     entry_phrases,
     problem_data,
     write_document,
-)
-from todoplan.cli.screen import (
-    COLOURS,
-    Screen,
-    cut,
-    hanging,
-    plan_lines,
-    room,
-    today,
-    wrapped,
 )
 from todoplan.codec import entry_to_data, load_plan
 from todoplan.codec.documents import write_task
@@ -59,10 +48,20 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import ready
 from todoplan.core.problems import Problem, explain
 from todoplan.core.rules import Severity, inspect
-from todoplan.errors import CodecError, ReadError, StoreError
+from todoplan.errors import REFUSED, UNREADABLE, CodecError, ReadError, StoreError
 from todoplan.planner.planner import Planner
 from todoplan.render.markup import to_dot, to_html, to_markdown, to_mermaid
 from todoplan.render.outline import Line, aside, clip, drift_to_text, lines, summary
+from todoplan.render.terminal import (
+    COLOURS,
+    Screen,
+    cut,
+    hanging,
+    plan_lines,
+    room,
+    today,
+    wrapped,
+)
 from todoplan.stores.base import follow
 from todoplan.stores.copying import copy_plan
 from todoplan.stores.file import FORMAT as FILE_FORMAT

@@ -2,7 +2,8 @@
 Plans for people, as text, Markdown, Mermaid, DOT and HTML, all from the same outline.
 
 Read `outline` first: it computes the lines of a plan, in order and with their level, makes texts
-safe to show (law 14), and writes them as text. `markup` has the other formats.
+safe to show (law 14), and writes them as text. `markup` has the other formats. `pictures` has SVG,
+and `terminal` the console.
 """
 
 from typing import TYPE_CHECKING

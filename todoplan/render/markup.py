@@ -103,6 +103,15 @@ def data_block(name: str, data: object) -> Markup:
     return Markup(f'<script type="application/json" id="{escape(name)}">{text}</script>')
 
 
+def table(rows: Iterable[Sequence[str]]) -> Markup:
+    """Return an HTML table; the first row has the titles."""
+    head, *others = rows
+    titles = element("thead", element("tr", *(element("th", text, scope="col") for text in head)))
+    lines = (element("tr", *(element("td", text) for text in row)) for row in others)
+    # A box that scrolls by itself, so that on a phone the table scrolls sideways and not the page.
+    return element("div", element("table", titles, element("tbody", *lines)), class_="wide")
+
+
 # -------- markdown --------
 # A plan as a GitHub task list in Markdown.
 

@@ -8,6 +8,7 @@ Modules, in reading order:
 - `readers`: from JSON to planning calls, with a module for each dialect.
 - `reading`: detects the dialect of a file and chooses its reader.
 - `replay`: from planning calls to plans and findings.
+- `commands`: `todoplan replay` and `todoplan stats`; `output` and `spans`: their output formats.
 
 A *lane* is one plan of a recording, as in a swimlane diagram. The session's own lane is `main`; a
 subagent with its own list has another lane. The content of a recording never raises an exception:

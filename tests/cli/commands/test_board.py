@@ -16,10 +16,10 @@ from support.mcp_server import environment
 from todoplan import Planner
 from todoplan.cli.options import OPTIONS
 from todoplan.cli.plans import Judge, Place, Writer
-from todoplan.cli.screen import Screen
 from todoplan.cli.servers import BOARD_TOKEN, Address, board
 from todoplan.core import commands
 from todoplan.errors import TodoplanError
+from todoplan.render.terminal import Screen
 from todoplan.stores import SqliteStore
 
 

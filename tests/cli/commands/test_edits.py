@@ -13,11 +13,11 @@ from support.json_documents import PLAN_SCHEMAS
 from todoplan import Planner, Status
 from todoplan.cli import plans as plan_options
 from todoplan.cli.options import command_of
-from todoplan.cli.screen import today
 from todoplan.core.commands import ClaimTask, CreateTask, RenewClaim, UpdateTask
 from todoplan.core.events.types import StatusChanged
 from todoplan.core.plan.model import EDITABLE, Waiting
 from todoplan.errors import StoreError
+from todoplan.render.terminal import today
 from todoplan.stores.file import FileStore
 
 
@@ -39,7 +39,7 @@ def garden(path, invoke):
 
 
 @pytest.mark.parametrize(
-    ("command", "made"), [("plans.add", CreateTask), ("plans.change", UpdateTask)]
+    ("command", "made"), [("cli.plans.add", CreateTask), ("cli.plans.change", UpdateTask)]
 )
 def test_every_field_has_its_option_or_is_left_out_on_purpose(command, made):
     """`wait` has what a task waits for; metadata is the program's to give."""

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from todoplan import Planner
-from todoplan.cli import REFUSED, UNREADABLE, markdown
+from todoplan.cli import markdown
 from todoplan.core.commands import ClaimTask
+from todoplan.errors import REFUSED, UNREADABLE
 from todoplan.stores.file import FileStore
 
 GARDEN = "# Garden\n\n- [ ] Dig\n- [x] Mow\n"

@@ -13,8 +13,8 @@ from support.mcp_client import connected
 from support.mcp_server import environment
 
 from todoplan.cli.plans import Judge, Place, Writer
-from todoplan.cli.screen import Screen
 from todoplan.cli.servers import Address, board
+from todoplan.render.terminal import Screen
 from todoplan.stores import SqliteStore
 
 NOBODY = 0o077

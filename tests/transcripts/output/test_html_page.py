@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.hostile import CORPUS
 
-from todoplan.cli.recordings import Output, replay
+from todoplan.transcripts.commands import Output, replay
 
 
 class Reader(HTMLParser):

@@ -4,8 +4,8 @@ import json
 import re
 
 from todoplan import MemoryStore, Planner, Task, plan_of
-from todoplan.cli.output import Life
 from todoplan.core import commands
+from todoplan.transcripts.output import Life
 
 
 def plans(*subjects):

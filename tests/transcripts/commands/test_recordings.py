@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from todoplan.cli.output import Input, Run, open_replay
 from todoplan.errors import ReadError
+from todoplan.transcripts.output import Input, Run, open_replay
 from todoplan.transcripts.replay import AUDIT, Fold, Replay
 
 

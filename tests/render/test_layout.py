@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 
-from todoplan.cli.output import columns
-from todoplan.cli.screen import cut, hanging, room, wrapped
+from todoplan.render.terminal import columns, cut, hanging, room, wrapped
 
 WORDS = st.text(alphabet="ab 豆é", max_size=80)
 

@@ -6,7 +6,7 @@ import os
 import pytest
 from rich.text import Text
 
-from todoplan.cli.screen import Screen
+from todoplan.render.terminal import Screen
 
 
 def test_a_complaint_is_one_clean_line(screen, text, complaints):

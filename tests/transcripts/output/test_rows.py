@@ -6,8 +6,8 @@ import attrs
 import pytest
 
 from todoplan import Status, Task, plan_of
-from todoplan.cli.output import mark, row_of
 from todoplan.core.rules import Severity
+from todoplan.transcripts.output import mark, row_of
 from todoplan.transcripts.replay import Finding, Step
 
 WARNING = Finding("c", Severity.WARN, 1, "main", (), "t")

@@ -8,8 +8,8 @@ from hypothesis import given
 from support.hostile import CORPUS, plan_with, plans
 
 from todoplan import Planner, Policy
-from todoplan.cli.output import MOST_TASKS, plan_svg
 from todoplan.core import commands
+from todoplan.render.pictures import MOST_TASKS, plan_svg
 
 TAGS = {"svg", "title", "style", "rect", "text", "tspan", "circle", "path"}
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from todoplan.cli.output import groups, where
-from todoplan.cli.output import recording_summary as summary
 from todoplan.core.rules import Severity
+from todoplan.transcripts.output import groups, where
+from todoplan.transcripts.output import recording_summary as summary
 from todoplan.transcripts.replay import Finding
 
 

@@ -11,30 +11,27 @@ from typing import Any, Protocol
 import attrs
 from rich.text import Text
 
-from todoplan.cli import UNREADABLE
-from todoplan.cli.output import (
+from todoplan.errors import MissingExtraError, ReadError
+from todoplan.render.markup import element, escaped, page, table
+from todoplan.render.pictures import bars
+from todoplan.render.terminal import Screen, columns, line
+from todoplan.texts import one_line
+from todoplan.transcripts.output import (
     HtmlPrinter,
     JsonPrinter,
     MarkdownPrinter,
     Run,
     TextPrinter,
-    bars,
-    columns,
+    check_page,
     expand,
     not_read,
-    overwrites,
     percent,
     sample_input,
     save_page,
     sizes,
     skipped_lines,
-    table,
     tail,
 )
-from todoplan.cli.screen import Screen, line
-from todoplan.errors import MissingExtraError, ReadError
-from todoplan.render.markup import element, escaped, page
-from todoplan.texts import one_line
 from todoplan.transcripts.replay import POLICIES, Replay
 
 
@@ -71,8 +68,7 @@ def replay(  # noqa: PLR0913 - an argument for each option
     _check_output(output, otlp)
     with sample_input() if sample else nullcontext() as own:
         inputs = (own,) if own else tuple(expand(paths or ()))
-        if overwrites(output.html, inputs, screen):
-            return UNREADABLE
+        check_page(output.html, inputs)
         run = Run(screen, POLICIES[policy], dialect)
         printer = _printer(output, otlp, policy, screen)
         replay_them = run.replay_together if together else run.replay_all
@@ -101,7 +97,7 @@ def _printer(output: Output, otlp: str | None, policy: str, screen: Screen) -> _
         return HtmlPrinter()
     if otlp:
         try:
-            from todoplan.cli.spans import SpanPrinter  # noqa: PLC0415 - an extra of its own
+            from todoplan.transcripts.spans import SpanPrinter  # noqa: PLC0415 - an extra of its own
         except ModuleNotFoundError as error:
             raise MissingExtraError.of(error.name, "otlp") from error
         return SpanPrinter(otlp, screen)
@@ -357,8 +353,7 @@ def stats(
     run = Run(screen, POLICIES[policy])
     counted: list[RecordingCounts] = []
     inputs = tuple(expand(paths))
-    if overwrites(output.html, inputs, screen):
-        return UNREADABLE
+    check_page(output.html, inputs)
     # Only the counts of each recording are kept in memory.
     run.replay_all(inputs, lambda replay: counted.append(count_recording(replay)))
     if sort:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from todoplan.cli.output import Input, expand, sample_input
+from todoplan.transcripts.output import Input, expand, sample_input
 from todoplan.transcripts.reading import detect
 
 

@@ -6,10 +6,10 @@ import pytest
 from rich.cells import cell_len
 
 from todoplan import Task, plan_of
-from todoplan.cli.output import STATUS_MARKS
-from todoplan.cli.recordings import replay
-from todoplan.cli.screen import COLOURS, plan_lines
 from todoplan.core.plan.model import Status
+from todoplan.render.terminal import COLOURS, plan_lines
+from todoplan.transcripts.commands import replay
+from todoplan.transcripts.output import STATUS_MARKS
 
 
 @pytest.mark.parametrize("policy", ["audit", "strict"])

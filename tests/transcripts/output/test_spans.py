@@ -111,7 +111,7 @@ def test_where_nothing_was_planned_there_is_nothing_to_send(
 
 def test_many_spans_are_sent_in_pieces(recording, todo, collector, invoke, monkeypatch):
     """A collector takes no request of any size."""
-    monkeypatch.setattr("todoplan.cli.spans._AT_ONCE", 2)
+    monkeypatch.setattr("todoplan.transcripts.spans._AT_ONCE", 2)
     path = recording(*(todo(number, "~" * number) for number in range(1, 5)))
     assert invoke("replay", path, "--otlp", collector.url).exit_code == 0
     assert len(collector.received) == 3
@@ -143,7 +143,7 @@ def test_what_cannot_be_sent_is_refused_at_once(invoke, arguments, reason):
 
 def test_a_missing_extra_is_exit_2(invoke, monkeypatch):
     """The line names the command that brings it."""
-    monkeypatch.delitem(sys.modules, "todoplan.cli.spans", raising=False)
+    monkeypatch.delitem(sys.modules, "todoplan.transcripts.spans", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     result = invoke("replay", "--sample", "--otlp", "http://localhost:1")
     assert result.exit_code == 2

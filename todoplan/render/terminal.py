@@ -3,18 +3,15 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from todoplan.cli import CLOSED_PIPE, INTERRUPTED, UNREADABLE
 from todoplan.core.plan.plan import Plan
-from todoplan.errors import TodoplanError
 from todoplan.render.outline import clip, to_text
 from todoplan.texts import one_line
 
@@ -149,64 +146,6 @@ def _console(*, is_error: bool) -> "Console":
     return Pipe(stderr=is_error)
 
 
-def write_files(files: Mapping[Path, str], screen: Screen) -> int:
-    """Write the texts into the files, create missing folders, and return the exit code."""
-    try:
-        for path, text in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
-    except OSError as error:
-        screen.complain(f"cannot write {error.filename}: {error.strerror}")
-        return UNREADABLE
-    return 0
-
-
-# -------- exit_codes --------
-# How a command ends: with its exit code, also when it is interrupted or its output pipe is closed.
-
-
-def exit_with(job: Callable[[Screen], int | None]) -> NoReturn:
-    """
-    Run the job and exit with its code, see `exit_code_of`.
-
-    Raises:
-        SystemExit: always.
-    """
-    sys.exit(exit_code_of(job))
-
-
-def exit_code_of(job: Callable[[Screen], int | None], screen: Screen | None = None) -> int:
-    """
-    Run the job and return its exit code; `None` counts as 0.
-
-    The exit code is 2 after an error, which is printed, 130 after Ctrl-C, and 141 if the output
-    pipe was closed.
-    """
-    screen = screen or Screen()
-    try:
-        try:
-            code = job(screen) or 0
-        except TodoplanError as error:
-            screen.complain(str(error))
-            code = UNREADABLE
-        # A closed pipe is detected when the buffer is written. Flush here, where it can still be
-        # handled.
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    except BrokenPipeError:
-        # The rest of the buffer is sent to /dev/null, or the interpreter would print an error at
-        # its end.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-        code = CLOSED_PIPE
-    except OSError as error:
-        screen.complain(str(error))
-        code = UNREADABLE
-    return code
-
-
 # -------- lines --------
 # Cleaned text for people, in lines that are cut or wrapped to the width of the terminal, and JSON
 # for programs. A file or a pipe gets the full lines.
@@ -255,6 +194,24 @@ def hanging(head: "Text", lines: Iterable[str]) -> "Iterator[Text]":
     for line in lines:
         yield head.copy().append(line)
         head = Text(" " * head.cell_len)
+
+
+def columns(rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
+    """
+    Yield the rows of a table of cleaned cells.
+
+    The first column is aligned left, the others right. If a row does not fit, the beginning of the
+    first cell is cut off, because names differ at their ends.
+    """
+    from rich.cells import cell_len  # noqa: PLC0415 - slow to import
+
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    left = room(sum(widths[1:]) + 2 * len(widths[1:]), width)
+    first = widths[0] if left is None else min(widths[0], left)
+    for name, *numbers in rows:
+        shown = clip(name[::-1], first)[::-1]
+        padded = (number.rjust(width) for number, width in zip(numbers, widths[1:], strict=True))
+        yield "  ".join((shown + " " * (first - cell_len(shown)), *padded))
 
 
 def line(data: Any) -> str:

@@ -16,10 +16,10 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from todoplan.cli.output import Run, plural
-from todoplan.cli.screen import Screen
+from todoplan.render.terminal import Screen
 from todoplan.telemetry import PlanningCall, Spans, nanoseconds, tracer_of
 from todoplan.transcripts.calls import MAIN_LANE
+from todoplan.transcripts.output import Run, plural
 from todoplan.transcripts.replay import Replay, Step
 
 _TRACES = "/v1/traces"
