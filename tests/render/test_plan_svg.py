@@ -33,8 +33,8 @@ def test_every_task_and_every_edge_is_drawn():
     root = drawn(planner.plan)
     texts = ["".join(each.itertext()) for each in root.iter() if each.tag.endswith("}text")]
     assert texts[2:] == ["1 Dig", "3 Dig deeper", "2 Plant  waits for 1"]
-    circles = [each.get("cx") for each in root.iter() if each.tag.endswith("}circle")]
-    assert int(circles[1]) > int(circles[0]) == int(circles[2])
+    circles = [int(each.attrib["cx"]) for each in root.iter() if each.tag.endswith("}circle")]
+    assert circles[1] > circles[0] == circles[2]
     assert sum(each.tag.endswith("}path") for each in root.iter()) == 1
 
 

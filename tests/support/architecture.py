@@ -164,7 +164,7 @@ class Module:
                 yield from ((alias.name, None) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
                 assert not node.level, f"{self.name} imports relatively"
-                yield from ((node.module, alias.name) for alias in node.names)
+                yield from ((node.module or "", alias.name) for alias in node.names)
 
     def _running(self, body):
         for node in body:

@@ -110,6 +110,7 @@ def test_recordings_are_sorted_on_demand(invoke, recording, todo, tmp_path):
     recording(todo(5, "~"), name="a.jsonl")
     recording(todo(1, "x"), todo(2, "xx"), name="b.jsonl")
     orders = {"": "ab", "name": "ab", "calls": "ba", "open": "ab", "chars": "ba", "date": "ba"}
+    found = []
     for key, order in orders.items():
         found = document(invoke("stats", tmp_path, "--json", "--sort", key))["recordings"]
         assert "".join(one["file"][-7] for one in found) == order, key

@@ -11,7 +11,7 @@ from todoplan.transcripts.output import Life
 def plans(*subjects):
     """The plan after each creation."""
     planner = Planner(MemoryStore(), "garden")
-    return [planner.apply(commands.CreateTask(subject)).plan for subject in subjects]
+    return [planner.apply(commands.CreateTask(subject)).unwrap() for subject in subjects]
 
 
 def test_each_step_is_what_it_made_of_the_plan():
@@ -21,7 +21,8 @@ def test_each_step_is_what_it_made_of_the_plan():
         life.add(plan, f"step {number}", (), f"call-{number}")
     text = life.markup()
     assert "<b>" not in text
-    data = json.loads(re.search(r'<script type="application/json"[^>]*>(.*)</script>', text)[1])
+    (block,) = re.findall(r'<script type="application/json"[^>]*>(.*)</script>', text)
+    data = json.loads(block)
     assert [step["item"] for step in data["steps"]] == ["call-0", "call-1"]
     assert [task["subject"] for task in data["steps"][1]["change"]["tasks"]] == ["</script><b>"]
     assert data["start"]["tasks"] == []
