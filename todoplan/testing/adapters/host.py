@@ -889,6 +889,11 @@ class Harness:
     def __attrs_post_init__(self) -> None:
         self.host = self.checks.host(self.setup)
 
+    @property
+    def plan(self) -> Plan:
+        """The plan of the session "one", as an application reads it."""
+        return self.host.plan("one")
+
     def go(self, scripts: Mapping[str, Script], *, threads: bool = False) -> dict[str, Outcome]:
         """
         Run each of the named sessions once, all at the same time: as tasks of one event loop, or in
