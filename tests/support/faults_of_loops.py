@@ -264,7 +264,7 @@ FAULTS = {
     lets_go: r"the claim of #\d+ is None, it should be Claim",
     gives_a_fence_twice: r"the claims of #\d+ is 0, it should be \d",
     takes_over: r"it was accepted, it should be refused \(claimed\)",
-    asks_no_fence: r"it was accepted, it should be refused \(stale_fence\)",
+    asks_no_fence: r"it should be (refused \(|for )stale_fence",
     keeps_what_was_found: r"the evidence of #\d+ is Evidence.*, it should be (None|Evidence)",
     approves_nothing: "the plan is not approved, it should be",
     approves_all: "the plan is approved, it should not be",

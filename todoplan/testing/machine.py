@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache, wraps
+from itertools import product
 from textwrap import indent
 from types import MappingProxyType
 from typing import Any
@@ -50,7 +51,6 @@ from todoplan.core.events.apply import replay
 from todoplan.core.events.types import Event
 from todoplan.core.plan.model import (
     TASK_FIELDS,
-    Approval,
     Claim,
     Evidence,
     FieldKind,
@@ -527,46 +527,56 @@ def differences(plan: Plan, wanted: Plan, *, times: bool) -> Iterator[str]:
 
     It compares the tasks and the derived facts: edges at both ends, children, counts, ready tasks.
     """
-    ids, wanted_ids = [task.id for task in plan], [task.id for task in wanted]
-    if ids != wanted_ids:
-        yield f"the tasks are {_named(ids)}, they should be {_named(wanted_ids)}"
+    yield from _unlike("the tasks are", _named(plan), _named(wanted))
     edges, wanted_edges = _edges(plan), _edges(wanted)
-    yield from (f"the edge {_edge(each)} is missing" for each in sorted(wanted_edges - edges))
-    yield from (f"the edge {_edge(each)} is too many" for each in sorted(edges - wanted_edges))
-    if plan.next_id != wanted.next_id:
-        yield f"the next id is {plan.next_id}, it should be {wanted.next_id}"
+    yield from (f"the edge {edge} is missing" for edge in sorted(wanted_edges - edges))
+    yield from (f"the edge {edge} is too many" for edge in sorted(edges - wanted_edges))
+    yield from _unlike("the next id is", plan.next_id, wanted.next_id)
     both = [(task, wanted[task.id]) for task in plan if task.id in wanted]
     for task, should in both:
-        yield from _fields(task, should, times=times)
-    for task in plan:
-        yield from _mirrors(plan, task)
+        for name, field in TASK_FIELDS.items():
+            if field.kind is not FieldKind.IDS and (times or field.kind is not FieldKind.TIME):
+                found, right = getattr(task, name), getattr(should, name)
+                if not times:
+                    found, right = _untimed(found), _untimed(right)
+                yield from _unlike(f"the {name} of #{task.id} is", found, right, repr)
+    # In both directions: after a task is reopened, AgentScope has the edge at one end only (law 4).
+    for task, (name, mirror) in product(plan, (("blocks", "blocked_by"), ("blocked_by", "blocks"))):
+        ends: tuple[str, ...] = getattr(task, name)
+        if len(set(ends)) < len(ends):
+            yield f"#{task.id} names a task twice in {name}"
+        lost = [e for e in ends if e not in plan or task.id not in getattr(plan[e], mirror)]
+        if lost:
+            yield f"#{task.id} {name} {_named(lost)}, which {mirror} does not mirror"
     for task, should in both:
-        blockers, children = unresolved_blockers(wanted, should), [*wanted.children(should.id)]
+        blockers = unresolved_blockers(wanted, should)
         if set(unresolved_blockers(plan, task)) != set(blockers):
             yield f"#{task.id} does not wait for {_named(blockers)}"
-        if [*plan.children(task.id)] != children:
-            found = _named(plan.children(task.id))
-            yield f"the children of #{task.id} are {found}, they should be {_named(children)}"
-    if plan.counts != wanted.counts:
-        yield f"the counts are {tuple(plan.counts)}, they should be {tuple(wanted.counts)}"
+        found, right = (_named(each.children(task.id)) for each in (plan, wanted))
+        yield from _unlike(f"the children of #{task.id} are", found, right)
+    yield from _unlike("the counts are", tuple(plan.counts), tuple(wanted.counts))
     lists = {"ready": Plan.ready, "in progress": Plan.active, "waiting": Plan.waiting}
     for name, ask in lists.items():
-        found_ids, right_ids = ([task.id for task in ask(each)] for each in (plan, wanted))
-        if found_ids != right_ids:
-            right = f"they should be {_named(right_ids)}"
-            yield f"the tasks that are {name} are {_named(found_ids)}, {right}"
-    yield from _approval(plan.approved, wanted.approved, times=times)
+        found, right = (_named(ask(each)) for each in (plan, wanted))
+        yield from _unlike(f"the tasks that are {name} are", found, right)
+    approved, approve = plan.approved, wanted.approved
+    if approved is None or approve is None:
+        if approved is not None:
+            yield "the plan is approved, it should not be"
+        elif approve is not None:
+            yield "the plan is not approved, it should be"
+        return
+    for name in ("revision", "by", "at") if times else ("revision", "by"):
+        found, right = getattr(approved, name), getattr(approve, name)
+        yield from _unlike(f"the {name} of the approval is", found, right, repr)
 
 
-def _fields(task: Task, wanted: Task, *, times: bool) -> Iterator[str]:
-    for name, field in TASK_FIELDS.items():
-        if field.kind is FieldKind.IDS or (field.kind is FieldKind.TIME and not times):
-            continue
-        found, should = getattr(task, name), getattr(wanted, name)
-        if not times:
-            found, should = _untimed(found), _untimed(should)
-        if found != should:
-            yield f"the {name} of #{task.id} is {found!r}, it should be {should!r}"
+def _unlike(
+    what: str, found: object, wanted: object, show: Callable[[object], str] = str
+) -> Iterator[str]:
+    if found != wanted:
+        they = "they" if what.endswith(" are") else "it"
+        yield f"{what} {show(found)}, {they} should be {show(wanted)}"
 
 
 def _untimed(value: Any) -> Any:
@@ -575,40 +585,12 @@ def _untimed(value: Any) -> Any:
     return attrs.evolve(value, at=None) if isinstance(value, Evidence) else value
 
 
-def _approval(found: Approval | None, wanted: Approval | None, *, times: bool) -> Iterator[str]:
-    if found is None or wanted is None:
-        if found is not None:
-            yield "the plan is approved, it should not be"
-        elif wanted is not None:
-            yield "the plan is not approved, it should be"
-        return
-    for name in ("revision", "by", "at") if times else ("revision", "by"):
-        value, should = getattr(found, name), getattr(wanted, name)
-        if value != should:
-            yield f"the {name} of the approval is {value!r}, it should be {should!r}"
+def _edges(plan: Plan) -> set[str]:
+    return {f"#{task.id} -> #{end}" for task in plan for end in task.blocks}
 
 
-def _mirrors(plan: Plan, task: Task) -> Iterator[str]:
-    """Yield the edges of a task that are not the same at both ends (law 4)."""
-    # In both directions: after a task is reopened, AgentScope has the edge at one end only.
-    for name, mirror in (("blocks", "blocked_by"), ("blocked_by", "blocks")):
-        ends: tuple[str, ...] = getattr(task, name)
-        if len(set(ends)) < len(ends):
-            yield f"#{task.id} names a task twice in {name}"
-        lost = [e for e in ends if e not in plan or task.id not in getattr(plan[e], mirror)]
-        if lost:
-            yield f"#{task.id} {name} {_named(lost)}, which {mirror} does not mirror"
-
-
-def _edges(plan: Plan) -> set[tuple[str, str]]:
-    return {(task.id, end) for task in plan for end in task.blocks}
-
-
-def _edge(edge: tuple[str, str]) -> str:
-    return f"#{edge[0]} -> #{edge[1]}"
-
-
-def _named(ids: Iterable[str]) -> str:
+def _named(tasks: Iterable[Task | str]) -> str:
+    ids = (task if isinstance(task, str) else task.id for task in tasks)
     return ", ".join(f"#{task_id}" for task_id in ids) or "none"
 
 

@@ -673,7 +673,10 @@ LONG_NUMBER = ("TaskCreate", f'{{"subject": "Dig", "estimate": {"9" * 4_301}}}')
 
 # Python's reader raises a RecursionError, which is no ValueError.
 DEEP_TEXT = ("TaskCreate", f'{{"subject": "Dig", "metadata": {"[" * 2_000}{"]" * 2_000}}}')
-_SPECIAL = {LONG_NUMBER: (Capability.LONG_NUMBERS,), DEEP_TEXT: (Capability.DEEP_TEXTS,)}
+_SPECIAL: dict[tuple[str, str], tuple[Capability, ...]] = {
+    LONG_NUMBER: (Capability.LONG_NUMBERS,),
+    DEEP_TEXT: (Capability.DEEP_TEXTS,),
+}
 """Calls that some frameworks cannot take, each with the capability that it needs."""
 
 NO_JSON: dict[str, tuple[str, str]] = {

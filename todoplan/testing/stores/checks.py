@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import cycle, product
 from random import Random
 from threading import Event
@@ -297,8 +297,8 @@ class Concurrent(Checks):
 
         await harness.together(add(one, "one"), add(other, "other"))
         plan = await other.plan()
-        wanted = sorted(f"{who} {n}" for who in ("one", "other") for n in range(_TASKS))
-        equal(sorted(task.subject for task in plan), wanted, "the tasks that two planners added")
+        wanted = [f"{who} {n}" for who in ("one", "other") for n in range(_TASKS)]
+        _has_tasks(plan, wanted, "the tasks that two planners added")
         ids = [str(number) for number in range(1, 2 * _TASKS + 1)]
         equal([task.id for task in plan], ids, "the ids that were given")
         same_plan(await harness.store.load("a"), plan, "load('a') behind the planners")
@@ -323,6 +323,10 @@ class Concurrent(Checks):
         made = [entry.revision for entry in history if entry.undoes is None]
         equal(taken, made, "the revisions that were undone")
         equal(plan.next_id, 5, "the next id after all was undone")
+
+
+def _has_tasks(plan: Plan, subjects: Iterable[str], what: str) -> None:
+    equal(sorted(task.subject for task in plan), sorted(subjects), what)
 
 
 async def _write(store: AsyncStore, plan_id: str) -> list[Append]:
@@ -352,6 +356,7 @@ async def _read_whole(store: AsyncStore, made: Sequence[Append]) -> None:
 
 
 _TURNS = 3
+_OF_RIVALS = [f"{number}.{turn}" for number in range(_RIVALS) for turn in range(_TURNS)]
 _KEY = Key("call_7", "TaskCreate Dig")
 
 
@@ -446,9 +451,7 @@ class Holding(Checks):
                     await _append(held, adding(plan, (f"{number}.{turn}",)))
 
         await harness.together(*map(work, range(_RIVALS)))
-        plan = await stores[0].load("a")
-        wanted = sorted(f"{number}.{turn}" for number in range(_RIVALS) for turn in range(_TURNS))
-        equal(sorted(task.subject for task in plan), wanted, "the tasks that all have added")
+        _has_tasks(await stores[0].load("a"), _OF_RIVALS, "the tasks that all have added")
 
     @law
     async def test_a_held_plan_has_the_stores_time(self, harness: Harness) -> None:
@@ -576,9 +579,8 @@ class Holding(Checks):
                     await planner.apply(CreateTask(name), key=name)
 
         await harness.together(*map(work, range(_RIVALS)))
-        wanted = sorted(f"{number}.{turn}" for number in range(_RIVALS) for turn in range(_TURNS))
         plan = await planners[0].plan()
-        equal(sorted(task.subject for task in plan), wanted, "the tasks of calls made twice")
+        _has_tasks(plan, _OF_RIVALS, "the tasks of calls made twice")
         same_plan(await planners[1].plan(), plan, "the plan by the other planner")
 
 
@@ -710,46 +712,26 @@ def _process(script: str, *arguments: object, stdout: Any) -> "subprocess.Popen[
     return subprocess.Popen(line, stdout=stdout, env=environment)  # noqa: S603 - ours
 
 
-class _Holder:
-    """A process that claims a task, is stopped, and then tries to complete it, repeatedly."""
-
-    def __init__(self, script: str, times: int) -> None:
-        self._process = _process(script, times, _LEASE, stdout=subprocess.PIPE)
-
-    def stopped(self) -> str:
-        """Wait until the process has stopped, and return the id of the task that it holds."""
-        task_id = self._said()
-        must(task_id, "the process that was to hold a claim has failed")
-        os.waitpid(self._process.pid, os.WUNTRACED)
-        return task_id
-
-    def went_on(self) -> str:
-        """Let the process continue, and return the result of its attempt to complete the task."""
-        self._process.send_signal(signal.SIGCONT)
-        return self._said()
-
-    def end(self) -> None:
-        """Kill the process."""
-        with self._process:
-            self._process.kill()
-
-    def _said(self) -> str:
-        assert self._process.stdout is not None  # noqa: S101 - a pipe
-        return self._process.stdout.readline().decode().strip()
-
-
 async def refused_after_a_stop(script: str, planner: AsyncPlanner, times: int) -> int:
-    """Stop a holder until another worker has its task; return how often the holder is refused."""
-    holder, refused = _Holder(script, times), 0
-    try:
-        for _ in range(times):
-            task_id = holder.stopped()
-            claim = await _claimed_in_time(planner, task_id)
-            refused += holder.went_on() == "Rejected"
-            done = UpdateTask(task_id, status="completed", fence=claim.claim.fence)
-            (await planner.apply(done)).unwrap()
-    finally:
-        holder.end()
+    """
+    Stop a process that holds a claim until another worker has its task, and let it try to complete
+    the task; return how often it is refused.
+    """
+    refused = 0
+    with _process(script, times, _LEASE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None  # noqa: S101 - a pipe
+        try:
+            for _ in range(times):
+                task_id = holder.stdout.readline().decode().strip()
+                must(task_id, "the process that was to hold a claim has failed")
+                os.waitpid(holder.pid, os.WUNTRACED)  # noqa: ASYNC222 - nothing else runs
+                claim = await _claimed_in_time(planner, task_id)
+                holder.send_signal(signal.SIGCONT)
+                refused += holder.stdout.readline().decode().strip() == "Rejected"
+                done = UpdateTask(task_id, status="completed", fence=claim.claim.fence)
+                (await planner.apply(done)).unwrap()
+        finally:
+            holder.kill()
     return refused
 
 
@@ -869,7 +851,7 @@ class Surviving(Checks):
         codes = [opener.process.returncode for opener in openers]
         equal(codes, [0] * _OPENERS, "the exit codes of processes that open a store at once")
         plan = await (await harness.again()).load("a")
-        equal(sorted(task.subject for task in plan), sorted(told), "the tasks that they added")
+        _has_tasks(plan, told, "the tasks that they added")
         equal([task.id for task in plan], [f"{n}" for n in range(1, _OPENERS + 1)], "their ids")
 
 

@@ -116,46 +116,15 @@ BREAKS: dict[str, Break] = {}
 # -------- ways to declare a break --------
 
 
-def _add(  # noqa: PLR0913 - the fields of a break
-    spoil: Callable[..., Any],
-    expected: Expected,
-    about: str,
-    make: _Make,
-    fits: _Fits,
-    *,
-    raw: bool,
-) -> None:
-    name = spoil.__name__.removeprefix("_")
-    BREAKS[name] = Break(name, expected, about, make, fits, raw)
-
-
-def _tool(expected: Expected, about: str, fits: _Fits) -> Callable[[_Make], _Make]:
+def _tool(
+    expected: Expected, about: str, fits: _Fits, *, raw: bool = False
+) -> Callable[[_Make], _Make]:
     """Declare a break whose function makes the pair from a tool and a plan."""
 
     def declare(make: _Make) -> _Make:
-        _add(make, expected, about, make, fits, raw=False)
+        name = make.__name__.removeprefix("_")
+        BREAKS[name] = Break(name, expected, about, make, fits, raw)
         return make
-
-    return declare
-
-
-_SpoilText = Callable[[DrawFn, Given], str]
-
-
-def _text(
-    expected: Expected, about: str, fits: _Fits | None = None
-) -> Callable[[_SpoilText], _SpoilText]:
-    """Declare a break of the call's JSON text. Without `fits`, the call has an argument."""
-
-    def declare(spoil: _SpoilText) -> _SpoilText:
-        def make(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
-            # At least one argument: `{}` has nothing to repeat, wrap or truncate.
-            must = "" if fits else draw(st.sampled_from(_spots(tool))).outer.name
-            given = draw(arguments_of(tool, plan, must))
-            return spoil(draw, given), given
-
-        _add(spoil, expected, about, make, fits or (lambda tool, _: bool(_spots(tool))), raw=True)
-        return spoil
 
     return declare
 
@@ -163,26 +132,47 @@ def _text(
 _SpoilSpot = Callable[[DrawFn, Spot, Given, Plan], Pair]
 
 
-def _spot(
+def _spot(  # noqa: PLR0913 - all but the first two are optional
     expected: Expected,
     about: str,
     *kinds: Kind,
     here: _Here = lambda _: True,
     sparse: bool = False,
     raw: bool = False,
-) -> Callable[[_SpoilSpot], _SpoilSpot]:
+    entries: bool = False,
+) -> Callable[[_SpoilSpot], _Make]:
     """Declare a break at a field of these kinds. The arguments have a value for the field."""
 
-    def declare(spoil: _SpoilSpot) -> _SpoilSpot:
-        def fitting(tool: Tool) -> list[Spot]:
-            return [spot for spot in _spots(tool, *kinds) if here(spot.field)]
+    def fitting(tool: Tool) -> list[Spot]:
+        return [
+            spot
+            for spot in _spots(tool, *kinds)
+            if here(spot.field) and (spot.inner or not entries)
+        ]
 
+    def declare(spoil: _SpoilSpot) -> _Make:
         def make(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
             spot = draw(st.sampled_from(fitting(tool)))
             return spoil(draw, spot, draw(spot.arguments(tool, plan, sparse=sparse)), plan)
 
-        _add(spoil, expected, about, make, lambda tool, _: bool(fitting(tool)), raw=raw)
-        return spoil
+        make.__name__ = spoil.__name__
+        return _tool(expected, about, lambda tool, _: bool(fitting(tool)), raw=raw)(make)
+
+    return declare
+
+
+_SpoilText = Callable[[DrawFn, Given], str]
+
+
+def _text(expected: Expected, about: str) -> Callable[[_SpoilText], _Make]:
+    """Declare a break of the call's JSON text. The call has an argument."""
+
+    def declare(spoil: _SpoilText) -> _Make:
+        def make(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
+            return spoil(draw, given), given
+
+        make.__name__ = spoil.__name__
+        return _spot(expected, about, raw=True)(make)
 
     return declare
 
@@ -307,9 +297,14 @@ def _ends_open(text: str) -> bool:
 
 
 # agno#4604, hermes#112120; humux#77: truncated arguments arrive as `{}`.
-@_text("refused", "no arguments, where some are needed", lambda tool, _: not makes_sense(tool, {}))
-def _nothing(draw: DrawFn, _: Given) -> str:
-    return draw(st.sampled_from(["", "  ", "{}", "null"]))
+@_tool(
+    "refused",
+    "no arguments, where some are needed",
+    lambda tool, _: not makes_sense(tool, {}),
+    raw=True,
+)
+def _nothing(draw: DrawFn, _: Tool, __: Plan) -> Pair:
+    return draw(st.sampled_from(["", "  ", "{}", "null"])), None
 
 
 @_text("repaired", "closing tags of the model's own call format behind them")
@@ -381,29 +376,18 @@ def _list_cut_off(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
     return spot.put(given, text[: draw(st.integers(1, len(text) - 1))]), None
 
 
-def _with_entries(tool: Tool) -> list[Spot]:
-    return [spot for spot in _spots(tool) if spot.inner]
-
-
-def _entries(draw: DrawFn, tool: Tool, plan: Plan) -> tuple[Given, str, list[Any]]:
-    """Draw arguments with a list of objects; return them, the list's name and the list."""
-    spot = draw(st.sampled_from(_with_entries(tool)))
-    given = draw(spot.arguments(tool, plan))
-    return given, spot.outer.name, given[spot.outer.name]
-
-
 # kimi-cli#2513, livekit#5411: only the entry is encoded once more.
-@_tool("repaired", "an entry as its JSON text", lambda tool, _: bool(_with_entries(tool)))
-def _entry_as_text(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
-    given, name, (first, *rest) = _entries(draw, tool, plan)
-    return given | {name: [json.dumps(first), *rest]}, given
+@_spot("repaired", "an entry as its JSON text", entries=True)
+def _entry_as_text(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
+    first, *rest = given[spot.outer.name]
+    return given | {spot.outer.name: [json.dumps(first), *rest]}, given
 
 
 # SonettoHere#319. Ambiguous: it may be the only entry of the list, or the only one that changed.
-@_tool("guessed", "one entry instead of a list", lambda tool, _: bool(_with_entries(tool)))
-def _one_entry(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
-    given, name, (first, *_) = _entries(draw, tool, plan)
-    return given | {name: first}, given | {name: [first]}
+@_spot("guessed", "one entry instead of a list", entries=True)
+def _one_entry(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
+    first, *_rest = given[spot.outer.name]
+    return given | {spot.outer.name: first}, given | {spot.outer.name: [first]}
 
 
 @_spot("refused", "a text instead of a list of entries", Kind.ITEMS, here=lambda f: not f.adds)

@@ -125,7 +125,6 @@ _RESTORED = st.builds(
     parent=_ID_OR_NONE,
 )
 _APPROVALS = made(ApprovePlan, by=_APPROVERS)
-_PLAIN = (WriteTodos, DeleteTask, RenewClaim, ReleaseClaim, AnswerTask, RecordEvidence)
 COMMANDS: dict[type, SearchStrategy[Any]] = {
     CreateTask: made(CreateTask),
     CreateTasks: made(CreateTasks, items=few(_ITEMS, 4)),
@@ -133,11 +132,14 @@ COMMANDS: dict[type, SearchStrategy[Any]] = {
         UpdateTask,
         **{**_CHANGED, "fence": st.none() | FENCES, **dict.fromkeys(_EDGES, _SOME_ENDS)},
     ),
-    **{kind: made(kind) for kind in (*_PLAIN, StartNext, ClearPlan)},
-    MoveTask: made(MoveTask, before=any_ids(), after=st.none())
-    | made(MoveTask, before=st.none(), after=any_ids()),
+    WriteTodos: made(WriteTodos),
+    MoveTask: st.builds(MoveTask, any_ids(), before=any_ids())
+    | st.builds(MoveTask, any_ids(), after=any_ids()),
+    DeleteTask: made(DeleteTask),
     ClaimTask: claimings(),
+    **{kind: made(kind) for kind in (RenewClaim, ReleaseClaim, AnswerTask, RecordEvidence)},
     ApprovePlan: _APPROVALS,
+    **{kind: made(kind) for kind in (StartNext, ClearPlan)},
     # Most restored plans are invalid.
     RestorePlan: made(RestorePlan, tasks=few(_RESTORED)),
 }
