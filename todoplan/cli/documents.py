@@ -28,7 +28,7 @@ _PAGES = files("todoplan") / "guides"
 _END = ".md"
 
 READING_ORDER = {
-    "Begin": "ten-minutes recipes own-loop moving",
+    "Begin": "recipes own-loop moving",
     "Frameworks": (
         "langchain deepagents agentscope openai-agents pydantic-ai claude-agent-sdk google-adk "
         "strands agent-framework haystack llama-index mcp coding-agents acp other-frameworks"

@@ -50,7 +50,7 @@ def test_a_file_s_name_will_do(invoke, given):
 
 
 @pytest.mark.parametrize(
-    ("given", "told"), [("ten-minute", "did you mean ten-minutes? the guides are"), ("zzz", "")]
+    ("given", "told"), [("recipe", "did you mean recipes? the guides are"), ("zzz", "")]
 )
 def test_an_unknown_name_is_told_the_nearest_and_all(invoke, given, told):
     """It is exit code 2, and the next command can be written from the answer."""

@@ -1,13 +1,11 @@
 """The guide for writers of adapters keeps its word: what it says may be built on is there."""
 
 import ast
-import asyncio
 import importlib
 import re
-from types import SimpleNamespace
 
 import pytest
-from support.docs import ROOT, defined, page
+from support.docs import ROOT, page
 
 from todoplan.dialogue.guidance import Message, is_final_answer, is_refusal
 from todoplan.testing.adapters.host import Capability
@@ -90,46 +88,3 @@ def test_finish_reasons_count_as_the_reference_says():
         for reason in reasons:
             answer = Message("assistant", "Done.", finish=reason)
             assert (is_final_answer(answer), is_refusal(answer)) == found, reason
-
-
-class Planning:
-    """
-    What the adapter's own would do: it asks twice.
-    """
-
-    async def guided(self, agent, messages, ask):
-        answer = None
-        for _ in range(2):
-            answer = await ask(messages)
-        if agent == "broken":
-            raise OSError(answer)
-
-
-async def streamed(agent):
-    """
-    Return the chunks that an application is given.
-    """
-
-    async def chunks_of(messages):
-        for each in messages:
-            yield each
-
-    stream = defined(GUIDE, "streamed")["stream"]
-    return [each async for each in stream(Planning(), agent, ["a", "b"], chunks_of, "".join)]
-
-
-def test_the_streaming_example_passes_chunks_on():
-    """Those of every request, and the error of a run that fails."""
-    assert asyncio.run(streamed("ann")) == ["a", "b", "a", "b"]
-    with pytest.raises(OSError, match="ab"):
-        asyncio.run(streamed("broken"))
-
-
-def test_a_plan_that_the_application_saves_is_loaded():
-    """Into another agent, from text."""
-    names = defined(GUIDE, "saved by the application")
-    agent, other = SimpleNamespace(), SimpleNamespace()
-    assert names["kept_of"](agent) == {}
-    asyncio.run(names["keep"](agent, {"plan": [1]}))
-    names["load_plan"](other, names["save_plan"](agent))
-    assert names["kept_of"](other) == {"plan": [1]}
