@@ -976,17 +976,49 @@ class _Session(Generic[P]):
             fences = fences_after(self.state.fences, events)
             self.state = attrs.evolve(self.state, fences=fences)
 
+    # What a person or the program does, which waits for no answer of the session.
+
+    def _edit(
+        self,
+        command: Command,
+        *,
+        actor: str | None = None,
+        policy: Policy | None = None,
+        key: str | None = None,
+    ) -> Steps[Decision]:
+        """
+        Carry out a command of a person or of the program. To the session this is a change by
+        others.
+        """
+        return self.planner._apply(command, actor=actor, policy=policy, key=key)
+
     def _undo(
         self,
-        actor: str | None,
-        seen: int | None,
-        kept: tuple[Entry, ...],
-        earlier: Sequence[Start],
+        *,
+        actor: str | None = None,
+        seen: int | None = None,
+        kept: tuple[Entry, ...] = (),
+        earlier: Sequence[Start] = (),
     ) -> Steps[Decision]:
+        """
+        Undo the last accepted command that still stands. See `Planner.undo`.
+
+        A slot has only the latest entries of its journal. If the framework has more entries, `kept`
+        are these; `earlier` are earlier plans that it has.
+
+        Raises:
+            PlanError: without a store, neither the entries nor `earlier` lead to the plan before
+                the change.
+        """
         journal = kept or (() if self.slot is None else self.slot.history())
         return self.planner._undo_last(actor, seen, None, journal, earlier)
 
+    def _seed(self, plan: Plan, *, actor: str | None = None) -> Steps[Decision]:
+        """Replace the tasks by those of another plan. The session has listed none of them."""
+        return self.planner._restore(require(plan, Plan), actor=actor)
+
     def _history(self) -> Steps[tuple[Entry, ...]]:
+        """Return the journal, oldest entry first; a slot has the latest 50 entries."""
         if self.slot is not None:
             return self.slot.history()
         return (yield from self.planner._history())
@@ -1009,52 +1041,18 @@ class Session(_Session[Planner]):
     answer = at_once(_Session._answer)
     answer_one = at_once(_Session._answer_one)
 
+    def _run_beside(self, steps: Steps[T]) -> T:
+        return self.planner._run(steps)
+
+    edit = at_once(_Session._edit, "_run_beside")
+    undo = at_once(_Session._undo, "_run_beside")
+    seed = at_once(_Session._seed, "_run_beside")
+    history = at_once(_Session._history, "_run_beside")
+
     @property
     def plan(self) -> Plan:
         """The current plan."""
         return self.planner.plan
-
-    def edit(
-        self,
-        command: Command,
-        *,
-        actor: str | None = None,
-        policy: Policy | None = None,
-        key: str | None = None,
-    ) -> Decision:
-        """
-        Carry out a command of a person or of the program. To the session this is a change by
-        others.
-        """
-        return self.planner.apply(command, actor=actor, policy=policy, key=key)
-
-    def undo(
-        self,
-        *,
-        actor: str | None = None,
-        seen: int | None = None,
-        kept: tuple[Entry, ...] = (),
-        earlier: Sequence[Start] = (),
-    ) -> Decision:
-        """
-        Undo the last accepted command that still stands. See `Planner.undo`.
-
-        A slot has only the latest entries of its journal. If the framework has more entries, `kept`
-        are these; `earlier` are earlier plans that it has.
-
-        Raises:
-            PlanError: without a store, neither the entries nor `earlier` lead to the plan before
-                the change.
-        """
-        return self.planner._run(self._undo(actor, seen, kept, earlier))
-
-    def seed(self, plan: Plan, *, actor: str | None = None) -> Decision:
-        """Replace the tasks by those of another plan. The session has listed none of them."""
-        return self.planner.restore(require(plan, Plan), actor=actor)
-
-    def history(self) -> tuple[Entry, ...]:
-        """Return the journal, oldest entry first; a slot has the latest 50 entries."""
-        return self.planner._run(self._history())
 
 
 class AsyncSession(_Session[AsyncPlanner]):
@@ -1080,39 +1078,17 @@ class AsyncSession(_Session[AsyncPlanner]):
     answer = awaited(_Session._answer)
     answer_one = awaited(_Session._answer_one)
 
+    async def _await_beside(self, steps: Steps[T]) -> T:
+        return await self.planner._await(steps)
+
+    edit = awaited(_Session._edit, "_await_beside")
+    undo = awaited(_Session._undo, "_await_beside")
+    seed = awaited(_Session._seed, "_await_beside")
+    history = awaited(_Session._history, "_await_beside")
+
     async def plan(self) -> Plan:
         """Return the current plan."""
         return await self.planner.plan()
-
-    async def edit(
-        self,
-        command: Command,
-        *,
-        actor: str | None = None,
-        policy: Policy | None = None,
-        key: str | None = None,
-    ) -> Decision:
-        """See `Session.edit`."""
-        return await self.planner.apply(command, actor=actor, policy=policy, key=key)
-
-    async def undo(
-        self,
-        *,
-        actor: str | None = None,
-        seen: int | None = None,
-        kept: tuple[Entry, ...] = (),
-        earlier: Sequence[Start] = (),
-    ) -> Decision:
-        """See `Session.undo`."""
-        return await self.planner._await(self._undo(actor, seen, kept, earlier))
-
-    async def seed(self, plan: Plan, *, actor: str | None = None) -> Decision:
-        """See `Session.seed`."""
-        return await self.planner.restore(require(plan, Plan), actor=actor)
-
-    async def history(self) -> tuple[Entry, ...]:
-        """See `Session.history`."""
-        return await self.planner._await(self._history())
 
 
 def opened(  # noqa: PLR0913 - what a session is made of

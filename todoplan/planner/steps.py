@@ -68,15 +68,17 @@ def nothing_to_do() -> None:
     """
 
 
-def at_once(steps: Callable[Concatenate[Any, P], Steps[T]]) -> Callable[Concatenate[Any, P], T]:
+def at_once(
+    steps: Callable[Concatenate[Any, P], Steps[T]], runner: str = "_run"
+) -> Callable[Concatenate[Any, P], T]:
     """
-    Return a method that carries out the steps of another method, by the `_run` of its object.
+    Return a method that carries out the steps of another method, by the `runner` of its object.
 
     `call = at_once(Transactions._call)` has the parameters and the docstring of `_call`.
     """
 
     def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        result: T = self._run(steps(self, *args, **kwargs))
+        result: T = getattr(self, runner)(steps(self, *args, **kwargs))
         return result
 
     _describe(method, steps)
@@ -84,12 +86,12 @@ def at_once(steps: Callable[Concatenate[Any, P], Steps[T]]) -> Callable[Concaten
 
 
 def awaited(
-    steps: Callable[Concatenate[Any, P], Steps[T]],
+    steps: Callable[Concatenate[Any, P], Steps[T]], runner: str = "_await"
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return a method that awaits the steps of another method, by the `_await` of its object."""
+    """Return a method that awaits the steps of another method, by the `runner` of its object."""
 
     async def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        result: T = await self._await(steps(self, *args, **kwargs))
+        result: T = await getattr(self, runner)(steps(self, *args, **kwargs))
         return result
 
     _describe(method, steps)
