@@ -86,7 +86,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "langgraph") from error
 
-from todoplan.codec import entry_from_data, entry_to_data, to_langchain
+from todoplan.codec import entry_to_data, to_langchain
 from todoplan.codec.documents import base_of_0_2, entry_line, read_recent, with_lines
 from todoplan.codec.foreign import langchain as branches
 from todoplan.codec.foreign.langchain import Step, head_of, plan_in_value, whole, write_document
@@ -260,7 +260,7 @@ def _entry_in(update: _Value, merged: _Value) -> Entry:
     """
     Return the journal entry of a step after the merge, which may have given its tasks new ids.
     """
-    entry = entry_from_data(json.loads(update[_LINE]))
+    entry = branches.entry_in_step(update)
     ids = _new_ids(update, merged)
     if ids is None:  # it followed the current value
         return entry
@@ -621,14 +621,13 @@ def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
 
 
 def step_update(
-    step: Step, before: _Value, entry: Entry, note: Note | None = None, *, by_model: bool = False
+    step: Step, before: _Value, note: Note | None = None, *, by_model: bool = False
 ) -> dict[str, Any]:
     """
-    Return the update for a step that follows the value `before`, with its journal entry. `note` is
-    what a call of the model shows about the session.
+    Return the update for a step that follows the value `before`. `note` is what a call of the model
+    shows about the session.
     """
-    value = step.value(before)
-    value |= {_LINE: entry_line(entry, value["entry"]["events"]), INNER: is_inner()}
+    value: dict[str, Any] = {**step.value(before), INNER: is_inner()}
     if by_model:
         value[_NOTE] = None if note is None else note_to_data(note)
     if before and "head" not in before:
@@ -866,9 +865,9 @@ class StatePlans(_Plans):
         if not reply.events:
             return reply, {} if note is None else look_update(parent, note)
         name = _name(turn.own) if len(turn.calls) > 1 else turn.own.call_id
-        step = Step(reply.plan, reply.events, name, parent, turn.name)
         entry = Entry(reply.plan.revision, reply.events, at, self.actor, reply.name)
-        return reply, step_update(step, value, entry, note, by_model=True)
+        step = Step(reply.plan, entry, name, parent, turn.name)
+        return reply, step_update(step, value, note, by_model=True)
 
 
 def _name(call: Call) -> str:
@@ -1427,8 +1426,7 @@ def _update(state: Any, decision: Decision, entry: Entry | None) -> dict[str, An
     if entry is None:
         return {}
     name, value = uuid4().hex, value_of(state)
-    step = Step(decision.unwrap(), entry.events, name, head_of(value), turn=name)
-    return step_update(step, value, entry)
+    return step_update(Step(decision.unwrap(), entry, name, head_of(value), turn=name), value)
 
 
 @attrs.frozen

@@ -12,8 +12,6 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, cast, get_args
 
-import attrs
-
 from todoplan.codec.engine import (
     CHECK,
     CHECK_PATTERN,
@@ -793,16 +791,14 @@ RECENT = 50
 _CHARACTERS = 16_384
 
 
-def entry_line(entry: Entry, events: Any = None) -> str:
+def entry_line(entry: Entry) -> str:
     """
-    Return the JSON text of an entry. `events` are its events as data, if they were already encoded.
+    Return the JSON text of an entry.
 
     Raises:
         CodecError: the entry contains a value that JSON cannot represent.
     """
-    if events is None:
-        return to_text(entry_to_data(entry))
-    return to_text({**entry_to_data(attrs.evolve(entry, events=())), "events": events})
+    return to_text(entry_to_data(entry))
 
 
 def with_entry(kept: Any, entry: Entry) -> list[str]:

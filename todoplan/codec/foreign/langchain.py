@@ -18,11 +18,11 @@ from todoplan.codec.documents import (
     TASK,
     VERSION,
     assembled,
-    entry_from_data,
-    entry_to_data,
+    entry_line,
     head,
     plan_from_data,
     plan_to_data,
+    read_recent,
     write_task,
 )
 from todoplan.codec.engine import (
@@ -38,7 +38,6 @@ from todoplan.codec.engine import (
 )
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.merge import joined, rebased
-from todoplan.core.events.types import Event
 from todoplan.core.plan.model import Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 
@@ -126,7 +125,7 @@ def _task(task_id: str, todo: dict[str, Any]) -> Task:
 # A plan in a graph's state that branches write concurrently: its values, and merging two writes.
 #
 # A value is {"head": the last write, "plan": the document of `plan_to_data`}. The value of a step
-# also has its journal `entry`, the `parent` (the write that it follows) and its `turn`.
+# also has its journal entry (`line`), the `parent` (the write that it follows) and its `turn`.
 #
 # A graph's state is never changed in place, and every node reads it. Law: a document that is the
 # same object has the same plan, so what was written or read here is not parsed a second time. A
@@ -165,12 +164,12 @@ class Step:
     """
     The result of one call or command.
 
-    It has the plan and the events, a unique `name`, the `parent` (the write that it follows), and
-    the `turn`. The steps of one turn know the new ids of each other's tasks.
+    It has the plan and the journal entry, a unique `name`, the `parent` (the write that it
+    follows), and the `turn`. The steps of one turn know the new ids of each other's tasks.
     """
 
     plan: Plan
-    events: tuple[Event, ...]
+    entry: Entry
     name: str
     parent: str
     turn: str
@@ -182,8 +181,18 @@ class Step:
             "parent": self.parent,
             "turn": self.turn,
             "plan": write_document(self.plan, before["plan"] if before else None),
-            "entry": entry_to_data(Entry(self.plan.revision, self.events)),
+            "line": entry_line(self.entry),
         }
+
+
+def entry_in_step(update: _Value) -> Entry:
+    """
+    Return the journal entry of a step.
+
+    Raises:
+        CodecError: the entry is damaged.
+    """
+    return read_recent([update["line"]])[0]
 
 
 # LangGraph silently ignores a reducer that is not the last item of `Annotated`.
@@ -199,7 +208,7 @@ def merge_plans(current: _Value, update: _Value) -> _Value:
     """
     if update.get("replace"):
         return _settled(update)
-    if "entry" in update:
+    if "parent" in update:
         follows = update["parent"] == head_of(current)
         return _settled(update) if follows else _rebased(current, update)
     # LangGraph initializes a channel that has a reducer with {}, not with None.
@@ -210,13 +219,13 @@ def merge_plans(current: _Value, update: _Value) -> _Value:
 
 
 def _settled(value: _Value) -> _Value:
-    # Entry, parent and turn of a step are needed for one merge only.
+    # Line, parent and turn of a step are needed for one merge only.
     return {key: value[key] for key in ("head", "plan") if key in value}
 
 
 def _rebased(current: _Value, update: _Value) -> _Value:
     moved = current.get("moved", {})  # a key in saved states
-    events = entry_from_data(update["entry"]).events
+    events = entry_in_step(update).events
     plan, ids = rebased(plan_in_value(current), events, moved.get(update["turn"]))
     return {**_merged(current, update, plan), "moved": {**moved, update["turn"]: ids}}
 
