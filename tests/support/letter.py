@@ -13,3 +13,10 @@ BEGUN, DRAFTED, SENT = (
 )
 LETTER = (BEGUN, DRAFTED, says("Drafted."), SENT, says("Drafted and sent."))
 """Its model's turns: the list, the first answer comes too early, then the rest."""
+
+SHOWN = """Drafted and sent.
+2/2 completed
+[x] 1 Draft
+[x] 2 Send
+"""
+"""What the programs print: the answer and the plan."""

@@ -3,8 +3,8 @@
 import asyncio
 
 from support.conformance_agent_framework import SCRIPT, Scripted
-from support.docs import defined, fenced
-from support.letter import LETTER
+from support.docs import defined
+from support.letter import LETTER, SHOWN
 
 from todoplan.testing.adapters import Script
 
@@ -20,4 +20,4 @@ def test_a_run_prints_what_is_shown_and_is_edited(capsys):
         return await edited["tell"](session)
 
     assert asyncio.run(play()) == [None, None, None, "ann"]
-    assert capsys.readouterr().out == fenced("agent-framework", "output: agent-framework", "text")
+    assert capsys.readouterr().out == SHOWN

@@ -5,8 +5,8 @@ from functools import partial
 
 import claude_agent_sdk
 from support.claude_agent_sdk_cli import ScriptedCLI
-from support.docs import defined, fenced
-from support.letter import LETTER
+from support.docs import defined
+from support.letter import LETTER, SHOWN
 
 
 def test_a_run_prints_what_is_shown_and_is_edited(capsys, tmp_path, monkeypatch):
@@ -16,6 +16,6 @@ def test_a_run_prints_what_is_shown_and_is_edited(capsys, tmp_path, monkeypatch)
     monkeypatch.setattr(claude_agent_sdk, "query", playing)
     names = defined("claude-agent-sdk", "claude-agent-sdk")
     session = asyncio.run(names["work"]("Draft and send the letter."))
-    assert capsys.readouterr().out == fenced("claude-agent-sdk", "output: claude-agent-sdk", "text")
+    assert capsys.readouterr().out == SHOWN
     edited = defined("claude-agent-sdk", "claude-agent-sdk edit", **names)
     assert asyncio.run(edited["tell"](session)) == [None, None, None, "ann"]

@@ -3,8 +3,8 @@
 import asyncio
 
 from support.conformance_haystack import Scripted
-from support.docs import defined, fenced
-from support.letter import LETTER
+from support.docs import defined
+from support.letter import LETTER, SHOWN
 
 from todoplan.testing.adapters import Script
 
@@ -16,4 +16,4 @@ def test_a_run_prints_what_is_shown_and_is_edited(capsys):
     result = names["work"](Scripted(script), "Draft and send the letter.")
     edited = defined("haystack", "haystack edit", **names)
     assert asyncio.run(edited["tell"](result)) == [None, None, None, "ann"]
-    assert capsys.readouterr().out == fenced("haystack", "output: haystack", "text")
+    assert capsys.readouterr().out == SHOWN

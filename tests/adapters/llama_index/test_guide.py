@@ -4,8 +4,8 @@ import asyncio
 
 from llama_index.core.memory import ChatMemoryBuffer
 from support.conformance_llama_index import SCRIPT, WARNINGS, Scripted
-from support.docs import defined, fenced
-from support.letter import BEGUN, DRAFTED, LETTER, SENT
+from support.docs import defined
+from support.letter import BEGUN, DRAFTED, LETTER, SENT, SHOWN
 
 from todoplan.dialogue import Call
 from todoplan.testing.adapters import ModelTurn, Script
@@ -24,7 +24,7 @@ def test_a_run_prints_what_is_shown_and_is_edited(capsys):
         return await edited["tell"](await NAMES["work"](Scripted(), "Draft and send the letter."))
 
     assert asyncio.run(play()) == [None, None, None, "ann"]
-    assert capsys.readouterr().out == fenced("llama-index", "output: llama-index", "text")
+    assert capsys.readouterr().out == SHOWN
 
 
 def test_a_team_works_on_one_plan():
