@@ -45,7 +45,7 @@ from collections.abc import (
     Sequence,
 )
 from functools import partial
-from inspect import iscoroutinefunction, signature
+from inspect import iscoroutinefunction
 from itertools import takewhile
 from typing import Annotated, Any, Concatenate, Literal, NotRequired, ParamSpec, TypeVar, cast
 from uuid import uuid4
@@ -144,7 +144,7 @@ from todoplan.planner.session import (
     record_from_data,
     record_to_data,
 )
-from todoplan.planner.steps import done_at_once, done_awaited
+from todoplan.planner.steps import described, done_at_once, done_awaited
 from todoplan.planner.verifying import Verifier, Verify, Verifying
 from todoplan.texts import say
 
@@ -1267,13 +1267,9 @@ def _twins(
     async def waited_for(*args: P.args, **kwargs: P.kwargs) -> T:
         return await done_awaited(steps("a", *args, **kwargs))
 
-    shown = signature(partial(steps, ""))
-    returned = shown.return_annotation.removeprefix("Steps[").removesuffix("]")
-    twins: tuple[Any, Any] = carried_out, waited_for
-    for twin, prefix in zip(twins, ("", "a"), strict=True):
-        twin.__name__ = twin.__qualname__ = prefix + steps.__name__.removeprefix("_")
-        twin.__doc__, twin.__signature__ = steps.__doc__, shown.replace(return_annotation=returned)
-    return twins
+    described(carried_out, steps, without=1)
+    described(waited_for, steps, prefix="a", without=1)
+    return carried_out, waited_for
 
 
 def _seed_plan(  # noqa: PLR0913 - as `edit_plan`

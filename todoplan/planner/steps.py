@@ -81,7 +81,7 @@ def at_once(
         result: T = getattr(self, runner)(steps(self, *args, **kwargs))
         return result
 
-    _describe(method, steps)
+    described(method, steps)
     return method
 
 
@@ -94,16 +94,22 @@ def awaited(
         result: T = await getattr(self, runner)(steps(self, *args, **kwargs))
         return result
 
-    _describe(method, steps)
+    described(method, steps)
     return method
 
 
-def _describe(method: Any, steps: Callable[..., Any]) -> None:
-    method.__name__ = steps.__name__.removeprefix("_")
-    method.__qualname__, method.__doc__ = method.__name__, steps.__doc__
-    given = signature(steps)
+def described(
+    function: Any, steps: Callable[..., Any], *, prefix: str = "", without: int = 0
+) -> None:
+    """
+    Give a function the docstring, the signature and, after `prefix`, the name of the steps that it
+    carries out. The signature leaves out the first parameters, as many as `without` says.
+    """
+    function.__name__ = function.__qualname__ = prefix + steps.__name__.removeprefix("_")
+    given, function.__doc__ = signature(steps), steps.__doc__
     returned = given.return_annotation.removeprefix("Steps[").removesuffix("]")
-    method.__signature__ = given.replace(return_annotation=returned)
+    parameters = [*given.parameters.values()][without:]
+    function.__signature__ = given.replace(parameters=parameters, return_annotation=returned)
 
 
 def done_at_once(calls: Generator[Callable[[], Any], Any, T]) -> T:
