@@ -961,11 +961,9 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
     toolkit = toolkit or Toolkit()
     # `Toolkit` always creates the first group, "basic".
     basic, names = toolkit.tool_groups[0].tools, list(planning.toolbox.toolset.tool_names)
-    doubled = sorted({tool.name for tool in basic} & set(names))
-    if doubled:
-        # `Toolkit` silently accepts both, and offers both to the model.
-        msg = f"the toolkit has {', '.join(doubled)} already; leave out AgentScope's own task tools"
-        raise PlanError(msg, names=doubled)
+    # `Toolkit` silently accepts both, and offers both to the model.
+    remedy = "leave out AgentScope's own task tools"
+    planning.refuse_taken("the toolkit", (tool.name for tool in basic), remedy)
     basic.extend(tools_of(planning))
     config = injection_config or InjectionConfig()
     return {

@@ -1282,7 +1282,9 @@ class BasePlanning:
         )
         raise PlanError(msg)
 
-    def refuse_taken(self, owner: str, names: Iterable[str]) -> None:
+    def refuse_taken(
+        self, owner: str, names: Iterable[str], remedy: str = "attach one plan, once"
+    ) -> None:
         """
         Refuse to give the tools to an owner that already has tools with some of their names.
 
@@ -1290,7 +1292,7 @@ class BasePlanning:
             PlanError: the owner has such tools.
         """
         if taken := sorted({*self.toolbox.toolset.tool_names} & {*names}):
-            msg = f"{owner} has {', '.join(taken)} already; attach one plan, once"
+            msg = f"{owner} has {', '.join(taken)} already; {remedy}"
             raise PlanError(msg, names=taken)
 
     def opened(self, kept: Mapping[str, Any], session_id: str | None = None) -> AsyncSession:
