@@ -9,7 +9,7 @@ by their hashes, and no images, fonts, forms or connections.
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -17,8 +17,8 @@ from importlib.resources import files
 
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules import TABLE, Action, Kind, Move
-from todoplan.render.outline import Line, arrows, aside, clip, lines, nesting, summary
+from todoplan.core.rules import TABLE, Kind
+from todoplan.render.outline import arrows, aside, clip, lines, nesting, summary
 from todoplan.texts import one_line
 
 
@@ -69,11 +69,11 @@ def page(title: str, *body: str, styles: Sequence[str] = (), scripts: Sequence[s
     sheets = (style(), *styles)
     # Allowed by hash: a style or script injected by a text that escaped from its element would not
     # run. In pages with scripts, trusted types prevent these from parsing text as markup.
-    allowed = "".join(
-        f"; {kind}-src {' '.join(map(_hash, texts))}"
-        for kind, texts in (("style", sheets), ("script", scripts))
-        if texts
-    )
+    allowed = ""
+    for kind, texts in (("style", sheets), ("script", scripts)):
+        digests = [b64encode(sha256(text.encode()).digest()).decode() for text in texts]
+        if digests:
+            allowed += f"; {kind}-src " + " ".join(f"'sha256-{digest}'" for digest in digests)
     if scripts:
         allowed += "; require-trusted-types-for 'script'; trusted-types 'none'"
     policy = f"default-src 'none'{allowed}; base-uri 'none'; form-action 'none'"
@@ -88,10 +88,6 @@ def page(title: str, *body: str, styles: Sequence[str] = (), scripts: Sequence[s
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n'
         f"<body>\n{joined(body)}\n{last}</body>\n</html>\n"
     )
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def data_block(name: str, data: object) -> Markup:
@@ -134,17 +130,15 @@ def to_markdown(plan: Plan) -> str:
     All markup in texts is escaped. A site that turns @names and #numbers into links after rendering
     the Markdown still does so.
     """
-    rows = [_row(line) for line in lines(plan)]
+    rows = []
+    for line in lines(plan):
+        # A box has two states. Every other status is written as a word.
+        box = "[x]" if line.status is Status.COMPLETED else "[ ]"
+        plain = line.status in {Status.PENDING, Status.COMPLETED}
+        notes = line.notes if plain else (line.words, *line.notes)
+        told = escaped(f"{line.id} {line.text}{aside(notes)}")
+        rows.append(f"{_INDENT * line.level}- {box} {told}")
     return "\n".join((escaped(summary(plan)), "", *rows)) if rows else summary(plan)
-
-
-def _row(line: Line) -> str:
-    # A box has two states. Every other status is written as a word.
-    box = "[x]" if line.status is Status.COMPLETED else "[ ]"
-    plain = line.status in {Status.PENDING, Status.COMPLETED}
-    notes = line.notes if plain else (line.words, *line.notes)
-    told = escaped(f"{line.id} {line.text}{aside(notes)}")
-    return f"{_INDENT * line.level}- {box} {told}"
 
 
 # -------- mermaid --------
@@ -179,21 +173,17 @@ def to_mermaid(plan: Plan) -> str:
     rows = lines(plan)
     if not rows:
         return 'flowchart TD\n    empty["no tasks"]'
-    edges = (f"    {blocker} --> {blocked}" for blocker, blocked in arrows(rows))
-    return "\n".join(("flowchart TD", *_nodes(rows), *edges, *_STYLES))
-
-
-def _nodes(rows: tuple[Line, ...]) -> Iterator[str]:
+    drawn = ["flowchart TD"]
     for row, opens, ends in nesting(rows):
-        indent, box = _MERMAID_INDENT * (row.level + 1), f'{row.node}["{_label(row.caption)}"]'
-        yield f"{indent}subgraph {box}" if opens else f"{indent}{box}:::{row.kind}"
-        yield from (f"{_MERMAID_INDENT * (row.level - number)}end" for number in range(ends))
+        indent = _MERMAID_INDENT * (row.level + 1)
+        label = _MERMAID_MARKUP.sub(_entity, clip(row.caption, _WIDTH))
+        box = f'{row.node}["{label}"]'
+        drawn.append(f"{indent}subgraph {box}" if opens else f"{indent}{box}:::{row.kind}")
+        drawn += [f"{_MERMAID_INDENT * (row.level - number)}end" for number in range(ends)]
     # A subgraph cannot get its class where it is opened.
-    yield from (f"    class {row.node} {row.kind}" for row, opens, _ in nesting(rows) if opens)
-
-
-def _label(text: str) -> str:
-    return _MERMAID_MARKUP.sub(_entity, clip(text, _WIDTH))
+    drawn += [f"    class {row.node} {row.kind}" for row, opens, _ in nesting(rows) if opens]
+    drawn += [f"    {blocker} --> {blocked}" for blocker, blocked in arrows(rows)]
+    return "\n".join((*drawn, *_STYLES))
 
 
 def _entity(character: re.Match[str]) -> str:
@@ -204,17 +194,12 @@ def lifecycle_diagram() -> str:
     """
     Return the transition table as a state diagram, with an arrow for each cell that moves a task.
     """
-    return "\n".join(("stateDiagram-v2", *_transitions()))
-
-
-def _transitions() -> Iterator[str]:
+    drawn = ["stateDiagram-v2"]
     for (status, action), move in TABLE.items():
+        kind = "" if move.kind is Kind.STEP else f" ({move.kind})"
         if move.kind is not Kind.STAY:
-            yield f"    {status} --> {move.target}: {_caption(action, move)}"
-
-
-def _caption(action: Action, move: Move) -> str:
-    return f"{action}" if move.kind is Kind.STEP else f"{action} ({move.kind})"
+            drawn.append(f"    {status} --> {move.target}: {action}{kind}")
+    return "\n".join(drawn)
 
 
 # -------- dot --------
@@ -245,35 +230,23 @@ def to_dot(plan: Plan) -> str:
     """
     rows = lines(plan)
     clusters = {row.node for row, opens, _ in nesting(rows) if opens}
-    edges = (
-        f"  {blocker} -> {end}{_ends(blocker, end, clusters)};" for blocker, end in arrows(rows)
-    )
     # Edges can end at the border of a cluster only in a compound graph.
-    head = ("digraph plan {", *(["  compound=true;"] if clusters else []), "  node [shape=box];")
-    return "\n".join((*head, *_dot_nodes(rows), *edges, "}"))
-
-
-def _dot_nodes(rows: tuple[Line, ...]) -> Iterator[str]:
+    drawn = ["digraph plan {", *(["  compound=true;"] if clusters else []), "  node [shape=box];"]
     for row, opens, ends in nesting(rows):
         indent = _INDENT * (row.level + 1)
-        look = f"label={_quoted(row.caption)}, {_DOT_STYLES[row.kind]}"
+        look = f'label="{clip(row.caption, _WIDTH).translate(_ESCAPES)}", {_DOT_STYLES[row.kind]}'
         if opens:
-            yield f"{indent}subgraph cluster_{row.node} {{"
-            yield f"{indent}  graph [{look}];"
-            yield f"{indent}  {row.node} [shape=point, style=invis];"
+            drawn.append(f"{indent}subgraph cluster_{row.node} {{")
+            drawn.append(f"{indent}  graph [{look}];")
+            drawn.append(f"{indent}  {row.node} [shape=point, style=invis];")
         else:
-            yield f"{indent}{row.node} [{look}];"
-        yield from (f"{_INDENT * (row.level - number)}}}" for number in range(ends))
-
-
-def _ends(blocker: str, blocked: str, clusters: set[str]) -> str:
-    ends = (("ltail", blocker), ("lhead", blocked))
-    named = [f"{side}=cluster_{node}" for side, node in ends if node in clusters]
-    return f" [{', '.join(named)}]" if named else ""
-
-
-def _quoted(text: str) -> str:
-    return f'"{clip(text, _WIDTH).translate(_ESCAPES)}"'
+            drawn.append(f"{indent}{row.node} [{look}];")
+        drawn += [f"{_INDENT * (row.level - number)}}}" for number in range(ends)]
+    for blocker, blocked in arrows(rows):
+        sides = (("ltail", blocker), ("lhead", blocked))
+        borders = ", ".join(f"{side}=cluster_{node}" for side, node in sides if node in clusters)
+        drawn.append(f"  {blocker} -> {blocked}{borders and f' [{borders}]'};")
+    return "\n".join((*drawn, "}"))
 
 
 # -------- page --------
@@ -287,26 +260,15 @@ def to_html(plan: Plan) -> str:
     The classes of an item are its status and, if so, "waiting", "verified" or "unverified".
     Subtasks are a nested list. All texts are escaped.
     """
-    inner = "".join(_items(lines(plan))) or '<li class="empty">no tasks</li>\n'
+    inner = ""
+    for line, opens, ends in nesting(lines(plan)):
+        classes: list[str] = [line.status, *(["waiting"] if line.is_waiting else [])]
+        if line.verified is not None:
+            classes.append("verified" if line.verified else "unverified")
+        parts = [("mark", line.mark), ("id", line.id), ("text", line.text)]
+        parts += [("note", note) for note in line.notes]
+        spans = [f'<span class="{kind}">{escape(text)}</span>' for kind, text in parts]
+        inner += f'<li class="{" ".join(classes)}">{" ".join(spans)}'
+        inner += ("\n<ul>\n" if opens else "</li>\n") + "</ul></li>\n" * ends
+    inner = inner or '<li class="empty">no tasks</li>\n'
     return f'<ul class="todoplan" aria-label="{escape(summary(plan))}">\n{inner}</ul>'
-
-
-def _items(rows: tuple[Line, ...]) -> Iterator[str]:
-    for row, opens, ends in nesting(rows):
-        yield _item(row) + ("\n<ul>\n" if opens else "</li>\n")
-        yield "</ul></li>\n" * ends
-
-
-def _item(line: Line) -> str:
-    kinds = ("mark", line.mark), ("id", line.id), ("text", line.text)
-    notes = (("note", note) for note in line.notes)
-    spans = (f'<span class="{kind}">{escape(text)}</span>' for kind, text in (*kinds, *notes))
-    return f'<li class="{" ".join(_classes(line))}">{" ".join(spans)}'
-
-
-def _classes(line: Line) -> Iterator[str]:
-    yield line.status
-    if line.is_waiting:
-        yield "waiting"
-    if line.verified is not None:
-        yield "verified" if line.verified else "unverified"

@@ -34,7 +34,7 @@ from todoplan.core.events.types import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.model import TASK_FIELDS, Evidence, FieldKind, Status, Task, Waiting
+from todoplan.core.plan.model import TASK_FIELDS, Evidence, FieldKind, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import stuck
 from todoplan.core.problems import ids_text
@@ -88,7 +88,11 @@ def details(task: Task) -> Iterator[str]:
     """Yield the notes that follow the title of a task."""
     seen = verified(task)
     if task.waiting is not None:
-        yield from _wait(task.waiting)
+        yield f"waiting: {quoted(task.waiting.reason)}" if task.waiting.reason else "waiting"
+        if task.waiting.until is not None:
+            yield _until(task.waiting.until).lstrip()
+        if task.waiting.question is not None:
+            yield f"asks: {quoted(task.waiting.question)}"
     if task.claim is not None:
         yield f"held by {quoted(task.claim.owner)}{_until(task.claim.until, 'seconds')}"
     if task.answer is not None:
@@ -98,7 +102,9 @@ def details(task: Task) -> Iterator[str]:
     if task.check is not None:
         yield f"check: {quoted(task.check)}"
     if task.evidence is not None:
-        yield _finding(task.evidence, seen=bool(seen))
+        result = "verified" if seen else f"check {'passed' if task.evidence.passed else 'failed'}"
+        by = "" if task.evidence.by is None else f" by {quoted(task.evidence.by)}"
+        yield f"{result}{by}" + (f": {quoted(found)}" if (found := task.evidence.summary) else "")
 
 
 def due_text(task: Task, today: date | None = None) -> str | None:
@@ -110,23 +116,9 @@ def due_text(task: Task, today: date | None = None) -> str | None:
     return f"due {task.due}"
 
 
-def _wait(waiting: Waiting) -> Iterator[str]:
-    yield f"waiting: {quoted(waiting.reason)}" if waiting.reason else "waiting"
-    if waiting.until is not None:
-        yield _until(waiting.until).lstrip()
-    if waiting.question is not None:
-        yield f"asks: {quoted(waiting.question)}"
-
-
 def _until(at: datetime | None, exact: str = "minutes") -> str:
     # A claim may last only seconds; rounded to the minute, it would seem to have expired.
     return "" if at is None else f" until {at.isoformat(' ', exact)}"
-
-
-def _finding(evidence: Evidence, *, seen: bool) -> str:
-    found = "verified" if seen else f"check {'passed' if evidence.passed else 'failed'}"
-    by = "" if evidence.by is None else f" by {quoted(evidence.by)}"
-    return f"{found}{by}: {quoted(evidence.summary)}" if evidence.summary else f"{found}{by}"
 
 
 def quoted(text: str) -> str:
@@ -237,30 +229,28 @@ def lines(plan: Plan, today: date | None = None) -> tuple[Line, ...]:
     for task in plan:
         levels[task.id] = min(levels.get(task.parent, -1) + 1, DEEPEST)
         first_failed = next(iter(behind.get(task.id, ())), None)
-        rows.append(_line(plan, task, levels[task.id], first_failed, today))
+        # Law 7: resolved blockers are hidden only in the view. Eino's lists keep showing them.
+        blockers = [blocker for blocker in map(plan.get, task.blocked_by) if blocker]
+        unresolved = () if task.status.closed else (b for b in blockers if not b.status.resolved)
+        is_verified = verified(task)
+        rows.append(
+            Line(
+                id=one_line(task.id),
+                mark=_VERIFIED if is_verified else _MARKS[task.status],
+                text=one_line(task.subject) or _NO_TEXT,
+                status=task.status,
+                level=levels[task.id],
+                owner=one_line(task.owner or "") or None,
+                due=due_text(task, today),
+                waits_for=tuple(one_line(blocker.id) for blocker in unresolved),
+                blocked_by=tuple(one_line(blocker.id) for blocker in blockers),
+                behind=first_failed and one_line(first_failed),
+                is_waiting=task.waiting is not None,
+                verified=is_verified,
+                details=tuple(details(task)),
+            )
+        )
     return tuple(rows)
-
-
-def _line(plan: Plan, task: Task, level: int, behind: str | None, today: date | None) -> Line:
-    # Law 7: resolved blockers are hidden only in the view. Eino's lists keep showing them.
-    blockers = [blocker for blocker in map(plan.get, task.blocked_by) if blocker]
-    unresolved = () if task.status.closed else (b for b in blockers if not b.status.resolved)
-    is_verified = verified(task)
-    return Line(
-        id=one_line(task.id),
-        mark=_VERIFIED if is_verified else _MARKS[task.status],
-        text=one_line(task.subject) or _NO_TEXT,
-        status=task.status,
-        level=level,
-        owner=one_line(task.owner or "") or None,
-        due=due_text(task, today),
-        waits_for=tuple(one_line(blocker.id) for blocker in unresolved),
-        blocked_by=tuple(one_line(blocker.id) for blocker in blockers),
-        behind=behind and one_line(behind),
-        is_waiting=task.waiting is not None,
-        verified=is_verified,
-        details=tuple(details(task)),
-    )
 
 
 def _node(task_id: str) -> str:
@@ -304,14 +294,12 @@ def summary(plan: Plan) -> str:
         "failed": counts.failed,
         "cancelled": counts.cancelled,
     }
-    told = [f"{count} {word}" for word, count in others.items() if count]
-    return ", ".join([f"{counts.completed}/{counts.total} completed", *told, *_approved(plan)])
-
-
-def _approved(plan: Plan) -> Iterator[str]:
+    told = [f"{counts.completed}/{counts.total} completed"]
+    told += [f"{count} {word}" for word, count in others.items() if count]
     if plan.approved is not None:
         by = "" if plan.approved.by is None else f" by {quoted(plan.approved.by)}"
-        yield f"approved{by} at revision {plan.approved.revision}"
+        told.append(f"approved{by} at revision {plan.approved.revision}")
+    return ", ".join(told)
 
 
 # -------- phrases --------
@@ -339,19 +327,26 @@ def event_phrases(
     plan, the phrases describe what the restore changed, or name every task of the restored plan if
     `before` is unknown.
     """
+    events = tuple(events)
     groups: dict[str, dict[str, None]] = {}
-    for verb, task_id in _all_changes(tuple(events), before):
-        groups.setdefault(verb, {})[task_id] = None
-    return tuple(_phrase(verb, tuple(ids), plan) for verb, ids in groups.items())
-
-
-def _all_changes(events: Sequence[Event], before: Plan | None) -> Iterator[tuple[str, str]]:
     for place, event in enumerate(events):
         if before is not None and isinstance(event, PlanRestored):
             was = replay(before, events[:place])
-            yield from _put_back(was, replay(was, (event,)))
+            changes = _put_back(was, replay(was, (event,)))
         else:
-            yield from _changes(event)
+            changes = _changes(event)
+        for verb, task_id in changes:
+            groups.setdefault(verb, {})[task_id] = None
+    phrases = []
+    for verb, ids in groups.items():
+        # A new order or an approval names no task.
+        if [*ids] == [""]:
+            phrases.append(verb)
+            continue
+        only = plan.get(next(iter(ids))) if len(ids) == 1 else None
+        subject = f" {clip(one_line(only.subject), _SUBJECT)}" if only else ""
+        phrases.append(f"{verb} {ids_text(ids)}{subject}".rstrip())
+    return tuple(phrases)
 
 
 def _put_back(was: Plan, now: Plan) -> Iterator[tuple[str, str]]:
@@ -370,15 +365,6 @@ def _put_back(was: Plan, now: Plan) -> Iterator[tuple[str, str]]:
         last = was.approved.revision if was.approved else -1
         is_new = now.approved is not None and now.approved.revision > last
         yield "approved" if is_new else "approval taken back", ""
-
-
-def _phrase(verb: str, ids: tuple[str, ...], plan: Plan) -> str:
-    # A new order or an approval names no task.
-    if ids == ("",):
-        return verb
-    only = plan.get(ids[0]) if len(ids) == 1 else None
-    subject = f" {clip(one_line(only.subject), _SUBJECT)}" if only else ""
-    return f"{verb} {ids_text(ids)}{subject}".rstrip()
 
 
 def _changes(event: Event) -> Iterator[tuple[str, str]]:
@@ -452,17 +438,16 @@ def to_text(plan: Plan, *, width: int | None = None, today: date | None = None) 
     task waits for last. With `today`, open tasks whose due date has passed are overdue. There is no
     newline at the end.
     """
-    head = summary(plan) if width is None else clip(summary(plan), width)
-    return "\n".join((head, *(_row(line, width) for line in lines(plan, today))))
-
-
-def _row(line: Line, width: int | None) -> str:
-    head, tail = f"{_INDENT * line.level}{line.mark} {line.id} ", aside(line.notes)
-    if width is None:
-        return f"{head}{line.text}{tail}"
-    # What a task waits for is kept longer than its title: it is why the task is not ready.
-    room = width - len(head) - len(aside(line.facts))
-    return clip(f"{head}{clip(line.text, max(room, _LEAST_TEXT))}{tail}", width)
+    rows = [summary(plan) if width is None else clip(summary(plan), width)]
+    for line in lines(plan, today):
+        head, tail = f"{_INDENT * line.level}{line.mark} {line.id} ", aside(line.notes)
+        if width is None:
+            rows.append(f"{head}{line.text}{tail}")
+            continue
+        # What a task waits for is kept longer than its title: it is why the task is not ready.
+        room = width - len(head) - len(aside(line.facts))
+        rows.append(clip(f"{head}{clip(line.text, max(room, _LEAST_TEXT))}{tail}", width))
+    return "\n".join(rows)
 
 
 # -------- drift --------
@@ -485,28 +470,24 @@ def drift_to_text(drift: Drift) -> str:
     if not drift:
         return f"no drift since {approved}"
     came, went, changed = map(len, (drift.came, drift.went, drift.changed))
-    head = f"since {approved}: {came} came, {went} went, {changed} changed"
-    return "\n".join((head, *_rows(drift)))
-
-
-def _rows(drift: Drift) -> Iterator[str]:
+    rows = [f"since {approved}: {came} came, {went} went, {changed} changed"]
     for mark, found in (("+", drift.came), ("-", drift.went), ("~", drift.changed)):
         for each in found:
-            told = ", ".join(f"{_word(each, name)}" for name in drift.fields(each))
+            told = ", ".join(_word(each, name) for name in drift.fields(each))
             by = "" if each.actor is None else f" ({quoted(each.actor)})"
             title = clip(one_line(each.task.subject), _WIDTH)
-            yield f"{mark} {one_line(each.task.id)} {title}{told and ': '}{told}{by}"
+            rows.append(f"{mark} {one_line(each.task.id)} {title}{told and ': '}{told}{by}")
+    return "\n".join(rows)
 
 
 def _word(each: Difference, name: str) -> str:
     if name == "status":
         return "cancelled"
     was = getattr(each.was, name)
-    shown = _shown((was,) if name == "parent" and was else was)  # shown as an id, like the edges
+    if name == "parent" and was:
+        was = (was,)  # shown as an id, like the edges
+    if isinstance(was, tuple):
+        shown = ", ".join(map(one_line, was)) or "none"
+    else:
+        shown = "none" if was in (None, "") else quoted(clip(one_line(str(was)), _WIDTH))
     return f"{name.replace('_', ' ')} (was {shown})"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(map(one_line, value)) or "none"
-    return "none" if value is None or value == "" else quoted(clip(one_line(str(value)), _WIDTH))
