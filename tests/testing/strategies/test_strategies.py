@@ -362,6 +362,10 @@ FOUND_IN = {
     "a task with times": (some.tasks(), lambda task: task.completed_at),
     "edges among any": (some.plans(min_size=2), edges),
     "gaps": (some.plans(min_size=2), lambda plan: plan.next_id > len(plan) + 3),
+    "the deletion of a parent": (
+        st.composite(some_command.delete)(plan_of([Task("1", "a"), Task("2", "b", parent="1")])),
+        lambda command: command.task_id == "1" and command.children in {"lift", "remove"},
+    ),
     "local blockers": (
         some_command.COMMANDS[commands.CreateTasks],
         lambda made: any(each.blocks for each in made.items),
