@@ -1,5 +1,6 @@
 """A worker that is interrupted leaves no claim of nobody's, and counts for no attempt."""
 
+import _thread
 import asyncio
 import signal
 import threading
@@ -293,11 +294,18 @@ def test_a_call_that_is_cancelled_and_found_nothing_kept_is_not_tried_again():
     assert asyncio.run(main()) == 1
 
 
-def test_an_interrupted_pool_claims_no_further_task():
-    """Ctrl-C is raised once those at work have ended, and what is left stays pending."""
+def pressed():
+    """
+    Send the signal of Ctrl-C to the main thread.
+    """
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+@pytest.mark.parametrize("ctrl_c", [pressed, _thread.interrupt_main])
+def test_an_interrupted_pool_claims_no_further_task(ctrl_c):
+    """Ctrl-C is raised once those at work have ended, also if the signal interrupted no wait."""
     store = filled(count=50)
     planner = Planner(store, "p")
-    main = threading.main_thread().ident
     begun = threading.Barrier(2, timeout=10)
     interrupted = threading.Event()
 
@@ -306,7 +314,7 @@ def test_an_interrupted_pool_claims_no_further_task():
             begun.wait()
             if not interrupted.is_set():
                 interrupted.set()
-                signal.pthread_kill(main, signal.SIGINT)
+                ctrl_c()
         threading.Event().wait(0.05)
 
     with pytest.raises(KeyboardInterrupt):
@@ -314,7 +322,7 @@ def test_an_interrupted_pool_claims_no_further_task():
     then = planner.plan
     threading.Event().wait(0.2)
     assert planner.plan is then
-    assert then.counts.completed < 10
+    assert then.counts.completed < 40
     assert then.counts.in_progress == 0
 
 

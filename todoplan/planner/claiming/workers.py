@@ -221,17 +221,28 @@ def work(  # noqa: PLR0913 - all are options, by name
         for thread in threads:
             thread.start()
         for end in ended:
-            end.wait()
+            _wait(end)
     except BaseException:  # Ctrl-C, or no thread is free
         failed.set()
         for thread, end in zip(threads, ended, strict=True):
             if thread.ident is not None:  # it was started
-                end.wait()
+                _wait(end)
         raise
     if errors:
         raise errors[0]
     done.left = _open(planner.plan)
     return done
+
+
+def _wait(end: threading.Event) -> None:
+    """
+    Wait for an event, and look for Ctrl-C meanwhile.
+
+    A signal that arrives while the main thread begins a wait without a timeout does not end that
+    wait: Python raises `KeyboardInterrupt` only once the event is set, after the last task.
+    """
+    while not end.wait(_PAUSE):
+        pass
 
 
 async def work_async(  # noqa: PLR0913 - all are options, by name
