@@ -260,12 +260,12 @@ def test_without_calls_the_turn_is_over(places):
 def test_a_response_needs_a_request_and_is_judged_once(places):
     """After a restart, the one that was saved; several at once are told apart by their own."""
     session = places.open()
-    with pytest.raises(PlanError, match="call before_model in front of each"):
+    with pytest.raises(PlanError, match="call before_model before each"):
         session.after_model(answered())
     session.before_model()
     session = places.open(saved(session))
     session.after_model(answered())
-    with pytest.raises(PlanError, match="no request"):
+    with pytest.raises(PlanError, match="without a request"):
         session.after_model(answered())
     one, two = session.before_model(), session.before_model()
     for request in (two, one):
@@ -455,7 +455,7 @@ def test_the_plan_has_one_owner(tmp_path):
     with pytest.raises(PlanError, match="is in a store: give store="):
         opened(json.loads((SAVED / "functions_in_a_store.json").read_text())["saved"])
     inside = opened({}, toolbox=BOX)
-    with pytest.raises(PlanError, match="leave store= out, or the saved plan"):
+    with pytest.raises(PlanError, match="both a saved plan and store="):
         opened(saved(inside), store=store, plan_id="p", toolbox=BOX)
 
 

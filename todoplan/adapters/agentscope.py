@@ -473,8 +473,8 @@ class Planning(BasePlanning):
         begun = yield partial(planner(self.store, plan_id).begin, *plans)
         if not begun and len(before.plan):
             msg = (
-                f"this session has a list of tasks, and the store another plan under {plan_id!r}:"
-                " give plan_id= of a plan that is new, or give the list up"
+                f"this session has a list of tasks, but the store has another plan under"
+                f" {plan_id!r}: give the plan_id= of a new plan, or drop the list"
                 " (agent.state.tasks_context.tasks.clear())"
             )
             raise PlanError(msg, plan_id=plan_id)

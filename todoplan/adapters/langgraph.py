@@ -597,9 +597,9 @@ def _values(state: Any) -> Any:
         return values
     if value_in(values) is None and not isinstance(value_in(values, TODOS), list | tuple):
         msg = (
-            f"{short_repr(state)} holds no plan: give what invoke returned, or"
-            " agent.get_state(config), of an agent with PlanMiddleware or a graph over PlanState;"
-            ' of stream, a chunk of stream_mode="values"'
+            f"{short_repr(state)} holds no plan: give the result of invoke, agent.get_state(config)"
+            ' or a chunk of stream_mode="values", of an agent with PlanMiddleware or of a graph'
+            " over PlanState"
         )
         raise PlanError(msg, seen=state)
     return values
@@ -921,7 +921,7 @@ class StoredPlans(_Plans):
             return self.plan_id
         if (name := thread.get("thread_id")) is None:
             msg = (
-                "a store is given, and nothing says which of its plans this is: run the graph with"
+                "the config has no thread_id, which names the plan in the store: run the graph with"
                 ' a config {"configurable": {"thread_id": ...}}, or give plan_id='
             )
             raise PlanError(msg)
@@ -976,10 +976,10 @@ class StoredPlans(_Plans):
             )
             return planner, Record()
         msg = (
-            f"this thread has a {'plan' if value_in(state) else 'list of todos'} in its state, and"
-            f" the store another under {plan_id!r}: give plan_id= of a plan that is new, or give"
-            " one up (a list by todos=[] in the input; a plan by ClearPlan() through an agent"
-            " without store=)"
+            f"this thread has a {'plan' if value_in(state) else 'list of todos'} in its state, but"
+            f" the store has another plan under {plan_id!r}: give the plan_id= of a new plan, or"
+            " drop the one in the state (a list with todos=[] in the input; a plan with ClearPlan()"
+            " through an agent without store=)"
         )
         raise PlanError(msg, plan_id=plan_id)
 
@@ -1484,12 +1484,12 @@ class _Thread:
         if PLAN not in graph.channels:
             # LangGraph drops keys that are not in its state: an accepted edit would be lost.
             msg = (
-                f"the state of this graph has no {PLAN!r}, so that no plan would be kept: give"
-                " create_agent a PlanMiddleware, or write the graph over PlanState"
+                f"the state of this graph has no {PLAN!r}, so it cannot keep a plan: give"
+                " create_agent a PlanMiddleware, or use PlanState as the state of the graph"
             )
             raise PlanError(msg, channels=tuple(graph.channels))
         if graph.checkpointer is None or graph.checkpointer is False:
-            msg = "this graph has no checkpointer, so that nothing would be kept: give it one"
+            msg = "this graph has no checkpointer, so it keeps no plan: give it one"
             raise PlanError(msg)
         state = yield self.do("get_state", self.config)
         here = run_config().get("configurable", {}).get("thread_id")
@@ -1511,9 +1511,9 @@ class _Thread:
                 # An edit makes a new checkpoint, which lacks what the step's finished tasks have
                 # written.
                 msg = (
-                    f"this thread stands in the middle of a step: what has finished"
-                    f" ({', '.join(done)}) would be forgotten and done again; go on first, by"
-                    " invoke(Command(resume=...)) if it waits for an answer, else by invoke(None)"
+                    f"this thread is in the middle of a step: an edit would make it repeat what has"
+                    f" finished ({', '.join(done)}). Continue first, with"
+                    " invoke(Command(resume=...)) if it waits for an answer, else with invoke(None)"
                 )
                 raise PlanError(msg, finished=tuple(done))
         messages = messages_in(state.values)
@@ -1526,15 +1526,15 @@ class _Thread:
             return state.values, self.as_node
         if "model" not in graph.nodes:
             msg = (
-                f'the input of this graph holds no "{PLAN}"; name a node whose change this is:'
-                " as_node"
+                f'the input of this graph holds no "{PLAN}": give as_node=, the node that the edit'
+                " counts as a change of"
             )
             raise PlanError(msg, nodes=tuple(graph.nodes))
         if is_input and state.interrupts:
             msg = (
-                "this thread waits for an answer before its first step, where LangGraph would drop"
-                " the edit: answer first, by invoke(Command(resume=...)), or name a node whose"
-                " change this is, from which the thread then goes on: as_node"
+                "this thread waits for an answer before its first step, and LangGraph would drop"
+                " the edit: answer first, with invoke(Command(resume=...)), or give as_node=, the"
+                " node after which the thread continues"
             )
             raise PlanError(msg, nodes=tuple(graph.nodes))
         # LangGraph treats an edit as an input if it is the thread's first or follows an unanswered
@@ -1544,9 +1544,9 @@ class _Thread:
 
 def _running(seen: str) -> str:
     return (
-        f"a run of this thread seems to be going on ({seen}), which would write over the edit: edit"
-        " when it has ended; inside it, return command_update(...) from a tool or node; if it was"
-        " left between two steps, finish it by invoke(None), or say stopped=True"
+        f"this thread seems to be running ({seen}), and the run would overwrite the edit: edit the"
+        " plan after the run; within the run, return command_update(...) from a tool or node; if"
+        " the run stopped between two steps, finish it with invoke(None), or pass stopped=True"
     )
 
 

@@ -259,7 +259,7 @@ class PendingCalls:
             restored = [[Call(**call) for call in calls] for calls in saved]
         parts = (part for calls in restored or () for one in calls for part in attrs.astuple(one))
         if restored is None or not all(isinstance(part, str) for part in parts):
-            msg = "the calls that were saved are damaged; without `calls` each counts when it comes"
+            msg = "the saved `calls` are damaged; without them calls count when they arrive"
             raise CodecError(msg)
         for calls in restored:
             self._keep(calls)

@@ -431,7 +431,7 @@ def _base_behind(kept: dict[str, Any], plan: Plan, revision: int) -> Base:
             approved=approved,
         )
     except PlanError as error:
-        msg = f"this record of a session is damaged: what it has behind the plan is none: {error}"
+        msg = f"this session record is damaged: its merge base cannot be read: {error}"
         raise CodecError(msg, problem="damaged", path="behind") from None
     return Base(then, kept.get("actors", {}))
 
@@ -865,7 +865,7 @@ class _Session(Generic[P]):
         """
         asked = request or self._asked
         if asked is None:
-            msg = "no request was made for this response: call before_model in front of each"
+            msg = "after_model was called without a request: call before_model before each request"
             raise PlanError(msg)
         # Read anew: others may have changed the plan while the model was answering.
         plan = yield from self.planner._plan()
@@ -1180,7 +1180,7 @@ def _read(
 ) -> tuple[AnyStore, str | None, Record, SlotStore | None]:
     given = store_of_plans(store, plan_id)
     if given is not None and SLOT in kept:
-        msg = "a plan was saved here, and a store is given: leave store= out, or the saved plan"
+        msg = "both a saved plan and store= are given: leave out one of them"
         raise PlanError(msg)
     slot = None
     if given is None:
@@ -1194,7 +1194,10 @@ def _read(
     plan = None if slot is None else slot.load(SLOT)
     if SESSION in kept:
         if stray := sorted(kept.keys() & {*SAVED_BY_0_2}):
-            msg = f"beside a session's record stands what 0.2 saved: {stray}; leave one of them out"
+            msg = (
+                f"both a session record and keys of version 0.2 are saved: {stray}; leave out one"
+                " of them"
+            )
             raise CodecError(msg, problem="damaged")
         record = record_from_data(kept[SESSION], plan)
     elif (old := record_of_0_2(kept, plan)) is not None:

@@ -260,8 +260,8 @@ def cut_off(
 
 
 _PUT_BACK = (
-    "Nothing was written; bring the newer data back, or make a new planner to go on from what is "
-    "there"
+    "Nothing was written; bring the newer data back, or make a new planner to continue from this "
+    "revision"
 )
 
 ALL = -1
@@ -467,9 +467,9 @@ def checked_receipt(plan_id: str, key: Key, payload: str, receipt: Receipt) -> R
     if payload == key.payload:
         return receipt
     msg = (
-        f"the key {key.name!r} was used for another request upon the plan {plan_id!r}: what is "
-        "asked for now was not carried out; give each request a key of its own, and the same key "
-        "only to the same request made again"
+        f"the key {key.name!r} was already used for another request to the plan {plan_id!r}, so "
+        "this request was not carried out: use a new key for each request, and the same key only "
+        "to repeat a request"
     )
     raise StoreError(msg, plan_id=plan_id, problem="key_reused", key=key.name)
 
@@ -506,8 +506,8 @@ def behind_known(
         return tail
     if tail[0].revision != revision or (last is not None and last != tail[0]):
         msg = (
-            f"the plan {plan_id!r} was put back while in use, and has gone on differently since: "
-            f"its entry of revision {revision} is not the one that was seen. {_PUT_BACK}"
+            f"the plan {plan_id!r} was restored from older data while in use, and was changed "
+            f"since: its entry of revision {revision} is not the one that was read. {_PUT_BACK}"
         )
         raise StoreError(msg, plan_id=plan_id, problem="rolled_back", revision=revision)
     return tail[1:]
@@ -516,8 +516,8 @@ def behind_known(
 def gone_back(plan_id: str, known: int, revision: int) -> StoreError:
     """Return the error for a plan that is at an earlier revision than one already seen."""
     msg = (
-        f"the plan {plan_id!r} was put back while in use: it is at revision {revision}, and "
-        f"revision {known} of it was seen. {_PUT_BACK}"
+        f"the plan {plan_id!r} was restored from older data while in use: it is at revision "
+        f"{revision}, but revision {known} was already read. {_PUT_BACK}"
     )
     return StoreError(msg, plan_id=plan_id, problem="rolled_back", revision=revision)
 

@@ -213,8 +213,8 @@ class FileStore:
 
     def _gone_back(self, *, problem: str, what: str) -> StoreError:
         msg = (
-            f"{self.path} was deleted or put back while in use: {what}. Nothing was written; "
-            "bring the newer file back, or make a new FileStore to go on from what is there"
+            f"{self.path} was deleted or restored from older data while in use: {what}. Nothing "
+            "was written; bring the newer file back, or make a new FileStore to continue from this"
         )
         return StoreError(msg, file=str(self.path), problem=problem)
 

@@ -509,7 +509,7 @@ class Connections:
             raise refusal(
                 self.path,
                 "read_only",
-                f"nothing can be written here, and its log ({log.name}) is still to be brought in",
+                f"it is read-only here, and its log ({log.name}) is not merged into it yet",
                 "open it once where it can be written, or copy both files there",
             )
         taken.append(connect(self.path, create=False, mode="immutable=1"))
@@ -593,7 +593,7 @@ class Connections:
             if identity is None
             else ("rolled_back", "another file has taken its place while it was in use")
         )
-        remedy = "bring it back, or make a new SqliteStore to go on from what is there"
+        remedy = "bring it back, or make a new SqliteStore to continue from this file"
         raise refusal(self.path, problem, seen, remedy)
 
     def after_fork(self) -> None:
@@ -741,8 +741,8 @@ class SqliteHold(LocalHold):
         """
         if self._is_broken:
             msg = (
-                f"an append to the plan {self._plan_id!r} has failed, and what it raised was "
-                "caught: nothing of what was appended is kept; let it through"
+                f"an append to the plan {self._plan_id!r} failed, and its exception was caught: "
+                "none of the appended entries are kept; let the exception pass"
             )
             raise StoreError(msg, plan_id=self._plan_id, problem="broken")
         if self._process != os.getpid():

@@ -144,7 +144,7 @@ def test_a_thread_in_the_middle_of_a_step_is_refused(asynchronous):
     with pytest.raises(PlanError, match="resume") as caught:
         changed(edit_plan, aedit_plan, made, THREAD, edit)
     assert caught.value.data == {"finished": ("tools",)}
-    with pytest.raises(PlanError, match="forgotten"):
+    with pytest.raises(PlanError, match="repeat what has finished"):
         changed(seed_plan, aseed_plan, made, THREAD, SEED)
     assert subjects(made) == ["a"]
     done = made.invoke(Command(resume="yes"), THREAD)

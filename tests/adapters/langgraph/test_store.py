@@ -415,7 +415,7 @@ def test_a_plan_in_the_state_and_another_in_the_store_are_not_mixed(is_async):
     seed_plan(before, THREAD, TWO)
     Planner(store, "1").apply(EDIT)
     made = agent(store, says("done"), checkpointer=saver)
-    with pytest.raises(PlanError, match=r"another under '1'.*ClearPlan\(\)"):
+    with pytest.raises(PlanError, match=r"another plan under '1'.*ClearPlan\(\)"):
         drive(made, HELLO, is_async=is_async)
     assert subjects(store) == ["Tell Ann"]
     edit_plan(before, THREAD, commands.ClearPlan())
@@ -497,9 +497,9 @@ def test_the_list_of_langchains_planner_is_not_lost_when_a_store_is_added(is_asy
     theirs.invoke(HELLO, THREAD)
     Planner(store, "1").apply(EDIT, actor="ann")
     made = agent(store, says("y"), checkpointer=saver)
-    with pytest.raises(PlanError, match="give plan_id= of a plan that is new"):
+    with pytest.raises(PlanError, match="give the plan_id= of a new plan"):
         drive(made, HELLO, is_async=is_async)
-    with pytest.raises(PlanError, match="give plan_id= of a plan that is new"):
+    with pytest.raises(PlanError, match="give the plan_id= of a new plan"):
         edit_plan(made, THREAD, EDIT)
     assert [todo["content"] for todo in made.get_state(THREAD).values["todos"]] == ["a"]
     assert subjects(store) == ["Tell Ann"]

@@ -112,7 +112,7 @@ def test_a_plan_that_a_store_keeps_is_refused_without_it():
 
 def test_a_plan_has_one_owner():
     """It is in a store or in what was saved, not in both; an id names one of a store's plans."""
-    with pytest.raises(PlanError, match="leave store= out"):
+    with pytest.raises(PlanError, match="leave out one of them"):
         Planning(store=MemoryStore(), plan_id="one", saved=created(Planning(TASKS), "A").to_data())
     with pytest.raises(PlanError, match="give store= too"):
         Planning(plan_id="one")

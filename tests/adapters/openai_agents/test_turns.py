@@ -95,6 +95,6 @@ WHOLE = {"name": "write_todos", "arguments": "{}", "call_id": "a"}
 )
 def test_damaged_calls_are_an_error(saved):
     """What is no list of lists of calls is never taken for one; the error says what to do."""
-    with pytest.raises(CodecError, match="without `calls`"):
+    with pytest.raises(CodecError, match="the saved `calls` are damaged"):
         PendingCalls(Toolbox(TODOS), saved)
     assert PendingCalls(Toolbox(TODOS), [[WHOLE]]).awaits(["a"])

@@ -186,7 +186,7 @@ def test_a_server_that_does_not_come_back_leaves_it_open(kind, struck, address):
         watcher.append("a", 0, FIRST.entries, FIRST.plan)
         store = kind(address, patience=0.1)
         struck("away_after", 8)
-        with pytest.raises(StoreError, match="Look, by entries_since") as caught:
+        with pytest.raises(StoreError, match="Check with entries_since") as caught:
             commit(store, "a", KEY)
         struck("none", 0)
         assert (caught.value.data["problem"], caught.value.data["revision"]) == ("unknown", 1)

@@ -40,7 +40,7 @@ def test_a_planner_that_outlives_a_failover_does_not_fork_the_plan(primary):
             lambda: planner.apply(CreateTask("x" * 40_000)),
             lambda: loop.run_until_complete(awaited.apply(CreateTask("Fill"))),
         ):
-            with pytest.raises(StoreError, match="not the one that was seen") as caught:
+            with pytest.raises(StoreError, match="not the one that was read") as caught:
                 act()
             assert caught.value.data["problem"] == "rolled_back"
         plan = other.load("a")

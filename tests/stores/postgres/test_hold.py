@@ -267,10 +267,10 @@ def test_an_append_to_another_revision_is_refused(store):
 def test_a_plan_that_went_back_is_told(store):
     """Who has seen a later revision than there is would decide upon what is gone."""
     write(store, DIG)
-    with pytest.raises(StoreError, match="put back") as caught:
+    with pytest.raises(StoreError, match="restored from older data") as caught:
         store.entries_since("a", 2)
     assert caught.value.data["problem"] == "rolled_back"
-    with pytest.raises(StoreError, match="put back"), store.hold("a") as held:
+    with pytest.raises(StoreError, match="restored from older data"), store.hold("a") as held:
         held.entries_since(2)
 
 

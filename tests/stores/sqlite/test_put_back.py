@@ -51,7 +51,7 @@ def test_a_plan_that_went_on_differently_is_not_written_over(path, look, anew):
     with SqliteStore(path) as other:
         created(other, "Weed", *(["x" * 40_000] if anew else []))
     for act in (lambda: planner.plan, lambda: planner.apply(CreateTask("Fill" * 20_000)))[look:]:
-        with pytest.raises(StoreError, match="not the one that was seen") as caught:
+        with pytest.raises(StoreError, match="not the one that was read") as caught:
             act()
         assert caught.value.data["problem"] == "rolled_back"
     fresh = SqliteStore(path)
@@ -73,7 +73,7 @@ def test_a_planner_that_only_loaded_knows_the_entry_as_well(path):
     assert len(planner.plan) == 2
     store.close()
     restored(path, copy)
-    with pytest.raises(StoreError, match="was put back while in use"):
+    with pytest.raises(StoreError, match="was restored from older data while in use"):
         planner.apply(CreateTask("Fill"))
     assert [task.subject for task in Planner(SqliteStore(path), "a").plan] == ["Sow", "Weed"]
 
@@ -89,7 +89,7 @@ def test_a_watch_does_not_go_on_in_another_journal(path):
     with SqliteStore(copy) as other:
         created(other, "Sow", "Weed")
     restored(path, copy)
-    with pytest.raises(StoreError, match="was put back while in use"):
+    with pytest.raises(StoreError, match="was restored from older data while in use"):
         next(watch)
 
 
@@ -119,5 +119,5 @@ def test_a_plan_of_which_less_is_there_than_was_seen(path):
         created(other, "Dig")
     restored(path, copy)
     for act in (lambda: planner.plan, lambda: planner.apply(CreateTask("Fill"))):
-        with pytest.raises(StoreError, match="revision 2 of it was seen"):
+        with pytest.raises(StoreError, match="revision 2 was already read"):
             act()

@@ -192,9 +192,9 @@ def test_a_tail_is_what_came_behind_a_revision(path):
     assert store.entries_since("a", -1) == history
     with store.hold("a") as held:
         assert held.entries_since(1) == history[1:]
-        with pytest.raises(StoreError, match="was put back while in use"):
+        with pytest.raises(StoreError, match="was restored from older data while in use"):
             held.entries_since(4)
-    with pytest.raises(StoreError, match="was put back while in use") as caught:
+    with pytest.raises(StoreError, match="was restored from older data while in use") as caught:
         store.entries_since("a", 4)
     assert caught.value.data["problem"] == "rolled_back"
 

@@ -277,7 +277,7 @@ def test_a_failed_append_that_is_made_light_of_keeps_nothing(path):
             except StoreError:
                 held.entries_since(0)
 
-    assert "what it raised was caught" in refused("broken", swallow)
+    assert "its exception was caught" in refused("broken", swallow)
     assert (store.load("a"), len(store.entries("a"))) == (plan, 1)
 
 

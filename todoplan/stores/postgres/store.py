@@ -422,9 +422,9 @@ class PostgresHold(Hold):
         # by an earlier append would be lost silently.
         if self._has_written and db.info.transaction_status is not TransactionStatus.INTRANS:
             msg = (
-                f"nothing was appended to the plan {self._plan_id!r}: a statement had failed "
-                "before the `with` ended, and with it all of them; let that error pass, and try "
-                "again"
+                f"nothing was appended to the plan {self._plan_id!r}: a statement failed within "
+                "the `with` block, so PostgreSQL rolled back all of them; let that error pass, and "
+                "try again"
             )
             raise StoreError(msg, plan_id=self._plan_id, problem="broken")
         try:
@@ -542,9 +542,9 @@ class PostgresHold(Hold):
             pass
         store = str(self._store.address)
         msg = (
-            f"{store} was lost while it committed: what was appended to the plan "
-            f"{self._plan_id!r} behind revision {self._before} may be kept, or not. Look, by "
-            "entries_since, before you try again; an append with a key is settled by itself"
+            f"the connection to {store} was lost during the commit: the entries appended to the "
+            f"plan {self._plan_id!r} after revision {self._before} may be kept, or not. Check with "
+            "entries_since before you try again; an append with a key settles this by itself"
         )
         data = {"plan_id": self._plan_id, "store": store, "revision": self._before}
         raise StoreError(msg, problem="unknown", **data) from error
