@@ -607,6 +607,7 @@ def _close(path: Path, process: int, idle: _Idle) -> None:
     """Close connections under our lock, or leave them open until the process ends."""
     # The last connection to close copies the log into the file, like a checkpoint.
     lock: list[int] = []
+    taken: list[Connection] = []
     try:
         may_close = process == os.getpid()
         # Not if this thread has the lock, for example when a store is garbage-collected during a
@@ -618,14 +619,18 @@ def _close(path: Path, process: int, idle: _Idle) -> None:
                     locked(lock, lock_of(path), lambda: lock_file(lock, path), end, _AT_THE_END)
             except (StoreError, OSError):
                 may_close = False
-        while idle:
-            if may_close:
-                idle[0].close()
-            else:
-                _leave_open(idle[0])
-            idle.popleft()
+        # Taken first: another thread may use the store meanwhile, and must not get a closed one.
+        with suppress(IndexError):
+            while True:
+                taken.extend(map(deque.pop, (idle,)))
+                if may_close:
+                    taken[0].close()
+                else:
+                    _leave_open(taken[0])
+                taken.clear()
     finally:
         try:
+            idle.extend(taken)  # closing was interrupted
             unlocked(lock, os.getpid())
         finally:
             unlocked(lock, os.getpid())

@@ -399,3 +399,21 @@ def test_a_used_store_keeps_few_connections(path):
     store.close()
     assert len(idle) == 0
     assert len([*Path("/dev/fd").iterdir()]) < before
+
+
+def test_no_thread_gets_a_connection_that_is_being_closed(path, monkeypatch):
+    """A connection leaves the idle ones before it is closed, and the store stays usable."""
+    store = SqliteStore(path)
+    create(store, "Dig")
+    idle = store._connections.idle
+    (connection,) = idle
+    seen, close = [], type(connection).close
+
+    def watched(self):
+        seen.append(self in idle)
+        close(self)
+
+    monkeypatch.setattr(type(connection), "close", watched, raising=False)
+    store.close()
+    assert seen == [False]
+    assert len(store.load("a")) == 1
