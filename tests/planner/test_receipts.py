@@ -73,7 +73,7 @@ def test_another_request_under_the_same_key_is_an_error(store, again):
     """Other arguments, another hand, a command in place of a call: nothing is carried out."""
     planner = new(store)
     planner.call("TaskCreate", DIG, actor="m", key="k")
-    with pytest.raises(StoreError, match="the key 'k' was already used for another request") as caught:
+    with pytest.raises(StoreError, match="'k' was already used for another request") as caught:
         again(planner)
     assert (caught.value.data["problem"], caught.value.data["key"]) == ("key_reused", "k")
     assert len(planner.history()) == 1
