@@ -259,7 +259,7 @@ def searched(*how):
             lambda: openai_chat.start_run(
                 store=MemoryStore(), plan_id="1", saved=openai_chat.start_run().to_data()
             ),
-            "leave store= out",
+            "leave out one of them",
         ),
     ],
 )
