@@ -46,6 +46,7 @@ class Played:
         """
         told = "\n".join(json.dumps(each.messages(), ensure_ascii=False) for each in self.requests)
         found = [f"never shown: {text}" for text in script.reads if text not in told]
+        found += [f"shown: {text}" for text in script.misses if text in told]
         if [*map(sorted, self.plans)] != [*map(sorted, script.ends)]:
             found.append(f"plans {self.plans}")
         if self.left or self.beyond:

@@ -42,13 +42,14 @@ class Script:
     Conversations that are held at the same time, each a tuple of turns that name its `mark`.
 
     `helper` are the answers of the subagent, `ends` the tasks of each plan at the end, and `reads`
-    texts that the model is shown on the way. `wreck` is what is broken from the start: the "store"
-    or the "hook".
+    texts that the model is shown on the way; it is never shown `misses`. `wreck` is what is broken
+    from the start: the "store" or the "hook".
     """
 
     conversations: tuple[tuple[Turn, ...], ...]
     ends: tuple[tuple[str, ...], ...]
     reads: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()
     helper: tuple[Step, ...] = ()
     wreck: str | None = None
 
@@ -82,10 +83,14 @@ def _one(*steps, prompt="Do the garden."):
 
 ASK = Step("Shall I go on with the garden?")
 _WORK = [each for n in range(1, 6) for each in (Step(calls=(("shell", TASKS[n - 1]),)), _tick(n))]
+_NEWS = ("Your plan is not shown", "since you last looked")
 
 SCRIPTS = {
-    "plan": Script((_one(_tick(0), ASK),), (_ends(0),)),
-    "work": Script((_one(_tick(0), *_WORK, Step("The garden is done.")),), (_ends(5),)),
+    # The model knows what it has written.
+    "plan": Script((_one(_tick(0), ASK),), (_ends(0),), misses=_NEWS),
+    "work": Script(
+        (_one(_tick(0), *_WORK, Step("The garden is done.")),), (_ends(5),), misses=_NEWS
+    ),
     # Two answers in a row without progress, and the model is let go.
     "stop": Script(
         (_one(_tick(0), Step("Early."), _tick(1), *map(Step, ("Again.", "And again.", "End."))),),

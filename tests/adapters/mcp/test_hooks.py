@@ -117,6 +117,18 @@ def test_opencode_names_the_caller_before_a_call_alone():
     assert [entry.actor for entry in entries] == [None, "helper", None]
 
 
+def test_the_model_is_not_told_of_its_own_first_list():
+    """The hook before a call begins the request if the server has missed the prompt's hook."""
+    plans = sessions()
+    hooked(plans, "PreToolUse")
+    called(plans, {"write": ["Dig"]})
+    assert hooked(plans, "PostToolBatch") == ""
+    late = sessions(store=plans.store)  # a session that is resumed has not seen its plan
+    hooked(late, "PreToolUse")
+    called(late, {"add": ["Sow"]})
+    assert "It stands at 0/2 completed" in hooked(late, "PostToolBatch")
+
+
 def test_what_gemini_adds_is_no_argument():
     """No note about it, which the model would read."""
     reply = called(sessions(), {"write": ["Dig"], "wait_for_previous": True})

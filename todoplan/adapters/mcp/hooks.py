@@ -146,10 +146,18 @@ class HostSessions(BasePlanning):
         """
         PreToolUse: note who makes the next call, by its id; without an id, the next call of any id.
         """
+        caller = _Caller.of(told)
         if call_id := call_id or told.get("tool_use_id"):
-            remember(self._callers, call_id, _Caller.of(told))
+            remember(self._callers, call_id, caller)
         else:
-            self._latest = _Caller.of(told)
+            self._latest = caller
+        session, _lane = self._session(caller)
+        is_first = session.request is None and session.state.revision is None
+        # OpenCode sends its first prompt before the server has started, so no hook has begun the
+        # request: the model would be told of its own first list. A plan that is there already is
+        # shown after the call.
+        if is_first and not caller.agent_id and not await session.planner.plan():
+            await session.before_model(partial=True, is_new=True)
         return {}
 
     async def before_prompt(self, told: Any, *_: object) -> Any:
