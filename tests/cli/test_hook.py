@@ -191,6 +191,27 @@ def test_what_ended_agents_left_behind_is_removed(folder, monkeypatch):
     assert (folder / alive).exists()
 
 
+def test_copilot_cli_is_told_at_its_first_prompt(run, monkeypatch):
+    """Its server is still starting then; other events and hosts find none at once."""
+    found = []
+    monkeypatch.setattr(hook, "_SECONDS_BETWEEN", 0)
+    monkeypatch.setattr(hook, "_found", lambda: found.pop(0))
+    with server(REMINDER):
+        there = hook.socket_of(os.getppid())
+        found[:] = [None, there]
+        assert run(event("UserPromptSubmit")) == ""
+        assert found == [there]
+        monkeypatch.setenv("COPILOT_CLI", "1")
+        found[:] = [None, there]
+        assert run(event("SessionStart")) == ""
+        assert found == [there]
+        found[:] = [None, None, None, there]
+        assert json.loads(run(event("UserPromptSubmit"))) == {"additionalContext": "hi"}
+    found[:] = [None] * (1 + hook._LOOKS_AT_START)
+    assert run(event("UserPromptSubmit")) == ""
+    assert found == []
+
+
 def test_a_folder_of_somebody_else_is_not_trusted(run, folder):
     """Others could answer there."""
     folder.mkdir()

@@ -32,6 +32,7 @@ _SECONDS = 5.0
 _LONGEST = 10_000_000
 _LONGEST_ANSWER = 200_000
 _LOOKS = 10
+_LOOKS_AT_START = 40
 _SECONDS_BETWEEN = 0.05
 _LOG_BYTES = 100_000
 _ANCESTORS = 5  # shells between the agent and its hook
@@ -172,14 +173,25 @@ def _shaped(given: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, An
     is_claude = "CLAUDECODE" in os.environ and "turn_id" not in given
     if _EVENTS.get(str(event), event) == "Stop" and not is_claude:
         return {"decision": "block", "reason": text}
-    if "COPILOT_CLI" in os.environ or "COPILOT_PLUGIN_ROOT" in os.environ:
+    if _is_copilot():
         return {"additionalContext": text}
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+def _is_copilot() -> bool:
+    return "COPILOT_CLI" in os.environ or "COPILOT_PLUGIN_ROOT" in os.environ
 
 
 def _asked(told: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer of the agent's server, or {} if there is none or hooks are off."""
     found = _found()
+    # Copilot CLI calls the hook of its first prompt while the server is starting. It waits for the
+    # server before the first request anyway.
+    is_starting = found is None and told["hook_event_name"] == "UserPromptSubmit" and _is_copilot()
+    for _ in range(_LOOKS_AT_START if is_starting else 0):
+        if found := _found():
+            break
+        time.sleep(_SECONDS_BETWEEN)
     if found is None or (os.path.exists(f"{found}.off") and told["hook_event_name"] != "Show"):
         return {}
     with socket.socket(socket.AF_UNIX) as connection:
