@@ -5,6 +5,7 @@ the scripted model, how it is told something, and the tools of its own.
 
 import json
 import shutil
+import socket
 from pathlib import Path
 
 import attrs
@@ -360,7 +361,16 @@ class Cline(Host):
     program = ("node_modules/@cline/cli-linux-x64/bin/cline",)
     form = "gemini"  # only for the entry of the server in it
     cannot = _UNTRIED | dict.fromkeys(("stop", "resume", "edit"), "has no hooks, or not tried")
-    shell_tool = ("execute_command", "command", {"requires_approval": False})
+    shell_tool = ("run_commands", "commands", {})
+
+    def shell(self, line):
+        return Call("run_commands", {"commands": [line]})
+
+    def environment(self, place):
+        # All homes would share one daemon, at a port that is always the same.
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            return {"CLINE_HUB_PORT": str(free.getsockname()[1])}
 
     def prepare(self, place):
         if place.planning == "ours":

@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 
 import attrs
 from hosts.agents import Place
@@ -179,6 +181,7 @@ def play(host, program, script, folder, planning="ours"):
 
         with ThreadPoolExecutor(len(script.conversations)) as pool:
             held = [*pool.map(lambda turns: [*hold(turns)], script.conversations)]
+        _end_daemons(place.home)
     runs = [run for conversation in held for run in conversation]
     for number, request in enumerate(player.requests):
         place.write(f"requests/{number:02}.json", request.body)
@@ -190,6 +193,16 @@ def play(host, program, script, folder, planning="ours"):
         player.beyond,
         tuple(each.returncode for each in runs),
     )
+
+
+def _end_daemons(home):
+    """
+    End what an agent has left running in this home, as Cline does.
+    """
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # it belongs to somebody else, or has ended
+            if f"HOME={home}".encode() in path.read_bytes().split(b"\0"):
+                os.kill(int(path.parent.name), signal.SIGTERM)
 
 
 def _store(folder):
