@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from todoplan.errors import PlanError
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 from todoplan.testing.adapters.report import table
 
@@ -137,14 +138,28 @@ def test_a_verifier_is_asked_for_by_one_name(name):
         assert found["verify"].default is None
 
 
-@pytest.mark.parametrize("name", ["langgraph", "agentscope"])
+@pytest.mark.parametrize("name", FRAMEWORKS)
 def test_an_agent_is_named_by_one_name(name):
-    """`actor`, a keyword behind the plan's id, wherever tools are made; nobody unless given."""
+    """`actor`, a keyword behind the settings, wherever tools are made; nobody unless given."""
     module = adapter(name)
-    for kind in {*FRAMEWORKS[name][1], "PlanMiddleware", "make_tools"}:
+    kinds = FRAMEWORKS[name][1]
+    if name in {"langgraph", "agentscope"}:
+        kinds = [*kinds, "PlanMiddleware", "make_tools"]
+    for kind in kinds:
         found = parameters(getattr(module, kind))
-        assert [*found].index("actor") == [*found].index("plan_id") + 1
+        # Pydantic AI's plans have the ids of their conversations.
+        before = "plan_id" if "plan_id" in found else "system_prompt"
+        assert [*found].index("actor") == [*found].index(before) + 1
         assert found["actor"].default is None
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, kinds in FRAMEWORKS.items() if "Planning" in kinds[1]]
+)
+def test_an_actor_is_a_name(name):
+    """Anything else is refused when the planning is made, not at a call."""
+    with pytest.raises(PlanError, match="actor"):
+        adapter(name).Planning(actor=3)
 
 
 def test_the_matrix_is_drawn_from_what_the_suites_declare():

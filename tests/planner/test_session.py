@@ -21,6 +21,7 @@ from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.planner.session import (
     SESSION,
+    BasePlanning,
     Record,
     Session,
     base_to_data,
@@ -703,3 +704,10 @@ def test_a_session_as_one_text_is_what_it_is_as_data(store):
     again = opened(read_text(session.to_text()), **given)
     assert subjects(again) == ["Dig", "Säe"]
     assert again.record == session.record
+
+
+def test_the_actor_of_an_adapter_stands_in_the_journal():
+    """The sessions that an adapter opens have the arguments of its planning."""
+    session = BasePlanning(BOX, actor="bot").opened({})
+    asyncio.run(session.answer([lines("Dig")], ""))
+    assert [entry.actor for entry in asyncio.run(session.history())] == ["bot"]

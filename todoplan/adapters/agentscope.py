@@ -95,7 +95,7 @@ from todoplan.dialogue.calls import Call, Clock, utc_now
 from todoplan.dialogue.guidance import Conversation, Message, Settings, ToolResult
 from todoplan.dialogue.intake import Field, Kind, meant_by, repaired_list
 from todoplan.dialogue.replies import error_text, repairs_text
-from todoplan.dialogue.toolbox import Toolbox, require, require_actor, starts
+from todoplan.dialogue.toolbox import Toolbox, require, starts
 from todoplan.dialogue.tools import Definition
 from todoplan.dialogue.tools import tasks as task_tools
 from todoplan.lazy import listing
@@ -376,16 +376,11 @@ def names_in(tasks: Iterable[Task] | Iterable[TheirTask]) -> dict[str, str]:
 class Planning(BasePlanning):
     """
     The plans of all sessions: in the agents' states, or in `store`, under `plan_id` or the
-    session's id. `actor` is the agent's name in the journal. The other arguments are those of every
-    adapter.
+    session's id. The arguments are those of every adapter.
 
     Raises:
         PlanError: an argument has the wrong type.
     """
-
-    def __init__(self, *args: Any, actor: str | None = None, **given: Any) -> None:
-        self.actor = require_actor(actor)
-        super().__init__(*args, **given)
 
     async def session(self, state: AgentState) -> AsyncSession:
         """

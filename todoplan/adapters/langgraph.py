@@ -119,7 +119,6 @@ from todoplan.dialogue.toolbox import (
     last_change,
     plan_before,
     require,
-    require_actor,
     start,
     starts,
     tell_called,
@@ -764,16 +763,14 @@ class Turn:
 
 class _Plans(BasePlanning):
     """
-    What both kinds of plans share: the settings, `actor`, the agent's name in the journal, and
-    `is_agents`, whether they belong to `create_agent` and not to a graph written by hand.
+    What both kinds of plans share: the settings, and `is_agents`, whether they belong to
+    `create_agent` and not to a graph written by hand.
     """
 
     is_awaited = True  # whether a call awaits anything
 
-    def __init__(
-        self, *given: Any, actor: str | None = None, is_agents: bool = False, **more: Any
-    ) -> None:
-        self.actor, self.is_agents = require_actor(actor), is_agents
+    def __init__(self, *given: Any, is_agents: bool = False, **more: Any) -> None:
+        self.is_agents = is_agents
         super().__init__(*given, **more)
 
     def _planner(

@@ -324,6 +324,7 @@ class Planning(BasePlanning):
     aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`). Without
     a `store`, save `to_data()` beside the SDK's session, and continue with `Planning(saved=...)`.
     With a store, the plan is kept there under `plan_id`, and `to_data` has only session state.
+    `actor` is the name of the agents in the journal.
 
     Raises:
         CodecError: the saved data is damaged.
@@ -340,10 +341,11 @@ class Planning(BasePlanning):
         clock: Clock = utc_now,
         verify: Verify | None = None,
         plan_id: str | None = None,
+        actor: str | None = None,
         saved: Mapping[str, Any] | None = None,
     ) -> None:
         given: Any = {"store": store, "clock": clock, "verify": verify, "plan_id": plan_id}
-        super().__init__(toolbox, settings, **given)
+        super().__init__(toolbox, settings, **given, actor=actor)
         kept = dict(saved or {})
         self.pending = PendingCalls(self.toolbox, kept.pop(_CALLS, ()))
         self.session = self.opened(kept)
@@ -361,9 +363,9 @@ class Planning(BasePlanning):
         """
         Return the journal of the plan, oldest entry first.
 
-        An entry has its time, its `actor` (`None` for the model) and its `cause`, the name of the
-        tool or command. A store has the whole journal. Saved data has at most the latest 50
-        entries, fewer if they are long.
+        An entry has its time, its `actor` (`None` for an agent without a name) and its `cause`, the
+        name of the tool or command. A store has the whole journal. Saved data has at most the
+        latest 50 entries, fewer if they are long.
         """
         return await self.session.history()
 

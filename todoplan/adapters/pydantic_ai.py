@@ -136,9 +136,9 @@ def history_of(state: State) -> tuple[Entry, ...]:
     """
     Return the journal entries of the plan, oldest first.
 
-    Each entry has the time, the actor (`None` for the model) and the tool or command (`cause`).
-    The journal goes back as far as the messages do. Of successive edits by the application, the
-    latest 50 are kept, or fewer if they are long.
+    Each entry has the time, the actor (`None` for an agent without a name) and the tool or command
+    (`cause`). The journal goes back as far as the messages do. Of successive edits by the
+    application, the latest 50 are kept, or fewer if they are long.
 
     Raises:
         CodecError, PlanError: see `plan_of_state`.
@@ -413,7 +413,7 @@ class PlanToolset(BasePlanning, AbstractToolset[Any]):
         if reply.events:
             if session.slot:  # its journal has the time of the change
                 at = session.slot.entries(PLAN)[-1].at or at
-            entry = Entry(reply.revision, reply.events, in_utc(at), cause=reply.name)
+            entry = Entry(reply.revision, reply.events, in_utc(at), session.actor, reply.name)
             note = {ENTRY: entry_to_data(entry)}
         now = session.state
         # The memory of guidance and the numbers of the turn are saved with each response anyway.
@@ -450,7 +450,8 @@ class Planning(AbstractCapability[Any]):
     It has no plan itself, and any number of agents and conversations may share it. The plan is
     kept in the message history, or, with a `store`, in that store under `conversation_id`.
     `verify` checks whether a task is done (see `AsyncPlanner`). `system_prompt` is a static
-    instruction, "" for none; the default is the tool set's.
+    instruction, "" for none; the default is the tool set's. `actor` is the agent's name in the
+    journal.
 
     List it after capabilities that change requests, because it reads the request as it receives
     it.
@@ -462,6 +463,7 @@ class Planning(AbstractCapability[Any]):
     clock: Clock = utc_now
     verify: Verify | None = None
     system_prompt: str | None = None
+    actor: str | None = None
     _tools: PlanToolset = field(init=False, repr=False, compare=False)
     _is_new: bool = field(default=True, init=False, repr=False)
     _sent_back: tuple[ModelMessage, ...] = field(default=(), init=False, repr=False)
@@ -471,7 +473,7 @@ class Planning(AbstractCapability[Any]):
 
     def __post_init__(self) -> None:
         given: Any = {"store": self.store, "clock": self.clock, "verify": self.verify}
-        given["system_prompt"] = self.system_prompt
+        given |= {"system_prompt": self.system_prompt, "actor": self.actor}
         self._tools = PlanToolset(require(self.toolbox, Toolbox), self.settings, **given)
 
     async def for_run(self, ctx: _Context) -> Planning:

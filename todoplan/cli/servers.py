@@ -187,7 +187,11 @@ def _with_hooks(served: Served, store: Any, screen: Screen) -> Coroutine[Any, An
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # as in `_serving`
     sessions = HostSessions(
-        _toolbox(served, screen), store=store, plan_id=served.place.plan_id, verify=served.verify
+        _toolbox(served, screen),
+        store=store,
+        plan_id=served.place.plan_id,
+        verify=served.verify,
+        actor=served.actor,
     )
     if session_id := next(filter(None, map(os.environ.get, _SESSION_IDS)), None):
         sessions.begin(session_id)

@@ -1219,7 +1219,8 @@ class BasePlanning:
     current time with its time zone, and `verify` checks whether a task is done (see
     `AsyncPlanner`). `system_prompt` is the instruction that the model reads with the tools: by
     default that of the tool set, and "" for none. With a `store`, the plan is kept there under
-    `plan_id`, by default the id of the framework's session.
+    `plan_id`, by default the id of the framework's session. `actor` is the agent's name in the
+    journal.
 
     Raises:
         PlanError: an argument has the wrong type, or a plan id is given without a store.
@@ -1235,6 +1236,7 @@ class BasePlanning:
         verify: Verify | None = None,
         system_prompt: str | None = None,
         plan_id: str | None = None,
+        actor: str | None = None,
     ) -> None:
         self.toolbox = Toolbox() if toolbox is None else require(toolbox, Toolbox)
         self.settings = require(settings, Settings)
@@ -1242,6 +1244,7 @@ class BasePlanning:
         self.clock = require_clock(clock)
         self.store = store_of_plans(self.own_store() if store is None else store, plan_id)
         self.plan_id = plan_id
+        self.actor = require_actor(actor)
         self._verify = verifier_of(verify)
         self.prepare()
 
@@ -1265,6 +1268,7 @@ class BasePlanning:
             "plan_id": None if self.store is None else self.plan_id or session_id,
             "clock": self.clock,
             "verify": self._verify,
+            "actor": self.actor,
         }
 
     @staticmethod

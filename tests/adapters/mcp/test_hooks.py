@@ -77,15 +77,16 @@ def test_codex_names_the_session_in_the_call():
     assert texts(plans, "s1") == ["Dig", "Sow"]
 
 
-def test_a_subagent_of_claude_code_is_named_before_its_call():
-    """By the hook that comes before it, with the id of the call."""
-    plans = sessions()
+@pytest.mark.parametrize("actor", [None, "bot"])
+def test_a_subagent_of_claude_code_is_named_before_its_call(actor):
+    """By the hook that comes before it, with the id of the call; `actor` names the main agent."""
+    plans = sessions(actor=actor)
     hooked(plans, "UserPromptSubmit", prompt="go")
     called(plans, {"write": ["Dig"]})
     hooked(plans, "PreToolUse", tool_use_id="t1", agent_id="a1", agent_type="helper")
     called(plans, {"write": ["Sow"]}, **{"claudecode/toolUseId": "t1"})
     entries = asyncio.run(plans.planner("s1").history())
-    assert [entry.actor for entry in entries] == [None, "helper"]
+    assert [entry.actor for entry in entries] == [actor, "helper"]
     assert texts(plans, "s1") == ["Dig", "Sow"]
 
 

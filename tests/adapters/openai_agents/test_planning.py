@@ -71,6 +71,13 @@ def created(planning, *subjects):
     return planning
 
 
+def test_an_actor_names_the_agents_in_the_journal():
+    """A change of an agent without one has no actor."""
+    for actor in (None, "bot"):
+        planning = created(Planning(TASKS, actor=actor), "Dig")
+        assert [entry.actor for entry in asyncio.run(planning.history())] == [actor]
+
+
 def test_what_is_saved_is_restored():
     """Plan, ids, times and memory are the same; a new session starts with nothing."""
     first = created(Planning(TASKS), "A", "B")

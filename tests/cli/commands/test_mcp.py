@@ -310,7 +310,7 @@ def test_hooks_and_tools_are_of_one_session(tmp_path):
     """
     A coding agent starts the server and its hooks: both find each other by its process.
     """
-    line = ["-m", "todoplan", "mcp", "--hooks", "--toolset", "lean", "--lenient"]
+    line = ["-m", "todoplan", "mcp", "--hooks", "--toolset", "lean", "--lenient", "--actor", "bot"]
     store = f"sqlite:///{tmp_path}/plans.db"
     env = {**environment(), "CLAUDE_CODE_SESSION_ID": "s0"}
     server = StdioServerParameters(
@@ -343,3 +343,4 @@ def test_hooks_and_tools_are_of_one_session(tmp_path):
     assert "#1 [in_progress] Sow" in stopped["reason"]
     with SqliteStore(tmp_path / "plans.db") as kept:
         assert {*kept.plan_ids()} == {"s0", "s1"}
+        assert {entry.actor for entry in kept.entries("s1")} == {"bot"}

@@ -122,7 +122,8 @@ class HostSessions(BasePlanning):
         found = self._sessions.pop(caller, None)
         if found is None:
             planner = self.planner(caller.session_id)
-            session = AsyncSession(planner, settings=self.settings, actor=caller.agent_type)
+            actor = caller.agent_type or self.actor
+            session = AsyncSession(planner, settings=self.settings, actor=actor)
             found = session, Lane(1)
         remember(self._sessions, caller, found)
         return found
