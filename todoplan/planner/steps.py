@@ -27,8 +27,8 @@ P = ParamSpec("P")
 
 class News(NamedTuple):
     """
-    A hint that there may be new entries for subscribers. With `after` as `None` it is unknown what
-    was saved.
+    A hint that there may be new entries for subscribers. If it is unknown what was saved, `after`
+    is `None`.
     """
 
     before: Plan
