@@ -126,17 +126,21 @@ def test_the_last_answer_is_read_from_the_recording_of_copilot_cli(run, tmp_path
     """Its hook does not say it: a question to the person would be sent back."""
     answers = ["Dug.", "Shall I go on?"]
     events = [{"type": "assistant.message", "data": {"content": each}} for each in answers]
-    lines = ['cut"}', *map(json.dumps, [*events, {"type": "assistant.turn_end"}])]
+    helped = {"agentId": "a1", "type": "assistant.message", "data": {"content": "Oiled."}}
+    lines = ['cut"}', *map(json.dumps, [*events, helped, {"type": "assistant.turn_end"}])]
     (tmp_path / "events.jsonl").write_text("\n".join(lines))
     asked_anew = [*events, {"type": "user.message"}, {"type": "assistant.message"}, {"role": 3}]
     (tmp_path / "other.jsonl").write_text("\n".join(map(json.dumps, asked_anew)))
+    calling = {"content": "I dig.", "toolRequests": [{"name": "dig"}]}
+    calls = {"type": "assistant.message", "data": calling}  # its answer is not written yet
+    (tmp_path / "calls.jsonl").write_text("\n".join(map(json.dumps, [*events, calls])))
     (tmp_path / "empty.jsonl").touch()
     monkeypatch.setattr(hook, "_SECONDS_BETWEEN", 0)
     with server({}) as asked:
-        for name in ("events", "other", "empty", "missing"):
+        for name in ("events", "other", "calls", "empty", "missing"):
             run({"hookEventName": "agentStop", "transcriptPath": f"{tmp_path}/{name}.jsonl"})
     assert [each["last_assistant_message"] for each in asked] == [
-        "Shall I go on?", None, None, None
+        "Shall I go on?", None, None, None, None
     ]  # fmt: skip
 
 

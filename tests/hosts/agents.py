@@ -65,8 +65,14 @@ def items(tasks, done, text="content"):
     return [{text: task, "status": mark} for task, mark in zip(tasks, marks, strict=True)]
 
 
-_UNTRIED = dict.fromkeys(("compaction", "subagents"), "not tried")
+_NOTHING: dict[str, str] = {}
+# Its list is refused, because it would leave out what the main agent has written.
+_UNNAMED = {"subagents": "names no subagent: it is taken for the main agent"}
 _CHECKED = {"sloppy": "checks the types of arguments itself, and tells the model what is wrong"}
+
+
+# It believes no claim of the usage, and compacts only what is large.
+_LARGE = {"compaction": "does not compact a conversation that is as short as this one"}
 
 
 class Host:
@@ -79,7 +85,7 @@ class Host:
     own_tool = None
     shell_tool = ("Bash", "command", {})
     compact = None
-    cannot: dict = {}  # noqa: RUF012 - a constant of each class
+    cannot = _NOTHING
 
     @property
     def folder(self):
@@ -223,7 +229,7 @@ class Gemini(Host):
         "node_modules/@google/gemini-cli/bundle/gemini.js",
     )
     form = "gemini"
-    cannot = _UNTRIED | _CHECKED
+    cannot = _UNNAMED | _CHECKED | _LARGE
     own_tool = "write_todos"
     shell_tool = ("run_shell_command", "command", {"description": "work", "is_background": False})
 
@@ -244,6 +250,9 @@ class Gemini(Host):
         line = ["-p", prompt, "--yolo", "--skip-trust", "-m", "gemini-2.5-pro"]
         return [*line, "-o", "stream-json", *(["--resume", "latest"] if again else [])]
 
+    def agent(self, prompt):
+        return Call("invoke_agent", {"agent_name": "generalist", "prompt": prompt})
+
     def own(self, tasks, done):
         return [Call("write_todos", {"todos": items(tasks, done, "description")})]
 
@@ -258,7 +267,7 @@ class Qwen(Host):
         "node_modules/@qwen-code/qwen-code/cli.js",
     )
     form = "qwen"
-    cannot = _UNTRIED | _CHECKED
+    cannot = _CHECKED | _LARGE
     shell_tool = ("run_shell_command", "command", {"description": "work", "is_background": False})
 
     def prepare(self, place):
@@ -278,6 +287,10 @@ class Qwen(Host):
         line = ["-p", prompt, "--yolo", "-o", "stream-json"]
         return [*line, *(["--continue"] if again else [])]
 
+    def agent(self, prompt):
+        more = {"subagent_type": "general-purpose", "run_in_background": False}
+        return Call("agent", {"description": "help", "prompt": prompt, **more})
+
 
 class Copilot(Host):
     """Copilot CLI."""
@@ -286,7 +299,7 @@ class Copilot(Host):
     packages = (f"@github/copilot@{version}",)
     program = ("node_modules/@github/copilot-linux-x64/copilot",)
     own_tool = "sql"
-    cannot = _UNTRIED | {"parallel": "sends parallel calls to the server in another order"}
+    cannot = _NOTHING | {"parallel": "sends parallel calls to the server in another order"}
     shell_tool = ("bash", "command", {"description": "work"})
 
     def environment(self, place):
@@ -302,6 +315,10 @@ class Copilot(Host):
         line += ["--continue"] if again else ["--trust-folder"]
         line += ["--excluded-tools", "sql"] if place.planning != "own" else []
         return [*line, *(["--plugin-dir", place.plugin] if place.planning == "ours" else [])]
+
+    def agent(self, prompt):
+        more = {"agent_type": "general-purpose", "name": "helper", "mode": "sync"}
+        return Call("task", {"description": "help", "prompt": prompt, **more})
 
     def own(self, tasks, done):
         # The values are this module's own.
@@ -324,7 +341,7 @@ class OpenCode(Host):
     program = ("node_modules/opencode-linux-x64/bin/opencode",)
     form = "opencode"
     own_tool = "todowrite"
-    cannot = _UNTRIED | {"stop": "`opencode run` ends before the model could be sent on"}
+    cannot = _NOTHING | {"stop": "`opencode run` ends before the model could be sent on"}
     shell_tool = ("bash", "command", {"description": "work"})
 
     def prepare(self, place):
@@ -348,6 +365,10 @@ class OpenCode(Host):
     def arguments(self, place, prompt, *, again):
         return ["run", "--format", "json", *(["--continue"] if again else []), prompt]
 
+    def agent(self, prompt):
+        more = {"subagent_type": "general"}
+        return Call("task", {"description": "help", "prompt": prompt, **more})
+
     def own(self, tasks, done):
         made = [{**item, "priority": "medium"} for item in items(tasks, done)]
         return [Call("todowrite", {"todos": made})]
@@ -360,7 +381,9 @@ class Cline(Host):
     packages = (f"cline@{version}",)
     program = ("node_modules/@cline/cli-linux-x64/bin/cline",)
     form = "gemini"  # only for the entry of the server in it
-    cannot = _UNTRIED | dict.fromkeys(("stop", "resume", "edit"), "has no hooks, or not tried")
+    cannot = _UNNAMED | dict.fromkeys(
+        ("stop", "compaction", "resume", "edit", "two sessions"), "has no hooks, or not tried"
+    )
     shell_tool = ("run_commands", "commands", {})
 
     def shell(self, line):
@@ -382,6 +405,9 @@ class Cline(Host):
 
     def arguments(self, place, prompt, *, again):
         return ["--json", "-P", "openai-compatible", "-m", "stub", prompt]
+
+    def agent(self, prompt):
+        return Call("spawn_agent", {"systemPrompt": "Help.", "task": prompt})
 
 
 HOSTS = {

@@ -23,6 +23,7 @@ from todoplan.stores.sqlite import SqliteStore
 _OURS = re.compile(r"plan[_-]+plan$")
 _SEARCH = ("ToolSearch", "tool_search")
 _DEFERRED = "tool_call"  # Qwen Code calls by this tool what it has not offered, after a search
+_RESULT = "complete_task"  # a subagent of Gemini CLI hands its result over by this tool
 # A request for a summary offers the tools, and forbids to call them.
 _SUMMARY = re.compile(r"(?i)text only|detailed summary|handoff summary|checkpoint|<state_snapshot>")
 _ICONS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]", "cancelled": "[-]"}
@@ -46,9 +47,11 @@ class Played:
         """
         Return what is not as the script says.
         """
-        told = "\n".join(json.dumps(each.messages(), ensure_ascii=False) for each in self.requests)
+        each_told = [json.dumps(each.messages(), ensure_ascii=False) for each in self.requests]
+        told, last = "\n".join(each_told), "".join(each_told[-1:])
         found = [f"never shown: {text}" for text in script.reads if text not in told]
         found += [f"shown: {text}" for text in script.misses if text in told]
+        found += [f"shown at the end: {text}" for text in script.forgets if text in last]
         if [*map(sorted, self.plans)] != [*map(sorted, script.ends)]:
             found.append(f"plans {self.plans}")
         if self.left or self.beyond:
@@ -88,6 +91,8 @@ class Player:
         if step.act:
             self.act(step.act)
         calls = [call for each in step.calls for call in self._made(each, names)]
+        if lane == HELPER and not calls and (None, _RESULT) in names:
+            calls = [Call(_RESULT, {"result": step.say})]
         return Answer(step.say, tuple(calls), step.usage)
 
     def _search(self, names, step):

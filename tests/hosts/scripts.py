@@ -42,14 +42,15 @@ class Script:
     Conversations that are held at the same time, each a tuple of turns that name its `mark`.
 
     `helper` are the answers of the subagent, `ends` the tasks of each plan at the end, and `reads`
-    texts that the model is shown on the way; it is never shown `misses`. `wreck` is what is broken
-    from the start: the "store" or the "hook".
+    texts that the model is shown on the way. It is never shown `misses`, and what it `forgets` is
+    not in the last request. `wreck` is what is broken from the start: the "store" or the "hook".
     """
 
     conversations: tuple[tuple[Turn, ...], ...]
     ends: tuple[tuple[str, ...], ...]
     reads: tuple[str, ...] = ()
     misses: tuple[str, ...] = ()
+    forgets: tuple[str, ...] = ()
     helper: tuple[Step, ...] = ()
     wreck: str | None = None
 
@@ -123,6 +124,7 @@ SCRIPTS = {
         ),
         (_ends(3),),
         reads=("#3 [in_progress] Water the beans",),
+        forgets=("0/5: #1-#5 created",),
     ),
     "resume": Script(
         ((*_one(_tick(0), ASK), *_one(_tick(1), ASK, prompt="Yes, the garden.")),), (_ends(1),)
@@ -130,7 +132,12 @@ SCRIPTS = {
     "two sessions": Script(
         (
             _one(_plan({"write": ["Dig"]}), _plan({"done": [1]}), Step("Done.")),
-            _one(_plan({"write": ["Cook"]}), _plan({"done": [1]}), Step("Done."), prompt="kitchen"),
+            _one(
+                _plan({"write": ["Cook"]}),
+                _plan({"done": [1]}),
+                Step("Done."),
+                prompt="The kitchen.",
+            ),
         ),
         (("[x] Cook",), ("[x] Dig",)),
     ),

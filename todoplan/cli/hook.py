@@ -152,9 +152,12 @@ def _last_message(transcript: str) -> str | None:
             for line in reversed(file.readlines()):
                 with suppress(ValueError, KeyError, TypeError):  # the first line may be cut
                     event = json.loads(line)
-                    if event["type"] == "assistant.message":
+                    if event.get("agentId"):  # of a subagent
+                        continue
+                    is_message = event["type"] == "assistant.message"
+                    if is_message and not event["data"].get("toolRequests"):
                         return str(event["data"]["content"])
-                    if event["type"].startswith(("user.", "tool.")):
+                    if is_message or event["type"].startswith(("user.", "tool.")):
                         break
         time.sleep(_SECONDS_BETWEEN)
     return None

@@ -27,10 +27,12 @@ SERVER = "plan"
 
 _ABOUT = "Plans that are kept, checked and shared: tools for the model, reminders, a board."
 _OWNER = {"name": "todoplan"}
-# The hooks of a plugin in every host, and more for Claude Code only: Claude Code says before
-# a call which subagent makes it, and has one event for all calls of a message.
+# The hooks of a plugin in every host, and more for some: Claude Code, Copilot CLI and Qwen Code say
+# before a call which subagent makes it, each with its own name of our tools. Claude Code has one
+# event for all calls of a message.
 _COMMON = ("SessionStart", "UserPromptSubmit", "Stop")
-_OF_CLAUDE = {"PreToolUse": f"mcp__plugin_{NAME}_{SERVER}__.*", "PostToolBatch": ""}
+_OF_CLAUDE = ("PreToolUse", "PostToolBatch")
+_OF_QWEN = ("PreToolUse",)
 _OF_GEMINI = ("SessionStart", "BeforeAgent", "AfterAgent")
 
 
@@ -52,10 +54,13 @@ class Plugin:
         line += [] if self.plan == "session" else ["--plan", "plan"]
         return {"command": sys.executable, "args": line}
 
-    def hooks(self, events: tuple[str, ...]) -> dict[str, Any]:
-        """Return the hooks for these events, by event name."""
+    def hooks(self, events: tuple[str, ...], tools: str = "") -> dict[str, Any]:
+        """
+        Return the hooks for these events, by event name. `tools` matches the names of our tools.
+        """
         kept = [each for each in events if self.stop or each not in {"Stop", "AfterAgent"}]
-        return {event: [_hook(_OF_CLAUDE.get(event, ""))] for event in kept if self.reminders}
+        matchers = {"PreToolUse": tools}
+        return {event: [_hook(matchers.get(event, ""))] for event in kept if self.reminders}
 
 
 def _hook(matcher: str) -> dict[str, Any]:
@@ -72,6 +77,7 @@ _AT_ONCE = {"alwaysLoad": True, "required": True, "startup_timeout_sec": 60}
 def _claude(plugin: Plugin) -> dict[str, Any]:
     about = {"name": NAME, "description": _ABOUT}
     entry = {**about, "source": "./"}
+    tools = f"mcp__plugin_{NAME}_{SERVER}__.*|{SERVER}-.*"
     return {
         ".claude-plugin/plugin.json": {
             **about,
@@ -81,7 +87,7 @@ def _claude(plugin: Plugin) -> dict[str, Any]:
         },
         ".claude-plugin/marketplace.json": {**about, "owner": _OWNER, "plugins": [entry]},
         ".mcp.json": {"mcpServers": {SERVER: plugin.server | _AT_ONCE}},
-        "hooks/hooks.json": {"hooks": plugin.hooks((*_COMMON, *_OF_CLAUDE))},
+        "hooks/hooks.json": {"hooks": plugin.hooks((*_COMMON, *_OF_CLAUDE), tools)},
         "commands/plan.md": _command(),
     }
 
@@ -102,7 +108,8 @@ def _gemini(plugin: Plugin) -> dict[str, Any]:
 
 def _qwen(plugin: Plugin) -> dict[str, Any]:
     servers = {"mcpServers": {SERVER: _loosely(plugin.server) | {"trust": True}}}
-    return {".qwen/settings.json": {**servers, "hooks": plugin.hooks(_COMMON)}}
+    hooks = plugin.hooks((*_COMMON, *_OF_QWEN), f"mcp__{SERVER}__.*")
+    return {".qwen/settings.json": {**servers, "hooks": hooks}}
 
 
 def _opencode(plugin: Plugin) -> dict[str, Any]:

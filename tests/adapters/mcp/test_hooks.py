@@ -90,6 +90,37 @@ def test_a_subagent_of_claude_code_is_named_before_its_call(actor):
     assert texts(plans, "s1") == ["Dig", "Sow"]
 
 
+def test_a_subagent_of_qwen_code_is_named_before_its_call():
+    """By an id without a kind; the call has no id, so the next call is of whom the hook named."""
+    plans = sessions()
+    hooked(plans, "UserPromptSubmit", prompt="go")
+    called(plans, {"write": ["Dig"]})
+    hooked(plans, "PreToolUse", tool_use_id="t1", agent_id="a1")
+    assert "kept: #1 Dig" in called(plans, {"write": ["Sow"]})
+    hooked(plans, "PreToolUse", tool_use_id="t2")
+    called(plans, {"done": [1]})
+    entries = asyncio.run(plans.planner("s1").history())
+    assert [entry.actor for entry in entries] == [None, "subagent", None]
+
+
+def test_a_subagent_of_copilot_cli_works_on_the_plan_of_its_session():
+    """It has a session of its own, and says whose it is; after it the main agent goes on."""
+    plans = sessions()
+    hooked(plans, "UserPromptSubmit", prompt="go")
+    called(plans, {"write": ["Dig"]})
+    for parent, agent, task in (("s1", "a1", "Sow"), ("a1", "a2", "Weed")):
+        who = {"agent_id": agent, "agent_type": "helper", "parent_agent_id": parent}
+        assert hooked(plans, "UserPromptSubmit", agent, prompt="help", **who) == ""
+        assert "#1 Dig" in called(plans, {"write": [task]}).partition("(to remove")[0]
+    for agent, parent in (("a2", "a1"), ("a1", "s1")):
+        who = {"agent_id": agent, "agent_type": "helper", "parent_agent_id": parent}
+        assert hooked(plans, "Stop", agent, **who) == ""
+    called(plans, {"done": [1]})
+    entries = asyncio.run(plans.planner("s1").history())
+    assert [entry.actor for entry in entries] == [None, "helper", "helper", None]
+    assert texts(plans, "s1") == ["Dig", "Sow", "Weed"]
+
+
 def test_calls_at_once_are_carried_out_in_their_order(tmp_path):
     """As Gemini CLI, OpenCode and Copilot CLI send them, each before the answer to the last."""
     plans = sessions(store=SqliteStore(tmp_path / "plans.db"))

@@ -41,7 +41,8 @@ def test_one_folder_for_claude_code_codex_and_copilot_cli(invoke, tmp_path):
         "SessionStart", "UserPromptSubmit", "Stop", "PreToolUse", "PostToolBatch"
     }  # fmt: skip
     (before,) = hooks["PreToolUse"]
-    assert re.fullmatch(before["matcher"], "mcp__plugin_todoplan_plan__plan")
+    for name in ("mcp__plugin_todoplan_plan__plan", "plan-plan"):  # as in Copilot CLI
+        assert re.fullmatch(before["matcher"], name)
     assert not re.fullmatch(before["matcher"], "Bash")
     line = shlex.join([sys.executable, "-m", "todoplan", "hook"])
     for (hook,) in hooks.values():
@@ -63,7 +64,11 @@ def test_every_folder_says_how_to_remove_it(invoke, tmp_path, host):
     ("host", "name", "events"),
     [
         ("gemini", "hooks/hooks.json", {"SessionStart", "BeforeAgent", "AfterAgent"}),
-        ("qwen", ".qwen/settings.json", {"SessionStart", "UserPromptSubmit", "Stop"}),
+        (
+            "qwen",
+            ".qwen/settings.json",
+            {"SessionStart", "UserPromptSubmit", "Stop", "PreToolUse"},
+        ),
     ],
 )
 def test_other_hosts_have_a_form_of_their_own(invoke, tmp_path, host, name, events):

@@ -55,7 +55,11 @@ class _Caller:
         """Return the caller that the input of a hook names."""
         agent_id = told.get("agent_id") or ""
         # An agent that was started by `--agent` has a type but no id, because it is not a subagent.
-        return cls(told["session_id"], agent_id, told.get("agent_type") if agent_id else None)
+        return cls(
+            told["session_id"],
+            agent_id,
+            (told.get("agent_type") or "subagent") if agent_id else None,
+        )
 
     @classmethod
     def of_call(cls, meta: Mapping[str, Any]) -> _Caller | None:
@@ -88,6 +92,7 @@ class HostSessions(BasePlanning):
         self._planners: dict[str, AsyncPlanner] = {}
         self._sessions: dict[_Caller, tuple[AsyncSession, Lane]] = {}
         self._callers: dict[str, _Caller] = {}
+        self._roots: dict[str, str] = {}  # the session of a subagent of Copilot CLI
         self._aside = False  # whether the last prompt was a command of the plugin
         self._latest: _Caller | None = None
         self.planner(self.plan_id or SERVER)  # checks the store now, not at a call
@@ -145,13 +150,11 @@ class HostSessions(BasePlanning):
 
     async def before_call(self, told: Any, call_id: str | None, _: object) -> Any:
         """
-        PreToolUse: note who makes the next call, by its id; without an id, the next call of any id.
+        PreToolUse: note who makes the next call; by its id too, if the host gives it to the call.
         """
-        caller = _Caller.of(told)
+        self._latest = caller = _Caller.of(told)
         if call_id := call_id or told.get("tool_use_id"):
             remember(self._callers, call_id, caller)
-        else:
-            self._latest = caller
         session, _lane = self._session(caller)
         is_first = session.request is None and session.state.revision is None
         # OpenCode sends its first prompt before the server has started, so no hook has begun the
@@ -163,6 +166,9 @@ class HostSessions(BasePlanning):
 
     async def before_prompt(self, told: Any, *_: object) -> Any:
         """UserPromptSubmit: a new run begins. Show the plan if the conversation has not seen it."""
+        if told.get("agent_id"):  # Copilot CLI calls this hook and that of the stop for subagents
+            self._latest = _Caller.of(told)
+            return {}
         self._aside = str(told.get("prompt", "")).startswith(_COMMANDS)
         # A finished background task comes as a prompt too, but belongs to the run that started it.
         # In Gemini CLI and Copilot CLI, the reason for sending the model back comes as a prompt
@@ -187,9 +193,9 @@ class HostSessions(BasePlanning):
 
     async def before_stop(self, told: Any, *_: object) -> Any:
         """Stop: send the model back while tasks are open, unless something else will wake it."""
-        if self._aside:
-            return {}
         session = self.session(told)
+        if self._aside or told.get("agent_id"):
+            return {}
         if session.request is None:
             await session.before_model(silent=True)
         message = Message("assistant", told.get("last_assistant_message") or "")
@@ -213,6 +219,11 @@ class HostSessions(BasePlanning):
             "Stop": self.before_stop,
             "Show": self.show,
         }
+        if parent := told.get("parent_agent_id"):
+            # In Copilot CLI a subagent has a session of its own, and names who has started it.
+            session_id: str = self._roots.get(parent) or parent
+            remember(self._roots, told["agent_id"], session_id)
+            told = {**told, "session_id": session_id}
         handler = found.get(told["hook_event_name"])
         answer: Mapping[str, Any] = await handler(told, None, None) if handler else {}
         return answer
