@@ -160,11 +160,13 @@ def begin(host, program, place):
     return run
 
 
-def play(host, program, script, folder, planning="ours"):
+def play(host, program, script, folder, planning="ours", *, act=None):  # noqa: PLR0913 - a run
     """
-    Play a script in a host, in a folder that is to hold its home, the project and the plugin.
+    Play a script in a host, in a folder that is to hold its home, the project and the plugin. `act`
+    does in the project what a person does; else a task is added.
     """
-    player = Player(host, script, planning, lambda text: _edit(folder, text))
+    act = act or _edit
+    player = Player(host, script, planning, lambda text: act(folder / "work", text))
     with answering(player) as address:
         place = Place(folder, address, planning)
         run = begin(host, program, place)
@@ -179,7 +181,7 @@ def play(host, program, script, folder, planning="ours"):
         def hold(turns):
             for number, turn in enumerate(turns):
                 if turn.act:
-                    _edit(folder, turn.act)
+                    act(folder / "work", turn.act)
                 prompt = host.compact if turn.prompt == COMPACT else turn.prompt
                 if prompt:
                     yield run(*host.arguments(place, prompt, again=number > 0))
@@ -210,23 +212,23 @@ def _end_daemons(home):
                 os.kill(int(path.parent.name), signal.SIGTERM)
 
 
-def _store(folder):
-    return SqliteStore(folder / "work" / ".todoplan" / "plans.db")
+def _store(work):
+    return SqliteStore(work / ".todoplan" / "plans.db")
 
 
-def _edit(folder, text):
+def _edit(work, text):
     """
     Add a task as a person does, in the plan that there is.
     """
-    (plan_id,) = _store(folder).plan_ids()
-    Planner(_store(folder), plan_id).apply(CreateTask(text), actor="ann").unwrap()
+    (plan_id,) = _store(work).plan_ids()
+    Planner(_store(work), plan_id).apply(CreateTask(text), actor="ann").unwrap()
 
 
 def _plans(folder):
     found = []
     if (folder / "work" / ".todoplan" / "plans.db").exists():
         with suppress(StoreError):
-            store = _store(folder)
+            store = _store(folder / "work")
             for plan_id in store.plan_ids():
                 plan = Planner(store, plan_id).plan
                 found.append(tuple(f"{_ICONS[task.status]} {task.subject}" for task in plan))

@@ -3,8 +3,13 @@ The plugin in the real Claude Code and Codex, against a scripted model: each scr
 right plan. `python -m tests.hosts --all` plays the scripts in the other coding agents too.
 """
 
+import json
+import os
 import re
+import signal
+import subprocess
 import sys
+from urllib.request import urlopen
 
 import pytest
 from hosts.agents import HOSTS, Place
@@ -13,6 +18,8 @@ from hosts.model import answering
 from hosts.playing import Player, begin, play
 from hosts.scripts import SCRIPTS, Script, Step, Turn
 from support.tokens import tokens
+
+from todoplan.stores.sqlite import SqliteStore
 
 pytestmark = pytest.mark.slow
 
@@ -66,6 +73,48 @@ def test_a_person_sees_the_plan_in_claude_code(tmp_path):
     shown = Turn("/todoplan:plan", (Step("Here is the garden."),))
     script = Script(((*plan, shown),), SCRIPTS["plan"].ends, reads=("[~] 1 Dig the beds",))
     assert not play(host, program, script, tmp_path).faults(script)
+
+
+def test_a_person_works_beside_a_session_of_claude_code(tmp_path):
+    """
+    The plan is watched, on a board and in a status line; edits from the command line come during a
+    turn and between two.
+    """
+    host, program = program_of("claude")
+    running, shown = [], []
+
+    def todoplan(work, *words, **more):
+        line = [sys.executable, "-m", "todoplan", *words]
+        env = {name: value for name, value in os.environ.items() if name != "TODOPLAN_STORE"}
+        pipe = subprocess.PIPE
+        return subprocess.Popen(line, cwd=work, env=env, text=True, stdout=pipe, **more)
+
+    def person(work, text):
+        (name,) = SqliteStore(work / ".todoplan/plans.db").plan_ids()
+        if not running:
+            running.append(todoplan(work, "watch", "--json", "--plan", name))
+            running.append(todoplan(work, "board", "--port", "0", stderr=subprocess.PIPE))
+            address = running[-1].stderr.readline().split()[-1]
+            shown.append(f"{address}api/plan?plan={name}")
+        add = todoplan(work, "add", text, "--plan", name, "--actor", "ann")
+        add.communicate(timeout=60)
+        line = todoplan(work, "next", "--line", stdin=subprocess.PIPE)
+        shown.append(line.communicate(json.dumps({"session_id": name}), timeout=60)[0])
+
+    try:
+        played = play(host, program, SCRIPTS["edit"], tmp_path, act=person)
+        with urlopen(shown[0], timeout=60) as stream:  # noqa: S310 - ours
+            board = next(line.decode() for line in stream if line.startswith(b"data:"))
+    finally:
+        for process in running:
+            process.send_signal(signal.SIGINT)
+        watched, *_ = [process.communicate(timeout=60)[0] for process in running]
+    assert not played.faults(SCRIPTS["edit"])
+    assert [line[:6] for line in shown[1:]] == ["#1 Dig", "#3 Wat"]
+    changes = [json.loads(line) for line in watched.splitlines()]
+    assert changes[-1]["counts"]["completed"] == 3
+    assert "ann" in {(each["entry"] or {}).get("actor") for each in changes}
+    assert all(text in board for text in ("Tell Ann", "Tell Bob", "Weed the paths"))
 
 
 _TERMINAL = """
