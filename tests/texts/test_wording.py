@@ -3,8 +3,11 @@
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from string import Template
+from zipfile import ZipFile
 
 import pytest
 from support.talk import TOOLSETS
@@ -119,3 +122,18 @@ def test_what_a_model_is_told_changes_only_on_purpose(name, toolset):
     if os.environ.get("TODOPLAN_UPDATE_SNAPSHOTS"):
         file.write_text(told(toolset), "utf-8")
     assert told(toolset) == file.read_text("utf-8")
+
+
+def test_the_texts_are_read_from_an_archive(tmp_path):
+    """A program may be shipped as a zip file, in which they are no files."""
+    archive = tmp_path / "program.zip"
+    with ZipFile(archive, "w") as made:
+        for path in [*PACKAGE.glob("*.py"), *(PACKAGE / "texts").glob("*.*")]:
+            made.write(path, path.relative_to(PACKAGE.parent))
+    code = f"import sys; sys.path.insert(0, {str(archive)!r}); from todoplan import texts"
+    code += "; print(texts.__file__); print(texts.names('reminders')); print(texts.names('none'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    home, found, none = done.stdout.splitlines()
+    assert home.startswith(str(archive))
+    assert "plan_lost" in found
+    assert none == "()"
