@@ -27,9 +27,9 @@ SERVER = "plan"
 
 _ABOUT = "Plans that are kept, checked and shared: tools for the model, reminders, a board."
 _OWNER = {"name": "todoplan"}
-# The hooks of a plugin in every host, and more for some: Claude Code, Copilot CLI and Qwen Code say
-# before a call which subagent makes it, each with its own name of our tools. Claude Code has one
-# event for all calls of a message.
+# The hooks of a plugin in every host, and more for some: Claude Code and Qwen Code say before a
+# call which subagent makes it, each with its own name of our tools. Claude Code has one event for
+# all calls of a message.
 _COMMON = ("SessionStart", "UserPromptSubmit", "Stop")
 _OF_CLAUDE = ("PreToolUse", "PostToolBatch")
 _OF_QWEN = ("PreToolUse",)
@@ -77,7 +77,9 @@ _AT_ONCE = {"alwaysLoad": True, "required": True, "startup_timeout_sec": 60}
 def _claude(plugin: Plugin) -> dict[str, Any]:
     about = {"name": NAME, "description": _ABOUT}
     entry = {**about, "source": "./"}
-    tools = f"mcp__plugin_{NAME}_{SERVER}__.*|{SERVER}-.*"
+    # Not Copilot CLI's name: it refuses the call if its hook is killed, and its hooks of the prompt
+    # name subagents too.
+    tools = f"mcp__plugin_{NAME}_{SERVER}__.*"
     return {
         ".claude-plugin/plugin.json": {
             **about,
