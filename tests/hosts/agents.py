@@ -356,7 +356,7 @@ class OpenCode(Host):
         place.write("home/.config/opencode/opencode.json", settings)
         if place.planning == "ours":
             shutil.copytree(place.plugin, place.work, dirs_exist_ok=True)
-        return []
+        return [["session", "list"]]  # makes the database, which two at once do not
 
     def environment(self, place):
         names = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")
