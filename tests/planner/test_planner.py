@@ -400,6 +400,23 @@ def test_undo_looks_again_when_the_journal_moved_on():
     assert subjects(planner.plan) == ["a"]
 
 
+@pytest.mark.parametrize("step", ["undo", "restore"])
+def test_a_step_back_from_another_revision_is_refused(step):
+    """
+    Who undoes or restores what they see does not undo what came since.
+    """
+    planner = Planner(MemoryStore(), "a")
+    planner.apply(CreateTask("a"))
+    before = planner.plan
+    planner.apply(CreateTask("b"))
+    given = [] if step == "undo" else [before]
+    decision = getattr(planner, step)(*given, seen=before.revision)
+    assert isinstance(decision, Rejected)
+    assert [problem.code for problem in decision.problems] == ["moved_on"]
+    assert isinstance(getattr(planner, step)(*given, seen=planner.plan.revision), Accepted)
+    assert subjects(planner.plan) == ["a"]
+
+
 def test_a_store_that_fails_is_heard():
     """
     What a store raises reaches the caller.
