@@ -18,6 +18,7 @@ if __name__ == "__main__":
 import attrs
 from support.docs import PAGES, page
 
+from todoplan.cli.plans import VIEWS_VERSION
 from todoplan.codec import VERSION, json_schema
 from todoplan.codec.documents import JOURNAL, PLAN
 from todoplan.core.plan.model import TASK_FIELDS
@@ -217,6 +218,7 @@ def documents():
         PLANS: (VERSION, "the file of a `FileStore`", "`FileStore`, `todoplan mcp --file`"),
         REPLAY: (1, "recordings, replayed", "`todoplan replay --json`"),
         STATS: (1, "recordings, counted", "`todoplan stats --json`"),
+        "todoplan/COMMAND": (VIEWS_VERSION, "what a command shows", "`todoplan COMMAND --json`"),
     }
     rows = ([code(form), *told] for form, told in known.items())
     return table(["format", "version", "what it is", "by"], rows)
