@@ -199,7 +199,7 @@ def test_copilot_cli_is_told_at_its_first_prompt(run, monkeypatch):
     """Its server is still starting then; other events and hosts find none at once."""
     found = []
     monkeypatch.setattr(hook, "_SECONDS_BETWEEN", 0)
-    monkeypatch.setattr(hook, "_found", lambda: found.pop(0))
+    monkeypatch.setattr(hook, "_socket_path", lambda: found.pop(0))
     with server(REMINDER):
         there = hook.socket_of(os.getppid())
         found[:] = [None, there]
@@ -249,7 +249,7 @@ def test_the_agent_may_be_behind_shells(run, monkeypatch):
     """Its process is an ancestor, or named by the environment, which may hold nonsense."""
     with server(REMINDER, process=1):
         monkeypatch.setenv("CLAUDE_PID", "nonsense")
-        assert hook._found() in {hook.socket_of(1), None}
+        assert hook._socket_path() in {hook.socket_of(1), None}
         monkeypatch.setenv("CLAUDE_PID", "1")
         assert json.loads(run(event("UserPromptSubmit"))) == REMINDER
 

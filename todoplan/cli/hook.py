@@ -57,8 +57,8 @@ def ours() -> str:
     """
     with suppress(FileExistsError):
         os.mkdir(FOLDER, 0o700)
-    found = os.lstat(FOLDER)
-    if found.st_uid != os.getuid() or found.st_mode & 0o077:
+    status = os.lstat(FOLDER)
+    if status.st_uid != os.getuid() or status.st_mode & 0o077:
         msg = f"{FOLDER} belongs to somebody else"
         raise PermissionError(msg)
     return FOLDER
@@ -103,8 +103,8 @@ def run(arguments: list[str]) -> None:
         if word:
             sys.stdout.write(_of_person(word))
         elif os.environ.get(OFF) != "off":
-            given = json.loads(sys.stdin.buffer.read(_LONGEST))
-            answer = _shaped(given, _asked(_canonical(given)))
+            raw_input = json.loads(sys.stdin.buffer.read(_LONGEST))
+            answer = _shaped(raw_input, _asked(_canonical(raw_input)))
             if answer:
                 sys.stdout.write(json.dumps(answer))
     except Exception as error:  # noqa: BLE001 - see the module
@@ -112,10 +112,10 @@ def run(arguments: list[str]) -> None:
 
 
 def _of_person(word: str) -> str:
-    found = _found()
-    if found is None:
+    path = _socket_path()
+    if path is None:
         return "No planning server is running in this session.\n"
-    switch = f"{found}.off"
+    switch = f"{path}.off"
     if word == "off":
         with open(switch, "w"):
             return "Reminders of the plan are off in this session; /plan on switches them on.\n"
@@ -123,21 +123,25 @@ def _of_person(word: str) -> str:
         with suppress(FileNotFoundError):
             os.unlink(switch)
         return "Reminders of the plan are on.\n"
-    shown = {"hook_event_name": "Show", "session_id": os.environ.get("CLAUDE_CODE_SESSION_ID")}
-    return f"{_asked(shown).get('text', '')}\n"
+    show = {"hook_event_name": "Show", "session_id": os.environ.get("CLAUDE_CODE_SESSION_ID")}
+    return f"{_asked(show).get('text', '')}\n"
 
 
-def _canonical(given: Mapping[str, Any]) -> dict[str, Any]:
+def _canonical(raw_input: Mapping[str, Any]) -> dict[str, Any]:
     """Return the input with Claude Code's names for its keys and its event."""
-    told = dict(given)
-    event = told.get("hook_event_name") or told.get("hookEventName") or ""
-    told["hook_event_name"] = _EVENTS.get(event, event)
-    told.setdefault("session_id", told.get("sessionId"))
-    told.setdefault("last_assistant_message", told.get("prompt_response"))
-    transcript = told.get("transcript_path") or told.get("transcriptPath")
-    if told["hook_event_name"] == "Stop" and told["last_assistant_message"] is None and transcript:
-        told["last_assistant_message"] = _last_message(transcript)
-    return told
+    hook_input = dict(raw_input)
+    event = hook_input.get("hook_event_name") or hook_input.get("hookEventName") or ""
+    hook_input["hook_event_name"] = _EVENTS.get(event, event)
+    hook_input.setdefault("session_id", hook_input.get("sessionId"))
+    hook_input.setdefault("last_assistant_message", hook_input.get("prompt_response"))
+    transcript = hook_input.get("transcript_path") or hook_input.get("transcriptPath")
+    if (
+        hook_input["hook_event_name"] == "Stop"
+        and hook_input["last_assistant_message"] is None
+        and transcript
+    ):
+        hook_input["last_assistant_message"] = _last_message(transcript)
+    return hook_input
 
 
 def _last_message(transcript: str) -> str | None:
@@ -163,7 +167,7 @@ def _last_message(transcript: str) -> str | None:
     return None
 
 
-def _shaped(given: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+def _shaped(raw_input: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     """
     Return the answer in the host's form, without keys that the host does not know.
 
@@ -172,8 +176,8 @@ def _shaped(given: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, An
     text = answer.get("hookSpecificOutput", {}).get("additionalContext")
     if not text:
         return {}
-    event = given.get("hook_event_name") or given.get("hookEventName")
-    is_claude = "CLAUDECODE" in os.environ and "turn_id" not in given
+    event = raw_input.get("hook_event_name") or raw_input.get("hookEventName")
+    is_claude = "CLAUDECODE" in os.environ and "turn_id" not in raw_input
     if _EVENTS.get(str(event), event) == "Stop" and not is_claude:
         return {"decision": "block", "reason": text}
     if _is_copilot():
@@ -185,29 +189,31 @@ def _is_copilot() -> bool:
     return "COPILOT_CLI" in os.environ or "COPILOT_PLUGIN_ROOT" in os.environ
 
 
-def _asked(told: Mapping[str, Any]) -> dict[str, Any]:
+def _asked(hook_input: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer of the agent's server, or {} if there is none or hooks are off."""
-    found = _found()
+    path = _socket_path()
     # Copilot CLI calls the hook of its first prompt while the server is starting. It waits for the
     # server before the first request anyway.
-    is_starting = found is None and told["hook_event_name"] == "UserPromptSubmit" and _is_copilot()
+    is_starting = (
+        path is None and hook_input["hook_event_name"] == "UserPromptSubmit" and _is_copilot()
+    )
     for _ in range(_LOOKS_AT_START if is_starting else 0):
-        if found := _found():
+        if path := _socket_path():
             break
         time.sleep(_SECONDS_BETWEEN)
-    if found is None or (os.path.exists(f"{found}.off") and told["hook_event_name"] != "Show"):
+    if path is None or (os.path.exists(f"{path}.off") and hook_input["hook_event_name"] != "Show"):
         return {}
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(_SECONDS)
-        connection.connect(found)
-        connection.sendall(json.dumps(told).encode() + b"\n")
+        connection.connect(path)
+        connection.sendall(json.dumps(hook_input).encode() + b"\n")
         with connection.makefile("rb") as lines:
             line = lines.readline(_LONGEST)
     answer = json.loads(line) if line else {}
     return answer if isinstance(answer, dict) else {}
 
 
-def _found() -> str | None:
+def _socket_path() -> str | None:
     """Return the path of the socket of the nearest ancestor process that has one, or `None`."""
     ours()
     return next(filter(os.path.exists, map(socket_of, _ancestors())), None)

@@ -51,14 +51,14 @@ class _Caller:
     agent_type: str | None = None
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> _Caller:
+    def of(cls, hook_input: Mapping[str, Any]) -> _Caller:
         """Return the caller that the input of a hook names."""
-        agent_id = told.get("agent_id") or ""
+        agent_id = hook_input.get("agent_id") or ""
         # An agent that was started by `--agent` has a type but no id, because it is not a subagent.
         return cls(
-            told["session_id"],
+            hook_input["session_id"],
             agent_id,
-            (told.get("agent_type") or "subagent") if agent_id else None,
+            (hook_input.get("agent_type") or "subagent") if agent_id else None,
         )
 
     @classmethod
@@ -105,8 +105,8 @@ class HostSessions(BasePlanning):
         """Return the planner of a session's plan: `apply`, `undo`, `subscribe`, `watch`."""
         name = self.plan_id or session_id
         if name not in self._planners:
-            given: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": self._verify}
-            self._planners[name] = AsyncPlanner(self.store, name, **given)
+            settings: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": self._verify}
+            self._planners[name] = AsyncPlanner(self.store, name, **settings)
         return self._planners[name]
 
     def subscribe(self, session_id: str, subscriber: Subscriber) -> Callable[[], None]:
@@ -117,9 +117,9 @@ class HostSessions(BasePlanning):
         """
         return self.planner(session_id).subscribe(subscriber)
 
-    def session(self, told: Mapping[str, Any]) -> AsyncSession:
+    def session(self, hook_input: Mapping[str, Any]) -> AsyncSession:
         """Return the session of the main agent that a hook names."""
-        self._latest = _Caller(told["session_id"])
+        self._latest = _Caller(hook_input["session_id"])
         return self._session(self._latest)[0]
 
     def _session(self, caller: _Caller) -> tuple[AsyncSession, Lane]:
@@ -148,12 +148,12 @@ class HostSessions(BasePlanning):
             return result_of(str(error), caller.session_id)
         return result_of(turn.replies[0], caller.session_id)
 
-    async def before_call(self, told: Any, call_id: str | None, _: object) -> Any:
+    async def before_call(self, hook_input: Any, call_id: str | None, _: object) -> Any:
         """
         PreToolUse: note who makes the next call; by its id too, if the host gives it to the call.
         """
-        self._latest = caller = _Caller.of(told)
-        if call_id := call_id or told.get("tool_use_id"):
+        self._latest = caller = _Caller.of(hook_input)
+        if call_id := call_id or hook_input.get("tool_use_id"):
             remember(self._callers, call_id, caller)
         session, _lane = self._session(caller)
         is_first = session.request is None and session.state.revision is None
@@ -164,42 +164,43 @@ class HostSessions(BasePlanning):
             await session.before_model(partial=True, is_new=True)
         return {}
 
-    async def before_prompt(self, told: Any, *_: object) -> Any:
+    async def before_prompt(self, hook_input: Any, *_: object) -> Any:
         """UserPromptSubmit: a new run begins. Show the plan if the conversation has not seen it."""
-        if told.get("agent_id"):  # Copilot CLI calls this hook and that of the stop for subagents
-            self._latest = _Caller.of(told)
+        # Copilot CLI calls this hook and that of the stop for subagents too.
+        if hook_input.get("agent_id"):
+            self._latest = _Caller.of(hook_input)
             return {}
-        self._aside = str(told.get("prompt", "")).startswith(_COMMANDS)
+        self._aside = str(hook_input.get("prompt", "")).startswith(_COMMANDS)
         # A finished background task comes as a prompt too, but belongs to the run that started it.
         # In Gemini CLI and Copilot CLI, the reason for sending the model back comes as a prompt
         # too.
-        is_new = not str(told.get("prompt", "")).startswith((_NOTIFICATION, _REMINDER))
-        request = await self.session(told).before_model(partial=True, is_new=is_new)
-        return _context(told, request.text)
+        is_new = not str(hook_input.get("prompt", "")).startswith((_NOTIFICATION, _REMINDER))
+        request = await self.session(hook_input).before_model(partial=True, is_new=is_new)
+        return _context(hook_input, request.text)
 
-    async def after_calls(self, told: Any, *_: object) -> Any:
+    async def after_calls(self, hook_input: Any, *_: object) -> Any:
         """PostToolBatch: the calls of a message were answered. Tell what others have changed."""
-        if told.get("agent_id"):  # subagents get no reminders: their conversations are short
+        if hook_input.get("agent_id"):  # subagents get no reminders: their conversations are short
             return {}
-        session = self.session(told)
+        session = self.session(hook_input)
         await _responded(session)
-        return _context(told, (await session.before_model(partial=True)).text)
+        return _context(hook_input, (await session.before_model(partial=True)).text)
 
-    async def after_start(self, told: Any, *_: object) -> Any:
+    async def after_start(self, hook_input: Any, *_: object) -> Any:
         """SessionStart: show the plan again if the conversation was compacted."""
-        if told.get("source") != "compact":
+        if hook_input.get("source") != "compact":
             return {}
-        return _context(told, (await self.session(told).before_model()).text)
+        return _context(hook_input, (await self.session(hook_input).before_model()).text)
 
-    async def before_stop(self, told: Any, *_: object) -> Any:
+    async def before_stop(self, hook_input: Any, *_: object) -> Any:
         """Stop: send the model back while tasks are open, unless something else will wake it."""
-        session = self.session(told)
-        if self._aside or told.get("agent_id"):
+        session = self.session(hook_input)
+        if self._aside or hook_input.get("agent_id"):
             return {}
         if session.request is None:
             await session.before_model(silent=True)
-        message = Message("assistant", told.get("last_assistant_message") or "")
-        is_waiting = told.get("background_tasks") or told.get("session_crons")
+        message = Message("assistant", hook_input.get("last_assistant_message") or "")
+        is_waiting = hook_input.get("background_tasks") or hook_input.get("session_crons")
         advice = await session.after_model(message, silent=bool(is_waiting))
         if advice.verdict != "again":
             await session.answer([])  # the request is over
@@ -207,11 +208,11 @@ class HostSessions(BasePlanning):
         await session.before_model(silent=True)  # the next request has the reason at its end
         # Not `{"decision": "block"}`: the model would read its reason twice, the second time as an
         # error of the hook.
-        return _context(told, advice.text)
+        return _context(hook_input, advice.text)
 
-    async def answer(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def answer(self, hook_input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Answer a hook by the name of its event; {} for an unknown event."""
-        found: dict[str, Callable[[Any, str | None, object], Any]] = {
+        handlers: dict[str, Callable[[Any, str | None, object], Any]] = {
             "PreToolUse": self.before_call,
             "UserPromptSubmit": self.before_prompt,
             "PostToolBatch": self.after_calls,
@@ -219,22 +220,22 @@ class HostSessions(BasePlanning):
             "Stop": self.before_stop,
             "Show": self.show,
         }
-        if parent := told.get("parent_agent_id"):
+        if parent := hook_input.get("parent_agent_id"):
             # In Copilot CLI a subagent has a session of its own, and names who has started it.
             session_id: str = self._roots.get(parent) or parent
-            remember(self._roots, told["agent_id"], session_id)
-            told = {**told, "session_id": session_id}
-        handler = found.get(told["hook_event_name"])
-        answer: Mapping[str, Any] = await handler(told, None, None) if handler else {}
+            remember(self._roots, hook_input["agent_id"], session_id)
+            hook_input = {**hook_input, "session_id": session_id}
+        handler = handlers.get(hook_input["hook_event_name"])
+        answer: Mapping[str, Any] = await handler(hook_input, None, None) if handler else {}
         return answer
 
-    async def show(self, told: Mapping[str, Any], *_: object) -> Any:
+    async def show(self, hook_input: Mapping[str, Any], *_: object) -> Any:
         """
         Return the plan of a session, or of the latest session if none is named, as text for a
         person.
         """
         latest = self._latest.session_id if self._latest else SERVER
-        plan = await self.planner(told.get("session_id") or latest).plan()
+        plan = await self.planner(hook_input.get("session_id") or latest).plan()
         return {"text": to_text(plan)}
 
 
@@ -279,8 +280,8 @@ async def _responded(session: AsyncSession) -> None:
         await session.after_model(Message("assistant", calls=("tool",)))
 
 
-def _context(told: Mapping[str, Any], text: str) -> Any:
+def _context(hook_input: Mapping[str, Any], text: str) -> Any:
     if not text:
         return {}
-    event = told["hook_event_name"]
+    event = hook_input["hook_event_name"]
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
