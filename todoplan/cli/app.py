@@ -39,6 +39,7 @@ COMMANDS = {
         "answer": "cli.plans.answer",
         "edit": "cli.plans.change",
         "link": "cli.plans.link",
+        "move": "cli.plans.move",
         "remove": "cli.plans.remove",
         "rm": "cli.plans.remove",
         "undo": "cli.plans.undo",

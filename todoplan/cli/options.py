@@ -175,7 +175,7 @@ OPTIONS: dict[str, Any] = {
     "store": _option(
         "--store",
         "STORE",
-        "Where the plans are kept: a .json or .db file, or an address such as postgresql://...; "
+        "Where the plans are stored: a .json or .db file, or an address such as postgresql://...; "
         f"else {STORE}, else the project's .todoplan/plans.db.",
     ),
     "plan_id": _option(
@@ -200,7 +200,15 @@ OPTIONS: dict[str, Any] = {
     "task": _argument("ID", "The task, by its id; several as 2,3 or 2-4.", **_ID),
     "tasks": _argument("ID", f"{_IDS}.", **_ID),
     "start.tasks": _argument("ID", f"{_IDS}; without one, the next that is ready.", **_ID),
-    "after": _option("--after", "ID", "A task that has to be completed first; repeatable.", **_ID),
+    "after": _option("--after", "ID", "A task that must be completed first; repeatable.", **_ID),
+    "move.task": _argument("ID", "The task, by its id.", **_ID),
+    "before": _option("--before", "ID", "The task directly after it in the new order.", **_ID),
+    "move.after": _option(
+        "--after",
+        "ID",
+        "The task directly before it in the new order; this adds no dependency.",
+        **_ID,
+    ),
     "subject": _argument("TEXT", "What is to be done."),
     "change.subject": _option("--subject", "TEXT", "What is to be done."),
     "description": _option("--description", "TEXT", "More about it."),
@@ -210,7 +218,7 @@ OPTIONS: dict[str, Any] = {
     "owner": _option("--owner", "TEXT", 'Who should do it; "" for nobody.'),
     "check": _option("--check", "TEXT", 'What shows that it is done; "" for nothing.'),
     "priority": _option("--priority", "PRIORITY", f"{', '.join(Priority)}.", **_one_of(Priority)),
-    "parent": _option("--parent", "ID", 'The task that it is a part of; "" for none.', **_ID),
+    "parent": _option("--parent", "ID", 'The task that it is a subtask of; "" for none.', **_ID),
     "status": _option("--status", "STATUS", f"{', '.join(Status)}.", **_one_of(Status)),
     "estimate": _option(
         "--estimate",
@@ -224,34 +232,34 @@ OPTIONS: dict[str, Any] = {
         'The day it is due: 2026-12-24, today, tomorrow, 3d or 2w from today; "" for none.',
         parser=_due,
     ),
-    "reason": _argument("REASON", "For whom or what, in a few words."),
-    "question": _option("--question", "TEXT", "What somebody is asked, for `todoplan answer`."),
+    "reason": _argument("REASON", "Whom or what it waits for, in a few words."),
+    "question": _option("--question", "TEXT", "A question, which `todoplan answer` answers."),
     "text": _argument("TEXT", "The answer; the task keeps it."),
-    "over": _flag("--over", "It waits no longer."),
+    "over": _flag("--over", "End the wait."),
     "until": _option(
         "--until",
         "TIME",
-        "From when on it can be started: 2026-12-24T18:00, local unless it has a zone; or 2h, 1.5d "
-        "from now.",
+        "The time when it can be started: 2026-12-24T18:00, local time unless it has a zone; or "
+        "2h, 1.5d from now.",
         parser=_time,
     ),
-    "remove": _flag("--remove", "It need not wait for them any longer."),
+    "remove": _flag("--remove", "Remove these dependencies instead of adding them."),
     # Views.
-    "only_ready": _flag("--ready", "Only what could be started now."),
+    "only_ready": _flag("--ready", "Show only tasks that can be started now."),
     "in_status_line": _flag(
         "--line",
         "For a status line: the plan of the session that the JSON on stdin names, or nothing.",
     ),
     "explain": _flag("--explain", "Say of each other open task why it is not ready."),
-    "last": _option("--last", "N", "So many of the last changes; 0 for all.", min=0),
+    "last": _option("--last", "N", "Show the last N changes; 0 for all.", min=0),
     "since": _argument(
         "SINCE",
-        "A revision, as `todoplan log` shows them; without one, the last change is shown.",
+        "The earlier revision, a number from `todoplan log`; without it, the last change is shown.",
         min=0,
     ),
-    "diff.until": _argument("UNTIL", "Another; without one, the plan as it is.", min=0),
-    "timeout": _option("--timeout", "SECONDS", "End when nothing has come for so long.", min=0),
-    "watch.as_json": _flag("--json", "Print a JSON document a line, one for each change."),
+    "diff.until": _argument("UNTIL", "The later revision; without it, the present plan.", min=0),
+    "timeout": _option("--timeout", "SECONDS", "End after this time without a change.", min=0),
+    "watch.as_json": _flag("--json", "Print one line of JSON for each change."),
     # Plans in files.
     "document": _argument("PLAN.json", "A plan document, or a file of plans, JSON or SQLite."),
     "show.form": _option(
@@ -405,7 +413,7 @@ OPTIONS: dict[str, Any] = {
     "sort": _option(
         "--sort",
         "KEY",
-        f"Sort the recordings by {', '.join(SORT_KEYS)}; else they stand as they are found.",
+        f"Sort the recordings by {', '.join(SORT_KEYS)}; else they are in the order of the files.",
         show_default=False,
         **_one_of(("", *SORT_KEYS)),
     ),

@@ -28,6 +28,7 @@ from todoplan.core.commands import (
     Command,
     CreateTask,
     DeleteTask,
+    MoveTask,
     ReleaseClaim,
     StartNext,
     UpdateTask,
@@ -526,6 +527,26 @@ def link(task: str, screen: Screen, *, after: list[str], remove: bool = False, e
     """
     name = "remove_blocked_by" if remove else "add_blocked_by"
     return _update([task], edit, screen, **{name: ids_of_arguments(after)})
+
+
+def move(
+    task: str,
+    screen: Screen,
+    *,
+    before: str | None = None,
+    after: str | None = None,
+    edit: Edit,
+) -> int:
+    """
+    Put a task before or after another one in the order of the plan.
+
+    Its subtasks go with it, and it gets the parent of the other task.
+    """
+    if bool(before) is bool(after):
+        msg = "say where to put the task: --before ID or --after ID, one of them"
+        raise PlanError(msg)
+    neighbours = {"before": before and id_of(before), "after": after and id_of(after)}
+    return _apply(MoveTask(id_of(task), **neighbours), edit, screen)
 
 
 def remove(tasks: list[str], screen: Screen, *, edit: Edit) -> int:

@@ -125,6 +125,28 @@ def test_a_task_is_linked_and_let_go(garden, invoke):
     assert plan_in(garden)["1"].blocked_by == ("2",)
 
 
+def test_a_task_is_moved_in_the_order_of_the_plan(garden, invoke):
+    """It goes before or after another one; what depends on what stays as it is."""
+    assert invoke("add", "Eat").exit_code == 0
+    edges = [(task.id, task.blocked_by) for task in plan_in(garden)]
+    moved = invoke("move", "#3", "--before", "#1")
+    assert (moved.exit_code, moved.stdout) == (0, "reordered\n0/3 completed; ready: #1, #3\n")
+    assert [task.subject for task in plan_in(garden)] == ["Eat", "Sow", "Reap"]
+    assert invoke("move", "3", "--after", "2").exit_code == 0
+    assert [task.subject for task in plan_in(garden)] == ["Sow", "Reap", "Eat"]
+    assert [(task.id, task.blocked_by) for task in plan_in(garden)] == edges
+    assert invoke("move", "3", "--after", "3").stdout.startswith("no change\n")
+
+
+def test_a_moved_task_gets_the_parent_of_its_new_neighbour(garden, invoke):
+    """So it is moved into and out of a group of subtasks."""
+    assert invoke("add", "Water", "--parent", "1").exit_code == 0
+    assert invoke("add", "Eat").exit_code == 0
+    assert invoke("move", "4", "--before", "3").exit_code == 0
+    parents = [(task.id, task.parent) for task in plan_in(garden)]
+    assert parents == [("1", None), ("4", "1"), ("3", "1"), ("2", None)]
+
+
 def test_a_task_is_removed_and_the_removal_taken_back(garden, invoke):
     """Undo takes the last change back that still stands."""
     assert invoke("remove", "2").stdout == "removed #2\n0/1 completed; ready: #1\n"
@@ -281,6 +303,8 @@ def test_a_question_that_stays_open_is_said(garden, invoke):
         (("add", "Dig", "--after", "9"), "refused: --after: There is no task 9;"),
         (("link", "1", "--after", "1"), "refused: --after: Task 1 cannot wait for itself;"),
         (("edit", "1", "--parent", "9"), "refused: --parent: There is no task 9;"),
+        (("move", "1", "--before", "9"), "refused: --before: There is no task 9;"),
+        (("move", "1", "--after", "9"), "refused: --after: There is no task 9;"),
     ],
 )
 def test_a_refusal_names_what_was_typed(garden, invoke, arguments, said):
@@ -404,6 +428,8 @@ def test_nothing_to_take_back_is_a_refusal(path, invoke):
         (("answer", "1"), "Missing argument"),
         (("answer", "#1", " "), "end the wait: todoplan wait 1 --over"),
         (("link", "1"), "Missing option '--after'"),
+        (("move", "1"), "say where to put the task: --before ID or --after ID, one of them"),
+        (("move", "1", "--before", "2", "--after", "3"), "--before ID or --after ID, one of"),
         (("done",), "Missing argument"),
     ],
 )
