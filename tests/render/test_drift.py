@@ -45,7 +45,7 @@ def test_a_drift_as_text():
     """
     found = drifted(AGREED, NOW, Approval(6, "ann"), {"5": "model", "2": "bob"})
     assert drift_to_text(found).split("\n") == [
-        'since revision 6, approved by "ann": 1 came, 1 went, 3 changed',
+        'since revision 6, approved by "ann": 1 added, 1 removed, 3 changed',
         '+ 5 Dance ("model")',
         "- 4 Tell",
         '~ 1 Draft it: subject (was "Draft"), description (was "Short."), estimate (was none)',

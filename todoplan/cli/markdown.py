@@ -1,4 +1,4 @@
-"""The commands on plans in Markdown files: `import` and `sync`."""
+"""The commands that read plans from files: `import` and `sync`."""
 
 import time
 from contextlib import suppress
@@ -7,11 +7,11 @@ from pathlib import Path
 import attrs
 
 from todoplan.cli.plans import Edit, problem_data
-from todoplan.codec import from_backlog, from_markdown
+from todoplan.codec import from_backlog, from_markdown, load_plan
 from todoplan.core.decide import Rejected
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import explain
-from todoplan.errors import REFUSED, PlanError, ReadError
+from todoplan.errors import REFUSED, CodecError, PlanError, ReadError
 from todoplan.planner.markdown import Synced, sync_file, text_of
 from todoplan.render.outline import event_phrases, summary
 from todoplan.render.terminal import Screen, line
@@ -21,7 +21,11 @@ _MOST_FILES = 10_000
 
 
 def import_plan(source: Path, screen: Screen, *, form: str | None = None, edit: Edit) -> None:
-    """Begin a plan with the tasks of a Markdown file or a Backlog.md folder."""
+    """
+    Begin a plan with the tasks of a file or a Backlog.md folder.
+
+    A file is Markdown, or a JSON document as `todoplan show --format json` prints it.
+    """
     plan = _read(source, form)
     planner, plan_id = edit.place.planner(screen.complain)
     if planner.plan.revision or not planner.begin(plan):
@@ -43,6 +47,12 @@ def _read(source: Path, form: str | None) -> Plan:
         if text is None:
             msg = f"there is no file {source}"
             raise ReadError(msg, file=str(source))
+        if text.lstrip()[:1] == "{":
+            try:
+                return load_plan(text)
+            except CodecError as error:
+                msg = f"{source}: {error}"
+                raise ReadError(msg, file=str(source)) from error
         return from_markdown(text, form)  # type: ignore[arg-type]  # checked: it is one of FORMS
     names = sorted(source.glob("*.md"))[:_MOST_FILES]
     plan = from_backlog({name.name: text_of(name) or "" for name in names})

@@ -38,7 +38,7 @@ AUDITS = ("audit", *PRESETS)
 SORT_KEYS = ("name", "calls", "findings", "open", "chars", "date")
 """The names of `todoplan.transcripts.commands.SORTS`."""
 
-SHOWN_FORMS = ("text", "markdown", "mermaid", "dot", "html")
+SHOWN_FORMS = ("text", "markdown", "mermaid", "dot", "html", "json")
 """"text", and the names of `todoplan.cli.views.PRINTERS`."""
 
 # -------- option values --------
@@ -274,7 +274,7 @@ OPTIONS: dict[str, Any] = {
         "--svg", "OUT", "Write a picture of the plan to this file, - for stdout: for a README."
     ),
     "source": _argument(
-        "FILE|FOLDER", "A Markdown file with tasks, or the folder of Backlog.md's."
+        "FILE|FOLDER", "A file with tasks, Markdown or JSON, or the folder of Backlog.md's."
     ),
     "file": _argument("FILE", "A Markdown file with tasks."),
     "form": _option(

@@ -28,7 +28,7 @@ from todoplan.cli.plans import (
     problem_data,
     write_document,
 )
-from todoplan.codec import entry_to_data, load_plan
+from todoplan.codec import dump_plan, entry_to_data, load_plan
 from todoplan.codec.documents import write_task
 from todoplan.codec.engine import LIMIT, parse, to_unicode, write_fields
 from todoplan.core.events.apply import Entry, replay
@@ -94,8 +94,17 @@ def copy(source: str, target: str, screen: Screen, *, plans: list[str] | None = 
 # `todoplan show`: print a plan document, or a plan in a store, for people.
 
 
-PRINTERS = {"markdown": to_markdown, "mermaid": to_mermaid, "dot": to_dot, "html": to_html}
-"""The output formats other than text; `html` is a fragment of a page."""
+PRINTERS = {
+    "markdown": to_markdown,
+    "mermaid": to_mermaid,
+    "dot": to_dot,
+    "html": to_html,
+    "json": dump_plan,
+}
+"""
+The output formats other than text. `html` is a fragment of a page; `json` is a plan document, which
+`todoplan import` reads.
+"""
 
 _SQLITE = b"SQLite format 3\0"
 

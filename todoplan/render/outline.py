@@ -470,7 +470,7 @@ def drift_to_text(drift: Drift) -> str:
     if not drift:
         return f"no drift since {approved}"
     came, went, changed = map(len, (drift.came, drift.went, drift.changed))
-    rows = [f"since {approved}: {came} came, {went} went, {changed} changed"]
+    rows = [f"since {approved}: {came} added, {went} removed, {changed} changed"]
     for mark, found in (("+", drift.came), ("-", drift.went), ("~", drift.changed)):
         for each in found:
             told = ", ".join(_word(each, name) for name in drift.fields(each))

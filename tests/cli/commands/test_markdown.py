@@ -34,6 +34,21 @@ def test_a_file_begins_a_plan(file, invoke):
     assert json.loads(other.stdout)["tasks"] == 2
 
 
+def test_a_shown_plan_begins_another_one(file, invoke, tmp_path):
+    """All fields come along, because it is a plan document; a damaged one is an error."""
+    for words in (["Dig", "--due", "2027-01-02"], ["Sow", "--after", "1", "--owner", "bob"]):
+        assert invoke("add", *words).exit_code == 0
+    document = tmp_path / "plan.json"
+    document.write_text(invoke("show", "--format", "json").stdout)
+    assert invoke("import", str(document), "--plan", "b").stdout.startswith("2 tasks read")
+    stored = FileStore(tmp_path / "plans.json")
+    assert tuple(stored.load("b")) == tuple(stored.load("plan"))
+    document.write_text('{"format": ')
+    damaged = invoke("import", str(document), "--plan", "c")
+    assert (damaged.exit_code, stored.plan_ids()) == (UNREADABLE, ("plan", "b"))
+    assert f"todoplan: {document}: " in damaged.stderr
+
+
 def test_a_folder_of_backlog_begins_a_plan(file, invoke, tmp_path):
     """Each of its files is a task; a folder without any is an error, and so is no file."""
     folder = tmp_path / "tasks"

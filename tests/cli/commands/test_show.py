@@ -42,7 +42,13 @@ def test_text_is_the_default(invoke, saved):
 
 @pytest.mark.parametrize(
     ("form", "printer"),
-    [("markdown", to_markdown), ("mermaid", to_mermaid), ("dot", to_dot), ("html", to_html)],
+    [
+        ("markdown", to_markdown),
+        ("mermaid", to_mermaid),
+        ("dot", to_dot),
+        ("html", to_html),
+        ("json", dump_plan),
+    ],
 )
 def test_other_forms_are_the_renderers_own(invoke, saved, form, printer):
     """Nothing is added or wrapped."""

@@ -194,7 +194,7 @@ def test_a_drift_says_what_came_went_and_changed_since_the_approval(stored, invo
     planner.apply(CreateTask("Dig"), actor="bob")
     planner.apply(UpdateTask("2", subject="Harvest", status="in_progress"))
     assert invoke("drift").stdout.splitlines() == [
-        'since revision 9, approved by "ann": 1 came, 0 went, 1 changed',
+        'since revision 9, approved by "ann": 1 added, 0 removed, 1 changed',
         '+ 4 Dig ("bob")',
         '~ 2 Harvest: subject (was "Reap")',
     ]
