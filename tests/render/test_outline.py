@@ -9,7 +9,7 @@ from support.hostile import plan_with, plans, texts
 from todoplan.core.decide import plan_of
 from todoplan.core.events.apply import apply
 from todoplan.core.events.types import PlanRestored
-from todoplan.core.plan.model import TASK_FIELDS, Approval, Evidence, Status, Task, Waiting
+from todoplan.core.plan.model import TASK_FIELDS, Approval, Evidence, Priority, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan, ancestors
 from todoplan.core.plan.questions import blocked
 from todoplan.render.outline import (
@@ -303,3 +303,14 @@ def row_of(task):
     Return the line of a task in a plan of it and of those that it names.
     """
     return next(row for row in lines(around(task)) if row.id == task.id)
+
+
+def test_a_high_or_low_priority_is_shown_and_a_medium_one_is_not():
+    """
+    Medium is the usual priority: a line says nothing of it.
+    """
+    plan = plan_of(Task(f"{place}", "Plant", priority=each) for place, each in PRIORITIES)
+    assert [row.facts for row in lines(plan)] == [("high priority",), (), ("low priority",), ()]
+
+
+PRIORITIES = tuple(enumerate((Priority.HIGH, Priority.MEDIUM, Priority.LOW, None), start=1))

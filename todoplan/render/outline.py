@@ -2,7 +2,8 @@
 The outline that every format prints: one line for each task, with its mark and notes.
 
 A line is for a person who looks at the whole plan. It shows the status, the title, the owner, the
-level, what the task waits for, and whether its completion is verified. Fields that no line shows
+level, a priority other than medium, what the task waits for, and whether its completion is
+verified. Fields that no line shows
 are listed in `LEFT_OUT`, so that a new field cannot be forgotten. `details` has the notes that
 quote texts of users and models.
 """
@@ -34,7 +35,7 @@ from todoplan.core.events.types import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.model import TASK_FIELDS, Evidence, FieldKind, Status, Task
+from todoplan.core.plan.model import TASK_FIELDS, Evidence, FieldKind, Priority, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import stuck
 from todoplan.core.problems import ids_text
@@ -134,11 +135,11 @@ _MARKS = {
     Status.FAILED: "[!]",
 }
 _VERIFIED = "[v]"
+_PRIORITIES = {Priority.HIGH: "high priority", Priority.LOW: "low priority"}  # medium is the usual
 LEFT_OUT = frozenset(
     {
         "description",
         "active_form",
-        "priority",
         "blocks",  # the other side of `blocked_by`
         "estimate",
         "metadata",
@@ -162,12 +163,12 @@ class Line:
     """
     One task, ready to print: its texts are cleaned and on one line, but not yet escaped.
 
-    `level` is 0 for a top-level task. `due` says by when an open task should be closed, or that it
-    is overdue. `blocked_by` has the ids of all blockers; `waits_for` those of the unresolved
-    blockers, for an open task only. `behind` is the id of the failed task because of which this one
-    can never start. `details` are notes that quote texts of users and models: the wait, claim,
-    answer, check and evidence. `verified` is `False` if a completed task lacks passed evidence, and
-    `None` if it needs none.
+    `level` is 0 for a top-level task. `priority` is "high priority", "low priority" or `None`. `due`
+    says by when an open task should be closed, or that it is overdue. `blocked_by` has the ids of
+    all blockers; `waits_for` those of the unresolved blockers, for an open task only. `behind` is
+    the id of the failed task because of which this one can never start. `details` are notes that
+    quote texts of users and models: the wait, claim, answer, check and evidence. `verified` is
+    `False` if a completed task lacks passed evidence, and `None` if it needs none.
     """
 
     id: str
@@ -176,6 +177,7 @@ class Line:
     status: Status
     level: int
     owner: str | None
+    priority: str | None
     due: str | None
     waits_for: tuple[str, ...]
     blocked_by: tuple[str, ...]
@@ -201,10 +203,10 @@ class Line:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """Notes from the plan itself: the owner, the due date, and why the task is not ready."""
+        """Notes from the plan itself: owner, priority, due date, and why the task is not ready."""
         waits = f"waits for {', '.join(self.waits_for)}" if self.waits_for else ""
         never = f"can never start: {self.behind} failed" if self.behind else ""
-        return tuple(note for note in (self.owner, self.due, waits, never) if note)
+        return tuple(note for note in (self.owner, self.priority, self.due, waits, never) if note)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -241,6 +243,7 @@ def lines(plan: Plan, today: date | None = None) -> tuple[Line, ...]:
                 status=task.status,
                 level=levels[task.id],
                 owner=one_line(task.owner or "") or None,
+                priority=task.priority and _PRIORITIES.get(task.priority),
                 due=due_text(task, today),
                 waits_for=tuple(one_line(blocker.id) for blocker in unresolved),
                 blocked_by=tuple(one_line(blocker.id) for blocker in blockers),
