@@ -38,7 +38,7 @@ def test_what_langchain_takes_for_success_is_told_or_refused():
     assert write([], planned("a")).is_error
     done = write([{"content": "a", "status": "completed"}])
     assert (
-        "A completed task is final"
+        "A completed task should stay as it is"
         in write([{"content": "a", "status": "pending"}], done.plan).text
     )
     twice = toolbox("todos", "strict").call(Plan(), "write_todos", {"todos": [both[0], both[0]]})

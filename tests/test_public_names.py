@@ -30,7 +30,9 @@ PUBLIC = {
         "open_tasks progress ready stuck topological_order unblocked_by unresolved_blockers "
         "within_reach"
     ),
-    "todoplan.errors": "CodecError MissingExtraError PlanError ReadError StoreError TodoplanError",
+    "todoplan.errors": (
+        "CodecError MissingExtraError PlanError ReadError StoreError TodoplanError UnfinishedError"
+    ),
     "todoplan.dialogue": (
         "Advice Call Clock Guidance InputLimits LEAN Memory Message PlanClosed Reply Settings "
         "TASKS TODOS ToolResult ToolSet Toolbox Turn WRITE_TODOS answered_after answered_beside "

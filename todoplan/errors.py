@@ -11,6 +11,7 @@ __all__ = [
     "ReadError",
     "StoreError",
     "TodoplanError",
+    "UnfinishedError",
 ]
 __dir__ = listing(__all__)
 
@@ -29,6 +30,13 @@ class PlanError(TodoplanError):
 
     Examples are an unknown rule, and a list of tasks that is not a valid plan. `Rejected.unwrap`
     raises this error too; `data["problems"]` then holds the problems.
+    """
+
+
+class UnfinishedError(PlanError):
+    """
+    A model went on to give final answers while tasks were open, and `Settings(on_ignored="raise")`
+    says that the run ends with an error. `data["task_ids"]` has the ids of the open tasks.
     """
 
 

@@ -140,14 +140,18 @@ def test_old_words_of_a_task_that_somebody_reworded_still_mean_it(places):
 
 
 def test_a_deletion_stands_while_lists_repeat_the_task(places):
-    """Once a list has left it out, the same words make a new one."""
+    """Each reply says so. Once a list has left it out, the same words make a new one."""
     session = places.open()
     write(session, "Dig", "Lay")
     session.edit(DeleteTask("2"), actor="ann")
-    for _ in range(3):
-        write(session, "Dig", "Lay")
+    ignored = (
+        "not added, since somebody else deleted it: #2 Lay (to add it, list it in other words)"
+    )
+    for beginning in ("since you last looked: #2 Lay deleted by ann\n", ignored, ignored):
+        assert write(session, "Dig", "Lay").startswith(beginning)
         session = places.open(saved(session))
         assert subjects(session) == ["Dig"]
+    assert write(session, "Dig", ("Lay", "completed")) == "no change, 0/1 completed"
     write(session, "Dig")
     write(session, "Dig", "Lay")
     assert subjects(session) == ["Dig", "Lay"]
@@ -286,6 +290,54 @@ def test_an_answer_over_open_tasks_is_sent_back_and_may_raise(places):
         session.after_model(answered())
     session.before_model(is_new=True)
     assert session.after_model(answered(), silent=True).verdict == "accept"
+
+
+def test_an_answer_that_is_sent_back_says_which_tasks_others_added(tmp_path):
+    """A subagent must not cancel its lead's tasks because a reminder asks it to finish them."""
+    store = SqliteStore(tmp_path / "plans")
+    lead = opened({}, toolbox=BOX, store=store, plan_id="p", actor="lead")
+    write(lead, ("Report", "in_progress"))
+    sub = opened({}, toolbox=BOX, store=store, plan_id="p", actor="sub")
+    write(sub, ("Search", "in_progress"))
+    text = sent_back(sub)
+    assert "[in_progress] Search\n[in_progress] Report [added by somebody else]\nFinish" in text
+    assert "Leave a task as it is if another agent works on it." in text
+    text = sent_back(lead)
+    assert "[in_progress] Search [added by somebody else]\n[in_progress] Report\nFinish" in text
+    write(lead, ("Report", "in_progress"), ("Search", "completed"))
+    text = sent_back(lead)
+    assert "[in_progress] Report\nFinish" in text
+    assert "another agent" not in text
+
+
+def sent_back(session):
+    """
+    Return the text with which a final answer is sent back.
+    """
+    session.before_model(is_new=True)
+    advice = session.after_model(answered())
+    assert advice.verdict == "again"
+    return advice.text
+
+
+def test_a_list_is_warned_of_its_own_tasks_in_progress_alone(tmp_path):
+    """The lead's task in progress is not the subagent's to set back, and refuses none of its."""
+    lax, strict = (
+        Toolbox(TODOS, Policy().but(single_in_progress=how)) for how in ("warn", "error")
+    )
+    store = SqliteStore(tmp_path / "plans")
+    lead, sub, other = (
+        opened({}, toolbox=box, store=store, plan_id="p", actor=name)
+        for name, box in (("lead", lax), ("sub", lax), ("other", strict))
+    )
+    write(lead, ("Report", "in_progress"))
+    assert "in progress" not in write(sub, ("Search", "in_progress"))
+    assert "in progress" not in write(other, ("Mow", "in_progress"))
+    both = [("Search", "in_progress"), ("Read", "in_progress")]
+    assert "Note: 2 tasks are in progress (#2, #4)" in write(sub, *both)
+    reply = other.answer([lines(("Mow", "in_progress"), ("Rake", "in_progress"))]).replies[0]
+    assert "2 tasks are in progress (#3, #5)" in reply.text
+    assert reply.is_error
 
 
 def test_a_request_may_have_guidance_of_its_own_and_be_partial(places):

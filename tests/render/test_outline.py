@@ -9,7 +9,15 @@ from support.hostile import plan_with, plans, texts
 from todoplan.core.decide import plan_of
 from todoplan.core.events.apply import apply
 from todoplan.core.events.types import PlanRestored
-from todoplan.core.plan.model import TASK_FIELDS, Approval, Evidence, Priority, Status, Task, Waiting
+from todoplan.core.plan.model import (
+    TASK_FIELDS,
+    Approval,
+    Evidence,
+    Priority,
+    Status,
+    Task,
+    Waiting,
+)
 from todoplan.core.plan.plan import Plan, ancestors
 from todoplan.core.plan.questions import blocked
 from todoplan.render.outline import (

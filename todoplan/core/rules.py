@@ -967,12 +967,21 @@ def _single_in_progress(change: Change) -> Iterable[Problem]:
     now = change.after.counts.in_progress
     if now <= 1 or now <= change.before.counts.in_progress:
         return ()
-    # Claimed tasks are not counted: in a team, each worker may have a task in progress.
-    free = [task for task in change.after.active() if task.claim is None]
-    now = len(free)
-    if now <= 1 or now <= sum(task.claim is None for task in change.before.active()):
+    # Claimed tasks are not counted: in a team, each worker may have a task in progress. Nor are
+    # tasks that a list left out and that are kept, since these belong to other sessions.
+    written = None if change.lines is None else {task_id for task_id, _ in change.lines}
+    before, after = (
+        [
+            task
+            for task in plan.active()
+            if task.claim is None and (written is None or task.id in written)
+        ]
+        for plan in (change.before, change.after)
+    )
+    now = len(after)
+    if now <= 1 or now <= len(before):
         return ()
-    return (Problem("single_in_progress", first_ids(free), seen=str(now), legal="1"),)
+    return (Problem("single_in_progress", first_ids(after), seen=str(now), legal="1"),)
 
 
 @_list_rule()
@@ -996,17 +1005,20 @@ def _first_in_progress(change: Change) -> Iterable[Problem]:
 
 @_list_rule(*_REOPENED, TaskEdited, TaskDeleted, PlanCleared, presets={"default": "warn"})
 def _completed_is_final(change: Change) -> Iterator[Problem]:
+    changed: dict[str, dict[str, None]] = {}  # the ids of the tasks, by what was done to them
     for move in change.moves():
         if move.old is Status.COMPLETED:
-            yield Problem("completed_is_final", (move.task_id,), seen=f"set to {move.new}")
+            changed.setdefault(f"set to {move.new}", {})[move.task_id] = None
     for was, task in change.edited():
         if was.status is Status.COMPLETED and was.subject != task.subject:
-            yield Problem("completed_is_final", (task.id,), seen="reworded")
+            changed.setdefault("reworded", {})[task.id] = None
     # A list without open tasks may be removed as a whole: a new one begins.
     if change.before.counts.open:
         for task in change.removed():
             if task.status is Status.COMPLETED:
-                yield Problem("completed_is_final", (task.id,), seen="removed")
+                changed.setdefault("removed", {})[task.id] = None
+    for seen, ids in changed.items():
+        yield Problem("completed_is_final", tuple(ids), seen=seen)
 
 
 @_list_rule(*_JUMPED)

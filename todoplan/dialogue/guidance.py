@@ -23,7 +23,7 @@ from todoplan.core.plan.questions import open_tasks, within_reach
 from todoplan.core.rules import Policy, Severity
 from todoplan.dialogue.replies import counts_text, one_line, unseen_text, waiting_text
 from todoplan.dialogue.tools import ToolSet
-from todoplan.errors import CodecError, PlanError
+from todoplan.errors import CodecError, PlanError, UnfinishedError
 from todoplan.texts import say
 
 # -------- settings --------
@@ -44,7 +44,8 @@ class Settings:
     `on_ignored="raise"`. A question to the user is never sent back, nor is an answer while all open
     tasks wait for something outside the plan.
     `empty`: how often a run without a plan is reminded that it may write one.
-    `stale`: after how many turns without a change a task in progress is mentioned.
+    `stale`: how many turns after the last change, or after the last such reminder, a task in
+    progress is mentioned.
     `changed`: report the changes by others since the model last saw the plan.
     `all_done`: when no task is open any more, ask once whether the final answer is complete;
     "if_silent" asks only if the final answer has no text.
@@ -382,30 +383,40 @@ TAG = "todoplan-reminder"
 # A reminder is sent with every request in which it is due. So its titles have at most 4,000
 # characters together, before brackets and ampersands are escaped.
 _LONGEST_SUBJECT = 200
+_LONGEST_OWNER = 60
 _MOST_TASKS = 20
 
 
-def reminder(
+def reminder(  # noqa: PLR0913 - what the text is made of
     kind: ReminderKind,
     plan: Plan,
     toolset: ToolSet,
     tasks: Iterable[Task] | None = None,
     base: Base | None = None,
+    *,
+    claimed: Collection[str] = (),
 ) -> str:
     """
     Return the text of a reminder; it lists `tasks`, by default all open tasks.
 
-    `base` is the model's merge base, if known; the reminder then reports the changes by others.
+    `base` is the model's merge base, if known; the reminder then reports the changes by others, and
+    says which tasks of an unfinished plan they added. `claimed` are the ids of tasks that others
+    work on; the reminder names their holders.
     """
     unseen = unseen_text(base, plan) if base is not None else ""
     listed = open_tasks(plan) if tasks is None else tuple(tasks)
+    foreign: set[str] = set()
+    if kind == "unfinished" and base is not None:
+        foreign = {task.id for task in listed if not base.has_listed(task.id)}
     lines = [
         say(
             "reminders",
             "item" if toolset.by_id else "item_plain",
             id=f"#{task.id}",
             status=task.status.value,
-            subject=_escaped(one_line(task.subject, _LONGEST_SUBJECT) + _waiting(task)),
+            subject=_escaped(one_line(task.subject, _LONGEST_SUBJECT) + _waiting(task))
+            + (_holder(task) if task.id in claimed else "")
+            + (f" {say('reminders', 'others')}" if task.id in foreign else ""),
         )
         for task in listed[:_MOST_TASKS]
     ]
@@ -420,6 +431,7 @@ def reminder(
         # A tool's name may come from the user too, so it is escaped.
         write=_escaped(one_line(toolset.shown(toolset.writer))),
         # How to pause a task differs between tool sets; a user's own set may have no text for it.
+        others=f" {say('reminders', 'leave')}" if foreign else "",
         waiting=f" {how}" if (how := toolset.text("waiting")) else "",
     )
     return say("reminders", "frame", tag=TAG, body=body)
@@ -427,6 +439,14 @@ def reminder(
 
 def _waiting(task: Task) -> str:
     return f" [waiting: {waiting_text(task.waiting)}]" if task.waiting else ""
+
+
+def _holder(task: Task) -> str:
+    if task.claim is None:
+        return ""
+    return " " + say(
+        "reminders", "held", owner=_escaped(one_line(task.claim.owner, _LONGEST_OWNER))
+    )
 
 
 def _escaped(text: str) -> str:
@@ -439,14 +459,14 @@ def is_reminder(text: str) -> bool:
     return text.startswith(f"<{TAG}>\n") and text.endswith(f"\n</{TAG}>")
 
 
-def unfinished_error(plan: Plan, claimed: Collection[str] = ()) -> PlanError:
+def unfinished_error(plan: Plan, claimed: Collection[str] = ()) -> UnfinishedError:
     """Return the error for the verdict "raise". For `claimed` see `Guidance.after_model`."""
     ids = tuple(task.id for task in within_reach(plan, claimed))
     msg = (
         f"the model went on answering while {len(ids)} of {len(plan)} tasks are open, however often"
         " it was asked; allow more turns by Settings(unfinished=...), or let it go"
     )
-    return PlanError(msg, task_ids=ids)
+    return UnfinishedError(msg, task_ids=ids)
 
 
 # -------- guidance --------
@@ -659,13 +679,14 @@ class Guidance:
         )
         return self._first_due(moment, "accept") or Advice(memory)
 
-    def after_model(
+    def after_model(  # noqa: PLR0913 - an answer and what is known at that time
         self,
         plan: Plan,
         message: Message,
         memory: Memory,
         *,
         structured: bool = False,
+        base: Base | None = None,
         claimed: Collection[str] = (),
     ) -> Advice:
         """
@@ -673,8 +694,9 @@ class Guidance:
 
         Always accepted are a refusal, a question, and an answer while all open tasks wait or the
         plan waits for approval. With `structured`, every answer is accepted: the framework asked
-        for its form (`response_format`) and would not read a second one. `claimed` has the same
-        meaning as in `before_model`.
+        for its form (`response_format`) and would not read a second one. `base` is the
+        model's merge base; an answer that is sent back then says which of the open tasks others
+        added. `claimed` has the same meaning as in `before_model`.
         """
         _check(plan, memory)
         if structured or not is_final_answer(message) or is_refusal(message) or asks(message):
@@ -687,7 +709,13 @@ class Guidance:
             # Only above the previous maximum: reopening and closing a task again is no progress.
             memory = attrs.evolve(memory, asked=0, resolved=counts.closed)
         moment = _Moment(
-            self.toolset, self.settings, plan, memory, message=message, claimed=claimed
+            self.toolset,
+            self.settings,
+            plan,
+            memory,
+            message=message,
+            base=base,
+            claimed=claimed,
         )
         if advice := self._first_due(moment, "again"):
             return advice
@@ -702,7 +730,10 @@ class Guidance:
             if getattr(self.settings, row.switch) in {False, "off"} or not row.is_due(moment):
                 continue
             memory = attrs.evolve(moment.memory, **row.remembered(moment))
-            text = reminder(kind, moment.plan, self.toolset, row.tasks(moment), moment.base)
+            tasks = row.tasks(moment)
+            text = reminder(
+                kind, moment.plan, self.toolset, tasks, moment.base, claimed=moment.claimed
+            )
             return Advice(memory, kind, text, verdict)
         return None
 

@@ -633,8 +633,9 @@ def news_text(base: Base, plan: Plan, reply: Reply) -> str:
     """
     Return the text that precedes a reply.
 
-    It names the changes by others since the merge base, the values that the call overwrote, and the
-    open tasks that its list left out and that are kept. `plan` is the plan before the call.
+    It names the changes by others since the merge base, the values that the call overwrote, the
+    open tasks that its list left out and that are kept, and lines of deleted tasks. `plan` is the
+    plan before the call.
     """
     has_list = reply.note.lines is not None
     if base.plan is plan and base.heard is None and not (has_list and base.listed is not None):
@@ -643,6 +644,7 @@ def news_text(base: Base, plan: Plan, reply: Reply) -> str:
     parts = [_unseen(base, plan, unseen, reply.plan)]
     if has_list:
         parts.append(_staying(base, plan, unseen, reply))
+        parts.append(_staying_deleted(plan, unseen, reply))
     return "; ".join(part for part in parts if part)
 
 
@@ -690,6 +692,25 @@ def _staying(base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply)
         return say("replies", "stays_told")
     items = [f"#{task.id} {one_line(task.subject, _LONGEST_TITLE)}" for task in left]
     return say("replies", "stays", items=_listed(items))
+
+
+def _staying_deleted(plan: Plan, unseen: Sequence[Difference], reply: Reply) -> str:
+    """
+    Return the text about open lines whose tasks others deleted before the last reply.
+
+    The last reply has told that. But a session that lists such a task again may want it back, and
+    its line would otherwise be ignored without a word.
+    """
+    news = {one.task.id for one in unseen}
+    items = [
+        f"#{task_id} {one_line(line.content, _LONGEST_TITLE)}"
+        for task_id, line in reply.note.lines or ()
+        if (line.status is None or line.status in OPEN)
+        and task_id not in plan
+        and task_id not in reply.plan
+        and task_id not in news
+    ]
+    return say("replies", "stays_deleted", items=_listed(items)) if items else ""
 
 
 def _approved(plan: Plan) -> str:

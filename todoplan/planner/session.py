@@ -868,7 +868,7 @@ class _Session(Generic[P]):
             msg = "after_model was called without a request: call before_model before each request"
             raise PlanError(msg)
         # Read anew: others may have changed the plan while the model was answering.
-        plan = yield from self.planner._plan()
+        plan, base = yield from self._unseen()
         state, self._asked = self.state, None
         if state.revision is None:
             # The first request shows the plan: what changed while the model was answering is news.
@@ -883,7 +883,12 @@ class _Session(Generic[P]):
         claimed = self.planner.claimed_by_others(plan, fences=state.fences)
         if not silent:
             advice = judge.after_model(
-                plan, message, asked.memory, structured=structured, claimed=claimed
+                plan,
+                message,
+                asked.memory,
+                structured=structured,
+                base=base if self.slot is None else None,  # nobody else works on a slot's plan
+                claimed=claimed,
             )
         kept = None if request is not None or advice.verdict == "again" else state.asked
         self.state = attrs.evolve(state, memory=advice.memory, asked=kept, turn=None)

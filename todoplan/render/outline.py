@@ -163,12 +163,12 @@ class Line:
     """
     One task, ready to print: its texts are cleaned and on one line, but not yet escaped.
 
-    `level` is 0 for a top-level task. `priority` is "high priority", "low priority" or `None`. `due`
-    says by when an open task should be closed, or that it is overdue. `blocked_by` has the ids of
-    all blockers; `waits_for` those of the unresolved blockers, for an open task only. `behind` is
-    the id of the failed task because of which this one can never start. `details` are notes that
-    quote texts of users and models: the wait, claim, answer, check and evidence. `verified` is
-    `False` if a completed task lacks passed evidence, and `None` if it needs none.
+    `level` is 0 for a top-level task. `priority` is "high priority", "low priority" or `None`.
+    `due` says by when an open task should be closed, or that it is overdue. `blocked_by` has the
+    ids of all blockers; `waits_for` those of the unresolved blockers, for an open task only.
+    `behind` is the id of the failed task because of which this one can never start. `details` are
+    notes that quote texts of users and models: the wait, claim, answer, check and evidence.
+    `verified` is `False` if a completed task lacks passed evidence, and `None` if it needs none.
     """
 
     id: str

@@ -54,6 +54,19 @@ def test_an_agent_that_may_not_stop_is_not_stopped_for_the_work_of_others():
     assert unfinished_error(plan).data["task_ids"] == ("1", "2", "3")
 
 
+def test_a_list_of_open_tasks_names_the_holder_of_what_others_work_on():
+    """So that an agent does not take up a task on which another one works."""
+    planner = team()
+    plan = planner.plan
+    claimed = planner.claimed_by_others(plan, actor="ann")
+    text = Guidance(TEAM).before_model(plan, (), Memory(), claimed=claimed).text
+    assert "#1 [in_progress] Dig\n#2 [in_progress] Lay [held by bob]\n#3 [pending] Fill\n" in text
+    gone = {"2", "3"}  # read before the claim ended
+    assert (
+        "#3 [pending] Fill\n" in Guidance(TEAM).before_model(plan, (), Memory(), claimed=gone).text
+    )
+
+
 def test_a_task_of_others_is_not_stale():
     """Nor in a request of which the provider keeps the rest."""
     plan = team().plan

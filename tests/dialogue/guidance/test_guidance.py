@@ -484,13 +484,16 @@ def test_the_switches_hold():
     assert kinds_unseen(PENDING, Memory(turn=1, revision=7), changed)[0] == ["changed"]
 
 
+PARTS = {"held", "others", "leave"}
+"""The texts that are put into those of reminders."""
+
 SECTIONS = re.findall(r"^== (.+) ==$", REMINDER_TEXTS.read_text("utf-8"), re.MULTILINE)
 
 
 def test_every_reminder_has_a_row_a_text_and_a_switch():
     """A reminder that lacks one of them is named here; so is a setting that switches nothing."""
     assert set(REMINDERS) == set(get_args(ReminderKind))
-    assert set(SECTIONS) - {"frame", "item", "item_plain", "more"} == set(REMINDERS)
+    assert set(SECTIONS) - {"frame", "item", "item_plain", "more", *PARTS} == set(REMINDERS)
     switches = {field.name for field in attrs.fields(Settings)} - {"on_ignored"}
     assert {row.switch for row in REMINDERS.values()} == switches
 

@@ -29,7 +29,8 @@ from todoplan.dialogue.tools import TODOS, tasks
         (Problem("my_rule", seen="x", legal="y"), "my_rule: x; allowed: y"),
         (Problem("my_rule", note="costs $5"), "costs $5"),
         (Problem("completed_is_final", ("3", "4", "9"), seen="reworded"),
-         "A completed task is final (#3-#4, #9 reworded); add a new task instead."),
+         ("A completed task should stay as it is (#3-#4, #9 reworded);"
+          " for more work, add a new task.")),
         (Problem("self_edge", ("x\n",), seen="$ids"),
          "Task $ids cannot wait for itself; leave that edge out."),
         (Problem("priority_required", ("x\n", "1")),
