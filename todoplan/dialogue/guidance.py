@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, overload
 
 import attrs
 
-from todoplan.core.events.base import Base
+from todoplan.core.events.base import NOTHING_LISTED, Base
 from todoplan.core.plan.model import Status, Task, short_repr, tuple_of
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks, within_reach
@@ -399,14 +399,15 @@ def reminder(  # noqa: PLR0913 - what the text is made of
     """
     Return the text of a reminder; it lists `tasks`, by default all open tasks.
 
-    `base` is the model's merge base, if known; the reminder then reports the changes by others, and
-    says which tasks of an unfinished plan they added. `claimed` are the ids of tasks that others
-    work on; the reminder names their holders.
+    `base` is the model's merge base, if known; the reminder then reports the changes by others. If
+    the model has listed tasks itself, a reminder of an unfinished plan marks those of others.
+    `claimed` are the ids of tasks that others work on; the reminder names their holders.
     """
     unseen = unseen_text(base, plan) if base is not None else ""
     listed = open_tasks(plan) if tasks is None else tuple(tasks)
     foreign: set[str] = set()
-    if kind == "unfinished" and base is not None:
+    # An agent that has listed nothing itself works on a plan that others wrote for it.
+    if kind == "unfinished" and base is not None and base.listed != NOTHING_LISTED:
         foreign = {task.id for task in listed if not base.has_listed(task.id)}
     lines = [
         say(
@@ -416,7 +417,7 @@ def reminder(  # noqa: PLR0913 - what the text is made of
             status=task.status.value,
             subject=_escaped(one_line(task.subject, _LONGEST_SUBJECT) + _waiting(task))
             + (_holder(task) if task.id in claimed else "")
-            + (f" {say('reminders', 'others')}" if task.id in foreign else ""),
+            + (" " + say("reminders", "others") if task.id in foreign else ""),
         )
         for task in listed[:_MOST_TASKS]
     ]
@@ -431,7 +432,7 @@ def reminder(  # noqa: PLR0913 - what the text is made of
         # A tool's name may come from the user too, so it is escaped.
         write=_escaped(one_line(toolset.shown(toolset.writer))),
         # How to pause a task differs between tool sets; a user's own set may have no text for it.
-        others=f" {say('reminders', 'leave')}" if foreign else "",
+        others=" " + say("reminders", "leave") if foreign else "",
         waiting=f" {how}" if (how := toolset.text("waiting")) else "",
     )
     return say("reminders", "frame", tag=TAG, body=body)

@@ -883,12 +883,7 @@ class _Session(Generic[P]):
         claimed = self.planner.claimed_by_others(plan, fences=state.fences)
         if not silent:
             advice = judge.after_model(
-                plan,
-                message,
-                asked.memory,
-                structured=structured,
-                base=base if self.slot is None else None,  # nobody else works on a slot's plan
-                claimed=claimed,
+                plan, message, asked.memory, structured=structured, base=base, claimed=claimed
             )
         kept = None if request is not None or advice.verdict == "again" else state.asked
         self.state = attrs.evolve(state, memory=advice.memory, asked=kept, turn=None)
