@@ -970,18 +970,16 @@ def _single_in_progress(change: Change) -> Iterable[Problem]:
     # Claimed tasks are not counted: in a team, each worker may have a task in progress. Nor are
     # tasks that a list left out and that are kept, since these belong to other sessions.
     written = None if change.lines is None else {task_id for task_id, _ in change.lines}
-    before, after = (
-        [
-            task
-            for task in plan.active()
-            if task.claim is None and (written is None or task.id in written)
-        ]
-        for plan in (change.before, change.after)
-    )
-    now = len(after)
-    if now <= 1 or now <= len(before):
+    counted = _counted(change.after, written)
+    now = len(counted)
+    if now <= 1 or now <= len(_counted(change.before, written)):
         return ()
-    return (Problem("single_in_progress", first_ids(after), seen=str(now), legal="1"),)
+    return (Problem("single_in_progress", first_ids(counted), seen=str(now), legal="1"),)
+
+
+def _counted(plan: Plan, written: Collection[str] | None) -> list[Task]:
+    free = [task for task in plan.active() if task.claim is None]
+    return free if written is None else [task for task in free if task.id in written]
 
 
 @_list_rule()
