@@ -92,7 +92,7 @@ def test_a_status_that_others_changed_is_looked_at_first(store):
     """A task that somebody has just finished is not cancelled by who did not see that."""
     other(store, commands.UpdateTask("1", status="completed"))
     told = wish(store, do="status", task="1", status="cancelled", base=3)
-    assert (told["accepted"], "now completed" in told["told"]) == (False, True)
+    assert (told["accepted"], "now completed" in told["message"]) == (False, True)
     assert wish(store, do="status", task="1", status="pending", base=4)["accepted"]
     assert wish(store, do="status", task="2", status="in_progress", base=3)["accepted"]
 
@@ -113,7 +113,7 @@ def test_what_is_about_the_whole_plan_is_about_the_plan_that_was_seen(store, wha
     """Nobody agrees to what they have not seen, or takes back what they do not know of."""
     other(store, commands.UpdateTask("1", status="completed"))
     told = wish(store, do=what, base=3)
-    assert (told["accepted"], "has moved on from revision 3" in told["told"]) == (False, True)
+    assert (told["accepted"], "has moved on from revision 3" in told["message"]) == (False, True)
     assert wish(store, do=what, base=4)["accepted"]
     assert wish(store, do=what)["accepted"]
 
@@ -121,7 +121,7 @@ def test_what_is_about_the_whole_plan_is_about_the_plan_that_was_seen(store, wha
 def test_undo_is_told_by_what_it_changed(store, monkeypatch):
     """Unless somebody came in between: then the plan before it is not known."""
     other(store, commands.UpdateTask("3", status="completed"))
-    assert wish(store, do="undo", base=4)["told"] == "restored #3 Water"
+    assert wish(store, do="undo", base=4)["message"] == "restored #3 Water"
     undo = AsyncPlanner.undo
 
     async def late(planner, **given):
@@ -129,14 +129,17 @@ def test_undo_is_told_by_what_it_changed(store, monkeypatch):
         return await undo(planner, **given)
 
     monkeypatch.setattr(AsyncPlanner, "undo", late)
-    assert wish(store, do="undo")["told"] == "restored #1-#3"
+    assert wish(store, do="undo")["message"] == "restored #1-#3"
 
 
 def test_a_task_that_somebody_works_on_is_not_taken_by_undo(store):
     """The page says who holds it; a release that names the fence is another thing."""
     other(store, commands.ClaimTask("worker", task_id="3"))
     told = wish(store, do="undo")
-    assert (told["accepted"], "Task 3 is claimed by worker until" in told["told"]) == (False, True)
+    assert (told["accepted"], "Task 3 is claimed by worker until" in told["message"]) == (
+        False,
+        True,
+    )
 
 
 def test_where_the_journal_was_cut_only_the_plan_as_it_is_will_do(tmp_path):
@@ -147,7 +150,7 @@ def test_where_the_journal_was_cut_only_the_plan_as_it_is_will_do(tmp_path):
     other(store, commands.UpdateTask("1", status="completed"))
     store.compact("garden", keep=1)
     told = wish(store, do="status", task="1", status="cancelled", base=1)
-    assert (told["accepted"], "has moved on from revision 1" in told["told"]) == (False, True)
+    assert (told["accepted"], "has moved on from revision 1" in told["message"]) == (False, True)
     assert wish(store, do="edit", task="2", field="owner", value="bea", base=1)["accepted"]
     assert wish(store, do="status", task="2", status="cancelled", base=4)["accepted"]
 
@@ -171,7 +174,7 @@ def test_each_wish_is_its_command(store):
         told = wish(store, **asked, base=plan(store).revision)
         assert told["accepted"] is (asked.get("parent") != "no such"), told
     assert plan(store)["2"].answer == "both"
-    assert wish(store, do="resume", task="2")["told"] == "nothing to change"
+    assert wish(store, do="resume", task="2")["message"] == "nothing to change"
     other(store, commands.ClaimTask("worker", task_id="3"))
     fence = plan(store)["3"].claim.fence
     assert wish(store, do="release", task="3", fence=fence)["accepted"]

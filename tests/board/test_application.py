@@ -87,7 +87,7 @@ def test_a_refusal_is_in_plain_words(store):
     app = make_board(store, policy=STRICT)
     status, told = act(app, do="status", task="2", status="in_progress", base=3)
     assert (status, told["accepted"]) == (409, False)
-    assert "those come first" in told["told"]
+    assert "those come first" in told["message"]
     assert store.load("garden").revision == 3
 
 
@@ -110,7 +110,7 @@ def test_a_refusal_is_in_plain_words(store):
 def test_what_no_page_asks_for_is_told(store, wish, words):
     """A wish that cannot be one is answered with what is allowed, and changes nothing."""
     status, told = act(make_board(store), **wish)
-    assert (status, words in told["told"]) == (400, True)
+    assert (status, words in told["message"]) == (400, True)
     assert store.load("garden").revision == 3
 
 
@@ -119,7 +119,7 @@ def test_what_is_no_object_is_told(store, body):
     """Whatever is sent in place of JSON."""
     answer = request(make_board(store), "POST", "/api/act?plan=garden", content=body, headers=JSON)
     assert answer.status_code == 400
-    assert "one JSON object" in answer.json()["told"]
+    assert "one JSON object" in answer.json()["message"]
 
 
 def test_nothing_is_done_for_a_form_a_stranger_or_a_reader(store):
@@ -315,9 +315,9 @@ def test_a_store_that_is_away_is_told(path):
         async with events(make_board(Away()), path) as next_event:
             return await next_event()
 
-    assert asyncio.run(read())[::2] == ("trouble", {"told": "the database is away; try again"})
+    assert asyncio.run(read())[::2] == ("trouble", {"message": "the database is away; try again"})
     answer = request(make_board(Away()), "GET", "/api/insight?plan=garden")
-    assert (answer.status_code, answer.json()["told"][:16]) == (503, "the database is ")
+    assert (answer.status_code, answer.json()["message"][:16]) == (503, "the database is ")
 
 
 class Damaged(MemoryStore):
@@ -379,7 +379,10 @@ def test_a_store_that_goes_away_for_good_ends_the_stream():
             return first, await next_event()
 
     first, last = asyncio.run(read())
-    assert (first[0], last) == ("snapshot", ("trouble", None, {"told": "the database was dropped"}))
+    assert (first[0], last) == (
+        "snapshot",
+        ("trouble", None, {"message": "the database was dropped"}),
+    )
 
 
 def test_older_rows_are_given_when_asked_for(store):
@@ -409,10 +412,10 @@ def test_insight_is_path_and_drift(store):
     """The critical path, and what has changed since somebody agreed to the plan."""
     app, planner = make_board(store), Planner(store, "garden")
     found = request(app, "GET", "/api/insight?plan=garden").json()
-    assert (found["path"], found["drift"]["told"][:6]) == (["1", "2"], "Nobody")
+    assert (found["path"], found["drift"]["message"][:6]) == (["1", "2"], "Nobody")
     planner.apply(commands.ApprovePlan("bea"))
     found = request(app, "GET", "/api/insight?plan=garden").json()
-    assert found["drift"]["told"] == "Nothing has changed in what was approved."
+    assert found["drift"]["message"] == "Nothing has changed in what was approved."
     planner.apply(commands.CreateTask("Paint"), actor="agent")
     came = request(app, "GET", "/api/insight?plan=garden").json()["drift"]["came"]
     assert [(each["task"], each["actor"]) for each in came] == [("3", "agent")]
@@ -425,7 +428,7 @@ def test_drift_that_cannot_be_known_is_told(tmp_path, store):
     moved = SqliteStore(tmp_path / "plans.db")
     Planner(moved, "garden").restore(planner.plan)
     found = request(make_board(moved), "GET", "/api/insight?plan=garden").json()
-    assert "approve the plan anew" in found["drift"]["told"]
+    assert "approve the plan anew" in found["drift"]["message"]
 
 
 def test_only_so_many_plans_are_kept_in_hand(store, monkeypatch):

@@ -156,7 +156,7 @@ class Planning(BasePlanning):
         if self.system_prompt:
             llm_request.append_instructions([self.system_prompt])
         if request.text:
-            llm_request.contents = [*llm_request.contents, _said(request.text)]
+            llm_request.contents = [*llm_request.contents, _user_content(request.text)]
         remember(self._asked, id(llm_request), (llm_request, run.session, request))
         self._save(callback_context, run)
 
@@ -190,7 +190,7 @@ def _call(call: types.FunctionCall) -> Call:
     return Call(call.name or "", call.args or {}, call.id or "")
 
 
-def _said(text: str) -> types.Content:
+def _user_content(text: str) -> types.Content:
     return types.Content(role="user", parts=[types.Part(text=text)])
 
 
@@ -283,8 +283,8 @@ class GuidedModel(BaseLlm):
             if advice.keeps(answer):
                 first = last
             request = request.again(advice)
-            said = [last.content] if last.content else []
-            contents = [*llm_request.contents, *said, _said(advice.text)]
+            early = [last.content] if last.content else []
+            contents = [*llm_request.contents, *early, _user_content(advice.text)]
             llm_request = llm_request.model_copy(update={"contents": contents})
 
 

@@ -327,15 +327,17 @@ def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str,
         return given
     before = current or update.get(_UPON)
     base, was, after = base_of(before), plan_in_value(before), plan_in_value(merged)
-    said = update.get(_NOTE)
+    note_data = update.get(_NOTE)
     if _NOTE not in update and _SEEN not in update:  # a change by the application
         return session_data(unseen_by_model(base, was, _entry_in(update, merged)), after)
-    if base is None and said is None:
+    if base is None and note_data is None:
         return None
     # Without a base, another call of the turn has read the whole plan.
     base = base or Base(was)
-    note = Note() if said is None else note_from_data(said, _new_ids(update, merged) or {})
-    if said is not None and update["parent"] == head_of(current):
+    note = (
+        Note() if note_data is None else note_from_data(note_data, _new_ids(update, merged) or {})
+    )
+    if note_data is not None and update["parent"] == head_of(current):
         return session_data(base.advanced(was, after, [note]), after)
     # The call was decided beside a write of another branch, or was refused because of a verifier's
     # finding. Its own changes are not news to the session, but changes by others still are.
@@ -534,8 +536,8 @@ def value_of(state: Any) -> _Value:
         return {}
     # The messages tell which lines this conversation wrote itself, with LangChain's own planner or
     # another one. Lines written by a program do not count as listed.
-    said = [each for each in messages_in(state) if isinstance(each, AIMessage)]
-    lists = (call["args"].get(TODOS) for message in said for call in message.tool_calls)
+    answers = [each for each in messages_in(state) if isinstance(each, AIMessage)]
+    lists = (call["args"].get(TODOS) for message in answers for call in message.tool_calls)
     written = {todo.content for each in lists if isinstance(each, list) for todo in _todos(each)}
     listed = frozenset(task.id for task in plan if task.subject in written)
     base = Base(plan, listed=None if len(listed) == len(plan) else listed)
@@ -1514,8 +1516,8 @@ class _Thread:
                 )
                 raise PlanError(msg, finished=tuple(done))
         messages = messages_in(state.values)
-        said = bool(messages) and isinstance(messages[-1], AIMessage | ToolMessage)
-        is_input = bool(state.tasks) and not said
+        is_answered = bool(messages) and isinstance(messages[-1], AIMessage | ToolMessage)
+        is_input = bool(state.tasks) and not is_answered
         # A graph over PlanState takes a plan as input; an agent's input leaves it out.
         builder = graph.builder if isinstance(graph, CompiledStateGraph) else None
         takes_plans = builder is not None and PLAN in builder.schemas[builder.input_schema]
@@ -1700,15 +1702,15 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         given["structured"] = request.response_format is not None
         while True:
             answer = cast("AnyMessage", response.result[-1])
-            said = neutral(answer)
-            advice = yield partial(session.after_model, said, request=reminder, **given)
+            message = neutral(answer)
+            advice = yield partial(session.after_model, message, request=reminder, **given)
             if advice.verdict != "again":
                 break
-            stands = [answer] if advice.keeps(said) else []
+            stands = [answer] if advice.keeps(message) else []
             asked = asked.override(messages=[*asked.messages, answer])
             reminder = reminder.again(advice)
             response = yield partial(handler, self._reminded(asked, reminder))
-        if stands and is_final_answer(said):
+        if stands and is_final_answer(message):
             response = ModelResponse([*stands, *response.result], response.structured_response)
         kept = yield from self.plans.kept(state, session)
         update = {MEMORY: advice.memory.to_data(), RUN: True, **kept}

@@ -54,7 +54,7 @@ from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
 from todoplan.lazy import listing
 from todoplan.planner.session import AsyncSession, BasePlanning, read_text
-from todoplan.planner.steps import Lane
+from todoplan.planner.steps import Limiter
 from todoplan.stores.slot import history_in_slot, plan_in_slot
 
 __all__ = [
@@ -86,7 +86,7 @@ class _Run:
 
     session: AsyncSession = attrs.field(init=False)
     text: str | None = None
-    lane: Lane = attrs.Factory(lambda: Lane(1))
+    limiter: Limiter = attrs.Factory(lambda: Limiter(1))
     turn: list[Call] = attrs.Factory(list)
     waiting: list[tuple[dict[str, Any], Call]] = attrs.Factory(list)
 
@@ -127,7 +127,7 @@ class Planning(BasePlanning):
     async def run(self, store: Any, *, saves: bool = True) -> AsyncGenerator[_Run]:
         """Yield the session in a context's store to one task at a time, and then save it."""
         run = self._runs.setdefault(store, _Run())
-        async with run.lane.within(asyncio.get_running_loop()):
+        async with run.limiter.semaphore(asyncio.get_running_loop()):
             text = await store.get(KEY, default="{}")
             if text != run.text:  # a new process, or others have written there
                 run.session, run.text = self.opened(read_text(text)), text
@@ -210,9 +210,9 @@ class PlanningAgent(FunctionAgent):
             # `initial_tool_choice` is meant for the user's message, not for a reminder.
             is_plain = is_new or self.initial_tool_choice is None
             agent = self if is_plain else self.model_copy(update={"initial_tool_choice": None})
-            said = [ChatMessage(request.text)] if request.text else []
+            reminder = [ChatMessage(request.text)] if request.text else []
             output = await super(PlanningAgent, agent).take_step(
-                _Request(step=ctx), [*messages, *said], tools, memory
+                _Request(step=ctx), [*messages, *reminder], tools, memory
             )
             async with self.planning.run(ctx.store) as run:
                 advice = await run.session.after_model(_answer(output), request=request)
@@ -230,10 +230,10 @@ def _answer(output: AgentOutput) -> Message:
     calls = tuple(each.tool_name for each in output.tool_calls)
     # The finish reason is beside the message for Anthropic, and in the raw response for OpenAI.
     raw = output.raw if isinstance(output.raw, Mapping) else {}
-    told: dict[str, Any] = {**output.response.additional_kwargs}
+    details: dict[str, Any] = {**output.response.additional_kwargs}
     for part in (raw, *(raw.get("choices") or ())[:1]):
-        told |= part if isinstance(part, Mapping) else {}
-    finish = told.get("finish_reason") or told.get("stop_reason") or ""
+        details |= part if isinstance(part, Mapping) else {}
+    finish = details.get("finish_reason") or details.get("stop_reason") or ""
     return Message("assistant", output.response.content or "", calls, finish=str(finish))
 
 

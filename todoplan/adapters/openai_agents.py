@@ -188,8 +188,8 @@ def calls_in(output: Iterable[object]) -> list[Call]:
 
 def with_reminder(given: Input, text: str) -> Input:
     """Return the input of one request with a text appended; an empty text adds nothing."""
-    said: list[TResponseInputItem] = [{"role": "user", "content": text}]
-    return [*as_list(given), *said] if text else given
+    reminder: list[TResponseInputItem] = [{"role": "user", "content": text}]
+    return [*as_list(given), *reminder] if text else given
 
 
 def as_list(given: Input) -> list[TResponseInputItem]:

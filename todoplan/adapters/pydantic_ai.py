@@ -542,10 +542,10 @@ class Planning(AbstractCapability[Any]):
             PlanError: the model keeps giving final answers despite open tasks, and the settings
                 say to raise.
         """
-        asked, said = request_context.model_request_parameters, neutral(response)
+        asked, answer = request_context.model_request_parameters, neutral(response)
         # Structured output in either form: the provider's output schema, or an output tool.
         structured = asked.output_object is not None or not asked.allow_text_output
-        advice = await self._session.after_model(said, structured=structured)
+        advice = await self._session.after_model(answer, structured=structured)
         self._is_new = False
         if advice.verdict == "again" and request_context.streaming:
             with suppress(UserError):  # `run_stream` ends with the first answer, which is kept
@@ -556,10 +556,10 @@ class Planning(AbstractCapability[Any]):
             # `output_validator` would have one retry by default.
             reminder = ModelRequest.user_text_prompt(advice.text)
             self._sent_back = (*self._sent_back, response, reminder)
-            self._stands = (*response.parts, _GAP) if advice.keeps(said) else ()
+            self._stands = (*response.parts, _GAP) if advice.keeps(answer) else ()
             raise RetryModelRequest
         # After an "are you finished?" request, both answers are kept.
-        stands = self._stands if is_final_answer(said) else ()
+        stands = self._stands if is_final_answer(answer) else ()
         self._sent_back = self._stands = ()
         response = replace(response, parts=[*stands, *response.parts]) if stands else response
         session, is_lost = self._session, False

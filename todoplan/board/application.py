@@ -187,7 +187,7 @@ class Feed:
                     seen = now
                     await asyncio.sleep(_PAUSE)
                 elif self._failure is not None:
-                    yield "trouble", {"told": str(self._failure)}
+                    yield "trouble", {"message": str(self._failure)}
                     return
                 else:
                     await news.wait()
@@ -220,8 +220,8 @@ class Feed:
             self._tell()
 
     def _tell(self) -> None:
-        told, self._news = self._news, asyncio.Event()
-        told.set()
+        news, self._news = self._news, asyncio.Event()
+        news.set()
 
     async def _known_at(self, revision: int) -> Plan | None:
         """
@@ -362,7 +362,7 @@ async def carry_out(
     """
     Carry out a person's request, and return a result for people to read.
 
-    The result is `{"accepted", "told", "warnings"}`, and if it was accepted, `"before"` and
+    The result is `{"accepted", "message", "warnings"}`, and if it was accepted, `"before"` and
     `"revision"`: the plan's revisions before and after this change.
 
     Raises:
@@ -374,24 +374,24 @@ async def carry_out(
         raise PlanError(msg, seen=base)
     if wish.get("do") == "undo":
         before = await planner.plan()
-        return _told(await planner.undo(actor=actor, seen=base), before)
+        return _outcome(await planner.undo(actor=actor, seen=base), before)
     command = command_of(wish, actor)
     if base is not None:
         plan, behind = await planner.look(base)
         shown = plan if behind is None else behind.plan
         policy = _mindful(policy, wish, shown, base)
-    return _told(await planner.apply(command, actor=actor, policy=policy))
+    return _outcome(await planner.apply(command, actor=actor, policy=policy))
 
 
-def _told(decision: Decision, before: Plan | None = None) -> dict[str, Any]:
+def _outcome(decision: Decision, before: Plan | None = None) -> dict[str, Any]:
     if isinstance(decision, Rejected):
-        return {"accepted": False, "told": decision.text, "warnings": []}
+        return {"accepted": False, "message": decision.text, "warnings": []}
     if before is not None and before.revision + len(decision.events) != decision.plan.revision:
         before = None  # someone else changed the plan in between
-    said = event_phrases(decision.events, decision.plan, before) or ("nothing to change",)
+    phrases = event_phrases(decision.events, decision.plan, before) or ("nothing to change",)
     return {
         "accepted": True,
-        "told": "; ".join(said),
+        "message": "; ".join(phrases),
         "before": decision.plan.revision - len(decision.events),
         "revision": decision.plan.revision,
         "warnings": [explain(warning) for warning in decision.warnings],
@@ -491,14 +491,14 @@ def make_board(  # noqa: PLR0913 - independent settings, all with a default
     return Starlette(
         routes=routes,
         middleware=[Middleware(Guard, access=passed)],
-        exception_handlers={TodoplanError: _application_told},
+        exception_handlers={TodoplanError: _error_response},
     )
 
 
-async def _application_told(_: Request, error: Exception) -> Response:
+async def _error_response(_: Request, error: Exception) -> Response:
     # An unreachable store is nobody's mistake (503). A request that cannot be valid is the page's
     # (400).
-    return JSONResponse({"told": str(error)}, 400 if isinstance(error, PlanError) else 503)
+    return JSONResponse({"message": str(error)}, 400 if isinstance(error, PlanError) else 503)
 
 
 class Board:
@@ -572,7 +572,7 @@ class Board:
             try:
                 found = [await self._summary(each) for each in (await self._ids())[:_MOST_PLANS]]
             except TodoplanError as error:
-                yield {"event": "trouble", "data": json.dumps({"told": str(error)})}
+                yield {"event": "trouble", "data": json.dumps({"message": str(error)})}
                 return
             if found != sent:
                 yield {"event": "plans", "data": json.dumps({"plans": found})}
@@ -604,7 +604,7 @@ class Board:
                 message = {"event": name, "data": json.dumps(data)}
                 yield message if name == "trouble" else {**message, "id": str(data["revision"])}
         except TodoplanError as error:
-            yield {"event": "trouble", "data": json.dumps({"told": str(error)})}
+            yield {"event": "trouble", "data": json.dumps({"message": str(error)})}
         finally:
             await messages.aclose()
 
@@ -651,8 +651,8 @@ class Board:
         if not isinstance(self._person, str):
             return self._person(request)
         # Models read the name in their replies: one short line, without control characters.
-        said = str(wish.get("name") or "")
-        return "".join(filter(str.isprintable, said)).strip()[:_LONGEST_NAME] or self._person
+        name = str(wish.get("name") or "")
+        return "".join(filter(str.isprintable, name)).strip()[:_LONGEST_NAME] or self._person
 
 
 def _no_plan() -> Response:

@@ -127,13 +127,13 @@ def insight(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
 
 def _drift(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
     if plan.approved is None:
-        return {"told": "Nobody has approved this plan yet."}
+        return {"message": "Nobody has approved this plan yet."}
     try:
         found = drift(plan, journal)
     except PlanError as error:
-        return {"told": str(error)}
+        return {"message": str(error)}
     return {
-        "told": "" if found else "Nothing has changed in what was approved.",
+        "message": "" if found else "Nothing has changed in what was approved.",
         "approved": write_fields(found.approval),
         **{
             kind: [
@@ -157,5 +157,5 @@ def summary_of(plan_id: str, plan: Plan) -> dict[str, Any]:
         "revision": plan.revision,
         "counts": plan.counts._asdict(),
         "waiting": sum(1 for _ in plan.waiting()),
-        "told": summary(plan),
+        "message": summary(plan),
     }

@@ -104,7 +104,7 @@ def demo(screen: Screen, *, browser: bool = True, port: int = 0) -> None:
                 screen.write(f"from another terminal: todoplan list --store {path}\n")
                 _live(planner, Agent(planner), screen)
             else:
-                _told(planner, Agent(planner), screen)
+                _print_run(planner, Agent(planner), screen)
 
 
 @contextmanager
@@ -153,7 +153,7 @@ def _live(planner: Planner, agent: Agent, screen: Screen) -> None:
         thread.join()
 
 
-def _told(planner: Planner, agent: Agent, screen: Screen) -> None:
+def _print_run(planner: Planner, agent: Agent, screen: Screen) -> None:
     """Print each call with its reply, and the plan at the end. The person is scripted."""
     script = dict(_PERSON)
     while (call := agent.step()) is not None:

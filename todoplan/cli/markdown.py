@@ -119,10 +119,10 @@ def _tell(
         screen.write(f"{line(data)}\n")
         return 0
     phrases = event_phrases(done.events, done.plan)
-    said = [f"from {file}: {'; '.join(phrases)}"] if phrases else []
-    said += [f"to {file}: {len(done.changed)} changed tasks"] if done.changed else []
-    said += [f"{file} and the plan are joined"] if done.is_first else []
-    screen.show((*(said or ["no change"]), summary(done.plan)))
+    rows = [f"from {file}: {'; '.join(phrases)}"] if phrases else []
+    rows += [f"to {file}: {len(done.changed)} changed tasks"] if done.changed else []
+    rows += [f"{file} and the plan are joined"] if done.is_first else []
+    screen.show((*(rows or ["no change"]), summary(done.plan)))
     for conflict in done.conflicts:
         screen.complain(f"conflict: {conflict}")
     return 0

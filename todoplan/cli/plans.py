@@ -599,7 +599,7 @@ def undo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False)
         # With `seen`, a change that another actor makes at this moment is not undone. An undo that
         # would end a valid claim is refused.
         decision = planner.undo(actor=writer.name, seen=plan.revision)
-        return decision, _told("undone", last_change(journal), journal, decision, plan)
+        return decision, _reverted_phrases("undone", last_change(journal), journal, decision, plan)
 
     return _edited(act, Edit(as_json, place, writer), screen)
 
@@ -620,7 +620,7 @@ def redo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False)
         before = follow(Plan(), journal[: journal.index(last)])
         decision = planner.restore(before, actor=writer.name, seen=plan.revision, cause=REDO)
         change = next((entry for entry in journal if entry.revision == last.undoes), None)
-        return decision, _told("redone", change, journal, decision, plan)
+        return decision, _reverted_phrases("redone", change, journal, decision, plan)
 
     return _edited(act, Edit(as_json, place, writer), screen)
 
@@ -666,7 +666,7 @@ def _unanswered(before: Plan, decision: Accepted) -> Iterator[Problem]:
             yield Problem("not_answered", (now.id,), note=note)
 
 
-def _told(
+def _reverted_phrases(
     done: str, change: Entry | None, journal: Sequence[Entry], decision: Decision, plan: Plan
 ) -> tuple[str, ...]:
     """

@@ -183,8 +183,8 @@ def log_lines(journal: Sequence[Entry], last: int, width: int | None) -> Iterato
         heads.append(_head(entry))
         phrases.append((*entry_phrases(entry, plan, before), *_set_fields(entry, before, plan)))
     widths = [max(map(cell_len, column)) for column in zip(*heads, strict=True)]
-    for cells, told in zip(heads, phrases, strict=True):
-        yield from _row(cells, widths, told, width)
+    for cells, notes in zip(heads, phrases, strict=True):
+        yield from _row(cells, widths, notes, width)
 
 
 def _set_fields(entry: Entry, before: Plan, after: Plan) -> Iterator[str]:
@@ -192,10 +192,10 @@ def _set_fields(entry: Entry, before: Plan, after: Plan) -> Iterator[str]:
     ids = dict.fromkeys(task_id for event in entry.events for task_id in event.task_ids)
     both = [(was, now) for each in ids if (was := before.get(each)) and (now := after.get(each))]
     # Fields in `_IN_PHRASES` are already in the phrases. An edge is reported at the blocked task.
-    told = [f"  #{now.id} {note}" for was, now in both for note in _fields(was, now, _IN_PHRASES)]
-    yield from told[:_MOST]
-    if len(told) > _MOST:
-        yield f"  and {len(told) - _MOST} more"
+    rows = [f"  #{now.id} {note}" for was, now in both for note in _fields(was, now, _IN_PHRASES)]
+    yield from rows[:_MOST]
+    if len(rows) > _MOST:
+        yield f"  and {len(rows) - _MOST} more"
 
 
 def _head(entry: Entry) -> tuple[str, ...]:
@@ -205,13 +205,13 @@ def _head(entry: Entry) -> tuple[str, ...]:
 
 
 def _row(
-    cells: Sequence[str], widths: Sequence[int], told: Iterable[str], width: int | None
+    cells: Sequence[str], widths: Sequence[int], phrases: Iterable[str], width: int | None
 ) -> Iterator[Text]:
     sized = zip(cells, widths, strict=True)
     padded = (f"  {cell}{' ' * (column - cell_len(cell))}" for cell, column in sized if column)
     head = Text("".join(padded) + "  ", "dim")
     left = room(head.cell_len, width)
-    yield from hanging(head, (cut(phrase, left) for phrase in told))
+    yield from hanging(head, (cut(phrase, left) for phrase in phrases))
 
 
 def difference_lines(found: Iterable[Difference]) -> Iterator[Text]:
@@ -221,9 +221,9 @@ def difference_lines(found: Iterable[Difference]) -> Iterator[Text]:
         empty = False
         sign = "+" if each.was is None else "-" if each.now is None else "~"
         notes = _fields(each.was, each.now) if each.was and each.now else ()
-        told = f": {'; '.join(notes)}" if notes else ""
+        changes = f": {'; '.join(notes)}" if notes else ""
         subject = clip(one_line(each.task.subject), _VALUE)
-        yield Text(f"  {sign} #{each.task.id} {subject}{told}", _COLOURS[sign])
+        yield Text(f"  {sign} #{each.task.id} {subject}{changes}", _COLOURS[sign])
     if empty:
         yield Text("  no difference")
 
@@ -442,8 +442,8 @@ class LivePlan:
             yield from shown[place]
         left = Counter(line.words for place, line in enumerate(self._lines) if place not in shown)
         if left:
-            told = ", ".join(f"{count} {words}" for words, count in left.items())
-            yield Text(clip(f"{' ' * _INDENT}not shown: {told}", width), "dim")
+            counts = ", ".join(f"{count} {words}" for words, count in left.items())
+            yield Text(clip(f"{' ' * _INDENT}not shown: {counts}", width), "dim")
         if news:
             yield from (Text(), *news)
 

@@ -442,21 +442,21 @@ def unchecked(data: Any, what: str, where: dict[str, Any]) -> Any:
     if not isinstance(data, dict) or CHECK not in data:
         return data
     rest = dict(data)
-    said = rest.pop(CHECK)
-    if not isinstance(said, str) or not _is_check(said):
+    written = rest.pop(CHECK)
+    if not isinstance(written, str) or not _is_check(written):
         legal = "no check such as crc32:0a1b2c3d; a newer todoplan may know it"
-        raise MisfitError([(f".{CHECK}", f"{shown(said)} is {legal}")])
+        raise MisfitError([(f".{CHECK}", f"{shown(written)} is {legal}")])
     try:
         found = checksum(rest)
     # Data from a framework did not come from a JSON parser, and may contain anything.
     except (TypeError, ValueError, RecursionError):
         found = "what is no JSON"
-    if found != said:
+    if found != written:
         msg = (
-            f"this {what} is damaged: it was written with the check {said} and comes to {found}; "
-            f'restore it from a copy, or take "{CHECK}" out to read it as it stands'
+            f"this {what} is damaged: it was written with the check {written} and comes to {found};"
+            f' restore it from a copy, or take "{CHECK}" out to read it as it stands'
         )
-        raise CodecError(msg, problem="damaged", path=CHECK, said=said, found=found, **where)
+        raise CodecError(msg, problem="damaged", path=CHECK, said=written, found=found, **where)
     return rest
 
 

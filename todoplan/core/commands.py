@@ -205,6 +205,19 @@ def as_name(value: str) -> str:
     return text
 
 
+def as_name_or_none(value: str | None) -> str | None:
+    """
+    Return the name of an actor, or `None`.
+
+    Raises:
+        PlanError: the name is empty.
+    """
+    if value is not None and not as_text(value).strip():
+        msg = "the actor to give a task to has no name; write give_to='ann', or None for nobody"
+        raise PlanError(msg, seen=value)
+    return value
+
+
 def as_seconds(value: float) -> float:
     """
     Return a number of seconds above 0.
@@ -246,7 +259,7 @@ class ClaimTask:
     priority: Priority | None = attrs.field(default=None, converter=as_priority)
     tag: str | None = attrs.field(default=None, converter=as_text_or_none)
     attempts: int | None = attrs.field(default=None, converter=fence_or_none)
-    give_to: str | None = attrs.field(default=None, converter=as_text_or_none)
+    give_to: str | None = attrs.field(default=None, converter=as_name_or_none)
 
 
 @attrs.frozen(weakref_slot=False)

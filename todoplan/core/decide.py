@@ -596,6 +596,11 @@ def _is_used_up(task: Task, command: ClaimTask) -> bool:
 def _give_up(transaction: Transaction, task: Task, command: ClaimTask) -> None:
     """Set a task without attempts left to failed, or assign it to `give_to`."""
     if command.give_to is None:
+        if task.claim is not None:
+            # Its worker has recorded nothing, because the process ended or was cut off.
+            why = f"gave up after {task.failed_attempts + 1} attempts: {task.claim.owner} was lost"
+            found = Evidence(passed=False, summary=why, by=command.owner, at=transaction.at)
+            edit(transaction, task, {"evidence": found})
         move(transaction, task, Status.FAILED)
     else:
         owner = {"owner": command.give_to}
@@ -1137,9 +1142,9 @@ def _new_ids(start: int, todos: Sequence[Todo], order: Sequence[str]) -> dict[in
     kept = {index: own[index] for index in fresh if start <= own[index] < start + len(todos)}
     # A number that a line names is not given to another task. Otherwise that line would match the
     # other task when the list is written again.
-    said = set(own)
+    written = set(own)
     last = max(kept.values(), default=start - 1)
-    after = (number for number in count(last + 1) if number not in said)
+    after = (number for number in count(last + 1) if number not in written)
     return {index: kept[index] if index in kept else next(after) for index in fresh}
 
 

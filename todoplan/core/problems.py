@@ -63,10 +63,10 @@ def explain(problem: Problem) -> str:
 def explain_all(problems: Iterable[Problem], most: int = MOST_NAMED) -> tuple[str, ...]:
     """Return the first `most` problems as sentences, followed by the number of those left out."""
     listed = tuple(problems)
-    said = [explain(problem) for problem in listed[:most]]
+    sentences = [explain(problem) for problem in listed[:most]]
     if len(listed) > most:
-        said.append(say("problems", "more", count=len(listed) - most))
-    return tuple(said)
+        sentences.append(say("problems", "more", count=len(listed) - most))
+    return tuple(sentences)
 
 
 def _named(task_ids: Sequence[str]) -> str:

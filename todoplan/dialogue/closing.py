@@ -95,10 +95,10 @@ def plan_closed(
         ("closing.waiting", () if waits else far),
         ("closing.unverified", unverified),
     ]
-    told = [say("replies", name, tasks=_listed(tasks)) for name, tasks in parts if tasks]
-    reason = "\n".join([say("replies", "closing.head", counts=counts_text(plan)), *told])
+    sentences = [say("replies", name, tasks=_listed(tasks)) for name, tasks in parts if tasks]
+    reason = "\n".join([say("replies", "closing.head", counts=counts_text(plan)), *sentences])
     ids = (tuple(task.id for task in tasks) for tasks in (near, far, unverified))
-    return PlanClosed(reason if told else "", *ids)
+    return PlanClosed(reason if sentences else "", *ids)
 
 
 def _lacks_evidence(task: Task) -> bool:

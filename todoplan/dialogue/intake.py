@@ -1894,7 +1894,7 @@ def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
     """
     within = within_each_other(rows)
     named = _named(rows)
-    said = any(outer is not None for outer in within)
+    is_nested = any(outer is not None for outer in within)
     for index, row in enumerate(rows):
         values = row.values
         parent, own = values.pop("parent", None), values.pop("id", "")
@@ -1906,13 +1906,13 @@ def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
         if within[index] is not None:
             continue
         if parent is not None:
-            said = True
+            is_nested = True
             within[index] = (
                 _read_parent(parent, index, named, row.path, findings) if parent else None
             )
         elif head and head in named and task_id is None:
-            said, within[index] = True, named[head]
-    if not said:
+            is_nested, within[index] = True, named[head]
+    if not is_nested:
         return [row.values for row in rows]
     return _read_in_order(rows, within, findings)
 

@@ -339,13 +339,13 @@ def freed_texts(change: Change) -> list[str]:
     freed = _freed(change)
     if not freed:  # as for most changes
         return []
-    said: list[str] = []
+    parts: list[str] = []
     if ready := [task_id for task_id, causes in freed.items() if not causes]:
-        said.append(say("replies", "ready", ids=few_ids(ready)))
+        parts.append(say("replies", "ready", ids=few_ids(ready)))
     # A cancelled blocker has no result, so the reply must say which blockers were cancelled.
     behind = [task_id for task_id in freed if freed[task_id]]
     if not behind:
-        return said
+        return parts
     started = [task_id for task_id in behind if not is_ready(change.after, task_id)]
     ready = [task_id for task_id in behind if task_id not in set(started)]
     for ids, one, several in (
@@ -355,8 +355,8 @@ def freed_texts(change: Change) -> list[str]:
         if ids:
             blockers = dict.fromkeys(cause for task_id in ids for cause in freed[task_id])
             name = one if len(blockers) == 1 else several
-            said.append(say("replies", name, ids=few_ids(ids), by=few_ids(blockers)))
-    return said
+            parts.append(say("replies", name, ids=few_ids(ids), by=few_ids(blockers)))
+    return parts
 
 
 def _freed(change: Change) -> dict[str, list[str]]:
@@ -549,8 +549,8 @@ def _by_words(change: Change) -> dict[str, dict[str, None]]:
         # The edges and the place of a new task are part of it, as is the order of a new plan.
         if name in _PART_OF_NEW and (is_new or task_id in created):
             continue
-        said = "wait_over" if name == "resumed" and task_id in over else name
-        groups.setdefault(said, {})[task_id] = None
+        group = "wait_over" if name == "resumed" and task_id in over else name
+        groups.setdefault(group, {})[task_id] = None
     # A waiting task is pending, so the change to pending is not mentioned.
     for task_id in groups.get("waiting", ()):
         groups.get("pending", {}).pop(task_id, None)
@@ -675,7 +675,7 @@ def _staying(base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply)
     """
     Return the text about open tasks that a list left out and that are kept; each is named once.
     """
-    said = {task_id for task_id, _ in reply.note.lines or ()}
+    listed = {task_id for task_id, _ in reply.note.lines or ()}
     news = {one.task.id for one in unseen}
     # A task that was left out is kept if the session had not listed it, or if others changed it.
     left = [
@@ -683,7 +683,7 @@ def _staying(base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply)
         for task in reply.plan
         if task.status in OPEN
         and task.id in plan
-        and task.id not in said
+        and task.id not in listed
         and (task.id in news or (not base.has_listed(task.id) and number_of(task.id) >= base.told))
     ]
     if not left:

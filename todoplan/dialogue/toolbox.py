@@ -695,12 +695,12 @@ class _ObservedGuidance(Guidance):
     observer: Observer = attrs.field(kw_only=True, eq=False)
 
     def before_model(self, plan: Plan, *given: Any, **more: Any) -> Advice:
-        return self._told(super().before_model(plan, *given, **more), plan)
+        return self._observed(super().before_model(plan, *given, **more), plan)
 
     def after_model(self, plan: Plan, *given: Any, **more: Any) -> Advice:
-        return self._told(super().after_model(plan, *given, **more), plan)
+        return self._observed(super().after_model(plan, *given, **more), plan)
 
-    def _told(self, advice: Advice, plan: Plan) -> Advice:
+    def _observed(self, advice: Advice, plan: Plan) -> Advice:
         if advice.kind:
             _tell(self.observer.advised, advice, plan)
         return advice

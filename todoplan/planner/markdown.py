@@ -268,8 +268,8 @@ def _rows(document: Document, known: Plan, nodes: Mapping[str, Node]) -> list[tu
         level = node.level if has_levels else None
         task_id = None if task is None else task.id
         rows.append((Todo(text, status, priority=priority, id=task_id, level=level), node))
-    said = [todo.id for todo, _ in rows if todo.id]
-    if said != [task.id for _, task in arranged(document, known, nodes) if task.id in nodes]:
+    written = [todo.id for todo, _ in rows if todo.id]
+    if written != [task.id for _, task in arranged(document, known, nodes) if task.id in nodes]:
         return rows
     # A new line follows the line above it.
     groups: dict[str, list[tuple[Todo, Node]]] = {"": []}
@@ -347,8 +347,8 @@ def _conflicts(  # noqa: PLR0913, PLR0917 - both sides, and what came of them
             for field in ("subject", "status", "priority", "description"):
                 was, theirs, mine = (getattr(one, field) for one in (task, now, end))
                 if was != theirs != mine:
-                    said = f"{_text(theirs)}{by}; the file's {_text(mine)} stands"
-                    yield f"{name}: {field} was set to {said}"
+                    new = f"{_text(theirs)}{by}; the file's {_text(mine)} stands"
+                    yield f"{name}: {field} was set to {new}"
 
 
 def _is_edited(node: Node, task: Task) -> bool:

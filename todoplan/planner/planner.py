@@ -24,7 +24,7 @@ from todoplan.planner.steps import (
     Background,
     CallerGoneError,
     Hold,
-    Lane,
+    Limiter,
     News,
     Step,
     Steps,
@@ -265,7 +265,7 @@ class AsyncPlanner(Transactions):
         never_waits = vars(type(self._store)).get("never_waits", False)
         self._never_waits = never_waits
         self._in_thread = not never_waits and not iscoroutinefunction(self._store.load)
-        self._lane = Lane(_AT_ONCE)
+        self._limiter = Limiter(_AT_ONCE)
         self._background = Background()
 
     plan = awaited(Transactions._plan)
@@ -344,7 +344,8 @@ class AsyncPlanner(Transactions):
         if not isinstance(step, Wait):
             return await self._perform(step)
         name, arguments = step.call
-        # Not in the lane: there, a few waiting watchers would keep all other calls from the store.
+        # Without the limiter: with it, a few waiting watchers would keep all other calls from the
+        # store.
         return await aside(getattr(self._store, name), *arguments)
 
     async def _await(self, steps: Steps[T], *, grace: float = 0) -> T:
@@ -439,13 +440,15 @@ class AsyncPlanner(Transactions):
             raise PlanError(msg) from error
 
     async def _tell(self, news: News) -> None:
-        told = [self._feed.tell(each, news) for each in self._feed.behind(news.after)]
-        if told and running_loop() is None:
-            for steps in told:
+        steps_of_all = [self._feed.tell(each, news) for each in self._feed.behind(news.after)]
+        if steps_of_all and running_loop() is None:
+            for steps in steps_of_all:
                 await self._await(steps)
-        elif told:
+        elif steps_of_all:
             # `asyncio.wait` does not cancel the tasks when the caller is cancelled.
-            await asyncio.wait([self._background.start(self._await(steps)) for steps in told])
+            await asyncio.wait(
+                [self._background.start(self._await(steps)) for steps in steps_of_all]
+            )
 
     async def _ask(self, name: str, arguments: tuple[Any, ...]) -> Any:
         method = partial(done_held, self._store) if name == "hold" else getattr(self._store, name)
@@ -455,10 +458,10 @@ class AsyncPlanner(Transactions):
         else:
             # Released when the thread ends, not the call: a cancelled read still occupies its
             # thread.
-            lane = self._lane.within(loop)
-            await lane.acquire()
+            semaphore = self._limiter.semaphore(loop)
+            await semaphore.acquire()
             work = partial(method, *arguments)
-            value = await self._to_its_end(name, threaded(work, loop, lane.release))
+            value = await self._to_its_end(name, threaded(work, loop, semaphore.release))
         if loop is None or not isawaitable(value):
             return await value if isawaitable(value) else value
         return await self._to_its_end(name, value)

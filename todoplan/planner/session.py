@@ -79,7 +79,7 @@ from todoplan.dialogue.toolbox import (
 )
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner.planner import AsyncPlanner, Planner
-from todoplan.planner.steps import Lane, Steps, at_once, awaited, running_loop, store_of_plans
+from todoplan.planner.steps import Limiter, Steps, at_once, awaited, running_loop, store_of_plans
 from todoplan.planner.transactions import (
     Journal,
     Outcome,
@@ -1063,13 +1063,13 @@ class AsyncSession(_Session[AsyncPlanner]):
 
     def __init__(self, planner: AsyncPlanner, record: Record | None = None, **given: Any) -> None:
         super().__init__(planner, record, **given)
-        self._lane = Lane(1)
+        self._limiter = Limiter(1)
 
     async def _await(self, steps: Steps[T]) -> T:
         loop = running_loop()
         if loop is None:
             return await self.planner._await(steps)
-        async with self._lane.within(loop):
+        async with self._limiter.semaphore(loop):
             return await self.planner._await(steps)
 
     unseen = awaited(_Session._unseen)

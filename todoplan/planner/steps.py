@@ -229,20 +229,20 @@ def threaded(work: Callable[[], T], loop: _Loop, ended: Callable[[], None]) -> a
     return answer
 
 
-class Lane:
+class Limiter:
     """A limit on concurrent calls; the other calls wait in the loop."""
 
-    def __init__(self, places: int) -> None:
-        self._places = places
-        self._room: tuple[_Loop, asyncio.Semaphore] | None = None
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._semaphore: tuple[_Loop, asyncio.Semaphore] | None = None
 
-    def within(self, loop: _Loop) -> asyncio.Semaphore:
+    def semaphore(self, loop: _Loop) -> asyncio.Semaphore:
         """Return the semaphore for an event loop."""
-        # A semaphore belongs to one loop, and each `asyncio.run` creates a new loop. A place that
+        # A semaphore belongs to one loop, and each `asyncio.run` creates a new loop. A permit that
         # was not released when its loop ended would be lost forever.
-        if self._room is None or self._room[0] is not loop:
-            self._room = loop, asyncio.Semaphore(self._places)
-        return self._room[1]
+        if self._semaphore is None or self._semaphore[0] is not loop:
+            self._semaphore = loop, asyncio.Semaphore(self._most)
+        return self._semaphore[1]
 
 
 class Background:

@@ -248,8 +248,8 @@ def replies_again(
     for part, receipt in zip(parts, kept, strict=False):
         if receipt is not None:
             entries, last = iter(receipt.entries), receipt.entries[-1]
-            told = json.loads(receipt.answer)["replies"]
-            for place, each in zip(part.places, told, strict=True):
+            replies = json.loads(receipt.answer)["replies"]
+            for place, each in zip(part.places, replies, strict=True):
                 entry = next(entries) if each["has_entry"] else None
                 events = () if entry is None else entry.events
                 # This may be less than the call knew, and is never more: lines that changed nothing
@@ -300,8 +300,8 @@ def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
     anew = iter(turn.replies)
     count = len(turn.replies) + len(again)
     replies = [again[place] if place in again else next(anew) for place in range(count)]
-    told = any(not reply.is_error for reply in turn.replies)
-    news = "" if seen is None or told else unseen_text(seen, turn.plan)
+    is_told = any(not reply.is_error for reply in turn.replies)
+    news = "" if seen is None or is_told else unseen_text(seen, turn.plan)
     for place in sorted(again):
         text = again[place].text
         if news and not again[place].is_error:
@@ -1047,7 +1047,7 @@ class Transactions:
                     yield News(appending[0], (), None)
                 raise
             if not isinstance(came, _Read):
-                return (yield from self._told(*came))
+                return (yield from self._published(*came))
             reads += 1
             plan = yield from self._plan()
             tail: Journal = yield self._since(came.first)
@@ -1081,11 +1081,11 @@ class Transactions:
                     yield News(plan, (), None)  # as in `_commit`
                     raise
             if is_kept:
-                return (yield from self._told(plan, done))
+                return (yield from self._published(plan, done))
         msg = f"the plan {self._plan_id!r} kept changing for {_MOST_ATTEMPTS} tries; try again"
         raise StoreError(msg, plan_id=self._plan_id, problem="busy")
 
-    def _told(self, plan: Plan, done: Outcome) -> Steps[Any]:
+    def _published(self, plan: Plan, done: Outcome) -> Steps[Any]:
         self._feed.saw(done.plan, done.appends[-1].entries[-1] if done.appends else None)
         if self._feed.subscriptions:
             yield News(plan, done.entries, done.plan)

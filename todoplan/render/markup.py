@@ -136,8 +136,8 @@ def to_markdown(plan: Plan) -> str:
         box = "[x]" if line.status is Status.COMPLETED else "[ ]"
         plain = line.status in {Status.PENDING, Status.COMPLETED}
         notes = line.notes if plain else (line.words, *line.notes)
-        told = escaped(f"{line.id} {line.text}{aside(notes)}")
-        rows.append(f"{_INDENT * line.level}- {box} {told}")
+        text = escaped(f"{line.id} {line.text}{aside(notes)}")
+        rows.append(f"{_INDENT * line.level}- {box} {text}")
     return "\n".join((escaped(summary(plan)), "", *rows)) if rows else summary(plan)
 
 

@@ -297,12 +297,12 @@ def summary(plan: Plan) -> str:
         "failed": counts.failed,
         "cancelled": counts.cancelled,
     }
-    told = [f"{counts.completed}/{counts.total} completed"]
-    told += [f"{count} {word}" for word, count in others.items() if count]
+    parts = [f"{counts.completed}/{counts.total} completed"]
+    parts += [f"{count} {word}" for word, count in others.items() if count]
     if plan.approved is not None:
         by = "" if plan.approved.by is None else f" by {quoted(plan.approved.by)}"
-        told.append(f"approved{by} at revision {plan.approved.revision}")
-    return ", ".join(told)
+        parts.append(f"approved{by} at revision {plan.approved.revision}")
+    return ", ".join(parts)
 
 
 # -------- phrases --------
@@ -476,10 +476,10 @@ def drift_to_text(drift: Drift) -> str:
     rows = [f"since {approved}: {came} added, {went} removed, {changed} changed"]
     for mark, found in (("+", drift.came), ("-", drift.went), ("~", drift.changed)):
         for each in found:
-            told = ", ".join(_word(each, name) for name in drift.fields(each))
+            fields = ", ".join(_word(each, name) for name in drift.fields(each))
             by = "" if each.actor is None else f" ({quoted(each.actor)})"
             title = clip(one_line(each.task.subject), _WIDTH)
-            rows.append(f"{mark} {one_line(each.task.id)} {title}{told and ': '}{told}{by}")
+            rows.append(f"{mark} {one_line(each.task.id)} {title}{fields and ': '}{fields}{by}")
     return "\n".join(rows)
 
 

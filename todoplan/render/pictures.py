@@ -18,19 +18,19 @@ _LONGEST = 26
 
 def bars(title: str, rows: Iterable[tuple[str, float, str]]) -> Markup:
     """Return a plot with a bar for each row of label, length, and text after the bar."""
-    drawn = [(one_line(label), length, said) for label, length, said in rows]
+    drawn = [(one_line(label), length, value) for label, length, value in rows]
     longest = max((length for _, length, _ in drawn), default=0) or 1
     parts = []
-    for place, (label, length, said) in enumerate(drawn):
+    for place, (label, length, value) in enumerate(drawn):
         middle = str(_ROW * place + 17)
         width = max(1, round((_WIDTH - _LABEL - _VALUE) * length / longest))
         top = str(_ROW * place + 4)
         parts += [
             element("text", clip(label, _LONGEST), x=str(_LABEL - 8), y=middle, class_="label"),
             element("rect", x=str(_LABEL), y=top, width=str(width), height="18", class_="bar"),
-            element("text", said, x=str(_LABEL + width + 8), y=middle),
+            element("text", value, x=str(_LABEL + width + 8), y=middle),
         ]
-    told = "; ".join(f"{label} {said}" for label, _, said in drawn)
+    values = "; ".join(f"{label} {value}" for label, _, value in drawn)
     height = str(_ROW * len(drawn))
     picture = element(
         "svg",
@@ -40,7 +40,7 @@ def bars(title: str, rows: Iterable[tuple[str, float, str]]) -> Markup:
         height=height,
         viewBox=f"0 0 {_WIDTH} {height}",
         role="img",
-        aria_label=f"{title}: {told}",
+        aria_label=f"{title}: {values}",
     )
     # The plot is in a box that scrolls by itself, as a table is, because a phone is narrower.
     return joined((element("h2", title), element("div", picture, class_="wide")))
@@ -76,7 +76,7 @@ def plan_svg(plan: Plan, title: str) -> str:
     rows = lines(plan)[:MOST_TASKS]
     more = len(plan) - len(rows)
     width, height = _PICTURE, _TOP + _LINE * (len(rows) + bool(more)) + 14
-    said = escape(f"{title}: {progress}")
+    label = escape(f"{title}: {progress}")
     bar = width - 32
     done = bar * plan.counts.resolved / (plan.counts.total or 1)
     # The position of each task's circle.
@@ -86,8 +86,8 @@ def plan_svg(plan: Plan, title: str) -> str:
     }
     drawn = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"',
-        f'viewBox="0 0 {width} {height}" role="img" aria-label="{said}">',
-        f"<title>{said}</title><style>{_STYLE}</style>",
+        f'viewBox="0 0 {width} {height}" role="img" aria-label="{label}">',
+        f"<title>{label}</title><style>{_STYLE}</style>",
         f'<rect class="g" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8"/>',
         f'<text class="t" x="16" y="26">{escape(clip(title, _TEXT))}</text>',
         f'<text class="q" x="16" y="44">{escape(clip(progress, 110))}</text>',

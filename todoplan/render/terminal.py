@@ -102,12 +102,12 @@ class Screen:
         If stdout and stderr are both terminals, it is printed on stdout's console, which handles
         the progress bar.
         """
-        said = f"todoplan: {one_line(text)}"
+        line = f"todoplan: {one_line(text)}"
         if self._err is None and not sys.stderr.isatty():
-            sys.stderr.write(f"{said}\n")
+            sys.stderr.write(f"{line}\n")
             return
         console = self.out if self.out.is_terminal and self.err.is_terminal else self.err
-        console.out(said, highlight=False)
+        console.out(line, highlight=False)
 
     @contextmanager
     def ticker(self, total: int) -> Iterator[Ticker]:

@@ -77,8 +77,8 @@ class Counterexample:
             "the command": str(self.step),
             "the plan after it": _lines(self.after),
         }
-        told = (f"{title}:\n{indent(text, '    ')}" for title, text in parts.items())
-        return "\n".join((self.found, *told))
+        sections = (f"{title}:\n{indent(text, '    ')}" for title, text in parts.items())
+        return "\n".join((self.found, *sections))
 
 
 def find_counterexample(

@@ -552,10 +552,10 @@ def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
         # If the agent is still writing, the file may end within a line. If that is the only line,
         # nothing shows that the file is a recording.
         cut = not line.ended and text.lstrip().startswith("{")
-        told = (
+        problem = (
             f"cut: the recording ends inside this line ({error})" if cut else f"not JSON: {error}"
         )
-        yield BadLine(line.number, told, unfinished=cut and line.number > 1)
+        yield BadLine(line.number, problem, unfinished=cut and line.number > 1)
 
 
 def repair_utf8(raw: bytes) -> tuple[str, bool]:

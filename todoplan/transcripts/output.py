@@ -172,8 +172,10 @@ def _not_understood(replay: Replay, path: Path) -> str:
     if alike:
         return f"nothing understood: no planning tool known here is called, but {', '.join(alike)}"
     if not replay.lanes and (named := planning_names(path)):
-        told = f"nothing understood: it names {', '.join(named)}, but in no form that is known here"
-        return f"{told} ({replay.dialect} was read)"
+        problem = (
+            f"nothing understood: it names {', '.join(named)}, but in no form that is known here"
+        )
+        return f"{problem} ({replay.dialect} was read)"
     return ""
 
 
@@ -629,7 +631,7 @@ class Life:
 
     def add(self, plan: Plan, said: str, findings: Iterable[Finding], item: str) -> None:
         """Add a step and the plan after it; `item` is the id of the step's HTML element."""
-        told = [
+        shown = [
             {"code": each.code, "text": each.text, "error": each.severity is Severity.ERROR}
             for each in findings
         ]
@@ -640,7 +642,7 @@ class Life:
             self._is_whole = False
             return
         self._plan = plan
-        self._steps.append({"change": made, "said": said, "findings": told, "item": item})
+        self._steps.append({"change": made, "said": said, "findings": shown, "item": item})
 
     def markup(self) -> Markup:
         """Return the slider element with its data, or empty markup if there are no steps."""
@@ -959,14 +961,14 @@ def _call(row: Row, findings: Sequence[Finding], item: str, place: str) -> Marku
     cells["done"] = row.done
     head = [element("span", text, class_=kind) for kind, text in cells.items() if text]
     what = (element("p", phrase) for phrase in row.phrases)
-    said = element("div", element("div", *head, class_="where"), *what)
+    call = element("div", element("div", *head, class_="where"), *what)
     beside = (element("ul", *map(_finding, findings)),) if findings else ()
-    return element("li", said, *beside, class_="call", id=item)
+    return element("li", call, *beside, class_="call", id=item)
 
 
 def _finding(finding: Finding, before: str = "") -> Markup:
     # The severity is given in words too, because some readers cannot tell the colours apart.
     error = finding.severity is Severity.ERROR
     name = element("b", f"{finding.code} (error)" if error else finding.code)
-    told = f"{before}{finding.text}"
-    return element("li", name, told, class_="finding error" if error else "finding")
+    text = f"{before}{finding.text}"
+    return element("li", name, text, class_="finding error" if error else "finding")

@@ -118,7 +118,7 @@ def test_a_lost_claim_is_told_and_refused():
     async def main():
         plans = await planner()
         held = await plans.claim(ClaimTask("bot", lease=0.1))
-        with pytest.raises(StoreError, match="was lost"):  # noqa: PT012 - its end raises
+        with pytest.raises(StoreError, match="lost its claim"):  # noqa: PT012 - its end raises
             async with held:
                 taken_over(plans)
                 await asyncio.wait_for(held._beating, 10)

@@ -117,7 +117,7 @@ def test_a_lost_claim_is_told_and_refused():
     """The body can see it; what it reports is not in the plan, and that is said."""
     plans = planner()
     held = plans.claim("bot")
-    lost = pytest.raises(StoreError, match=r"the claim 1 of 'bot' on the task 1 was lost")
+    lost = pytest.raises(StoreError, match=r".bot. lost its claim on the task 1")
     with lost as caught, held:
         taken_over(plans)
         assert not held.lost
@@ -161,7 +161,7 @@ def test_the_heartbeat_ends_where_the_claim_is_lost():
     """Nobody renews what is somebody else's."""
     plans = planner()
     held = plans.claim(ClaimTask("bot", lease=0.1))
-    with pytest.raises(StoreError, match="was lost"), held:  # noqa: PT012 - its end raises
+    with pytest.raises(StoreError, match="lost its claim"), held:  # noqa: PT012 - its end raises
         taken_over(plans)
         held._beating.join(10)
         assert held.lost

@@ -178,14 +178,21 @@ def test_a_store_that_fails_ends_the_pool():
     """What it raised is raised where the pool was started."""
     items = [CreateTask(f"t{n}") for n in range(4)]
     with pytest.raises(StoreError, match="away"):
-        list(drained(lambda: planner(*items, store=BrokenStore()), lambda held: None, workers=2))
+        list(
+            drained(
+                lambda: planner(*items, store=BrokenStore()),
+                lambda held: None,
+                workers=2,
+                lease=0.3,
+            )
+        )
     with pytest.raises(StoreError, match="away"):  # noqa: PT012 - its end raises
         plans = planner(*items, store=BrokenStore())
 
         async def handler(held):
             pass
 
-        asyncio.run(work_async(AsyncPlanner(plans._store, "p"), handler, workers=2))
+        asyncio.run(work_async(AsyncPlanner(plans._store, "p"), handler, workers=2, lease=0.3))
 
 
 @pytest.mark.parametrize(
@@ -210,10 +217,10 @@ def test_nobody_waits_for_a_claim_that_nobody_keeps_alive(monkeypatch):
     plans.claim(ClaimTask("ann", lease=0.01))
     monkeypatch.setattr(pool, "_PAUSE", 0.01)
     assert work(plans, lambda held: None, workers=1, lease=0.05).completed == 0
-    idle = pool._Idle(60.0)
+    idle = pool._Idle(plans, 60.0)
     assert not idle.is_over(plans.plan)
     live = UpdateTask("1", status="pending", fence=1)
-    assert pool._Idle(0.0).is_over(plans.apply(live).unwrap())
+    assert pool._Idle(plans, 0.0).is_over(plans.apply(live).unwrap())
     far = Claim("ann", 1, datetime.now(UTC) + timedelta(days=1))
     assert far.is_live(datetime.now(UTC))
 

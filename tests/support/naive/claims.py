@@ -12,7 +12,7 @@ from support.naive.model import CLOSED, Model
 from support.naive.steps import Steps
 
 from todoplan.core.commands import ClaimTask, ReleaseClaim, RenewClaim
-from todoplan.core.plan.model import Claim
+from todoplan.core.plan.model import Claim, Evidence
 
 
 def claim(steps: Steps, part: ClaimTask) -> None:
@@ -69,6 +69,12 @@ def _take(steps: Steps, task_id: str, part: ClaimTask) -> bool:
         if part.give_to is not None:
             steps.edit(task_id, owner=part.give_to)
             task["failed_attempts"] += is_lost
+        elif is_lost:
+            tried = task["failed_attempts"] + 1
+            why = f"gave up after {tried} attempts: {task['claim'].owner} was lost"
+            steps.edit(
+                task_id, evidence=Evidence(passed=False, summary=why, by=part.owner, at=steps.at)
+            )
         steps.move(task_id, "failed" if part.give_to is None else "pending")
         return False
     steps.move(task_id, "in_progress")

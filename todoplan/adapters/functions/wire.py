@@ -503,9 +503,9 @@ class _Gemini(Wire):
         parts = []
         for reply in replies:
             # There is no error flag: the key marks an error. A call need not have an id.
-            said = {"error" if reply.is_error else "output": reply.text}
+            result = {"error" if reply.is_error else "output": reply.text}
             named = {"id": reply.call_id} if reply.call_id else {}
-            parts.append({"function_response": {**named, "name": reply.name, "response": said}})
+            parts.append({"function_response": {**named, "name": reply.name, "response": result}})
         return [{"role": "user", "parts": parts}] if parts else []
 
     def tail(self, messages: Sequence[Shape], text: str) -> list[Shape]:

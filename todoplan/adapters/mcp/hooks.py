@@ -28,7 +28,7 @@ from todoplan.dialogue.guidance import Message
 from todoplan.errors import TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
 from todoplan.planner.session import AsyncSession, BasePlanning, remember
-from todoplan.planner.steps import Lane
+from todoplan.planner.steps import Limiter
 from todoplan.render.outline import to_text
 from todoplan.stores.memory import MemoryStore
 
@@ -90,7 +90,7 @@ class HostSessions(BasePlanning):
     def prepare(self) -> None:
         """Begin without sessions."""
         self._planners: dict[str, AsyncPlanner] = {}
-        self._sessions: dict[_Caller, tuple[AsyncSession, Lane]] = {}
+        self._sessions: dict[_Caller, tuple[AsyncSession, Limiter]] = {}
         self._callers: dict[str, _Caller] = {}
         self._roots: dict[str, str] = {}  # the session of a subagent of Copilot CLI
         self._aside = False  # whether the last prompt was a command of the plugin
@@ -122,14 +122,14 @@ class HostSessions(BasePlanning):
         self._latest = _Caller(hook_input["session_id"])
         return self._session(self._latest)[0]
 
-    def _session(self, caller: _Caller) -> tuple[AsyncSession, Lane]:
-        """Return a session, and the lane in which its parallel calls wait for their turn."""
+    def _session(self, caller: _Caller) -> tuple[AsyncSession, Limiter]:
+        """Return a session, and the limiter by which its parallel calls take turns."""
         found = self._sessions.pop(caller, None)
         if found is None:
             planner = self.planner(caller.session_id)
             actor = caller.agent_type or self.actor
             session = AsyncSession(planner, settings=self.settings, actor=actor)
-            found = session, Lane(1)
+            found = session, Limiter(1)
         remember(self._sessions, caller, found)
         return found
 
@@ -139,9 +139,9 @@ class HostSessions(BasePlanning):
         call_id = meta.get(_CALL_ID) or ""
         caller = self._callers.pop(call_id, None) or _Caller.of_call(meta) or self._latest
         caller = caller or _Caller(SERVER)
-        session, lane = self._session(caller)
+        session, limiter = self._session(caller)
         try:
-            async with lane.within(asyncio.get_running_loop()):
+            async with limiter.semaphore(asyncio.get_running_loop()):
                 await _responded(session)
                 turn = await session.answer([call_of(params, call_id)], None)
         except TodoplanError as error:  # no MCP error: the model has to read it
@@ -155,7 +155,7 @@ class HostSessions(BasePlanning):
         self._latest = caller = _Caller.of(hook_input)
         if call_id := call_id or hook_input.get("tool_use_id"):
             remember(self._callers, call_id, caller)
-        session, _lane = self._session(caller)
+        session, _limiter = self._session(caller)
         is_first = session.request is None and session.state.revision is None
         # OpenCode sends its first prompt before the server has started, so no hook has begun the
         # request: the model would be told of its own first list. A plan that is there already is

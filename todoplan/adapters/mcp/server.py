@@ -148,16 +148,18 @@ def loosened(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     Types are kept, because the APIs of some models refuse a parameter without a type.
     """
-    said = dict(schema)
+    loose = dict(schema)
     for demand in ("required", "additionalProperties"):
-        said.pop(demand, None)
-    if words := said.pop("enum", None):
-        said["description"] = " ".join([*filter(None, [said.get("description")]), ", ".join(words)])
-    if "properties" in said:
-        said["properties"] = {name: loosened(part) for name, part in said["properties"].items()}
-    if "items" in said:
-        said["items"] = loosened(said["items"])
-    return said
+        loose.pop(demand, None)
+    if words := loose.pop("enum", None):
+        loose["description"] = " ".join(
+            [*filter(None, [loose.get("description")]), ", ".join(words)]
+        )
+    if "properties" in loose:
+        loose["properties"] = {name: loosened(part) for name, part in loose["properties"].items()}
+    if "items" in loose:
+        loose["items"] = loosened(loose["items"])
+    return loose
 
 
 def call_of(params: Any, call_id: str = "") -> Call:
@@ -202,11 +204,11 @@ def shows_apps(context: Any) -> bool:
     session = context.session
     # Since protocol 2026-07-28 a client may declare its capabilities without its name. Only mcp
     # 2.x supports that.
-    said = getattr(session, "client_capabilities", None) or getattr(
+    capabilities = getattr(session, "client_capabilities", None) or getattr(
         session.client_params, "capabilities", None
     )
     # mcp 1.x does not validate the extensions, so they may be any JSON.
-    found: Any = getattr(said, "extensions", None)
+    found: Any = getattr(capabilities, "extensions", None)
     for key in (EXTENSION, "mimeTypes"):
         found = found.get(key) if isinstance(found, dict) else None
     return isinstance(found, list) and APP_TYPE in found
@@ -248,15 +250,15 @@ class Topic:
         A session answers the calls of its client one after the other, in the order of their
         arrival, because hosts send the calls of one turn at the same time.
         """
-        said = context.session.client_params
-        name = said and _name(said)
+        client = context.session.client_params
+        name = client and _name(client)
         # Protocol versions are ISO dates, so they can be compared as text. mcp 1.x has no version
         # in the context.
         connects = getattr(context, "protocol_version", "") < _NO_CONNECTIONS
-        key = id(said) if said and connects else name
-        # `said` is stored with its session to keep it alive. Otherwise its id() could be reused.
+        key = id(client) if client and connects else name
+        # `client` is stored with its session to keep it alive. Otherwise its id() could be reused.
         actor = self._actor or name
-        found = self._sessions.pop(key, None) or (said, AsyncSession(self.planner, actor=actor))
+        found = self._sessions.pop(key, None) or (client, AsyncSession(self.planner, actor=actor))
         remember(self._sessions, key, found)
         return found[1]
 
@@ -297,9 +299,9 @@ class Topic:
         self._subscribed.pop(key, None)
 
 
-def _name(said: Any) -> str | None:
+def _name(client: Any) -> str | None:
     # mcp 2.x uses snake_case attributes, 1.x the names of the wire format.
-    info = getattr(said, "client_info", None) or said.clientInfo
+    info = getattr(client, "client_info", None) or client.clientInfo
     # Other clients' models read the name in replies, so it must be one short line without control
     # characters.
     return "".join(filter(str.isprintable, info.name))[:_LONGEST_NAME].strip() or None
@@ -397,8 +399,8 @@ class Handlers:
         goal = (params.arguments or {}).get("goal", "")
         plan = "" if name == "plan" else to_text(await topic.planner.plan())
         text = say("prompts", name, goal=goal, plan=plan)
-        said = {"role": "user", "content": {"type": "text", "text": text}}
-        return types.GetPromptResult.model_validate({"messages": [said]})
+        message = {"role": "user", "content": {"type": "text", "text": text}}
+        return types.GetPromptResult.model_validate({"messages": [message]})
 
     async def _list_resources(self, context: Any, _: Any) -> types.ListResourcesResult:
         topic = self._asked(context)

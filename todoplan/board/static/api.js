@@ -35,8 +35,8 @@ function address(name, query = {}) {
 }
 
 export class Refused extends Error {
-  constructor(status, told) {
-    super(told);
+  constructor(status, message) {
+    super(message);
     this.status = status;
   }
 }
@@ -44,7 +44,7 @@ export class Refused extends Error {
 async function failure(response) {
   const text = await response.text();
   try {
-    return new Refused(response.status, JSON.parse(text).told);
+    return new Refused(response.status, JSON.parse(text).message);
   } catch {
     return new Refused(response.status, text.trim() || `the server says ${response.status}`);
   }

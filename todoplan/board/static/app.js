@@ -15,7 +15,7 @@ const MODES = ["inline", "fullscreen"];
 
 class App {
   constructor(main) {
-    Object.assign(this, { main, plan: new Plan(), insight: null, last: null, mode: "inline", told: null });
+    Object.assign(this, { main, plan: new Plan(), insight: null, last: null, mode: "inline", lastCounts: null });
     this.views = new Views(this, [["columns", "Board", Columns], ["tree", "Tree", Tree], ["graph", "Graph", GraphView]]);
     this.said = el("p", { class: "said", dir: "auto" });
     this.counts = el("p", { class: "quiet", role: "status" });
@@ -92,13 +92,13 @@ class App {
   hear({ content, structuredContent, isError }) {
     this.said.textContent = shown(content?.find?.(({ type }) => type === "text")?.text, 600);
     this.said.classList.toggle("finding", Boolean(isError));
-    this.told = structuredContent?.counts ?? this.told;
+    this.lastCounts = structuredContent?.counts ?? this.lastCounts;
     this.paint();
     this.read();
   }
 
   show() {
-    const counts = this.reads ? this.plan.counts : this.told;
+    const counts = this.reads ? this.plan.counts : this.lastCounts;
     if (!counts) return;
     const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
     const parts = [`${counts.completed}/${all} completed`, `${counts.in_progress} in progress`];

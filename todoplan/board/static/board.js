@@ -49,7 +49,7 @@ export class Board {
   }
 
   hear(kind, data) {
-    if (kind === "trouble") return this.page.refuse(data.told);
+    if (kind === "trouble") return this.page.refuse(data.message);
     const fresh = this.plan.hear(kind, data);
     if (!fresh) return undefined;
     this.paint();
@@ -125,8 +125,8 @@ export class Board {
       this.refuse(error.message);
       return false;
     }
-    if (!done.accepted) this.refuse(done.told);
-    else this.say([done.told, ...done.warnings].join(" — "));
+    if (!done.accepted) this.refuse(done.message);
+    else this.say([done.message, ...done.warnings].join(" — "));
     // But not if somebody else's change came between.
     if (done.accepted && done.before <= seen.base) this.acted = done.revision;
     return done.accepted;

@@ -179,8 +179,8 @@ export class Editor {
   // What a check or a worker found, in full.
   found({ evidence }) {
     if (!evidence) return [];
-    const told = [evidence.passed ? "Passed" : "Failed", evidence.by && `by ${shown(evidence.by, 60)}`, evidence.at && moment(evidence.at)].filter(Boolean).join(", ");
-    return [el("p", { class: "quiet" }, told), evidence.summary && el("p", { class: evidence.passed ? "proof" : "proof bad", dir: "auto" }, shown(evidence.summary, 2000))];
+    const result = [evidence.passed ? "Passed" : "Failed", evidence.by && `by ${shown(evidence.by, 60)}`, evidence.at && moment(evidence.at)].filter(Boolean).join(", ");
+    return [el("p", { class: "quiet" }, result), evidence.summary && el("p", { class: evidence.passed ? "proof" : "proof bad", dir: "auto" }, shown(evidence.summary, 2000))];
   }
 
   latest(plan, task) {

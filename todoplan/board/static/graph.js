@@ -112,9 +112,9 @@ export class GraphView {
   constructor(board) {
     this.board = board;
     this.around = null;
-    this.told = el("p", { class: "quiet" });
+    this.note = el("p", { class: "quiet" });
     this.place = el("div", { class: "scroll drawing", tabindex: 0, role: "region", "aria-label": "Dependency graph" });
-    this.element = el("div", { class: "graphs" }, this.told, this.place);
+    this.element = el("div", { class: "graphs" }, this.note, this.place);
     this.asked = 0;
   }
 
@@ -129,11 +129,11 @@ export class GraphView {
     const path = this.board.insight?.path ?? [];
     const focused = this.place.contains(document.activeElement) ? document.activeElement.dataset.id : null;
     if (!ids.length) {
-      this.told.textContent = `No task is blocked by another one.${this.board.about?.write ? " Open a task to link it to what comes first." : ""}`;
+      this.note.textContent = `No task is blocked by another one.${this.board.about?.write ? " Open a task to link it to what comes first." : ""}`;
       this.place.replaceChildren();
       return;
     }
-    this.told.textContent =
+    this.note.textContent =
       ids.length < of
         ? `${ids.length} of ${of} tasks with arrows are drawn: those around #${start}. Open another task to draw what is around it.`
         : `${of} tasks with arrows; an arrow leads from what has to be done first.${path.length ? " The critical path is bold." : ""}`;

@@ -127,17 +127,17 @@ export class Panels {
     const by = drift.approved?.by ? ` by ${shown(drift.approved.by, 40)}` : "";
     const rows = Object.keys(KINDS).flatMap((kind) =>
       (drift[kind] ?? []).slice(0, MOST).map(({ task, subject, actor, fields }) => {
-        const told = fields.length ? `: ${fields.map(words).join(", ")}` : "";
+        const changes = fields.length ? `: ${fields.map(words).join(", ")}` : "";
         const who = actor ? ` (${shown(actor, 40)})` : "";
         const there = this.board.plan.tasks.has(task);
-        return el("li", { class: kind }, el("b", {}, KINDS[kind]), " ", there ? this.link(task, subject) : `#${task} ${shown(subject, 80)}`, `${told}${who}`);
+        return el("li", { class: kind }, el("b", {}, KINDS[kind]), " ", there ? this.link(task, subject) : `#${task} ${shown(subject, 80)}`, `${changes}${who}`);
       }),
     );
     put(
       this.drift,
       el("h2", { id: "drift" }, "Changes since approval"),
       drift.approved && el("p", { class: "quiet" }, `revision ${drift.approved.revision}${by}`),
-      drift.told && el("p", {}, shown(drift.told, 400)),
+      drift.message && el("p", {}, shown(drift.message, 400)),
       el("ul", {}, rows),
       this.board.about.write && el("button", { type: "button", onclick: () => this.board.act({ do: "approve" }) }, "Approve the plan as it is"),
     );

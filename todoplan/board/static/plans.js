@@ -16,7 +16,7 @@ export class Plans {
     this.element = el("section", { class: "plans", "aria-label": "All plans" }, this.empty, this.rows.box);
     this.events = new Events("plans", {}, {
       hear: (kind, data) => {
-        if (kind !== "plans") return page.refuse(data.told);
+        if (kind !== "plans") return page.refuse(data.message);
         this.empty.hidden = data.plans.length > 0;
         this.rows.set(data.plans.map((plan) => ({ id: plan.plan, plan })));
       },
@@ -43,7 +43,7 @@ function progress(plan) {
   const { total, resolved } = counted(plan.counts);
   return [
     el("progress", { max: total || 1, value: resolved, "aria-label": "Completed or cancelled" }),
-    el("span", { class: "quiet" }, plan.told),
+    el("span", { class: "quiet" }, plan.message),
   ];
 }
 

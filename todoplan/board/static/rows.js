@@ -87,10 +87,10 @@ export class Rows {
     if (made.place !== place) {
       made.place = place;
       made.row.style.top = `${place * this.height}px`;
-      const told = this.tree ? this.handle(made.row) : made.row;
+      const labelled = this.tree ? this.handle(made.row) : made.row;
       if (!this.tree) {
-        told.setAttribute("aria-setsize", this.items.length);
-        told.setAttribute("aria-posinset", place + 1);
+        labelled.setAttribute("aria-setsize", this.items.length);
+        labelled.setAttribute("aria-posinset", place + 1);
       }
     }
     this.handle(made.row).tabIndex = place === this.current ? 0 : -1;

@@ -6,7 +6,9 @@ A claim that is not renewed expires, and another worker gets the task. So while 
 `with` runs, a heartbeat renews the lease three times per lease. If a renewal is refused because
 somebody else has the task by now, the claim is lost: `lost` tells the body, and later reports of
 the body are refused. If the store is unavailable for a while, the claim is not lost until the lease
-has expired by this process's own clock. After that its state is unknown, and it counts as lost.
+has expired by this process's own clock. After that its state is unknown, and it counts as lost. The
+report at the end of the body is repeated for up to a lease while the store is unavailable, because
+otherwise the work would be done again.
 
 The store operations are written once, as steps. `Claimed` executes them in the calling thread, and
 `AsyncClaimed` awaits them.
@@ -59,6 +61,11 @@ BEATS = 3
 LONGEST_BACKOFF = 3_600.0
 """The longest delay between two attempts, in seconds."""
 
+LONGEST_PAUSE = 5.0
+"""The longest delay before an unavailable store is tried again, in seconds."""
+
+_FIRST_PAUSE = 0.1
+_PASSING = {"busy", "lost", "unreachable", "unknown"}  # what a later attempt may not meet again
 _LONGEST_REASON = 500
 _LOST = {"stale_fence", "unknown_task"}
 _NO_RULES = Policy()
@@ -70,6 +77,28 @@ class NotDoneError(Exception):
     def __init__(self, why: str, by: str) -> None:
         super().__init__(why)
         self.by = by
+
+
+class Outage:
+    """Decides how often to try an unavailable store again: for `seconds`, and at least once."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._began: float | None = None
+        self._pause = _FIRST_PAUSE
+
+    def pause(self, error: StoreError) -> float | None:
+        """
+        Return after how many seconds to try again; `None` if the error is to be raised.
+        """
+        now = time.monotonic()
+        if error.data.get("problem") not in _PASSING:
+            return None
+        if self._began is not None and now - self._began >= self._seconds:
+            return None
+        self._began = now if self._began is None else self._began
+        pause, self._pause = self._pause, min(2 * self._pause, LONGEST_PAUSE)
+        return pause
 
 
 def claim_of(owner: str | ClaimTask) -> ClaimTask:
@@ -126,7 +155,12 @@ def _untouched(task_id: str, fence: int) -> UpdateTask:
 
 
 class HeldClaim:
-    """The state and the steps that both kinds of claims share."""
+    """
+    The state and the steps that both kinds of claims share.
+
+    `task` is the task as it was claimed, `fence` the fencing token of the claim, and `owner` the
+    name of the worker.
+    """
 
     def __init__(
         self, planner: Transactions, command: ClaimTask, task: Task, fence: int, asked: float
@@ -140,6 +174,7 @@ class HeldClaim:
         # The lease began at some time between the request and its answer.
         self._ends = asked + command.lease
         self.settled = self._lost = False
+        self._body_saw_lost = False  # what `lost` returned last
         self.backoff = 0.0
         """Seconds for which a task that failed is put off; twice as long after each attempt."""
         self.found: Evidence | None = None
@@ -153,7 +188,13 @@ class HeldClaim:
         True after a refused renewal, and also while the lease has expired by this process's clock,
         until a renewal is accepted. If somebody has reassigned the task, the next heartbeat
         notices, at most a third of the lease later; `renew` asks immediately.
+
+        A body that ends after this was true has not finished: its task is released, not completed.
         """
+        self._body_saw_lost = self._is_lost()
+        return self._body_saw_lost
+
+    def _is_lost(self) -> bool:
         # The clock is checked too: without a heartbeat nobody asks the store, and a process that
         # was stopped asks too late.
         return self._lost or (not self.settled and time.monotonic() >= self._ends)
@@ -180,11 +221,15 @@ class HeldClaim:
         close = UpdateTask(self.task.id, status=Status.FAILED, fence=self.fence)
         return self._settling(*self._evidence(found), close)
 
-    def _release(self) -> Steps[None]:
+    def _release(self, waiting: Waiting | None = None) -> Steps[None]:
         """
-        Release the task for the next worker that claims it. Raises the same errors as `complete`.
+        Release the task for the next worker that claims it. With `waiting`, it first waits for
+        something outside the plan, such as a person's answer. Raises the same errors as `complete`.
         """
-        return self._settling(ReleaseClaim(self.task.id, self.fence))
+        if waiting is None:
+            return self._settling(ReleaseClaim(self.task.id, self.fence))
+        parked = UpdateTask(self.task.id, status=Status.PENDING, waiting=waiting, fence=self.fence)
+        return self._settling(parked)
 
     def _evidence(self, found: Evidence | None) -> tuple[RecordEvidence, ...]:
         if found is None:
@@ -215,13 +260,14 @@ class HeldClaim:
             return
         if not _LOST.isdisjoint(problem.code for problem in decision.problems):
             self._lost = self.settled = True
-            said = " ".join(explain_all(decision.problems))
-            msg = (
-                f"the claim {self.fence} of {self.owner!r} on the task {self.task.id} was lost, and"
-                f" what was to be reported is not in the plan: {said}"
-            )
-            raise StoreError(msg, problem="claim_lost", task_id=self.task.id, fence=self.fence)
+            reasons = " ".join(explain_all(decision.problems))
+            what = f"its report was refused: {reasons}"
+            raise self._lost_error(what)
         decision.unwrap()
+
+    def _lost_error(self, what: str) -> StoreError:
+        msg = f"{self.owner!r} lost its claim on the task {self.task.id}, and {what}"
+        return StoreError(msg, problem="claim_lost", task_id=self.task.id, fence=self.fence)
 
     def _renew(self) -> Steps[bool]:
         """Renew the lease now; return whether the claim is still valid."""
@@ -230,57 +276,94 @@ class HeldClaim:
         try:
             decision = yield from self.planner._apply(command, actor=self.owner)
         except StoreError:
-            self._lost = self._lost or time.monotonic() >= self._ends
+            pass  # the lease may still be running
         else:
             if isinstance(decision, Accepted):
                 self._ends = asked + self.lease
             else:
                 self._lost = True
-        return not self.lost
+        return not self._is_lost()
+
+    def _starting(self) -> Steps[None]:
+        """
+        Renew the lease if the answer to the claim took so long that less than half of it is left.
+        """
+        if time.monotonic() > self._ends - self.lease / 2:
+            yield from self._renew()
 
     def _ending(self, error: BaseException | None) -> Steps[None]:
         """Complete the task, or release it if its body raised, with the reason as evidence."""
         if self.settled:
             return
-        if error is None:
-            try:
-                return (yield from self._complete())
-            except Exception:
-                if not self.settled:
-                    yield from self._giving_up(())
-                raise
-        yield from self._giving_up(self._reason(error) if isinstance(error, Exception) else ())
+        if error is not None:
+            yield from self._giving_up(self._reason(error) if isinstance(error, Exception) else ())
+            return
+        if self._body_saw_lost:
+            yield from self._giving_up(())
+            what = "its body ended early; the task was not completed"
+            raise self._lost_error(what)
+        try:
+            yield from self._complete()
+        except PlanError:
+            yield from self._giving_up(())
+            raise
 
-    def _giving_up(self, reason: tuple[Command, ...]) -> Steps[None]:
-        # The body's exception or the policy's refusal is more useful than the failure to release
-        # the task. The task is released because otherwise nobody could claim it until the lease has
-        # expired.
-        with suppress(StoreError, PlanError):
-            yield from self._settling(ReleaseClaim(self.task.id, self.fence), *reason)
+    def _ending_again(self, error: BaseException | None) -> Steps[None]:
+        """Repeat `_ending`, unless an earlier attempt was committed without an acknowledgement."""
+        task = (yield from self.planner._plan()).get(self.task.id)
+        if task is not None and task.claim is None and task.claims == self.fence:
+            self.settled = True  # nobody has claimed it since
+        yield from self._ending(error)
+
+    def _outage(self, error: BaseException | None) -> Outage:
+        # A completion is repeated even after the lease, because otherwise the work is done again. A
+        # task whose body raised is free after the lease in any case.
+        return Outage(self.lease if error is None else self._ends - time.monotonic())
 
     @staticmethod
-    def _summary(said: str) -> str:
-        return clean(" ".join(said[:_LONGEST_REASON].split()), "summary")[0]
+    def _pause(outage: Outage, failure: StoreError, error: BaseException | None) -> float | None:
+        """Return after how many seconds to try to end again; `None` if the claim is to expire."""
+        if error is not None and not isinstance(error, Exception):
+            return None  # Ctrl-C, or a cancellation: nobody waits for a store that is unavailable
+        return outage.pause(failure)
+
+    def _giving_up(self, reason: tuple[Command, ...]) -> Steps[None]:
+        """
+        Release the task: otherwise nobody could claim it until the lease has expired.
+
+        If the claim was lost, the body's exception or the policy's refusal is more useful.
+        """
+        try:
+            yield from self._settling(ReleaseClaim(self.task.id, self.fence), *reason)
+        except StoreError:
+            if not self.settled:
+                raise
+        except PlanError:
+            pass
+
+    @staticmethod
+    def _summary(reason: str) -> str:
+        return clean(" ".join(reason[:_LONGEST_REASON].split()), "summary")[0]
 
     def _reason(self, error: Exception) -> tuple[Command, ...]:
         """
         Return the commands that record why the body raised, and put the task off until its next
         attempt.
         """
-        tried, said = self.task.failed_attempts + 1, f"{type(error).__name__}: {error}"
+        tried, cause = self.task.failed_attempts + 1, f"{type(error).__name__}: {error}"
         by = self.owner
         if isinstance(error, NotDoneError):
-            said, by = str(error), error.by
-        said = self._summary(said)
+            cause, by = str(error), error.by
+        cause = self._summary(cause)
         is_last = self._attempts is not None and tried >= self._attempts
         times = "1 attempt" if tried == 1 else f"{tried} attempts"
         ended = f"gave up after {times}" if is_last else f"attempt {tried} failed"
-        summary = f"{ended}: {said}".rstrip(": ")
+        summary = f"{ended}: {cause}".rstrip(": ")
         reason: list[Command] = [RecordEvidence(self.task.id, passed=False, summary=summary, by=by)]
         if self.backoff and not is_last:
             seconds = min(self.backoff * 2.0 ** min(tried - 1, 64), LONGEST_BACKOFF)
             until = in_utc(self.planner._clock()) + timedelta(seconds=seconds)
-            waiting = Waiting(f"the next attempt, after {tried}", until)
+            waiting = Waiting(f"attempt {tried} failed; it is tried again", until)
             reason.append(UpdateTask(self.task.id, waiting=waiting))
         return tuple(reason)
 
@@ -317,6 +400,7 @@ class Claimed(HeldClaim):
         return result
 
     def __enter__(self) -> Self:
+        self._run(self._starting())
         # A daemon thread: a body that never ends must not keep the process alive, and then the
         # lease expires.
         beating = threading.Thread(target=self._beat, name="todoplan-claim", daemon=True)
@@ -329,14 +413,26 @@ class Claimed(HeldClaim):
         return self
 
     def _beat(self) -> None:
-        while not self._stop.wait(self.lease / BEATS) and self.renew():
-            pass
+        # The store may become available again after the lease, while nobody else has the task.
+        while not self._lost and not self._stop.wait(self.lease / BEATS):
+            self.renew()
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._stop.set()
         if self._beating is not None:
             self._beating.join()
-        self._run(self._ending(error))
+        outage, ending = self._outage(error), self._ending(error)
+        while True:
+            try:
+                return self._run(ending)
+            except StoreError as failure:
+                pause = self._pause(outage, failure, error)
+                if pause is None:
+                    if error is None:
+                        raise
+                    return None
+            time.sleep(pause)
+            ending = self._ending_again(error)
 
 
 class AsyncClaimed(HeldClaim):
@@ -363,21 +459,34 @@ class AsyncClaimed(HeldClaim):
         return await self.planner._await(steps)
 
     async def __aenter__(self) -> Self:
+        await self._await(self._starting())
         self._beating = asyncio.create_task(self._beat())
         return self
 
     async def _beat(self) -> None:
-        holds = True
-        while holds:
+        # The end of the body is a flag too, because a subscriber may suppress a cancellation.
+        while self._beating is not None and not self._lost:
             await asyncio.sleep(self.lease / BEATS)
-            holds = await self.renew()
+            await self.renew()
 
     async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
         # If this were cancelled halfway, the task would stay claimed without a heartbeat.
         await self.planner._background.to_its_end(self._end(error))
 
     async def _end(self, error: BaseException | None) -> None:
-        if self._beating is not None:
-            self._beating.cancel()
-            await asyncio.wait([self._beating])
-        await self._await(self._ending(error))
+        if (beating := self._beating) is not None:
+            self._beating = None
+            beating.cancel()
+            await asyncio.wait([beating])
+        outage, ending = self._outage(error), self._ending(error)
+        while True:
+            try:
+                return await self._await(ending)
+            except StoreError as failure:
+                pause = self._pause(outage, failure, error)
+                if pause is None:
+                    if error is None:
+                        raise
+                    return None
+            await asyncio.sleep(pause)
+            ending = self._ending_again(error)

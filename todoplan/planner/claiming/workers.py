@@ -18,20 +18,27 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Collection
-from datetime import UTC, datetime
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from math import inf
 
 import attrs
 
 from todoplan.core.commands import ClaimTask
-from todoplan.core.plan.model import Claim, Evidence
+from todoplan.core.plan.model import Claim, Evidence, in_utc
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Found
 from todoplan.errors import StoreError
-from todoplan.planner.claiming.claims import AsyncClaimed, Claimed, NotDoneError
+from todoplan.planner.claiming.claims import (
+    LONGEST_BACKOFF,
+    AsyncClaimed,
+    Claimed,
+    NotDoneError,
+    Outage,
+)
 from todoplan.planner.planner import AsyncPlanner, Planner
 from todoplan.planner.steps import unfit
+from todoplan.planner.transactions import Transactions
 from todoplan.planner.verifying import Verifier, Verify, verifier_of
 
 _PAUSE = 0.2  # seconds until a worker that found nothing tries again
@@ -53,7 +60,9 @@ class WorkDone:
     left: tuple[str, ...] = ()
 
 
-def _open(plan: Plan) -> tuple[str, ...]:
+def _left(plan: Plan) -> tuple[str, ...]:
+    if not len(plan):
+        _logger.warning("the plan has no tasks: create them first, or check the plan's id")
     return tuple(task.id for task in plan if not task.status.closed)
 
 
@@ -74,26 +83,31 @@ class _Idle:
     """
     Decides whether a worker that found nothing to claim should keep trying.
 
-    It should while others have live claims: their tasks may unblock others, or may be released.
+    It should while others have live claims: their tasks may unblock others, or may be released. It
+    should too while a failed task is put off, by whichever pool: that pool may be killed meanwhile.
     """
 
-    def __init__(self, lease: float) -> None:
-        self._lease = lease
+    def __init__(self, planner: Transactions, lease: float) -> None:
+        self._planner, self._lease = planner, lease
         self._seen: frozenset[tuple[str, Claim]] = frozenset()
         self._since = time.monotonic()
 
-    def is_over(self, plan: Plan, put_off: Collection[str] = ()) -> bool:
-        """Return whether to stop waiting; `put_off` are the tasks that this pool tries again."""
-        # Once the time has come, the next claim ends the wait.
-        if any(task.id in put_off and task.waiting and task.waiting.until for task in plan):
-            return False
+    def is_over(self, plan: Plan) -> bool:
+        """Return whether to stop waiting."""
+        # A person may have put a failed task off until next week. Once the time has come, the next
+        # claim ends the wait.
+        latest = in_utc(self._planner._clock()) + timedelta(seconds=LONGEST_BACKOFF)
+        for task in plan.waiting():
+            until = None if task.waiting is None else task.waiting.until
+            if task.failed_attempts and until is not None and until <= latest:
+                return False
         held = frozenset((task.id, task.claim) for task in plan.active() if task.claim is not None)
         if held != self._seen:
             self._seen, self._since = held, time.monotonic()
         # Not by this clock alone, which may be an hour wrong: the store's clock is the one that
         # counts.
-        now = datetime.now(UTC)
-        alive = any(claim.until is not None and claim.is_live(now) for _, claim in held)
+        clock = datetime.now(UTC)
+        alive = any(claim.until is not None and claim.is_live(clock) for _, claim in held)
         return not held or (not alive and time.monotonic() - self._since > self._lease)
 
 
@@ -160,6 +174,9 @@ def work(  # noqa: PLR0913 - all are options, by name
     task that has a check before the task is completed. If it finds that the task is not done, this
     counts as an exception of the handler.
 
+    A handler that returns after `held.lost` was true has not finished: its task is released. A
+    handler that never returns keeps its task, so give it a time limit of its own.
+
     Once `stop` is set, no further task is claimed, and tasks in progress are finished. The same
     happens after Ctrl-C, which is raised when they are finished; a second Ctrl-C does not wait for
     them.
@@ -167,7 +184,7 @@ def work(  # noqa: PLR0913 - all are options, by name
     A worker that finds nothing tries again five times a second, as long as anybody has a claim. So
     it waits for tasks that others unblock, and up to `lease` seconds (default: five minutes) for
     the task of a process that was killed. Workers renew their own claims, so a short lease costs
-    little.
+    little. If the store is unavailable, workers try again for up to `lease` seconds.
 
     Raises:
         TodoplanError: an argument is invalid, or the store fails. The other workers finish their
@@ -175,7 +192,7 @@ def work(  # noqa: PLR0913 - all are options, by name
     """
     _checked(planner, Planner, handler, workers)
     options = _options(name, lease, attempts, give_to, tag, backoff)
-    verifier, put_off = verifier_of(verify), set[str]()
+    verifier = verifier_of(verify)
     if verifier is not None:
         verifier.refuse_awaited("work_async")
     halt = threading.Event() if stop is None else stop
@@ -183,13 +200,24 @@ def work(  # noqa: PLR0913 - all are options, by name
     done, lock, errors = WorkDone(), threading.Lock(), list[BaseException]()
 
     def drain(number: int) -> None:
-        command, idle = _command(name, number, options), _Idle(lease)
+        command, idle, outage = (
+            _command(name, number, options),
+            _Idle(planner, lease),
+            Outage(lease),
+        )
         try:
             while not halt.is_set() and not failed.is_set():
-                held = planner.claim(command)
-                if held is None:
-                    if idle.is_over(planner.plan, put_off):
+                try:
+                    held = planner.claim(command)
+                    if held is None and idle.is_over(planner.plan):
                         return
+                except StoreError as failure:
+                    if (pause := outage.pause(failure)) is None:
+                        raise
+                    halt.wait(pause)
+                    continue
+                outage = Outage(lease)
+                if held is None:
                     halt.wait(_PAUSE)
                     continue
                 error: BaseException | None = None
@@ -204,8 +232,6 @@ def work(  # noqa: PLR0913 - all are options, by name
                     if not begun:  # no thread for the heartbeat, nor for the next task's
                         raise
                     error = raised
-                    if backoff:
-                        put_off.add(held.task.id)
                 with lock:
                     _note(done, held.task.id, error)
         except BaseException as raised:  # noqa: BLE001 - raised where the pool was started
@@ -230,7 +256,7 @@ def work(  # noqa: PLR0913 - all are options, by name
         raise
     if errors:
         raise errors[0]
-    done.left = _open(planner.plan)
+    done.left = _left(planner.plan)
     return done
 
 
@@ -264,16 +290,27 @@ async def work_async(  # noqa: PLR0913 - all are options, by name
     """
     _checked(planner, AsyncPlanner, handler, workers)
     options = _options(name, lease, attempts, give_to, tag, backoff)
-    verifier, put_off = verifier_of(verify), set[str]()
+    verifier = verifier_of(verify)
     done = WorkDone()
 
     async def drain(number: int) -> None:
-        command, idle = _command(name, number, options), _Idle(lease)
+        command, idle, outage = (
+            _command(name, number, options),
+            _Idle(planner, lease),
+            Outage(lease),
+        )
         while stop is None or not stop.is_set():
-            held = await planner.claim(command)
-            if held is None:
-                if idle.is_over(await planner.plan(), put_off):
+            try:
+                held = await planner.claim(command)
+                if held is None and idle.is_over(await planner.plan()):
                     return
+            except StoreError as failure:
+                if (pause := outage.pause(failure)) is None:
+                    raise
+                await asyncio.sleep(pause)
+                continue
+            outage = Outage(lease)
+            if held is None:
                 await asyncio.sleep(_PAUSE)
                 continue
             error: BaseException | None = None
@@ -286,8 +323,6 @@ async def work_async(  # noqa: PLR0913 - all are options, by name
                         _take_in(held, verifier, await verifier.afind(held.task, plan))
             except Exception as raised:  # noqa: BLE001 - the handler's, or a lost claim
                 error = raised
-                if backoff:
-                    put_off.add(held.task.id)
             _note(done, held.task.id, error)
 
     try:
@@ -296,5 +331,5 @@ async def work_async(  # noqa: PLR0913 - all are options, by name
                 group.create_task(drain(number + 1))
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
-    done.left = _open(await planner.plan())
+    done.left = _left(await planner.plan())
     return done

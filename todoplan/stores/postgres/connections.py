@@ -578,9 +578,9 @@ _TURN = 0.25  # seconds; `close` takes up to this long to be noticed
 class Listener:
     """Calls the waiters of a plan back whenever the plan may have changed."""
 
-    def __init__(self, address: Address, *, is_told: bool) -> None:
+    def __init__(self, address: Address, *, notify: bool) -> None:
         self._address = address
-        self._is_told = is_told
+        self._notify = notify
         self._begin()
         _every.add(self)
 
@@ -607,7 +607,7 @@ class Listener:
         me = object()
         with self._lock:
             self._waiting[me] = (name, wake)
-            if self._is_told and self._thread is None:
+            if self._notify and self._thread is None:
                 self._closing.clear()
                 self._thread = Thread(target=self._run, name="todoplan-listen", daemon=True)
                 self._thread.start()

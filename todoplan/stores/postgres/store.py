@@ -576,7 +576,7 @@ class _Postgres:
         self.turns = Turns(self.address, self._turn)
         self.patience = patience
         self.notify = notify
-        self._listener = Listener(self.address, is_told=notify)
+        self._listener = Listener(self.address, notify=notify)
 
     def _read(self, act: Callable[[Connection], Steps[Any]], doing: str) -> Any:
         return self.carry_out(self._reading(act, doing))

@@ -348,8 +348,8 @@ class Evidence(Checks):
         passed = None if found is None else found.passed
         same(passed, wanted, "whether its evidence is a passed one")
         if found is not None and finding is not None:
-            told = (finding.summary, "inspector")
-            same((found.summary, found.by), told, "what was seen, and by whom")
+            evidence = (finding.summary, "inspector")
+            same((found.summary, found.by), evidence, "what was seen, and by whom")
 
     def test_a_failed_check_keeps_its_task_open(self) -> None:
         """
@@ -426,11 +426,11 @@ class Evidence(Checks):
         harness.edit(CreateTask("Tell Bo"), "ann")
         both = changes("1", "2", status="completed")
         outcome = harness.run(both, _COMPLETES, LISTS, says())
-        told = [outcome.answers[-1].partition("\n")[0]]
-        told += [each.text for request in outcome.requests for each in request[-1:]]
-        for text in (each for each in told if "since you last looked" in each or "ann" in each):
+        texts = [outcome.answers[-1].partition("\n")[0]]
+        texts += [each.text for request in outcome.requests for each in request[-1:]]
+        for text in (each for each in texts if "since you last looked" in each or "ann" in each):
             must("Tell Bo" in text and "updated" not in text, f"its own check is news: {text!r}")
-        must("#3 Tell Bo created by ann" in told[0], f"the edit is not told: {told[0]!r}")
+        must("#3 Tell Bo created by ann" in texts[0], f"the edit is not told: {texts[0]!r}")
 
     @needs(Capability.RESUME)
     def test_what_was_seen_survives_a_restart(self) -> None:
@@ -1189,8 +1189,9 @@ class Others(Checks):
             must(not declares(self, live), f"{live.name} is declared; refused was: {refusal}")
             harness.edit(edit, "ann")
         else:
-            told = outcome.answers[1]
-            must("#4 Tell Bo" in told or "#3 Tell Bo" in told, f"it is not told of in {told!r}")
+            answer = outcome.answers[1]
+            is_told = "#4 Tell Bo" in answer or "#3 Tell Bo" in answer
+            must(is_told, f"it is not told of in {answer!r}")
 
     @needs(Capability.RETURNS)
     def test_a_run_returns_the_plan(self) -> None:

@@ -727,7 +727,7 @@ class Transcript:
         answers |= {seen.call_id: seen for seen in self.kept}
         # A framework without a model makes no requests and executes all turns.
         count = len(requests) or len(turns)
-        told = []
+        texts = []
         for place, turn in enumerate((*turns, *[_DONE] * count)[:count]):
             lines = [f"session {self.session}, exchange {place + 1}:"]
             if requests and requests[place] and not requests[place][-1].call_id:
@@ -737,8 +737,8 @@ class Transcript:
                 lines.append(f"  model: {call.name}({call.arguments!r}) as {call.call_id}")
                 answer = answers.get(call.call_id)
                 lines.append(f"  {_line(answer) if answer else 'no answer is kept'}")
-            told.append("\n".join(lines))
-        return told
+            texts.append("\n".join(lines))
+        return texts
 
 
 def _line(seen: Seen) -> str:
@@ -839,8 +839,10 @@ class Checks(TellsFailures):
 
     def exchanges(self) -> list[str]:
         """Return the exchanges in all runs of the latest harness."""
-        told = self.latest.transcripts if self.latest else ()
-        return [f"run {n}, {each}" for n, one in enumerate(told, 1) for each in one.exchanges()]
+        transcripts = self.latest.transcripts if self.latest else ()
+        return [
+            f"run {n}, {each}" for n, one in enumerate(transcripts, 1) for each in one.exchanges()
+        ]
 
     def remedy(self) -> str:
         """Return which capabilities may be removed, beginning with the one needed last."""

@@ -54,9 +54,9 @@ def pytest_runtest_makereport(
     """With `-vv`, add the whole conversation to the report of a failed check."""
     report = yield
     error = call.excinfo and call.excinfo.value
-    said = getattr(error, "conversation", "")
-    if said and item.config.get_verbosity() > 1:
-        report.sections.append(("the whole conversation", said))
+    conversation = getattr(error, "conversation", "")
+    if conversation and item.config.get_verbosity() > 1:
+        report.sections.append(("the whole conversation", conversation))
     return report
 
 

@@ -791,14 +791,14 @@ class _Writer:
     """A process that adds tasks and prints the subject of each when it has been acknowledged."""
 
     process: "subprocess.Popen[bytes]"
-    said: IO[bytes]
+    output: IO[bytes]
 
     def killed(self, chance: Random) -> list[str]:
         """Kill the process while it works, and return the acknowledged subjects."""
         end = time.monotonic() + _LONGEST
         # Wait for output and not for a fixed time: on a busy machine a process takes seconds to
         # start.
-        while not os.fstat(self.said.fileno()).st_size and self.process.poll() is None:
+        while not os.fstat(self.output.fileno()).st_size and self.process.poll() is None:
             must(time.monotonic() < end, f"a writer was told of nothing for {_LONGEST:g} seconds")
             time.sleep(0.005)
         time.sleep(chance.uniform(0, _MOMENT))
@@ -808,10 +808,10 @@ class _Writer:
     def ended(self) -> list[str]:
         """Wait for the end of the process, and return the acknowledged subjects."""
         self.process.wait(_LONGEST)
-        with self.said:
-            self.said.seek(0)
+        with self.output:
+            self.output.seek(0)
             # The last line may be incomplete.
-            return self.said.read().decode().split("\n")[:-1]
+            return self.output.read().decode().split("\n")[:-1]
 
 
 class Surviving(Checks):
@@ -823,14 +823,15 @@ class Surviving(Checks):
     @law
     async def test_what_was_acknowledged_outlives_its_writer(self, harness: Harness) -> None:
         """Appends that were acknowledged are kept, whenever their writer is killed."""
-        told = told_to_the_killed(_opening(harness, SCRIPT), self.kills)
+        acknowledged = told_to_the_killed(_opening(harness, SCRIPT), self.kills)
         store = await harness.again()
         plan, journal = await store.load("a"), await store.entries("a")
         subjects = [task.subject for task in plan]
-        must(told, "no writer was told of a single append: see what it has printed")
-        lost = sorted(set(told) - set(subjects))
+        must(acknowledged, "no writer was told of a single append: see what it has printed")
+        lost = sorted(set(acknowledged) - set(subjects))
         must(
-            not lost, f"{len(lost)} of {len(told)} acknowledged tasks are lost, such as {lost[:3]}"
+            not lost,
+            f"{len(lost)} of {len(acknowledged)} acknowledged tasks are lost, such as {lost[:3]}",
         )
         must(len({*subjects}) == len(subjects), "a task that was added once is there twice")
         revisions = [entry.revision for entry in journal]
@@ -847,30 +848,30 @@ class Surviving(Checks):
         script = _opening(harness, SCRIPT)
         start = time.time() + 1.5
         openers = [_started(script, f"{number}", 1, start) for number in range(_OPENERS)]
-        told = [line for opener in openers for line in opener.ended()]
+        acknowledged = [line for opener in openers for line in opener.ended()]
         codes = [opener.process.returncode for opener in openers]
         equal(codes, [0] * _OPENERS, "the exit codes of processes that open a store at once")
         plan = await (await harness.again()).load("a")
-        _has_tasks(plan, told, "the tasks that they added")
+        _has_tasks(plan, acknowledged, "the tasks that they added")
         equal([task.id for task in plan], [f"{n}" for n in range(1, _OPENERS + 1)], "their ids")
 
 
 def told_to_the_killed(script: str, kills: int) -> list[str]:
     """Kill this many writers, one after the other, and return the acknowledged tasks."""
-    chance, told = Random(11), list[str]()  # noqa: S311 - no secret
+    chance, acknowledged = Random(11), list[str]()  # noqa: S311 - no secret
     writers = [_started(script, f"{number}", 10**6) for number in range(_WRITERS)]
     for number in range(_WRITERS, kills + _WRITERS):
-        told += writers.pop(chance.randrange(len(writers))).killed(chance)
+        acknowledged += writers.pop(chance.randrange(len(writers))).killed(chance)
         # Each killed writer is replaced, so that some are always writing.
         if number < kills:
             writers.append(_started(script, f"{number}", 10**6))
-    return told
+    return acknowledged
 
 
 def _started(script: str, name: str, count: int, at: float = 0) -> _Writer:
     # A file and not a pipe: a writer would block on a full pipe that nobody reads.
-    said = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the writer has ended
-    return _Writer(_process(script, name, count, at, stdout=said), said)
+    output = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the writer has ended
+    return _Writer(_process(script, name, count, at, stdout=output), output)
 
 
 _WATCHED = 8

@@ -96,8 +96,8 @@ def _tool_call(call_id: Any, name: Any, arguments: Any) -> Fields:
 
 
 def _tool_result(call_id: Any, content: Any, *, failed: bool = False) -> Fields:
-    told = {"type": "tool_result", "tool_use_id": call_id, "content": content}
-    return {**told, "is_error": failed}
+    result = {"type": "tool_result", "tool_use_id": call_id, "content": content}
+    return {**result, "is_error": failed}
 
 
 # -------- claude_code --------
@@ -514,13 +514,13 @@ def _entire_line(record: Record) -> Iterator[Signal]:
     turn, at = turn_of(record.line, record.value.get("id")), record.value.get("ts")
     for block in mappings(record.value.get("content")):
         if block.get("type") == "tool_use":
-            call_id, told = id_of(block.get("id")), block.get("result")
+            call_id, result = id_of(block.get("id")), block.get("result")
             call = call_of(
                 record, block.get("name"), block.get("input"), at, turn=turn, call_id=call_id
             )
-            if isinstance(told, dict):  # some calls have none
-                text = content_text(told.get("output"))
-                refused = told.get("status") == "error" or is_refusal(text)
+            if isinstance(result, dict):  # some calls have none
+                text = content_text(result.get("output"))
+                refused = result.get("status") == "error" or is_refusal(text)
                 call = attrs.evolve(call, result=CallResult(text, refused))
             # No key is needed, because the call already has its result.
             yield Seen(call, once=call_id)
@@ -552,7 +552,7 @@ def _opencode_message(record: Record) -> Iterator[Signal]:
         elif part.get("type") == "tool":
             # Its `todos` is the list after the call, which takes precedence in a replay.
             data, failed = data_of(state.get("metadata")), state.get("status") == "error"
-            told = content_text(state.get("error" if failed else "output"))
+            text = content_text(state.get("error" if failed else "output"))
             is_answered = failed or state.get("status") == "completed"
             yield call_of(
                 record,
@@ -562,7 +562,7 @@ def _opencode_message(record: Record) -> Iterator[Signal]:
                 turn=turn_of(record.line, info.get("id"), part.get("messageID")),
                 # Not used as a key, because Entire masks all call ids in its copies with one text.
                 call_id=id_of(part.get("callID")),
-                result=CallResult(told, failed, data) if is_answered else None,
+                result=CallResult(text, failed, data) if is_answered else None,
             )
 
 
@@ -602,7 +602,7 @@ def _vscode_sent(record: Record) -> Iterator[PlanningCall]:
     for number, one in enumerate(mappings(metadata.get("toolCallRounds"))):
         for call in mappings(one.get("toolCalls")):
             call_id = id_of(call.get("id"))
-            told = results.get(call_id)
+            result = results.get(call_id)
             yield call_of(
                 record,
                 _own_name(call.get("name")),
@@ -610,7 +610,7 @@ def _vscode_sent(record: Record) -> Iterator[PlanningCall]:
                 parse_time(one.get("timestamp")) or asked,
                 turn=turn_of(record.line, one.get("id"), f"#{record.line}.{number}"),
                 call_id=call_id,
-                result=None if told is None else result_of(mapping(told).get("content")),
+                result=None if result is None else result_of(mapping(result).get("content")),
             )
 
 
@@ -896,14 +896,14 @@ def _gemini_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
 def _gemini_record(record: Record, pairs: _Pairs) -> Iterator[Signal]:
     fields = _gemini_message(record.value)
     parts, at = mappings(fields.get("parts")), parse_time(fields.get("timestamp"))
-    said = fields.get("content", fields.get("parts"))
+    content = fields.get("content", fields.get("parts"))
     # A tool's response has the role user too, but only a person writes text.
-    is_text = isinstance(said, str) or any("text" in part for part in mappings(said))
-    if "user" in (fields.get("type"), fields.get("role")) and is_text and is_said(said):
+    is_text = isinstance(content, str) or any("text" in part for part in mappings(content))
+    if "user" in (fields.get("type"), fields.get("role")) and is_text and is_said(content):
         yield PersonSpoke(record.line, at=at)
     for call in mappings(fields.get("toolCalls")):
         call_id = id_of(call.get("id"))
-        told = [mapping(one.get("functionResponse")) for one in mappings(call.get("result"))]
+        responses = [mapping(one.get("functionResponse")) for one in mappings(call.get("result"))]
         planning = call_of(
             record,
             call.get("name"),
@@ -911,7 +911,7 @@ def _gemini_record(record: Record, pairs: _Pairs) -> Iterator[Signal]:
             parse_time(call.get("timestamp")) or at,
             turn=turn_of(record.line, fields.get("id")),
             call_id=call_id,
-            result=_response_result(told[0].get("response")) if told else None,
+            result=_response_result(responses[0].get("response")) if responses else None,
         )
         # The call already has its result, so no key is needed.
         yield Seen(planning, once=call_id)
@@ -1003,17 +1003,17 @@ class _Trajectory:
         # A continued trajectory begins with copies of earlier steps.
         if step.get("is_copied_context") is True:
             return []
-        results = mappings(mapping(step.get("observation")).get("results"))
+        recorded = mappings(mapping(step.get("observation")).get("results"))
         text = {"type": "text", "text": content_text(step.get("message"))}
-        told = []
-        for one in results:
+        results = []
+        for one in recorded:
             # In recordings of Claude Code, the exact answer is beside the result or beside its
             # step.
-            extra = mapping(one.get("extra") or (step.get("extra") if len(results) == 1 else None))
+            extra = mapping(one.get("extra") or (step.get("extra") if len(recorded) == 1 else None))
             exact = mapping(extra.get("tool_result_metadata"))
             raw, call_id = mapping(exact.get("raw_tool_result")), id_of(one.get("source_call_id"))
             content, failed = raw.get("content", one.get("content")), exact.get("is_error") is True
-            told.append(_tool_result(call_id, content, failed=failed))
+            results.append(_tool_result(call_id, content, failed=failed))
             if data := data_of(exact.get("tool_use_result")):
                 self.beside[call_id] = data
         calls = [
@@ -1021,7 +1021,7 @@ class _Trajectory:
             for one in mappings(step.get("tool_calls"))
         ]
         role = "system" if aside else _SOURCES.get(string(step.get("source")))
-        message = {"role": role, "content": [text, *told], "tool_calls": calls}
+        message = {"role": role, "content": [text, *results], "tool_calls": calls}
         return [{**message, "timestamp": step.get("timestamp")}]
 
     def signals(self, source: Source) -> Iterator[Signal]:
@@ -1071,12 +1071,12 @@ def _kiro_messages(record: Fields) -> Sequence[Fields]:
         user, answer = mapping(record.get("user")), mapping(record["assistant"])
         content, sent = mapping(user.get("content")), mapping(answer.get("ToolUse"))
         uses = mappings(sent.get("tool_uses"))
-        told = mappings(mapping(content.get("ToolUseResults")).get("tool_use_results"))
+        recorded = mappings(mapping(content.get("ToolUseResults")).get("tool_use_results"))
         is_prompt, at = "Prompt" in content, user.get("timestamp")
     else:
         sent = mapping(record.get("data"))
         blocks = mappings(sent.get("content"))
-        uses, told = (
+        uses, recorded = (
             tuple(mapping(one.get("data")) for one in blocks if one.get("kind") == kind)
             for kind in ("toolUse", "toolResult")
         )
@@ -1097,7 +1097,7 @@ def _kiro_messages(record: Fields) -> Sequence[Fields]:
             ],
             failed=string(one.get("status")).lower() == "error",
         )
-        for one in told
+        for one in recorded
     ]
     prompt = [{"role": "user", "content": "", "timestamp": at}] if is_prompt else []
     message = {"id": sent.get("message_id"), "role": "assistant", "timestamp": at}

@@ -75,13 +75,13 @@ class _AdkSession:
                         actor=MAIN_LANE if author == self.main else author,
                     )
                 )
-            if told := mapping(part.get("function_response", part.get("functionResponse"))):
-                response = told.get("response")
+            if answer := mapping(part.get("function_response", part.get("functionResponse"))):
+                response = answer.get("response")
                 error = mapping(response).get("error")
                 # If a function does not return an object, the answer is `{"result": ...}`.
                 value = mapping(response).get("result", response) if error is None else error
                 result = result_of(value, failed=error is not None, data=value)
-                yield Answered(id_of(told.get("id")), result)
+                yield Answered(id_of(answer.get("id")), result)
 
 
 ADK = record_reader("adk", _is_adk, lambda: _AdkSession().of_event)
