@@ -220,7 +220,9 @@ def test_tasks_that_want_a_plan_that_is_stuck_take_nothing_from_others(address):
                 for _ in range(10):
                     assert await store.load("b") == Plan()
                 waiting = asyncio.create_task(hasty.append("c", 0, DIG.entries, DIG.plan))
-                with pytest.raises(StoreError, match="another task has held") as caught:
+                with pytest.raises(
+                    StoreError, match="another task of this process has held"
+                ) as caught:
                     await waiting
                 assert caught.value.data["problem"] == "busy"
             return await asyncio.gather(*wanting)

@@ -103,7 +103,9 @@ def test_another_handle_that_holds_for_too_long_is_told(path):
     taken = []
     store._connections.turn.take(taken, 1)
     store._connections.turn._holder = None
-    assert "another thread has held a plan" in refused("busy", lambda: create(store, "Lay"))
+    assert "another thread of this process has held a plan" in refused(
+        "busy", lambda: create(store, "Lay")
+    )
     store._connections.turn.give_back(taken)
     assert len(create(store, "Lay").plan) == 2
 

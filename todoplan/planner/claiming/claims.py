@@ -304,8 +304,9 @@ class HeldClaim:
             raise self._lost_error(what)
         try:
             yield from self._complete()
-        except PlanError:
-            yield from self._giving_up(())
+        except (PlanError, StoreError) as failure:
+            if failure.data.get("problem") not in {*_PASSING, "claim_lost"}:
+                yield from self._giving_up(())
             raise
 
     def _ending_again(self, error: BaseException | None) -> Steps[None]:
@@ -331,12 +332,16 @@ class HeldClaim:
         """
         Release the task: otherwise nobody could claim it until the lease has expired.
 
-        If the claim was lost, the body's exception or the policy's refusal is more useful.
+        Other failures are not raised: the body's exception, or why it was not completed, is more
+        useful.
+
+        Raises:
+            StoreError: the store is unavailable.
         """
         try:
             yield from self._settling(ReleaseClaim(self.task.id, self.fence), *reason)
-        except StoreError:
-            if not self.settled:
+        except StoreError as failure:
+            if failure.data.get("problem") in _PASSING:
                 raise
         except PlanError:
             pass
