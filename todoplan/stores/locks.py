@@ -120,8 +120,8 @@ class Turn:
     def _busy(self, patience: float) -> StoreError:
         msg = (
             f"{self._name} is busy: another {self._who} of this process has held a plan of it, or "
-            f"waited for one, for {patience:g} seconds; nothing was written; try again, or give the "
-            "store more patience="
+            f"waited for one, for {patience:g} seconds; nothing was written; try again, or give "
+            "the store more patience="
         )
         return StoreError(msg, problem="busy")
 
