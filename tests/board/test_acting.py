@@ -121,7 +121,7 @@ def test_what_is_about_the_whole_plan_is_about_the_plan_that_was_seen(store, wha
 def test_undo_is_told_by_what_it_changed(store, monkeypatch):
     """Unless somebody came in between: then the plan before it is not known."""
     other(store, commands.UpdateTask("3", status="completed"))
-    assert wish(store, do="undo", base=4)["message"] == "restored #3 Water"
+    assert wish(store, do="undo", base=4)["message"] == "reopened #3 Water"
     undo = AsyncPlanner.undo
 
     async def late(planner, **given):

@@ -254,7 +254,7 @@ def test_a_host_that_passes_on_no_resources_gets_what_calls_say(host):
 
 
 @pytest.mark.parametrize(
-    ("refuses", "message"),
+    ("refuses", "told"),
     [
         ("ui/initialize", "did not open it: not <b>today</b>"),
         ("resources/read", "could not be read: not <b>today</b>"),

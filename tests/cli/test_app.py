@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer
 
-from todoplan.cli.app import COMMANDS, make_app, run
+from todoplan.cli.app import _OTHER_NAMES, COMMANDS, make_app, run
 from todoplan.cli.options import AUDITS, OPTIONS, SHOWN_FORMS, SORT_KEYS
 from todoplan.cli.views import PRINTERS
 from todoplan.transcripts import DIALECT_NAMES
@@ -155,3 +155,16 @@ def test_the_list_of_commands_imports_none_of_them(tmp_path):
     loaded = done.stdout.splitlines()[-1].split()
     needed = ("__main__", "cli", "cli.app", "errors", "lazy", "transcripts")
     assert set(loaded) <= {f"todoplan.{name}" for name in needed}
+
+
+def test_a_name_that_other_tools_have_for_a_command_is_explained(invoke):
+    """Without a command for each of them."""
+    for name, ours in _OTHER_NAMES.items():
+        result = invoke(name, "1")
+        assert result.exit_code == 2
+        assert f"No such command '{name}'. Write: todoplan {ours}" in result.stderr
+        assert ours.partition(" ")[0] in {*COMMANDS_BY_NAME, "--help"}
+    assert "Did you mean" in invoke("lisst").stderr
+
+
+COMMANDS_BY_NAME = {name for group in COMMANDS.values() for name in group}

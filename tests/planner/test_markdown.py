@@ -327,3 +327,39 @@ def test_for_any_edits_of_both_sides_nothing_is_lost(form, rounds):
         again = synced(planner, done.text, form=form)
         assert (again.events, again.conflicts, again.text) == ((), (), done.text)
         text = done.text
+
+
+def test_lines_below_the_comment_are_tasks_like_others(planner, text):
+    """People append to a file: the merge base is still known, so that a missing line is removed."""
+    appended = text.replace("- [ ] Mow\n", "") + "- [ ] Plant a tree\n"
+    done = synced(planner, appended)
+    assert subjects(done.plan) == ["Dig", "Lay pipes", "Plant a tree"]
+    assert (done.is_first, done.text.count("<!-- todoplan")) == (False, 1)
+    assert done.text.rstrip().endswith("-->")
+    twice = f"{text}\n{text.rpartition(chr(10) * 2)[2]}- [ ] Sow\n"
+    assert synced(planner, twice).text.count("<!-- todoplan") == 1
+
+
+@pytest.mark.parametrize("box", ["[?]", "[]", "[ x ]", "[done]"])
+def test_a_mistyped_box_removes_no_task(planner, text, box):
+    """The line is no task, so its task would be missing. Where there was no task, it is prose."""
+    wrong = text.replace("- [ ] Mow", f"- {box} Mow")
+    if box == "[done]":  # a word in brackets may be anything
+        assert subjects(synced(planner, wrong).plan) == ["Dig", "Lay pipes"]
+        return
+    with pytest.raises(PlanError, match="is no task, because of its box; nothing was changed"):
+        synced(planner, wrong)
+    assert len(planner.plan) == 3
+    assert f"- {box} Weed" in synced(planner, text.replace("# Garden", f"- {box} Weed")).text
+
+
+@pytest.mark.parametrize("name", ["plan.json", "setup.py", "conf.YAML", "notes.md.bak"])
+def test_a_file_of_another_kind_is_left_alone(planner, tmp_path, name):
+    """A checklist in it would break it."""
+    file = tmp_path / name
+    file.write_text("{}", "utf-8")
+    with pytest.raises(ReadError, match="is no Markdown file by its name"):
+        sync_file(planner, file)
+    assert file.read_text("utf-8") == "{}"
+    for good in ("TODO", "plan.MD", "rules.mdc"):
+        assert isinstance(sync_file(planner, tmp_path / good), Synced)

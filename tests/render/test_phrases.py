@@ -73,7 +73,7 @@ RESTORED = e.PlanRestored((Task("1", "Sow", status=C), Task("3", "Rest")), 4)
 @pytest.mark.parametrize(
     ("happened", "phrases"),
     [
-        ([RESTORED], ["restored #1 Sow", "removed #2 Reap and mow"]),
+        ([RESTORED], ["completed #1 Sow", "removed #2 Reap and mow"]),
         ([e.TaskDeleted("1"), RESTORED], ["removed #1-#2", "restored #1 Sow"]),
         ([e.PlanRestored((*PLAN, Task("4", "x")), 5)], ["restored #4"]),
         ([e.PlanRestored(tuple(PLAN), 4)], []),

@@ -350,7 +350,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any], str], Command]] = {
 
 _Check = Callable[[Change], Iterator[Problem]]
 _OF_WHAT_WAS_SHOWN: dict[str, Callable[[Task], object]] = {
-    "status": lambda task: task.status,
+    "status": lambda task: (task.status, task.waiting),
     "remove": lambda task: task,
 }
 """Actions that are refused if the task has changed, with the part of the task that is compared."""

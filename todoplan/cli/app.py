@@ -68,7 +68,35 @@ COMMANDS = {
 """The module and function of each command, grouped by purpose. Modules are below `todoplan`."""
 
 
+_OTHER_NAMES = {
+    "block": "link ID --after ID",
+    "cancel": "edit ID --status cancelled",
+    "close": "done ID",
+    "complete": "done ID",
+    "create": "add TEXT",
+    "delete": "rm ID",
+    "export": "show --format json",
+    "finish": "done ID",
+    "help": "--help",
+    "ls": "list",
+    "new": "add TEXT",
+    "pause": "wait ID REASON",
+    "rename": "edit ID --subject TEXT",
+    "reopen": "edit ID --status pending",
+    "reorder": "move ID --before ID",
+    "status": "list",
+    "update": "edit ID",
+}
+"""Names that other tools have for commands, each with the command line here."""
+
+
 class _Grouped(TyperGroup):
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the arguments name; a name of another tool is explained."""
+        if args and args[0] not in self.commands and (ours := _OTHER_NAMES.get(args[0])):
+            ctx.fail(f"No such command {args[0]!r}. Write: todoplan {ours}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as typer calls it
         """Write the commands in their groups."""
         width = formatter.width - 6 - max(map(len, self.commands))

@@ -53,7 +53,11 @@ def _read(source: Path, form: str | None) -> Plan:
             except CodecError as error:
                 msg = f"{source}: {error}"
                 raise ReadError(msg, file=str(source)) from error
-        return from_markdown(text, form)  # type: ignore[arg-type]  # checked: it is one of FORMS
+        plan = from_markdown(text, form)  # type: ignore[arg-type]  # checked: it is one of FORMS
+        if not plan:
+            msg = f"{source} has no task, such as a line `- [ ] Write it`"
+            raise ReadError(msg, file=str(source))
+        return plan
     names = sorted(source.glob("*.md"))[:_MOST_FILES]
     plan = from_backlog({name.name: text_of(name) or "" for name in names})
     if not plan:
@@ -75,7 +79,7 @@ def sync(
     code = 0
     seen: tuple[int, int] | None = None
     planner, plan_id = edit.place.planner(screen.complain)
-    rules = edit.judge.rules_that_hold()
+    rules = edit.judge.chosen_policy()
     with suppress(KeyboardInterrupt):
         while True:
             now = (_changed_at(file), planner.plan.revision)

@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -18,7 +18,7 @@ import typer
 
 from todoplan.cli.documents import FORMS, TOOLSETS, page_names
 from todoplan.cli.exits import exit_with
-from todoplan.cli.plans import ACTOR, STORE, Place
+from todoplan.cli.plans import ACTOR, PLAN, STORE, Place
 from todoplan.cli.plugin import HOSTS
 from todoplan.codec.foreign.markdown import FORMS as MARKDOWN_FORMS
 from todoplan.core.plan.model import Priority, Status
@@ -90,15 +90,19 @@ def _known_plans(context: typer.Context, incomplete: str) -> list[str]:
     return []
 
 
-_DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(m|min|h|d|w)?")
+_DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(min|[mhdw])?\s*")
 # A day and a week of work are shorter than those of the calendar.
 _OF_WORK = {"m": 1, "min": 1, "h": 60, "d": 8 * 60, "w": 5 * 8 * 60}
 _OF_THE_CALENDAR = {**_OF_WORK, "d": 24 * 60, "w": 7 * 24 * 60}
 
 
 def _minutes(given: str, units: Mapping[str, int]) -> float | None:
-    found = _DURATION.fullmatch(given.strip().lower())
-    return None if found is None else float(found[1]) * units[found[2] or "m"]
+    text = given.strip().lower()
+    parts = [*_DURATION.finditer(text)]
+    # Several parts, such as 1h30m, need a unit each.
+    if "".join(part[0] for part in parts) != text or not all(part[2] for part in parts[1:]):
+        return None
+    return sum(float(part[1]) * units[part[2] or "m"] for part in parts) if parts else None
 
 
 def _effort(given: str) -> float:
@@ -114,12 +118,13 @@ def _time(given: str) -> datetime:
     if not given.isdecimal() and (minutes := _minutes(given, _OF_THE_CALENDAR)) is not None:
         return datetime.now(UTC) + timedelta(minutes=minutes)
     try:
-        # A time without a zone is local time.
-        at = datetime.fromisoformat(given).astimezone()
+        # A time without a zone is local time. A day begins at midnight.
+        day = _day(given.strip().lower())
+        at = (datetime.fromisoformat(given) if day is None else _midnight(day)).astimezone()
     except (ValueError, OverflowError) as error:
         msg = (
-            f"{given!r} is no time such as 2026-12-24, 2026-12-24T18:00, 2026-12-24T18:00+01:00, or"
-            " 2h or 1.5d from now"
+            f"{given!r} is no time such as 2026-12-24, 2026-12-24T18:00, 2026-12-24T18:00+01:00,"
+            " tomorrow, friday, or 2h or 1.5d from now"
         )
         raise typer.BadParameter(msg) from error
     # A wait until a past time would end at once.
@@ -130,20 +135,35 @@ def _time(given: str) -> datetime:
 
 
 _DAYS = {"today": 0, "tomorrow": 1}
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def _day(word: str) -> date | None:
+    """Return the day that a word names; the name of a weekday means the next one after today."""
+    if word in _DAYS:
+        return today() + timedelta(days=_DAYS[word])
+    if word in _WEEKDAYS:
+        ahead = (_WEEKDAYS.index(word) - today().weekday() - 1) % len(_WEEKDAYS) + 1
+        return today() + timedelta(days=ahead)
+    return None
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time())
 
 
 def _due(given: str) -> Any:
     word = given.strip().lower()
     if not word:
         return ""  # removes the date
-    if word in _DAYS:
-        return today() + timedelta(days=_DAYS[word])
+    if (day := _day(word)) is not None:
+        return day
     if found := re.fullmatch(r"(\d{1,4})\s*([dw])", word):
         return today() + timedelta(days=int(found[1]) * (7 if found[2] == "w" else 1))
     try:
         return date.fromisoformat(word)
     except ValueError:
-        known = "2026-12-24, today, tomorrow, or 3d or 2w from today"
+        known = "2026-12-24, today, tomorrow, friday, or 3d or 2w from today"
         msg = f"{given!r} is no date; write {known}"
         raise typer.BadParameter(msg) from None
 
@@ -179,7 +199,10 @@ OPTIONS: dict[str, Any] = {
         f"else {STORE}, else the project's .todoplan/plans.db.",
     ),
     "plan_id": _option(
-        "--plan", "ID", "Which plan, if there are several.", autocompletion=_known_plans
+        "--plan",
+        "ID",
+        f"Which plan, if there are several; else {PLAN}.",
+        autocompletion=_known_plans,
     ),
     "actor": _option(
         "--actor", "NAME", f"Who makes the change; else {ACTOR}, else your login name."
@@ -229,7 +252,7 @@ OPTIONS: dict[str, Any] = {
     "due": _option(
         "--due",
         "DATE",
-        'The day it is due: 2026-12-24, today, tomorrow, 3d or 2w from today; "" for none.',
+        'The day it is due: 2026-12-24, tomorrow, friday, 3d or 2w from today; "" for none.',
         parser=_due,
     ),
     "reason": _argument("REASON", "Whom or what it waits for, in a few words."),
@@ -239,8 +262,8 @@ OPTIONS: dict[str, Any] = {
     "until": _option(
         "--until",
         "TIME",
-        "The time when it can be started: 2026-12-24T18:00, local time unless it has a zone; or "
-        "2h, 1.5d from now.",
+        "The time when it can be started: 2026-12-24T18:00, local time unless it has a zone; "
+        "tomorrow, friday; or 2h, 1.5d from now.",
         parser=_time,
     ),
     "remove": _flag("--remove", "Remove these dependencies instead of adding them."),
@@ -261,7 +284,9 @@ OPTIONS: dict[str, Any] = {
     "timeout": _option("--timeout", "SECONDS", "End after this time without a change.", min=0),
     "watch.as_json": _flag("--json", "Print one line of JSON for each change."),
     # Plans in files.
-    "document": _argument("PLAN.json", "A plan document, or a file of plans, JSON or SQLite."),
+    "document": _argument(
+        "PLAN.json|ID", "A plan document, a file of plans (JSON or SQLite), or the id of a task."
+    ),
     "show.form": _option(
         "--format", "FORMAT", f"The form: {', '.join(SHOWN_FORMS)}.", **_one_of(SHOWN_FORMS)
     ),

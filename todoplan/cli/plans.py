@@ -189,6 +189,9 @@ STORE = "TODOPLAN_STORE"
 ACTOR = "TODOPLAN_ACTOR"
 """The environment variable with the actor's name, used without --actor."""
 
+PLAN = "TODOPLAN_PLAN"
+"""The environment variable with the plan's id, used without --plan."""
+
 DEFAULT_PLAN = "plan"
 """The default plan id, also of `todoplan mcp`."""
 
@@ -240,6 +243,11 @@ class Place:
     def named(self) -> str | None:
         """The address of the store that the command line or the environment names, or `None`."""
         return os.environ.get(STORE) if self.store is None else self.store
+
+    @property
+    def wanted_plan(self) -> str | None:
+        """The plan's id by the command line or the environment, or `None`."""
+        return (os.environ.get(PLAN) or None) if self.plan_id is None else self.plan_id
 
     @property
     def address(self) -> str:
@@ -295,7 +303,7 @@ class Place:
             TodoplanError: the store cannot be read, or has no such plan.
         """
         store = self.store_itself()
-        return store, chosen_plan(store, self.plan_id, self.shown)
+        return store, chosen_plan(store, self.wanted_plan, self.shown)
 
     def planner(self, tell: Callable[[str], None]) -> "tuple[Planner, str]":
         """
@@ -306,7 +314,7 @@ class Place:
         """
         from todoplan.planner.planner import Planner  # noqa: PLC0415 - views start without it
 
-        store, plan_id = self.store_itself(tell), self.plan_id
+        store, plan_id = self.store_itself(tell), self.wanted_plan
         if plan_id is None:
             plan_id = chosen_plan(store, None, self.shown) if store.plan_ids() else DEFAULT_PLAN
         return Planner(store, plan_id), plan_id
@@ -319,7 +327,7 @@ class Judge:
     policy: str = "default"
     rules: list[str] | None = None
 
-    def rules_that_hold(self) -> Policy:
+    def chosen_policy(self) -> Policy:
         """
         Return the policy.
 
@@ -451,7 +459,18 @@ def start(screen: Screen, tasks: list[str] | None = None, *, edit: Edit) -> int:
     """Set tasks to in progress; without an id, the next ready task."""
     if tasks:
         return _update(tasks, edit, screen, status="in_progress")
-    return _apply(StartNext(), edit, screen)
+
+    def act(planner: "Planner") -> _Result:
+        decision, phrases = _applied(planner, StartNext(), edit)
+        if phrases or isinstance(decision, Rejected):
+            return decision, phrases
+        active = next(decision.plan.active(), None)
+        if active is None:
+            return decision, ("no task is ready; todoplan ready --explain says why",)
+        what = f"in progress already: #{active.id} {clip(one_line(active.subject), _QUESTION)}"
+        return decision, (f"{what}; todoplan start ID starts another task too",)
+
+    return _edited(act, edit, screen)
 
 
 def done(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
@@ -643,7 +662,7 @@ def _batch(commands: Iterable[Command]) -> Command:
 
 
 def _applied(planner: "Planner", command: Command, edit: Edit) -> _Result:
-    rules = edit.judge.rules_that_hold()
+    rules = edit.judge.chosen_policy()
     before = planner.plan
     decision = planner.apply(command, actor=edit.writer.name, policy=rules)
     if isinstance(decision, Rejected):

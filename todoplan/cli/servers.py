@@ -74,7 +74,7 @@ class Served:
     @property
     def plan_id(self) -> str:
         """The id of the plan, unless each session of a coding agent has its own."""
-        return self.place.plan_id or DEFAULT_PLAN
+        return self.place.wanted_plan or DEFAULT_PLAN
 
     @property
     def verify(self) -> Verifier | None:
@@ -213,7 +213,7 @@ def _toolbox(served: Served, screen: Screen) -> Toolbox:
 
     Rules that the tool set cannot keep are turned off, and a message on stderr names them.
     """
-    toolset, policy = TOOLSETS[served.toolset], served.judge.rules_that_hold()
+    toolset, policy = TOOLSETS[served.toolset], served.judge.chosen_policy()
     vain = dict.fromkeys(unmet_rules(toolset, policy), "off")
     if vain:
         screen.complain(f"{served.toolset} cannot keep {', '.join(vain)}: off here")
@@ -252,7 +252,7 @@ def board(  # noqa: PLR0913 - an argument for each option
     app = make_board(
         place.store_itself(screen.complain),
         plan_id=place.plan_id,
-        policy=judge.rules_that_hold(),
+        policy=judge.chosen_policy(),
         person=writer.name or "person",
         access=access,
         write=write,

@@ -6,6 +6,7 @@ the form in which `todoplan.codec` writes them.
 """
 
 import json
+import re
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -106,13 +107,26 @@ The output formats other than text. `html` is a fragment of a page; `json` is a 
 `todoplan import` reads.
 """
 
+_IN_FIRST_LINE = frozenset({"id", "subject", "status"})
 _SQLITE = b"SQLite format 3\0"
 
 
+_TASK_ID = re.compile(r"#?(\d{1,9})")
+
+
 def show(screen: Screen, document: Path | None = None, *, form: str = "text", place: Place) -> None:
-    """Show a plan from a JSON document or a store."""
+    """
+    Show a plan from a JSON document or a store.
+
+    With a task's id instead of a document, show all fields of that task.
+    """
+    asked = None if document is None else _TASK_ID.fullmatch(str(document))
+    if asked and document is not None and not document.exists():
+        _, plan = place.loaded()
+        _show_task(plan, asked[1], form, screen)
+        return
     if document is None:
-        plan = _kept(place.shown, place.store_itself(), place.plan_id)
+        plan = _kept(place.shown, place.store_itself(), place.wanted_plan)
     elif place.store:
         msg = f"give a file or --store {place.store}, not both"
         raise ReadError(msg)
@@ -122,6 +136,26 @@ def show(screen: Screen, document: Path | None = None, *, form: str = "text", pl
         screen.show(plan_lines(plan, screen.width))
     else:
         screen.write(f"{PRINTERS[form](plan)}\n")
+
+
+def _show_task(plan: Plan, task_id: str, form: str, screen: Screen) -> None:
+    task = plan.get(task_id)
+    if task is None:
+        msg = f"the plan has no task {task_id}; todoplan list shows its tasks"
+        raise ReadError(msg)
+    data = write_task(task)
+    if form == "json":
+        screen.write(f"{json.dumps(data, ensure_ascii=False, indent=2)}\n")
+        return
+    if form != "text":
+        msg = f"one task is shown as text or json, not as {form}"
+        raise ReadError(msg)
+    row = next(row for row in lines(plan, today()) if row.id == task_id)
+    screen.write(f"{row.mark} {row.id} {row.text}{aside(row.notes)}\n")
+    for name, value in data.items():
+        if name not in _IN_FIRST_LINE:
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            screen.write(f"  {name.replace('_', ' ')}: {one_line(shown)}\n")
 
 
 def _load(path: Path, plan_id: str | None) -> Plan:
@@ -342,7 +376,7 @@ def _at(journal: Iterable[Entry], revision: int) -> Plan:
 
 def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) -> int:
     """Check a policy, and a stored plan against it; exit code 1 if the plan breaks a rule."""
-    policy = judge.rules_that_hold()
+    policy = judge.chosen_policy()
     plan_id: str | None = None
     plan = Plan()
     problems: tuple[Problem, ...] = ()

@@ -49,6 +49,7 @@ from todoplan.texts import one_line
 
 CAUSE = "sync"
 _TREE = "tasks were moved below each other on both sides: the plan's tree stands"
+_SUFFIXES = (".md", ".markdown", ".mdx", ".mdc", ".txt", "")  # code and data are left alone
 _TRIES = 20  # a person does not edit the file so often while it is synchronised
 
 
@@ -86,10 +87,15 @@ def sync_file(
     of the file's edits in the journal.
 
     Raises:
-        ReadError: the file cannot be read or written, or was edited during every attempt.
+        ReadError: the file is no Markdown by its name, cannot be read or written, or was edited
+            during every attempt.
         PlanError: the file belongs to another plan, or has lost all its tasks.
         CodecError: the file is damaged (see `read_document`).
     """
+    if path.suffix.lower() not in _SUFFIXES:
+        names = ", ".join(filter(None, _SUFFIXES))
+        msg = f"{path} is no Markdown file by its name: a checklist is written only to {names}"
+        raise ReadError(msg, file=str(path))
     for _ in range(_TRIES):
         was = text_of(path)
         done = sync_text(planner, was or "", form=form, actor=actor, policy=policy)
@@ -161,7 +167,7 @@ def sync_text(
     if document.plan_id not in {None, plan_id}:
         msg = (
             f"this file belongs to the plan {document.plan_id!r}, and not to {plan_id!r}; name "
-            "that plan, or remove the comment at the end of the file to join the two"
+            "that plan, or remove the comment of todoplan in the file to join the two"
         )
         raise PlanError(msg, seen=document.plan_id)
     then = None
@@ -201,6 +207,13 @@ def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
         # If the file rewords a task that others removed, it becomes a new task: no text is lost.
         if task_id in plan or node.subject == one_line(known[task_id].subject)
     }
+    missing = {one_line(known[task_id].subject) for task_id in shown if task_id not in nodes}
+    if missing and (found := document.unknown_box(missing)):
+        msg = (
+            f"{found!r} is no task, because of its box; nothing was changed. Write [ ], [x], [/]"
+            " (in progress) or [-] (cancelled), or remove the line"
+        )
+        raise PlanError(msg, seen=found)
     actors = {} if then is None else changed_by(then, journal)
     base = Base(known, actors, listed=frozenset(shown), overflow=then is None)
     rows = _rows(document, known, nodes)

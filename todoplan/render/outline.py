@@ -358,6 +358,11 @@ def _put_back(was: Plan, now: Plan) -> Iterator[tuple[str, str]]:
         if new is None:
             yield "removed", found.task.id
         # An edge is reported for the blocked task, not for the blocker.
+        elif old is not None and old.status is not new.status:
+            yield (
+                "reopened" if old.status.closed and not new.status.closed else _MOVES[new.status],
+                new.id,
+            )
         elif old is None or old.but(blocks=new.blocks, updated_at=new.updated_at) != new:
             yield "restored", new.id
     known = [task.id for task in now if task.id in was]

@@ -86,7 +86,7 @@ def test_a_damaged_plan_does_not_hide_the_others(store, tmp_path):
     with served("--store", store) as url, urlopen(f"{url}api/plans", timeout=60) as stream:  # noqa: S310
         name, data = (stream.readline().decode().partition(": ")[2].strip() for _ in range(2))
     garden, house = json.loads(data)["plans"]
-    assert (name, garden["told"]) == ("plans", "0/1 completed")
+    assert (name, garden["message"]) == ("plans", "0/1 completed")
     assert house["plan"] == "house"
     assert "the plan 'house', entry of revision 1" in house["trouble"]
 

@@ -499,7 +499,7 @@ def test_a_person_frees_the_task_of_a_worker_that_died(held, path, invoke):
     assert (last.actor, last.cause) == ("ann", "ReleaseClaim")
     assert isinstance(last.events[0], StatusChanged)
     assert last.events[0].lost_by == "w1"
-    with pytest.raises(StoreError, match="was lost"):
+    with pytest.raises(StoreError, match="lost its claim"):
         held.complete()
     assert plan_in(path)["1"].status is Status.PENDING
     assert invoke("done", "1").exit_code == 0
@@ -611,3 +611,54 @@ def test_a_wait_may_end_after_a_time(garden, invoke, given, hours):
     assert waiting
     assert waiting.until
     assert hours * 3600 <= (waiting.until - before).total_seconds() <= hours * 3600 + 600
+
+
+def test_start_says_why_it_starts_nothing(garden, invoke):
+    """A task is in progress already, or none is ready."""
+    assert "started #1 Sow" in invoke("start").stdout
+    again = invoke("start")
+    assert (again.exit_code, again.stdout.partition("\n")[0]) == (
+        0,
+        "in progress already: #1 Sow; todoplan start ID starts another task too",
+    )
+    invoke("wait", "1", "rain")
+    assert invoke("start").stdout.startswith(
+        "no task is ready; todoplan ready --explain says why\n"
+    )
+    assert invoke("start", "--policy", "strict").exit_code == 0
+
+
+def test_the_plan_is_named_by_the_environment_too(garden, invoke, monkeypatch):
+    """For work on one of several plans; the option goes first."""
+    monkeypatch.setenv("TODOPLAN_PLAN", "house")
+    assert invoke("add", "Paint").exit_code == 0
+    assert "Paint" in invoke("list").stdout
+    assert "Sow" in invoke("list", "--plan", "plan").stdout
+    assert "Paint" in invoke("show").stdout
+    monkeypatch.setenv("TODOPLAN_PLAN", "")
+    assert "2 plans; choose by --plan" in invoke("list").stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "minutes"), [("1h30m", 90), ("1d 2h", 10 * 60), ("2w", 4_800), ("90", 90)]
+)
+def test_an_estimate_may_have_several_parts(garden, invoke, given, minutes):
+    """Each has its unit; a part without one is an error."""
+    assert invoke("edit", "1", "--estimate", given).exit_code == 0
+    assert FileStore(garden).load("plan")["1"].estimate == minutes
+    for wrong in ("1h30", "h", "", "1h,30m"):
+        assert invoke("edit", "1", "--estimate", wrong).exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["monday", "Friday", "sunday"])
+def test_a_weekday_is_the_next_one(garden, invoke, name):
+    """Never today; a wait ends when the day begins, in local time."""
+    assert invoke("edit", "1", "--due", name).exit_code == 0
+    due = FileStore(garden).load("plan")["1"].due
+    assert due.strftime("%A").lower() == name.lower()
+    assert timedelta(days=1) <= due - today() <= timedelta(days=7)
+    assert invoke("wait", "1", "rain", "--until", name).exit_code == 0
+    until = FileStore(garden).load("plan")["1"].waiting.until.astimezone()
+    assert (until.date(), until.hour, until.minute) == (due, 0, 0)
+    assert invoke("wait", "1", "rain", "--until", "tomorrow").exit_code == 0
+    assert invoke("wait", "1", "rain", "--until", "today").exit_code == 2

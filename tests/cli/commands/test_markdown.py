@@ -107,3 +107,14 @@ def test_it_goes_on_until_ctrl_c(file, invoke, monkeypatch):
     assert "completed #1 Dig" in watched.stdout
     assert "- [ ] Sow" in file.read_text()
     assert watched.stdout.count("completed\n") == 3
+
+
+def test_a_file_without_tasks_begins_no_plan(invoke, tmp_path):
+    """Probably it is the wrong file."""
+    text = tmp_path / "LICENSE"
+    text.write_text("You may do anything.\n", "utf-8")
+    result = invoke("import", text)
+    assert (result.exit_code, "has no task, such as a line `- [ ] Write it`" in result.stderr) == (
+        2,
+        True,
+    )

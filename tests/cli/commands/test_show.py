@@ -1,5 +1,6 @@
 """Showing a plan document."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -169,3 +170,23 @@ def test_a_damaged_store_is_exit_2(invoke, tmp_path, journals):
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith(f"todoplan: {path} holds no plans that can be trusted: ")
     assert result.stderr.count(str(path)) == 1
+
+
+def test_one_task_is_shown_with_all_its_fields(invoke, tmp_path, monkeypatch):
+    """By its id, unless a file has that name; its texts cannot act on a terminal."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TODOPLAN_STORE", "plans.json")
+    planner = Planner(FileStore("plans.json"), "plan")
+    planner.apply(CreateTask("Dig", description="deep\x1b[31m", estimate=90, priority="low"))
+    planner.apply(CreateTask("Lay", blocked_by=["1"]))
+    for given in ("1", "#1"):
+        shown = invoke("show", given).stdout.splitlines()
+        assert shown[:3] == ["[ ] 1 Dig (low priority)", "  description: deep", "  priority: low"]
+        assert '  blocks: ["2"]' in shown
+        assert not any("\x1b" in line or "subject" in line for line in shown)
+    data = json.loads(invoke("show", "1", "--format", "json").stdout)
+    assert (data["subject"], data["estimate"]) == ("Dig", 90)
+    assert "not as dot" in invoke("show", "1", "--format", "dot").stderr
+    assert "the plan has no task 7" in invoke("show", "7").stderr
+    (tmp_path / "7").write_text(dump_plan(PLAN), "utf-8")
+    assert "Eat" in invoke("show", "7").stdout

@@ -327,8 +327,8 @@ def test_a_task_with_subtasks_is_not_deleted_by_a_model():
     plan = write(["a", "  b", "  c"]).plan
     reply = TASKS.call(plan, "TaskUpdate", {"taskId": 1, "status": "deleted"})
     assert reply.text == (
-        "Nothing was changed. taskId: #1-#3: the first of these contains the others (2), "
-        "so it is not deleted. Delete those first, or move them elsewhere."
+        "Nothing was changed. taskId: The first of #1-#3 has the others as its subtasks, so it is "
+        "not deleted. Delete the subtasks first, or move them elsewhere."
     )
 
 

@@ -21,7 +21,7 @@ that a form cannot express.
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Any, Literal, get_args
@@ -44,6 +44,7 @@ _ITEM = re.compile(
     r"(?P<indent>[ \t]*)(?P<marker>(?:[-*+]|\d{1,9}[.)])[ \t]+)"
     r"\[(?P<box>[ xX/~-])\](?P<space>[ \t]+)(?P<text>\S.*)"
 )
+_UNKNOWN_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[.{0,3}\][ \t]*(\S.*?)[ \t]*")
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*")
 _STRUCK = re.compile(r"~~(.+)~~")
@@ -126,6 +127,16 @@ class Document:
         """Whether the file uses boxes for tasks in progress or cancelled tasks."""
         items = (_ITEM.fullmatch(node.lines[0]) for node in self.nodes)
         return self.had_states or any(item and item["box"] in "/~-" for item in items)
+
+    def prose(self) -> list[list[str]]:
+        """Return the lines that belong to no task: those above tasks and sections, and the tail."""
+        return [*(node.before for node in self.nodes), *self.sections.values(), self.tail]
+
+    def unknown_box(self, subjects: Collection[str]) -> str | None:
+        """Return a line that would be a task with one of these subjects if its box were known."""
+        lines = (line for part in self.prose() for line in part)
+        items = filter(None, map(_UNKNOWN_BOX.fullmatch, lines))
+        return next((item[0].strip() for item in items if _unescaped(item[1]) in subjects), None)
 
 
 def read_document(text: str, form: Form | None = None) -> Document:
@@ -216,8 +227,17 @@ def _as_prose(heading: Node | None, above: list[str]) -> list[str]:
 
 
 def _read_mark(document: Document) -> None:
-    for place in range(len(document.tail) - 1, -1, -1):
-        if match := _MARK.fullmatch(document.tail[place].strip()):
+    """Read the last comment of ours, and remove them all: lines may have been added below it."""
+    is_read = False
+    for prose in reversed(document.prose()):
+        for place in range(len(prose) - 1, -1, -1):
+            match = _MARK.fullmatch(prose[place].strip())
+            if match is None:
+                continue
+            del prose[place]
+            if is_read:
+                continue
+            is_read = True
             try:
                 mark = json.loads(match[1])
                 document.plan_id, document.revision = str(mark["plan"]), int(mark["revision"])
@@ -228,8 +248,6 @@ def _read_mark(document: Document) -> None:
                     "are joined anew: nothing is removed"
                 )
                 raise CodecError(msg, problem="damaged_mark", seen=match[0]) from None
-            del document.tail[place]
-            return
 
 
 def _read_node(node: Node, form: Form) -> None:
