@@ -8,25 +8,26 @@ sets or changes it with `seed_plan`, `edit_plan` and `undo_plan`. A node or a to
 `plan_update` and `command_update`.
 
 The state's key `todoplan` has plain JSON: the plan's document, the id of the last write (`head`),
-the latest entries of the journal (`journal`, see `todoplan.codec.documents`), and what the session
-knows of the plan (`session`, law 15). `session` is left out if the session has listed the whole
-current plan. The tools write the key in the update that contains their reply; `edit_plan` and
-`seed_plan` write it between runs. User interfaces for LangChain's planner read the key `todos`. It
-is written with each change, and is read only while there is no plan yet. Checkpointers save both
-keys, so a fork or an old checkpoint has the session of its own time.
+the latest entries of the journal (`journal`, see `todoplan.codec.documents`), and the session's
+data (`session`: what the session has listed and last seen of the plan, for law 15 of the guide
+`architecture`). `session` is left out if the session has listed the whole current plan. The tools
+write the key in the update that contains their reply; `edit_plan` and `seed_plan` write it between
+runs. User interfaces for LangChain's planner read the key `todos`. It is written with each change,
+and is read only while there is no plan yet. Checkpointers save both keys. So a fork from an old
+checkpoint continues with the session's data of that checkpoint.
 
 All calls of a turn see the state before the turn, and LangGraph merges their writes with
-`merge_plans`. So each write has a `note` of what its call shows about the session. The reducer
-applies the whole note if the write follows the current value, and otherwise only what the call
-itself did.
+`merge_plans`. So each write has a `note`, which says what the session has listed or read by this
+call. If the write follows the current value, the reducer applies the whole note. Otherwise it only
+records the changes that the call itself made and the tasks that the call listed.
 
-If a store keeps the plan, the key has {"stored": the plan's id, "session": the record} and no copy
-of the plan. Each thread has its own record, since other threads, agents and programs may work on
-the same plan.
+If a store keeps the plan, the key has {"stored": the plan's id, "session": the session's data} and
+no copy of the plan. Each thread has its own session, since other threads, agents and programs may
+work on the same plan.
 
 An agent inside another graph has its own plan, which must not replace the caller's plan. So the
-agent's values are marked (`inner`), and the caller's reducer ignores them. With a private key
-instead of the mark, the results of `invoke` and `stream` would lack the plan.
+agent's values have the flag `inner`, and the caller's reducer ignores values with this flag. With a
+private key instead of the flag, the results of `invoke` and `stream` would lack the plan.
 """
 
 from __future__ import annotations
@@ -174,23 +175,23 @@ __dir__ = listing(__all__)
 PLAN = "todoplan"
 MEMORY = "todoplan_memory"
 RUN = "todoplan_run"
-TODOS = "todos"  # the key of LangChain's planner: deep-agents-ui and its like read it
+TODOS = "todos"  # the key of LangChain's planner, which deep-agents-ui and other interfaces read
 STORED = "stored"
 INNER = "inner"
 # Keys of updates only:
 _LINE = "line"  # the journal entry as it is saved
-_NOTE = "note"  # what a call of the model shows about the session
+_NOTE = "note"  # what the session has listed or read by a call of the model
 _SEEN = "seen"  # if a call changed nothing: the id of the write that it saw
 _UPON = "upon"  # in a first step: the value made from a list under `todos`
 _FENCES = "fences"
 _JOURNAL = "journal"
 # 0.2.0 saved these keys instead of a record. Updates from a step that 0.2.0 left unfinished may
-# have them too; a model's step then has `seen` beside `line`.
+# have these keys too; the step of a model's call then has both `seen` and `line`.
 _OF_0_2 = {"base": None, "shown": None}
 _LOOKS = {_SEEN, "shown"}
 _FIELDS = write_tool(TODOS).fields
-# The fields of a record that are saved. A thread has an id of its own, the memory of guidance has
-# its own key, and the messages tell which calls are answered.
+# The saved fields of a session's record. The other fields are not needed: the thread has its own
+# id, the memory of guidance has its own key, and the messages show which calls are answered.
 _KEPT = {"version", "revision", *SIGHT, "fences", "behind"}
 
 _Value = Mapping[str, Any]
@@ -206,7 +207,7 @@ def run_config() -> RunnableConfig:
 
 def is_inner() -> bool:
     """Return whether this code is part of a graph that runs inside another one."""
-    # "node:id" in a graph of its own, "node:id|node:id" in one that runs inside another.
+    # The namespace is "node:id" in an outermost graph, and "node:id|node:id" in a graph inside it.
     return "|" in run_config().get("configurable", {}).get("checkpoint_ns", "")
 
 
@@ -214,10 +215,11 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     """
     Merge two writes of the plan. For a key of your own: `Annotated[dict, merge_plans]`.
 
-    A step that follows the current value is stored unchanged. A step that a parallel branch based
-    on another version is applied to the current plan, and its new tasks get new ids if theirs are
-    taken. A whole value from a subgraph is merged in the same way, unless it replaces the plan. A
-    value from an agent in a subgraph is ignored, since that agent has its own plan.
+    A step, which is the result of one call or command, is stored unchanged if it follows the
+    current value. If a parallel branch computed the step from another version, the step is applied
+    to the current plan; its new tasks get new ids if their ids are taken. A whole value from a
+    subgraph is merged in the same way, unless it replaces the plan. A value from an agent in a
+    subgraph is ignored, since that agent has its own plan.
     """
     current = _unpacked(current)
     if STORED in current or STORED in update:
@@ -245,7 +247,10 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
 
 
 def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Merge as `merge_plans` does, and keep the mark of an agent inside another graph."""
+    """
+    Merge as `merge_plans` does, and keep the flag `INNER` of a merged value: an agent inside
+    another graph wrote the value, and the outer graph must ignore it.
+    """
     merged = merge_plans(current, update)
     within = merged is not current and (update.get(INNER) or current.get(INNER))
     return {**merged, INNER: True} if within else merged
@@ -257,11 +262,11 @@ def _with(value: _Value, kept: dict[str, Any]) -> dict[str, Any]:
 
 def _entry_in(update: _Value, merged: _Value) -> Entry:
     """
-    Return the journal entry of a step after the merge, which may have given its tasks new ids.
+    Return the journal entry of a step, with the new ids that the merge may have given to its tasks.
     """
     entry = branches.entry_in_step(update)
     ids = _new_ids(update, merged)
-    if ids is None:  # it followed the current value
+    if ids is None:  # the step followed the current value
         return entry
     events = tuple(renumbered(event, ids) for event in entry.events)
     return attrs.evolve(entry, revision=plan_in_value(merged).revision, events=events)
@@ -332,15 +337,17 @@ def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str,
         return session_data(unseen_by_model(base, was, _entry_in(update, merged)), after)
     if base is None and note_data is None:
         return None
-    # Without a base, another call of the turn has read the whole plan.
+    # The call still had a merge base. If there is none now, another call of the turn has read the
+    # whole plan.
     base = base or Base(was)
     note = (
         Note() if note_data is None else note_from_data(note_data, _new_ids(update, merged) or {})
     )
     if note_data is not None and update["parent"] == head_of(current):
         return session_data(base.advanced(was, after, [note]), after)
-    # The call was decided beside a write of another branch, or was refused because of a verifier's
-    # finding. Its own changes are not news to the session, but changes by others still are.
+    # Another branch wrote while this call was carried out, or the call was refused because of a
+    # verifier's finding. The call's own changes are not news to the session, but changes by others
+    # still are.
     if _LINE in update:
         base = base.with_own(_entry_in(update, merged).events)
     if base.listed is not None:
@@ -352,8 +359,8 @@ def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str,
 def _joined_session(current: _Value, update: _Value, merged: _Value) -> dict[str, Any] | None:
     """Return the session's data to save after a subgraph returned a whole value."""
     mine, theirs, plan = base_of(current), base_of(update), plan_in_value(merged)
-    # If the subgraph's value is used unchanged, its session is used too: it knows what the model
-    # has seen there.
+    # If the merge used the subgraph's value unchanged, its session data is used too, because it
+    # says what the model has seen in the subgraph.
     if mine is None or merged["head"] == head_of(update):
         return session_data(theirs, plan)
     # The merge keeps the subgraph's ids and gives new tasks of this graph other ids, so a task is
@@ -396,7 +403,8 @@ def stored_update(plan_id: str, was: Record, record: Record) -> dict[str, Any]:
     data, held, now = _record_data(record), was.fences, record.fences
     if data == _record_data(was):
         return {}
-    # A value that a subgraph returns has no `line`, so the caller's reducer ignores it.
+    # This graph's reducer accepts the update because it has `line`. The value that a subgraph
+    # returns has no `line`, so the caller's reducer ignores it.
     update: dict[str, Any] = {STORED: plan_id, SESSION: data, _LINE: "", INNER: is_inner()}
     # Save only the changed fences, since parallel calls all begin with the same state.
     ended: dict[str, int | None] = {task_id: None for task_id in held if task_id not in now}
@@ -434,8 +442,8 @@ def _merged_stored(current: _Value, update: _Value) -> _Value:
         refuse_stored(current)
     plan_id, old = update[STORED], stored_record(current, update[STORED])
     new = stored_record(update, plan_id)
-    # Two records cannot be merged field by field, so the one that has seen more wins. Fences can be
-    # merged, since each call changes only its own.
+    # Two records cannot be merged field by field, so the record with the later revision is used.
+    # Fences can be merged, since each call changes only its own.
     later = new if (new.revision or 0) >= (old.revision or 0) else old
     changed = update.get(_FENCES, {})
     fences = {task_id: fence for task_id, fence in {**old.fences, **changed}.items() if fence}
@@ -509,7 +517,7 @@ def value_in(state: Any, key: str = PLAN) -> Any:
     attributes.
     """
     found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
-    return _unpacked(found)  # a graph without our channel may continue our thread
+    return _unpacked(found)  # a graph without `PlanChannel` may have read the checkpoint
 
 
 def messages_in(state: Any) -> Sequence[BaseMessage]:
@@ -534,8 +542,9 @@ def value_of(state: Any) -> _Value:
     plan = plan_of_todos(todos)
     if not plan.revision:
         return {}
-    # The messages tell which lines this conversation wrote itself, with LangChain's own planner or
-    # another one. Lines written by a program do not count as listed.
+    # An entry of the list counts as listed if the model wrote it in this conversation, with
+    # LangChain's own planner or another one; the calls in the messages show this. Entries written
+    # by a program do not count as listed.
     answers = [each for each in messages_in(state) if isinstance(each, AIMessage)]
     lists = (call["args"].get(TODOS) for message in answers for call in message.tool_calls)
     written = {todo.content for each in lists if isinstance(each, list) for todo in _todos(each)}
@@ -573,9 +582,9 @@ def plan_of_state(state: Any) -> Plan:
 
 def history_of(state: Any) -> tuple[Entry, ...]:
     """
-    Return the journal, oldest entry first: when, by whom (`actor`; `None`: no name) and by which
-    tool or command (`cause`) the plan was changed. The state keeps the latest 50 entries, fewer if
-    they are long.
+    Return the journal, oldest entry first. An entry says when, by whom (`actor`, `None` if no name
+    was given) and by which tool or command (`cause`) the plan was changed. The state keeps the
+    latest 50 entries, fewer if they are long.
 
     Raises:
         CodecError, PlanError: see `plan_of_state`.
@@ -610,7 +619,7 @@ def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
     """
     Return the state update that replaces the plan with `plan`, for a node or a `Command`.
 
-    Steps that tools take in the same superstep are not lost: they are applied to `plan`.
+    If tools change the plan in the same superstep, their changes are applied to `plan`.
 
     Raises:
         PlanError: the argument is not a plan.
@@ -625,8 +634,8 @@ def step_update(
     step: Step, before: _Value, note: Note | None = None, *, by_model: bool = False
 ) -> dict[str, Any]:
     """
-    Return the update for a step that follows the value `before`. `note` is what a call of the model
-    shows about the session.
+    Return the update for a step that follows the value `before`. `note` says what the session has
+    listed or read by a call of the model.
     """
     value: dict[str, Any] = {**step.value(before), INNER: is_inner()}
     if by_model:
@@ -655,7 +664,7 @@ def todos_of(plan: Plan) -> list[dict[str, Any]]:
 
 
 def _listed(tasks: Iterable[Task]) -> list[dict[str, Any]]:
-    # A user interface shows the keys that it knows: deep-agents-ui and readers of `useStream` know
+    # User interfaces read certain keys only: deep-agents-ui and readers of `useStream` read
     # `content` and `status`. So a plan without other values is published as LangChain would publish
     # it.
     shown = [task for task in tasks if task.status is not Status.CANCELLED]
@@ -709,8 +718,9 @@ def _todos(todos: Sequence[Any]) -> Iterator[Todo]:
 # An agent's plan is in the state of its graph (`StatePlans`) or in a store (`StoredPlans`). This is
 # decided once, when the middleware or the tools are made; both classes have the same methods.
 #
-# Their methods are steps: generators that yield functions to call, and are sent the results.
-# LangGraph's synchronous methods call these functions, its asynchronous methods await them.
+# Their methods are generators, called steps: each yields functions to call, and receives the
+# results. The synchronous methods for LangGraph call these functions; the asynchronous methods
+# await them.
 #
 # All calls of a turn start at once, on the state before the turn. By law 13, each is answered as if
 # the calls before it had been carried out. With a plan in the state, each call repeats the calls
@@ -724,7 +734,7 @@ logger = logging.getLogger("todoplan")
 
 
 class _OnePlan:
-    """A read-only store that gives a session the plan of a state."""
+    """A read-only store that contains the plan of a state, for a session."""
 
     never_waits = True
 
@@ -745,9 +755,10 @@ class _OnePlan:
 @attrs.frozen
 class Turn:
     """
-    One call of a turn: the one at `place` in `calls`, which are the turn's unanswered planning
-    calls. All of them see `state`. `thread` is the `configurable` of the run; `message` is the id
-    of the model's message, "" if it has none; `name` names the turn in its thread.
+    One call of a turn. `calls` are the planning calls of the turn that have no answer yet, and
+    `place` is the index of this call in them. All these calls see the same `state`. `thread` is the
+    `configurable` of the run; `message` is the id of the model's message, "" if it has none; `name`
+    names the turn in its thread.
     """
 
     state: Any
@@ -765,8 +776,8 @@ class Turn:
 
 class _Plans(BasePlanning):
     """
-    What both kinds of plans share: the settings, and `is_agents`, whether they belong to
-    `create_agent` and not to a graph written by hand.
+    The base class of `StatePlans` and `StoredPlans`, with the settings. `is_agents` is true for an
+    agent of `create_agent`, and false for a graph written by hand.
     """
 
     is_awaited = True  # whether a call awaits anything
@@ -783,7 +794,7 @@ class _Plans(BasePlanning):
 
     def _session(self, planner: Any, record: Record) -> Any:
         kind: Any = Session if isinstance(planner, Planner) else AsyncSession
-        # In a team each thread is an actor, named by its id.
+        # With the tool set of a team, each thread is an actor, named by the thread's id.
         thread = run_config().get("configurable", {}).get("thread_id")
         own = str(thread) if self.toolbox.toolset.team else None
         actor = own if self.actor is None else self.actor
@@ -794,7 +805,10 @@ class StatePlans(_Plans):
     """Plans in the states of their graphs."""
 
     def prepare(self) -> None:
-        """Make what verifies completed tasks, once for all calls of a turn."""
+        """
+        Make the object that verifies completed tasks; each task is verified once for all calls of a
+        turn.
+        """
         self.verifying = Verifying.of(self.toolbox, self._verify)
         self.is_awaited = self.verifying is not None
 
@@ -831,7 +845,8 @@ class StatePlans(_Plans):
 
     def answer(self, turn: Turn, *, awaits: bool) -> Steps[tuple[Reply, dict[str, Any]]]:
         """
-        Answer one call of a turn as if the calls before it were done; return reply and update.
+        Answer one call of a turn as if the calls before it had been carried out. Return the reply
+        and the state update.
         """
         value = value_of(turn.state)
         plan, base, began = plan_in_value(value), base_of(value), start(self.toolbox)
@@ -871,9 +886,10 @@ class StatePlans(_Plans):
 
 def _name(call: Call) -> str:
     """
-    Return a name for a call that includes a checksum of its arguments.
+    Return a name for a call, with a checksum of its arguments.
 
-    If a parallel call has seen this call with other arguments, it must not count as following it.
+    A parallel call may have seen this call with other arguments. The parallel call then must not
+    count as following this one.
     """
     # Not `hash`: it is salted for each process, and a turn may be resumed in another one.
     return f"{zlib.crc32(repr((call.name, call.arguments)).encode()):x}:{call.call_id}"
@@ -900,8 +916,8 @@ class StoredPlans(_Plans):
     another graph has a plan of its own.
 
     When a thread first runs with a store, its state may already have a plan, or a list under
-    `todos`. This becomes the first plan in the store. If the store already has a plan, `begun`
-    raises, unless the state's plan has no tasks or is the caller's list.
+    `todos`. That plan or list becomes the first plan in the store. If the store already has a plan,
+    `begun` raises, unless the state's plan has no tasks or is the caller's list.
     """
 
     def prepare(self) -> None:
@@ -967,7 +983,7 @@ class StoredPlans(_Plans):
         if (yield partial(planner.begin, *plans)):
             # The session knows the first of `plans`, which is revision 1 in the store.
             return planner, attrs.evolve(Record().after_turn(known, Memory(), 0, None), revision=1)
-        if not len(plan):  # it was cleared, so nothing is lost
+        if not len(plan):  # the state's plan was cleared, so nothing is lost
             return planner, Record()
         if not value_in(state) and is_inner():  # the caller's list, which stays with the caller
             logger.warning(
@@ -1030,7 +1046,7 @@ class StoredPlans(_Plans):
         ids = [call.call_id for at, call in enumerate(turn.calls) if at not in clashing]
         room = run_config().get("max_concurrency")
         if room is not None and room < len(turn.calls):
-            ids = [turn.own.call_id]  # the calls cannot all run at once, so none may wait
+            ids = [turn.own.call_id]  # no call may wait for another that cannot run yet
         # A message without an id may have the same calls as an earlier one, so its calls count as
         # new.
         key = (plan_id, thread, turn.message) if turn.message else object()
@@ -1207,14 +1223,14 @@ class _Fresh(GraphCommand[Any]):
 
 
 def _turn(toolbox: Toolbox, state: Any, own: Call, thread: Mapping[str, Any]) -> Turn:
-    """Return the turn that a call is part of, with its open planning calls."""
+    """Return the turn that a call is part of, with its planning calls that have no answer yet."""
     messages = messages_in(state)
     tail = [*takewhile(lambda one: not isinstance(one, AIMessage), reversed(messages))]
     if len(tail) == len(messages):
         return Turn(state, [own], 0, thread, "", own.call_id)
     message: Any = messages[-1 - len(tail)]
     answered = {one.tool_call_id for one in tail if isinstance(one, ToolMessage)}
-    # If a person has edited a call, the message still has what the model sent.
+    # If a person has edited a call, the message still has the model's version of the call.
     edits = value_in(state, _EDITS) or {}
     calls = []
     for call in message.tool_calls:
@@ -1222,8 +1238,8 @@ def _turn(toolbox: Toolbox, state: Any, own: Call, thread: Mapping[str, Any]) ->
         # An answered call may have been refused by a guard or a person: it must not be carried out.
         if call["id"] not in answered and toolbox.toolset.find(action["name"]):
             calls.append(Call(action["name"], action["args"], call["id"] or ""))
-    # A `wrap_tool_call` may have changed the arguments: those of the call itself count. If two
-    # calls have the same id, the arguments tell which one this is.
+    # A `wrap_tool_call` may have changed the arguments, so the arguments of `own` are used. If two
+    # calls have the same id, `own` is the one with the same arguments.
     same = [place for place, call in enumerate(calls) if call.call_id == own.call_id]
     place = same[0] if len(same) == 1 else next((at for at in same if calls[at] == own), -1)
     if place < 0:  # a call of the application, which is in no message
@@ -1241,9 +1257,10 @@ def _turn(toolbox: Toolbox, state: Any, own: Call, thread: Mapping[str, Any]) ->
 # A plan in a store can be changed at any time. A plan in the state can be changed only between two
 # runs: a run reads its thread's checkpoint when it starts, works in memory, and overwrites whatever
 # is written meanwhile. An edit during a run would be accepted and then lost (law 16), so it is
-# refused. LangGraph does not say whether a run is going on. It only shows that a thread is between
-# two steps, without an interrupt, an error or an edit as the cause. A killed process leaves a
-# thread in the same condition; `stopped=True` is for that case.
+# refused. LangGraph does not say whether a thread is running. It only shows that the thread is
+# between two steps, and whether an interrupt, an error or an edit is the cause. If none of these is
+# the cause, the thread counts as running. A killed process leaves a thread in the same condition;
+# `stopped=True` is for that case.
 #
 # Each function is written once, as steps; `_twins` makes a synchronous and an asynchronous one.
 
@@ -1323,17 +1340,17 @@ def _edit_plan(  # noqa: PLR0913 - each a keyword, two of them LangGraph's own
 
     If a store keeps the plan, it can be edited at any time. Otherwise it cannot be edited during a
     run; inside the run, let a tool or a node return the update of `command_update`. After a process
-    died or a `stream` was not read to its end, a thread looks as if a run were going on:
-    `stopped=True` says that there is none. A run that saves nothing before its end
+    died or a `stream` was not read to its end, a thread looks as if it were still running. If you
+    know that no run is active, pass `stopped=True`. An active run that saves nothing before its end
     (durability="exit") cannot be detected.
 
     Raises:
-        PlanError: a run goes on; the graph keeps no plan or has no checkpointer; the thread is in
-            the middle of a step, whose finished part LangGraph would forget and repeat; or no node
-            ran yet, and the graph's input cannot contain a plan.
+        PlanError: the thread is running; the graph keeps no plan or has no checkpointer; the thread
+            is in the middle of a step, whose finished part LangGraph would forget and repeat; or no
+            node ran yet, and the graph's input cannot contain a plan.
     """
     thread = _Thread(graph, config, as_node, stopped, prefix)
-    # What the model may not do, an edit may not do by accident either.
+    # By default an edit follows the same rules as the model, so that it breaks none by accident.
     own = DEFAULT if thread.plans is None else thread.plans.toolbox.policy
     chosen = own if policy is None else policy
     decision: Decision
@@ -1360,11 +1377,11 @@ def _undo_plan(  # noqa: PLR0913 - as `edit_plan`
     Undo the last change of a thread's plan that is not undone yet, by any actor. Repeated calls
     undo earlier changes.
 
-    The plan before the change is found from the journal and the thread's earlier checkpoints.
-    `edit_plan` says when this is possible, and what the other arguments mean.
+    The plan before the change is reconstructed from the journal and the thread's earlier
+    checkpoints. `edit_plan` says when this is possible, and what the other arguments mean.
 
     Raises:
-        PlanError: see `edit_plan`; or the plan before the change is not found.
+        PlanError: see `edit_plan`; or the plan before the change cannot be reconstructed.
     """
     thread = _Thread(graph, config, as_node, stopped, prefix)
     decision: Decision
@@ -1400,7 +1417,7 @@ def command_update(
     state: Any, command: Command, *, actor: str | None = None, policy: Policy = DEFAULT
 ) -> tuple[Decision, dict[str, Any]]:
     """
-    Decide a command on the plan of a state, inside a node or a tool of your own.
+    Apply a command to the plan of a state, inside a node or a tool of your own.
 
     Return the decision, and the update that the node or tool must return.
 
@@ -1426,7 +1443,10 @@ def _update(state: Any, decision: Decision, entry: Entry | None) -> dict[str, An
 
 @attrs.frozen
 class _Thread:
-    """The thread whose plan is to be changed; with the prefix "a", the graph is awaited."""
+    """
+    The thread whose plan is to be changed. With the prefix "a", the graph's asynchronous methods
+    are used.
+    """
 
     graph: Graph
     config: RunnableConfig
@@ -1472,8 +1492,8 @@ class _Thread:
 
     def values(self) -> Steps[tuple[Any, str | None]]:
         """
-        Return the state of the thread, and the node that an edit is attributed to; `None` stands
-        for LangGraph's choice.
+        Return the state of the thread, and the node that an edit is attributed to; `None` means
+        that LangGraph chooses the node.
 
         Raises:
             PlanError: see `edit_plan`.
@@ -1494,7 +1514,7 @@ class _Thread:
         here = run_config().get("configurable", {}).get("thread_id")
         if here is not None and here == thread.get("thread_id"):
             raise PlanError(_running("this code is part of it"))
-        # An edit of an old checkpoint starts a branch, on which no run is going on.
+        # An edit of an old checkpoint starts a new branch, on which no run is active.
         if "checkpoint_id" not in thread:
             says_why = state.interrupts or any(task.error for task in state.tasks)
             # After an edit with `stopped=True` the thread still has tasks: further edits need no
@@ -1553,16 +1573,18 @@ def _running(seen: str) -> str:
 # `PlanMiddleware` for `create_agent` replaces LangChain's `TodoListMiddleware`.
 #
 # The plan is read before each request to the model. The memory of guidance is saved in the state;
-# the key `todoplan_run` is not, so that caps are reset with each run. Reminders and answers that
-# were sent back are in one request only: they are neither in the state nor in a checkpoint, but
-# they may have been streamed. A reminder does not change what the session knows.
+# the key `todoplan_run` is not, so that the limits of guidance are reset with each run. A reminder
+# is added to one request only. If the model answers while tasks are open, it is asked again, and
+# the next request also contains the early answer. Neither the reminder nor the early answer is in
+# the state or in a checkpoint, but the answer may have been streamed. A reminder does not change
+# the session's merge base.
 #
 # LangChain does not mark the end of a run, and jumps from `after_agent` conflict with other
-# middleware. So a final answer is judged in `wrap_model_call`, and the model is asked again within
-# the same step.
+# middleware. So `wrap_model_call` decides whether a final answer is accepted, and asks the model
+# again within the same step.
 
-# ContextEditingMiddleware skips results that it has cleared; `strategy` tells our mark from its
-# own.
+# ContextEditingMiddleware skips results that it has cleared; `strategy` distinguishes the flag that
+# is set here from its own.
 _SPARED = {"cleared": True, "strategy": "todoplan"}
 _ROLES: dict[str, Any] = {"system": "system", "ai": "assistant", "tool": "tool"}
 
@@ -1609,8 +1631,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     `verify` checks whether a task is done (see `Planner`).
 
     With a `store` the plan is kept there under `plan_id`, by default the thread's id, and not in
-    the state; others may change it at any time. `actor` is this agent's name in the history: if
-    several agents share a plan, give each its own.
+    the state. Other programs may then change the plan at any time. `actor` is this agent's name in
+    the history: if several agents share a plan, give each its own.
 
     As in LangChain's middleware, `system_prompt` is appended to the agent's prompt ("" adds none),
     and `tool_description` describes the tool that writes the plan. `emit_events` is as in
@@ -1642,7 +1664,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         given: dict[str, Any] = {"clock": clock, "verify": verify, "plan_id": plan_id}
         given |= {"actor": actor, "system_prompt": system_prompt}
         chosen = Toolbox(WRITE_TODOS) if toolbox is None else toolbox
-        # A drop-in replacement: an answer that was accepted before is not sent back.
+        # This replaces LangChain's middleware, which accepts every answer, so by default every
+        # answer is accepted here too.
         wanted = Settings(unfinished=0) if settings is None else settings
         self.plans = plans_for(chosen, wanted, store=store, is_agents=True, **given)
         self.system_prompt, toolset = self.plans.system_prompt, self.plans.toolbox.toolset
@@ -1665,8 +1688,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         self, request: _Request, handler: Callable[[_Request], _Response]
     ) -> ExtendedModelResponse[Any]:
         """
-        Call the model with a reminder at the end if one is due; call it again if it stops too
-        early.
+        Call the model, with a reminder at the end of the request if one is due. If the model
+        answers while tasks are open, call it again.
         """
         return done_at_once(self._steps(request, handler, awaits=False))
 
@@ -1683,8 +1706,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         session = yield from self.plans.session(state, awaits=awaits)
         if session.state.memory.revision < 0:
             plan, base = yield session.unseen
-            # The session may know the list of another planner; otherwise the whole plan is new to
-            # it.
+            # The session may have seen the list of another planner. Otherwise the whole plan is new
+            # to the session.
             if not len(base.plan):
                 session.state = attrs.evolve(session.state, revision=None)
             elif base.has_news(plan):
@@ -1698,7 +1721,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         # `asked` never has a reminder, so each request has one at most.
         asked, stands = self._prompted(request) if has_tools else request, list[AnyMessage]()
         response: _Response = yield partial(handler, self._reminded(asked, reminder))
-        # A structured answer is not sent back: LangChain would not read a second one.
+        # After a structured answer the model is not asked again: LangChain would not read a second
+        # one.
         given["structured"] = request.response_format is not None
         while True:
             answer = cast("AnyMessage", response.result[-1])
@@ -1768,10 +1792,11 @@ def neutral(message: BaseMessage) -> Message:
 
 def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyMessage]:
     """
-    Return the messages of a request with the latest good planning result marked as already edited.
+    Return the messages of a request, with a flag on the latest successful planning result that says
+    that it was already edited.
 
-    A `ContextEditingMiddleware` nearer to the model then keeps it. Without the mark it could remove
-    the result after this middleware has seen it.
+    A `ContextEditingMiddleware` nearer to the model then keeps it. Without the flag it could remove
+    the result after this middleware has seen the request.
     """
     for place, message in reversed([*enumerate(messages)]):
         if not isinstance(message, ToolMessage) or message.name not in names:
@@ -1927,7 +1952,7 @@ def _said(name: str, **values: object) -> dict[str, Any]:
 
 
 # -------- presets --------
-# Ready-made planners: three that imitate planners in use, and planning for `create_deep_agent`.
+# Ready-made planners: three that imitate those of other projects, and one for `create_deep_agent`.
 
 _OFTEN = 100
 Subagent = Mapping[str, Any]  # as `create_deep_agent` takes them
@@ -1955,7 +1980,8 @@ def claude_like(
 ) -> PlanMiddleware:
     """
     Return a planner like Claude's TodoWrite with a stop check: one task in progress, a reminder
-    while the list is empty, further turns while tasks are open, a note when all is done.
+    while the list is empty, a request to go on if the model answers while tasks are open, a note
+    when all is done.
 
     The policy `CLAUDE` requires an active form for each item, `CLAUDE_STRICT` also a priority.
     `confirm` asks the model once, when all is done, whether its answer is complete. `changes` are
@@ -1975,7 +2001,7 @@ def deerflow_like(*, policy: Policy = DEFAULT, **changes: Any) -> PlanMiddleware
     twice, of open tasks, in messages that user interfaces can hide by name. `changes` are further
     arguments of `PlanMiddleware`.
     """
-    # DeerFlow's interface hides messages with these names; two is DeerFlow's own cap.
+    # DeerFlow's interface hides messages with these names; two is DeerFlow's own limit.
     names = {"plan_lost": "todo_reminder", "unfinished": "todo_completion_reminder"}
     wanted = {"settings": Settings(unfinished=2), "reminder_names": names}
     return PlanMiddleware(**{"toolbox": Toolbox(WRITE_TODOS, policy), **wanted, **changes})
