@@ -66,7 +66,7 @@ class BadLine:
 
 @attrs.frozen
 class Compaction:
-    """The conversation was summarised here. The plan is unchanged."""
+    """The conversation was summarised here. This does not change the plan."""
 
     line: int
     lane: str = MAIN_LANE
@@ -130,7 +130,7 @@ OWN_TOOL = "plan"
 
 PLANNING_TOOLS = (
     "TodoWrite",
-    "TodoRead",  # gone from Claude Code (claude-code#7079); OpenCode's `todoread` is not
+    "TodoRead",  # removed from Claude Code (claude-code#7079), but not from OpenCode
     "TaskCreate",
     "TaskGet",
     "TaskList",
@@ -160,8 +160,9 @@ _KNOWN = {_bare(name): name for name in PLANNING_TOOLS}
 _KNOWN["todowrite"], _KNOWN["todoread"] = "TodoWrite", "TodoRead"
 
 # Hosts put a server's name in front of the tools of MCP: "mcp_plan_write_todos" (VS Code, Gemini
-# CLI), "plan_write_todos" (OpenCode), "plan-write_todos" (Copilot CLI). Without "mcp_" it counts
-# only for the names of our own tool sets, because other products end names like this too.
+# CLI), "plan_write_todos" (OpenCode), "plan-write_todos" (Copilot CLI). A prefix without "mcp_" is
+# only accepted before names of our own tools, because other products have names that end like
+# those of planning tools.
 _OF_SERVER = re.compile(
     r".+[-_](write_todos|read_todos|Task(?:Create|Get|List|Update))|(?:plan_|todoplan_|.+-)(plan)"
 )
@@ -202,7 +203,7 @@ def canonical_tool(name: str) -> str | None:
 
 
 def is_planning_tool(name: str) -> bool:
-    """Return whether this is a planning tool; of `plan`, only some calls are: see `may_plan`."""
+    """Return whether this is a planning tool. Not every call of `plan` is one: see `may_plan`."""
     return canonical_tool(name) is not None
 
 

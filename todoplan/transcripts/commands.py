@@ -37,7 +37,7 @@ from todoplan.transcripts.replay import POLICIES, Replay
 
 @attrs.frozen
 class Output:
-    """The options for the form of the output. `html` is the file of a page, - for stdout."""
+    """The options for the output's format. `html` is the file of a page, or `-` for stdout."""
 
     as_json: bool = False
     as_markdown: bool = False
@@ -121,9 +121,9 @@ class RecordingCounts:
     """
     The counts of one recording.
 
-    `largest` is the largest number of tasks that a plan had. `updates` is the number of calls that
-    were carried out, `reads` of those that only read the plan, `failed` of the others. `chars` is
-    the length of all calls and answers. At the end, `done` of `total` tasks were resolved. `first`
+    `largest` is the largest number of tasks that a plan had. Each call is counted in `updates` if
+    it was carried out, in `reads` if it only read the plan, and else in `failed`. `chars` is the
+    length of all calls and answers. At the end, `done` of `total` tasks were resolved. `first`
     and `last` are the times of the first and the last call. `findings` has the number of findings
     by code, and `calls_with` the number of calls with a finding. `sizes` has the largest length of
     each plan.

@@ -40,7 +40,7 @@ _CALL = re.compile(r"\btools\s*(?:\.\s*(\w+)|\[\s*[\"']([\w.:/-]+)[\"']\s*\])\s*
 # An unclosed comment extends to the end of the script. Otherwise each call in it would search for
 # the end of the comment again.
 _COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
-# Possessive: what follows is never looked for inside a comment.
+# The quantifier is possessive, so the matcher never searches inside a comment for the next part.
 _SPACE = rf"(?:\s|{_COMMENT})*+"
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`", re.DOTALL)
@@ -57,7 +57,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _AFTER = re.compile(rf"{_SPACE}[),]", re.DOTALL)
-# Far below Python's limit of 1,000.
+# The deepest nesting, far below Python's limit of 1,000.
 _DEEPEST = 50
 
 
@@ -80,7 +80,7 @@ def tool_calls(script: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
 
 
 def _argument(script: str, at: int) -> tuple[dict[str, Any], int]:
-    """Return the object literal at this place, read as JSON token by token, and its end."""
+    """Return the object literal at index `at`, converted to JSON token by token, and its end."""
     parts: list[str] = []
     depth = 0
     while not parts or depth:
@@ -226,7 +226,7 @@ def _skip_space(text: str, start: int) -> int:
 
 
 # -------- unpacking --------
-# Recordings that are packed by gzip or zip, or encoded in UTF-16.
+# Recordings that are packed (compressed, for example by gzip or zip), or encoded in UTF-16.
 
 
 SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".md", ".log"})
@@ -238,7 +238,8 @@ _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 # buffer.
 _MOST_LAYERS = 8
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-# By their first bytes: the modules of the standard library, which some Python builds lack.
+# The modules of the standard library that unpack a file, by the file's first bytes. Some Python
+# builds lack some of them.
 _PACKED = {
     b"\x1f\x8b": ("gzip", "open"),
     b"BZh": ("bz2", "BZ2File"),
@@ -275,7 +276,7 @@ class _Recoded:
 
 
 class _ToItsCut(io.RawIOBase):
-    """An unpacked stream that ends where its packed file was cut."""
+    """An unpacked stream that ends, without an error, where its packed file was truncated."""
 
     def __init__(self, file: Any) -> None:
         self._file, self._has_begun = file, False
@@ -285,12 +286,13 @@ class _ToItsCut(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         try:
-            # `read` would go on until the buffer is full, and lose what it has when it fails.
+            # `read` would read until the buffer is full. If it failed, the data read before would
+            # be lost.
             data = self._file.read1(len(buffer))
         except EOFError:
             if not self._has_begun:
                 raise
-            return 0  # the last line is an unfinished one, and is reported as that
+            return 0  # the last line will be reported as unfinished
         self._has_begun = True
         buffer[: len(data)] = data
         return len(data)
@@ -411,9 +413,10 @@ class Source:
     """
     A recording to read, and its form.
 
-    `form` is one JSON object per line, a single JSON document, or text. `prefix` is the path of
-    the messages in a document, in ijson's notation (`messages.item`). `limit` is the length of the
-    longest line that is read, in bytes.
+    `form` says whether the file has one JSON object per line ("lines"), is a single JSON document
+    ("document"), or is text such as Markdown ("text"). `prefix` is the path of the messages in a
+    document, in ijson's notation (`messages.item`). `limit` is the length of the longest line that
+    is read, in bytes.
     """
 
     path: Path
@@ -549,8 +552,8 @@ def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
                 return
             yield Record(line.number, value)
     except NotJsonError as error:
-        # If the agent is still writing, the file may end within a line. If that is the only line,
-        # nothing shows that the file is a recording.
+        # If the agent is still writing, the file may end within a line, which is not an error. If
+        # it is the only line, nothing shows that the file is a recording, so it is an error.
         cut = not line.ended and text.lstrip().startswith("{")
         problem = (
             f"cut: the recording ends inside this line ({error})" if cut else f"not JSON: {error}"
@@ -590,8 +593,9 @@ def text_lines(source: Source) -> Iterator[tuple[int, str] | BadLine]:
 
 
 DEEPEST = 1000
-# Possessive, with a step for each escape and not for each byte. Otherwise the matcher stores each
-# step for backtracking, which took 50 bytes for each byte of a long string.
+# The quantifiers are possessive, and the matcher makes a step for each escape and not for each
+# byte. Otherwise it stores each step for backtracking, which took 50 bytes for each byte of a long
+# string.
 _STRING_END = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _DOCUMENT_STRING = re.compile(b'"' + _STRING_END.pattern, re.DOTALL)
 _OPENING = b"[{"
@@ -687,7 +691,8 @@ class Utf8Stream:
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
-        # Bad bytes become lone surrogates, which never occur in valid UTF-8, so they are detected.
+        # Bad bytes become lone surrogates. These never occur in valid UTF-8, so `_encode` can
+        # detect them.
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
         self._nesting = Nesting()
         self.repaired = False
@@ -894,7 +899,7 @@ _Look = Callable[[Source, str], Probe | None]
 
 def probes(source: Source) -> Iterator[Probe]:
     """
-    Yield the possible forms of a file, the likeliest first. Each is made on demand.
+    Yield the possible forms of a file, the likeliest first. A form is read only when requested.
 
     Raises:
         ReadError: the file is missing, a directory, unreadable, or empty.

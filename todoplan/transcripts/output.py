@@ -202,7 +202,7 @@ class Unread:
 
 @attrs.define(eq=False)
 class Run:
-    """The results for the files read so far. Errors are printed on the screen at once."""
+    """The results for the files read so far. Errors are printed immediately."""
 
     screen: Screen
     policy: Policy
@@ -361,7 +361,7 @@ def row_of(step: Step) -> Row:
 
 
 def mark_name(mark: Mark) -> str:
-    """Return what the mark stands for: "compaction" or "person"."""
+    """Return the kind of an event of the conversation: "compaction" or "person"."""
     return "compaction" if isinstance(mark, Compaction) else "person"
 
 
@@ -534,7 +534,7 @@ def _cells(row: Row) -> tuple[Text, ...]:
 
 @attrs.frozen
 class TextPrinter:
-    """Prints each replay when it is complete. Until then only its rows are kept in memory."""
+    """Prints each replay when it is complete. Until then, only its rows are in memory."""
 
     screen: Screen
 
@@ -577,7 +577,7 @@ class TextPrinter:
         yield Text()
 
     def close(self, run: Run) -> None:
-        """Name the files that were no recordings."""
+        """Print the names of the files that are not recordings."""
         self.screen.show(skipped_lines(run.skipped))
 
 
@@ -604,7 +604,7 @@ _STEPS = (1, 2, 5, 10, 20, 50, 100)
 
 
 def sizes(largest: Sequence[int]) -> list[tuple[str, float, str]]:
-    """Return the bars of the plan sizes, in ascending order of size."""
+    """Return the bars of a chart of plan sizes, as `(label, number of plans, number as text)`."""
     count = Counter(max(0, sum(size >= step for step in _STEPS) - 1) for size in largest)
     names = ["at most 1 task"]
     names += [f"{a} to {b - 1} tasks" for a, b in pairwise(_STEPS[1:])]
@@ -617,7 +617,7 @@ def sizes(largest: Sequence[int]) -> list[tuple[str, float, str]]:
 # The history of a plan for the slider of a report: the first state and the changes of each step.
 #
 # The page's script applies the steps to the first state, as the board does with its updates.
-# Without scripts the page has everything but the slider.
+# Without scripts, the page has no slider, but everything else.
 
 
 @attrs.define
@@ -630,7 +630,11 @@ class Life:
     _is_whole: bool = True
 
     def add(self, plan: Plan, said: str, findings: Iterable[Finding], item: str) -> None:
-        """Add a step and the plan after it; `item` is the id of the step's HTML element."""
+        """
+        Add a step and the plan after it.
+
+        `said` describes the step. `item` is the id of its HTML element.
+        """
         shown = [
             {"code": each.code, "text": each.text, "error": each.severity is Severity.ERROR}
             for each in findings
@@ -698,7 +702,7 @@ class MarkdownPrinter:
         self.screen.write("".join(f"{line}\n" for line in lines))
 
     def close(self, run: Run) -> None:
-        """Name the files that were no recordings."""
+        """Print the names of the files that are not recordings."""
         if run.skipped:
             self._write("## Skipped, no recording", "")
             self._write(*(f"- {escaped(unread.file)}" for unread in run.skipped))
@@ -724,7 +728,7 @@ def _row(row: Row) -> str:
 #   previous step.
 # - `sizes` has the largest length of each plan of the lane.
 # - `seconds` is the time from start to completion, by task id.
-# - `detail` is the full text where the text of a finding is shortened.
+# - `detail` is the full text of a value that the text of a finding shortens.
 # - `bad_lines` counts the lines that could not be read. The first 100 of a recording are also
 #   findings (`bad_line`).
 # - `other_tools` names the first tools that were called if no known planning tool was.
@@ -813,8 +817,8 @@ def tail(run: Run) -> str:
 # Replays as one HTML page: the last state of each plan, the timeline, and findings next to their
 # calls.
 #
-# The page loads no other files, and text of a recording is never markup. Its only script is the
-# slider through each plan's history; without scripts everything else works.
+# The page loads no other files, and text of a recording is never treated as markup. The only script
+# is for the slider through each plan's history. Without scripts, everything else works.
 
 
 _TITLE = "Plans of agents, replayed"
@@ -822,9 +826,7 @@ _TITLE = "Plans of agents, replayed"
 
 def check_page(out: Path | None, inputs: Iterable[Input]) -> None:
     """
-    Raise an error if the page would overwrite one of the recordings.
-
-    A recording cannot be made again.
+    Raise an error if the page would overwrite one of the recordings, which cannot be made again.
 
     Raises:
         ReadError: `out` is one of the inputs.
@@ -838,7 +840,7 @@ def check_page(out: Path | None, inputs: Iterable[Input]) -> None:
 
 def save_page(page: str, out: Path, run: Run, what: str = "page") -> None:
     """
-    Write a page to the file `out`, - for stdout.
+    Write a page to the file `out`, or to stdout if `out` is `-`.
 
     Errors are reported to `run`. `what` names the kind of output in messages.
     """
@@ -856,10 +858,10 @@ def save_page(page: str, out: Path, run: Run, what: str = "page") -> None:
 @attrs.define
 class HtmlPrinter:
     """
-    Collects the parts of the page. `written` is the whole page after `close`.
+    Collects the parts of the page. After `close`, `written` is the whole page.
 
-    If the replay is of a plan's own journal, `revisions` are the revisions of its entries. The
-    page then shows revisions instead of line numbers.
+    If todoplan's own journal of a plan is replayed, `revisions` are the revisions of its entries.
+    The page then shows revisions instead of line numbers.
     """
 
     revisions: Sequence[int] = ()

@@ -1,13 +1,13 @@
 """
-Replay of recorded planning calls through our core, which yields plans and findings.
+Replays recorded planning calls: todoplan's core carries them out, which gives plans and findings.
 
 Sections of this module, in reading order:
 
-- `recording`: a whole file with its steps, lanes and findings.
+- `recording`: a whole file with its steps, lanes (plans) and findings.
 - `call_replay`: one call, and the principles of the replay.
-- `recorded_tools`: other systems' arguments as our commands.
-- `translation`: their ids as ours.
-- `shown_state`: the state of the plan as the answers of tools show it.
+- `recorded_tools`: converts the arguments of other systems' tools to our commands.
+- `translation`: converts the ids of other systems to our ids.
+- `shown_state`: the state of the plan as the results of tool calls show it.
 - `findings`: the observations about calls.
 """
 
@@ -123,11 +123,11 @@ def rule_findings(
     problems: Iterable[Problem], severity: Severity, line: int, lane: str, before: Plan
 ) -> Iterator[Finding]:
     """
-    Yield the findings about the rules that a call broke, or about a result that no plan can have.
+    Yield the findings about the rules that a call broke, or about its result if that is not valid.
 
-    `before` is the plan before the call, which has the subjects of removed tasks.
+    `before` is the plan before the call. It still has the subjects of removed tasks.
     """
-    # A list that is reduced to its open tasks is one finding, however many tasks were removed.
+    # If a new list leaves out completed tasks, this is one finding, however many tasks it removes.
     removed: list[str] = []
     for problem in problems:
         code, ids = problem.code, problem.task_ids
@@ -156,7 +156,7 @@ def recording_finding(code: str, line: int, lane: str, *task_ids: str, **values:
     """
     Return a finding about the recording itself, with its message from `texts/findings.txt`.
 
-    A value `detail` is also kept in full in the finding's `detail`.
+    If there is a value `detail`, the finding keeps its full text as `detail`.
     """
     detail = str(values.pop("detail", ""))
     text = say("findings", code, **values, at_line=line)
@@ -164,7 +164,8 @@ def recording_finding(code: str, line: int, lane: str, *task_ids: str, **values:
 
 
 # -------- recorded_tools --------
-# The planning tools of other systems as our commands. Argument shapes are fields of `dialogue`.
+# Converting the calls of other systems' planning tools to our commands. The arguments of each tool
+# are described by a `Tool` with a `Field` for each argument, as for our own tools.
 
 
 FOREIGN_STATUS_WORDS = frozenset(
@@ -185,7 +186,9 @@ def _reading_if(key: str, word: str) -> Field:
 
 
 def _whole(*extra: Field) -> Tool:
-    """Return a whole-list tool that can also read: by an argument, or if no list is given."""
+    """
+    Return a tool that writes the whole list. It reads if an argument says so or there is no list.
+    """
     base = write_tool("write_todos", "todos", "content", *extra)
     todos = attrs.evolve(
         base.fields[0], lenient=True, aliases=(*base.fields[0].aliases, "task_list")
@@ -239,10 +242,11 @@ def merging(
     arguments: Mapping[str, Any], plan: Plan, shown: Mapping[str, str]
 ) -> Mapping[str, Any]:
     """
-    Return the arguments of a merging write, with our ids, and with what its items leave out.
+    Return the arguments of a write that merges its items into the plan, with complete items.
 
-    An item that names a task by its id may have only the fields that change. `shown` maps the ids
-    that earlier items had to our ids.
+    An item that names a task by its id may have only the fields that change. Such an item gets our
+    id, and the fields that it leaves out are copied from the task. `shown` maps the ids that
+    earlier items had to our ids.
     """
 
     def whole(item: Any) -> Any:
@@ -250,11 +254,12 @@ def merging(
             return item
         named = item_id(item)
         task = plan.get(shown.get(named, named))
-        # A merge does not move subtasks, because the parent that it names may be only in the plan.
+        # The parent is left out, because it may be in the plan but not in the merged items. So a
+        # merge does not move subtasks.
         fields = {key: value for key, value in item.items() if key not in {*_PARENTS, "id"}}
         if task:
             return {"content": task.subject, "status": task.status.value} | fields | {"id": task.id}
-        # For a task that was made before the recording, an item may show only the id.
+        # If a task was created before the recording began, its id may be all that is known of it.
         return {"content": named} | fields if named else fields
 
     todos = arguments.get("todos")
@@ -262,7 +267,7 @@ def merging(
 
 
 def item_id(item: Any) -> str:
-    """Return the id that an item of a list was given by its writer, or ""."""
+    """Return the id that the writer of a list gave to this item, or ""."""
     value = item.get("id") if isinstance(item, Mapping) else None
     return str(value) if isinstance(value, str | int) else ""
 
@@ -273,7 +278,7 @@ def _listed_items(arguments: Mapping[str, Any] | str) -> list[Any]:
 
 
 def created_id(result: CallResult | None) -> str | None:
-    """Return the id in the answer of a TaskCreate, which is the only place that has it."""
+    """Return the id of a task from the answer of its TaskCreate call, which has no id itself."""
     if result is None:
         return None
     task = (result.data or {}).get("task")
@@ -297,20 +302,22 @@ def created_ids(result: CallResult | None, most: int) -> tuple[str, ...]:
 
 
 # -------- rewording --------
-# Matching the lines of a recorded list to tasks, where neither texts nor ids can be trusted.
+# Matching the lines of a recorded list to tasks. Neither texts nor ids can be trusted.
 #
-# In a live plan, another text is another task, because a live plan must not guess. An audit reads
-# past calls, and models reword tasks that they keep: of 38 tasks reported as dropped, a reader of
-# the raw files agreed with 14, and 13 were still there in other words. So a line may match a task
-# with a similar text, and more easily so at the same place. In contrast, the ids that a model
-# gives its lines (1, 2, 3 in every list) do not make two texts one task.
+# In a live plan, a line with another text is another task, because todoplan must not guess there.
+# An audit reads past calls, and models reword tasks that they keep. Of 38 tasks that were reported
+# as dropped, a person who read the raw files agreed with 14; 13 were still in the list in other
+# words. So a line may match a task with a similar text. At the same place, less similarity is
+# enough. Equal ids do not make two texts one task, because models number the lines of every list
+# 1, 2, 3.
 
 
-# Tuned on recordings of agents that reword. Below 0.5, lines about one subject ("Test the parser",
-# "Write the parser") become one task. Between the same neighbours a lower value is enough.
+# Tuned on recordings of agents that reword. With a value below 0.5, two tasks about one subject
+# ("Test the parser", "Write the parser") become one. Between the same neighbours, a lower value is
+# enough.
 _LIKELY = 0.5
 _LIKELY_IN_PLACE = 0.25
-# Of two tasks with nearly the same likeness, the closer one is chosen: "Implement the agent with
+# Of two tasks that are almost equally similar, the closer one is chosen: "Implement the agent with
 # its tools" matches the line about the agent, and not the line about the tools five lines above.
 _PER_LINE, _FAR = 0.03, 5
 # Each pair is compared, up to 200 lines against 200. Beyond that, only equal texts are matched.
@@ -322,7 +329,7 @@ _SMALL |= {"or", "the", "to", "up", "with"}
 @attrs.frozen
 class Meaning:
     """
-    The write with our ids. `begins` is true if it begins a new plan instead of changing the old.
+    A write of the whole list, with our ids. `begins` is true if it begins a new plan.
     """
 
     command: WriteTodos
@@ -347,8 +354,8 @@ def meaning(plan: Plan, command: WriteTodos) -> Meaning:
     same_texts = any(found)
     _reworded(tasks, todos, found)
     kept = sum(task is not None for task in found)
-    # A finished list and a new one often share a line, such as "Run the tests", and two unrelated
-    # lists may have lines that are similar.
+    # A few matches do not show that the plan is the same: a finished list and a new one often share
+    # a line, such as "Run the tests", and two unrelated lists may have similar lines.
     most = min(len(tasks), len(todos))
     may_begin = not same_texts or not open_tasks(plan)
     begins = most > 0 and may_begin and 2 * kept < most
@@ -377,7 +384,7 @@ def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | N
         for place, task in left:
             if task.status.resolved and todo.status is not task.status:
                 continue  # an open line is never a rewording of a completed task
-            # The place is meaningless unless some neighbours were matched.
+            # Places can only be compared if some lines were matched before.
             in_place = bool(taken) and before_task[place] == before_todo[index]
             score = likeness(task.subject, todo.content)
             if score >= (_LIKELY_IN_PLACE if in_place else _LIKELY):
@@ -391,7 +398,7 @@ def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | N
 
 
 def _neighbours(anchors: Iterable[int]) -> Iterator[int]:
-    """Yield for each line the anchor of the nearest matched line up to it; -1 is no anchor."""
+    """Yield for each line the latest anchor (place of a matched task) up to it, -1 if none."""
     last = -1
     for anchor in anchors:
         last = last if anchor < 0 else anchor
@@ -434,7 +441,7 @@ def unnumbered(todos: Iterable[Todo]) -> tuple[Todo, ...]:
 
 def merged(plan: Plan, command: WriteTodos) -> WriteTodos:
     """
-    Return the whole list that results from a merging write, in which unnamed tasks stay as is.
+    Return the whole list after a write that merges its items; tasks it does not name stay the same.
     """
     by_id = {todo.id: todo for todo in command.todos if todo.id in plan}
     by_text = {todo.content: todo for todo in command.todos if todo.id not in plan}
@@ -448,15 +455,15 @@ def merged(plan: Plan, command: WriteTodos) -> WriteTodos:
 
 
 # -------- shown_state --------
-# The state of the plan as the answers of tools in the recording show it.
+# The state of the plan as answers show it. An answer is the recorded result of a tool call.
 #
-# A recording often has only a part of a session: a teammate's file, a truncated part, or a session
-# in which the program itself clears a finished list. Then the plan computed from the calls differs
-# from the real plan. Answers show the real one: Claude Code's TaskList and TaskGet list tasks, its
-# TaskUpdate has the previous status, its TodoWrite has the replaced list and the new one;
-# OpenCode, OpenHands, LangChain and Gemini repeat the list. The shown state takes precedence over
-# the computed one. An answer in words may be truncated, so only a structured answer shows that a
-# task was removed.
+# A recording often does not have everything that changed the plan: it may be one teammate's file or
+# a truncated part of a session, or the program itself may have cleared a finished list. Then the
+# plan computed from the calls differs from the real plan, but answers show the real plan. In Claude
+# Code, the answers of TaskList and TaskGet list tasks, the answer of TaskUpdate has the previous
+# status, and the answer of TodoWrite has the replaced list and the new one. OpenCode, OpenHands,
+# LangChain and Gemini repeat the list. The shown state takes precedence over the computed one. A
+# text answer may be truncated, so only a structured answer shows that a task was removed.
 
 
 LIMITS = InputLimits(chars=16_777_216, items=10_000)
@@ -507,7 +514,7 @@ def shown_tasks(result: CallResult) -> tuple[ShownTask, ...]:
 
 
 def shows_all(result: CallResult) -> bool:
-    """Return whether the answer lists all tasks, at least one, so that unlisted ones are gone."""
+    """Return whether the answer lists all tasks (at least one), so any other task was removed."""
     listed = (result.data or {}).get("tasks")
     return isinstance(listed, list) and bool(listed)
 
@@ -516,7 +523,7 @@ def shows_none(result: CallResult) -> bool:
     """
     Return whether the tool found no tasks.
 
-    This does not remove tasks, because programs clear finished lists by themselves.
+    Such an answer does not remove the plan's tasks, because some programs clear finished lists.
     """
     data = result.data or {}
     empty = any(data.get(key) == [] for key in ("tasks", *_LISTS))
@@ -542,9 +549,9 @@ def _in_words(text: str) -> Any:
             return None
     if text.startswith(_PYTHON_LIST):  # LangChain answers with a Python literal
         try:
-            # On 100,000 minus signs it raises MemoryError (measured).
+            # `literal_eval` raises MemoryError for 100,000 minus signs (measured).
             return ast.literal_eval(text.removeprefix(_PYTHON_LIST))
-        # A TypeError is a list as the key of a dict.
+        # A dict with a list as its key raises TypeError.
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return None
     for head in _HEADS:
@@ -565,9 +572,9 @@ def _as_write(rows: Any) -> WriteTodos | None:
 
 def is_new_list(result: CallResult | None, plan: Plan) -> bool:
     """
-    Return whether a whole-list write replaced an empty list that the program had cleared before.
+    Return whether a list begins a new plan, after the program cleared the finished old plan.
 
-    If a finished item returns as finished, the list is the same plan.
+    If the list has a task of the old plan with the same finished status, it is the same plan.
     """
     data = (result.data if result else None) or {}
     new = data.get("newTodos")
@@ -581,23 +588,25 @@ def is_new_list(result: CallResult | None, plan: Plan) -> bool:
 # -------- translation --------
 # Translating a recorded command into the ids of our plan, and creating the tasks that it needs.
 #
-# A recording may begin in the middle, be one of a team's, or use an id twice. Then our ids differ
-# from the recorded ones, and commands name tasks that were never created in the recording.
+# A recording may begin in the middle of a session, be only one of a team's files, or use an id
+# twice. Then our ids differ from the recorded ones, and commands name tasks whose creation was not
+# recorded.
 
 
 @attrs.define
 class Lane:
     """
-    A plan and its counts.
+    One plan of a recording, and its counts.
 
-    `shown` maps recorded ids to our ids where they differ. `sizes` has the largest length of each
-    plan that was replaced, and `largest` is the maximum over all plans. `written_in` is the latest
-    turn that wrote the whole list. `completed_in` is the latest turn that updated single tasks,
-    with the tasks that it completed and its last line. `last_at` is the time of the last call.
-    `shown_between` has the events since the latest call that the recording shows outside of calls.
-    `used` are the ids that tasks of the plan have or had, and `next_id` is above all of them.
-    `started_by` has the agents that started tasks. `marks_begun` is true once a list in text form
-    had a mark for tasks in progress.
+    `shown` maps recorded ids to our ids where they differ. A later list may replace the plan by a
+    new one: `longest` is the largest number of tasks of the current plan, `sizes` has this number
+    for each replaced plan, and `largest` is the maximum over all plans. A turn is one message of
+    the model: `written_in` is the latest turn that wrote the whole list, and `completed_in` has the
+    latest turn that updated single tasks, the tasks that it completed, and its last line. `last_at`
+    is the time of the last call. `shown_between` has the changes since the last call that the
+    recording shows outside of calls. `used` are the ids that tasks of the plan have or had, and
+    `next_id` is above all of them. `started_by` maps tasks to the agents that started them.
+    `marks_begun` is true once a list in text form had a mark for tasks in progress.
     """
 
     name: str
@@ -620,9 +629,9 @@ class Lane:
     marks_begun: bool = False
 
     def take(self, plan: Plan, events: Iterable[Event]) -> None:
-        """Take the plan after these events."""
+        """Set the plan, which is the result of these events."""
         self.used.update(event.task.id for event in events if isinstance(event, TaskCreated))
-        # A recorded id may have been claimed that is smaller than others.
+        # `claim_ids` may have set the plan's next id to a lower number.
         self.next_id = max(self.next_id, plan.next_id)
         is_above = plan.next_id == self.next_id
         self.plan = plan if is_above else attrs.evolve(plan, next_id=self.next_id)
@@ -664,9 +673,10 @@ _Naming = TypeVar("_Naming", CreateTask, UpdateTask)
 @attrs.define
 class Translation:
     """
-    The translation of one call.
+    Translates the command of one call into our ids.
 
-    Missing tasks are added to the lane's plan. `events` and `findings` report these additions.
+    If the command names a task that the lane's plan does not have, the task is added to the plan.
+    `events` and `findings` report these additions.
     """
 
     lane: Lane
@@ -750,8 +760,9 @@ class Translation:
         plan = self.lane.plan
         if not recorded or int(recorded[0]) == plan.next_id:
             return
-        # Smaller ids too: a teammate's file may begin with a list in any order. A number beyond
-        # `LARGEST_GIVEN` is treated as a name, so that it does not use up the numbers.
+        # An id below the next one is possible too, because a teammate's file may begin with a list
+        # in any order. A number beyond `LARGEST_GIVEN` is treated as a name, so that it does not
+        # use up the numbers.
         is_free = not any(one in self.lane.used or one in self.lane.shown for one in recorded)
         if is_free and 0 < int(recorded[0]) <= LARGEST_GIVEN:
             self.lane.plan = attrs.evolve(plan, next_id=int(recorded[0]))
@@ -789,8 +800,8 @@ _SEVERAL = 2
 # -------- following --------
 # Bringing the plan to the state that the recording shows, and reporting the difference.
 #
-# The differences were made by others. They are added to the step's events before those of the
-# call, and are not judged by the rules.
+# Another agent, a person or the program made these changes. They are added to the step's events
+# before those of the call, and no rule is applied to them.
 
 
 ANYTHING_GOES = Policy()
@@ -807,7 +818,8 @@ class Follower(Translation):
         """Follow the result of a reading call: the whole list, or some of its tasks."""
         plan = self.lane.plan
         if shows_none(result):
-            # A missing finished plan was cleared by the program, as Claude Code does.
+            # Only open tasks are reported: a finished plan was cleared by the program, as Claude
+            # Code does.
             if left := open_tasks(plan):
                 ids = (task.id for task in left)
                 self.note("lost_plan", *ids, open=len(left), total=len(plan))
@@ -818,7 +830,7 @@ class Follower(Translation):
         start, tasks = len(self.events), shown_tasks(result)
         for one in tasks:
             self._task(one)
-        # A text answer may be truncated. Only a structured one shows that a task was removed.
+        # A text answer may be truncated, so only a structured one shows that a task was removed.
         if tasks and shows_all(result):
             known = {self.lane.shown.get(one.id, one.id) for one in tasks}
             for task in plan:
@@ -848,7 +860,8 @@ class Follower(Translation):
     def whole(self, shown: WriteTodos) -> None:
         """Replace the plan by this list."""
         start, plan = len(self.events), self.lane.plan
-        # Only texts and statuses are used: a missing active form does not mean it was removed.
+        # Only texts and statuses are used. An answer without active forms does not show that the
+        # tasks have none.
         rows = tuple(Todo(todo.content, todo.status) for todo in shown.todos)
         command = meaning(plan, WriteTodos(rows)).command
         self.carry_out(attrs.evolve(command, todos=tuple(map(self._in_our_words, command.todos))))
@@ -874,7 +887,7 @@ class Follower(Translation):
         self.carry_out(ClearPlan())
 
     def carry_out(self, command: Command) -> None:
-        """Carry out a command without a policy. It has no effect if no plan can have the result."""
+        """Carry out a command without a policy. If the result would be invalid, nothing changes."""
         decision = decide(self.lane.plan, command, ANYTHING_GOES, at=self.call.at)
         if not isinstance(decision, Rejected):
             self.lane.take(decision.plan, decision.events)
@@ -883,7 +896,8 @@ class Follower(Translation):
     def _task(self, shown: ShownTask) -> None:
         task = self.lane.plan.get(self.lane.shown.get(shown.id, shown.id))
         if task is None:
-            # An update shows no subject, so its translation creates the task.
+            # The answer of an update shows no subject. The translation of the update creates the
+            # task.
             if shown.subject:
                 self.claim_ids((shown.id,))
                 self.carry_out(CreateTask(shown.subject, status=shown.status))
@@ -899,7 +913,7 @@ class Follower(Translation):
         for event in events:
             for verb, task_id in _change(event):
                 groups.setdefault(verb, {})[task_id] = None
-        # Programs clear finished tasks of some lists by themselves: nobody has removed anything.
+        # For some lists, the program clears finished tasks itself. This is not reported.
         if clearable and all(clearable[one].status in CLOSED for one in groups.get("removed", ())):
             groups.pop("removed", None)
         if groups:
@@ -927,18 +941,19 @@ def _change(event: Event) -> tuple[tuple[str, str], ...]:
 # -------- call_replay --------
 # Replaying one recorded call on its lane's plan.
 #
-# A call that was accepted when it was recorded is carried out without a policy, and judged by the
-# policy afterwards. If the policy refused it here, the plan would not change any more, and later
-# findings would be about a plan that never existed. A call that was refused when it was recorded
-# changes nothing. So there are five outcomes: `applied`, `read`, `refused` (when recorded),
-# `unreadable` (the arguments are not understood) and `impossible` (no plan can have the result).
+# A call that was accepted when it was recorded is carried out without a policy, and checked against
+# the policy afterwards. If the policy could refuse the call here, its changes would be missing, and
+# later findings would be about a plan that never existed. A call that was refused when it was
+# recorded changes nothing. So there are five outcomes: `applied`, `read`, `refused` (when
+# recorded), `unreadable` (the arguments are not understood) and `impossible` (the result would not
+# be a valid plan).
 
 
 Mark = Compaction | PersonSpoke
 Outcome = Literal["applied", "read", "refused", "unreadable", "impossible"]
 
-# Not a planning mistake: Claude Code and Gemini cancel a call if a parallel call failed or if the
-# person stopped it.
+# A call with one of these answers is not a planning mistake: Claude Code and Gemini cancel a call
+# if a parallel call failed or if the person stopped it.
 _CANCELLED = re.compile(
     r"Sibling tool call errored|Cancelled: parallel tool call|Request interrupted by user"
     r"|user doesn't want to proceed|Operation Cancelled"
@@ -952,9 +967,9 @@ class Step:
     """
     The effect of one planning call.
 
-    `plan` is the lane's plan after the call. `chars` is the length of the call and the answer.
-    `before` has the events of the conversation since the previous step. `was` is the plan before
-    all events of the step, if known.
+    `plan` is the lane's plan after the call. `chars` is the number of characters of the arguments
+    and the answer. `before` has the compactions and the person's messages since the previous step.
+    `was` is the plan before all events of the step, if known.
     """
 
     line: int
@@ -1032,7 +1047,8 @@ class CallReplay:
         return Follower(self.lane, self.call, self.findings, self.events)
 
     def _written(self, request: WriteTodos, ids: Sequence[str], *, merges: bool) -> Step:
-        # Hosts carry out both writes and the later one wins, which agents rarely intend.
+        # If one message has two writes, the host carries out both, and the later one replaces the
+        # earlier one. Agents rarely intend this.
         if self.call.turn and self.lane.written_in == self.call.turn:
             self._follower.note("parallel_write")
         self.lane.written_in = self.call.turn
@@ -1085,8 +1101,8 @@ class CallReplay:
         before = self.lane.plan
         decision = decide(before, command, ANYTHING_GOES, at=self.call.at)
         if isinstance(decision, Rejected):
-            # No plan can have the result (a cycle, an empty text), but the recorded system
-            # accepted it. So the audit reports it as a warning.
+            # The result would not be a valid plan (it has a cycle or an empty text), but the
+            # recorded system accepted it. So the audit reports it as a warning.
             severity = Severity.WARN if self.policy == AUDIT else Severity.ERROR
             self._judge(decision.problems, severity, before)
             self.lane.take(before, ())
@@ -1114,7 +1130,7 @@ class CallReplay:
         """Report updates without effect, tasks created as completed, and delayed completions."""
         command, events, note = change.command, change.events, self._follower.note
         elsewhere = [one for one in self.findings if one.code == "changed_elsewhere"]
-        # An update of a task that others have changed came too late, and is reported as that.
+        # If someone else changed the task before this update, `changed_elsewhere` is reported.
         followed = {task_id for one in elsewhere for task_id in one.task_ids}
         if isinstance(command, UpdateTask) and not events and command.task_id not in followed:
             note("no_effect", command.task_id, tasks=ids_text((command.task_id,)))
@@ -1122,8 +1138,8 @@ class CallReplay:
         born = [task.id for task in made if task.status is Status.COMPLETED]
         if born and len(born) == len(made) == len(change.after):
             note("written_after", *born, tasks=ids_text(born))
-        # A completed task that is reworded beyond recognition seems removed and created again, but
-        # it was planned.
+        # If tasks were deleted too, the completed task may be one of these with a new text. Then it
+        # was planned, so nothing is reported.
         elif born and not any(isinstance(event, TaskDeleted) for event in events):
             note("born_completed", *born, tasks=ids_text(born))
         if isinstance(command, UpdateTask) and self.call.turn:
@@ -1142,8 +1158,8 @@ class CallReplay:
         """
         Report a task that was in progress for long without a planning call.
 
-        A message of the person resets `last_at`, because the agent may have waited for them,
-        perhaps over night.
+        A message of the person resets `last_at`, because the agent may have waited for this
+        message, perhaps overnight.
         """
         last, at = self.lane.last_at, self.call.at
         self.lane.last_at = at
@@ -1154,20 +1170,21 @@ class CallReplay:
             self._follower.note("long_silence", *active, tasks=ids_text(active), minutes=minutes)
 
     def _fair(self, problems: Iterable[Problem], after: Plan) -> Iterator[Problem]:
-        """Yield the problems without those that the recording's form or its agents explain."""
+        """Yield the problems, except those caused by the recording's form or by several agents."""
         for problem in problems:
             active = after.active()
             agents = {task.owner or self.lane.started_by.get(task.id) for task in active} - {None}
             tasks = [after[task_id] for task_id in problem.task_ids if task_id in after]
             is_explained = {
-                # A notation without "in progress" cannot say that a task was begun.
+                # A list format without a mark for "in progress" cannot show that a task was begun.
                 "linear_status": self._is_checklist,
                 "some_in_progress": self._is_checklist,
-                # The change by others says already that this call came too late.
+                # `changed_elsewhere` already reports why this call changes nothing.
                 "no_op_write": any(one.code == "changed_elsewhere" for one in self.findings),
                 # Several agents work at the same time.
                 "single_in_progress": len(agents) > 1,
-                # Texts in an encoding that could not be read have lost what tells them apart.
+                # The texts were in an unknown encoding. The characters that were replaced may have
+                # been different.
                 "duplicate_content": any("\ufffd" in task.subject for task in tasks),
             }
             if not is_explained.get(problem.code, False):
@@ -1186,7 +1203,7 @@ def _is_model_mistake(repair: Repair) -> bool:
 
 
 # -------- entries --------
-# Entries of our own journals. Their events are known, and are judged like those of a call.
+# Entries of our own journals. The rules are applied to their events as to the events of a call.
 
 
 def entry_step(
@@ -1229,7 +1246,7 @@ def entry_step(
 # -------- recording --------
 # Reading and replaying a whole recording. Steps are streamed, and only counts of them are kept.
 #
-# The plans and one step are in memory at a time.
+# Only the plans and one step are in memory at a time.
 
 
 KEPT_BAD_LINES = 100
@@ -1250,8 +1267,8 @@ class Fold:
         self.policy = policy
         self.lanes: dict[str, Lane] = {}
         self.others: dict[str, None] = {}
-        # Only the latest marks are kept: a recording of a million messages may have no planning
-        # call.
+        # Only the latest marks are kept, because they wait for the next planning call, and a
+        # recording of a million messages may have none.
         self._marks: deque[Mark] = deque(maxlen=_KEPT_MARKS)
 
     def steps(self, items: Iterable[Item]) -> Iterator[Step | Finding]:
@@ -1374,7 +1391,7 @@ class Replay:
 
     @property
     def calls(self) -> int:
-        """The number of planning calls that were replayed."""
+        """The number of planning calls that were replayed, even if refused or unreadable."""
         return sum(lane.calls for lane in self.lanes)
 
     @property
@@ -1442,9 +1459,9 @@ def replay_together(
     """
     Return the replay of several recordings as one, in the order of their times.
 
-    Task tools act on one plan that all recordings share. A whole list belongs to its writer and
-    has its own lane. All calls are in memory at once. The line of a finding is the line in the
-    file that its call comes from.
+    Task tools act on one plan that all recordings share. A whole list belongs to the agent that
+    writes it, and has its own lane. All calls are in memory at once. The line of a finding is the
+    line in the file that its call comes from.
 
     Raises:
         ReadError: one of the files is not a recording.

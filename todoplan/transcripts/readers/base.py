@@ -3,8 +3,8 @@ The base of the dialects' readers, and the conversion of their signals to the it
 
 A reader converts records to signals: a call was sent, an answer was received. The other steps are
 the same for all dialects, in this order: calls of other tools are filtered out, each answer is
-joined to its call, and calls are judged by their answers. So a reader knows only one format and
-nothing about planning.
+joined to its call, and the answers show which calls were refused. So a reader only has code for one
+format, and none about planning.
 """
 
 import json
@@ -51,8 +51,8 @@ from todoplan.transcripts.files import (
 # queue until their answers are read, and leave it in order: a waiting call delays those after it.
 # The queue is bounded, because otherwise one call without an answer (an interrupted session) would
 # keep the rest of the file in memory. Recordings repeat calls (an HTTP log has the whole
-# conversation in every request, a resumed session copies its lines). Of calls with the same id
-# only the first counts, within the limits of a bounded memory of digests.
+# conversation in every request, a resumed session copies its lines). Of calls with the same id,
+# only the first counts. For this, digests of the latest ids are kept.
 
 
 # The largest number of calls seen in one message is 23 (Claude Code).
@@ -118,7 +118,7 @@ class Joiner:
         return not self._planned and len(self._others) < OTHER_TOOLS
 
     def awaits(self, keys: Iterable[bytes]) -> bool:
-        """Return whether a call waits under one of these JSON texts; true for escaped ones."""
+        """Return whether a call waits for one of these keys; true for a key with JSON escapes."""
         return any(b"\\" in key or key.decode(errors="replace") in self._waiting for key in keys)
 
     def join(self, signals: Iterable[Signal]) -> Iterator[Item]:
@@ -166,7 +166,8 @@ class Joiner:
     def _release(self) -> Item:
         slot = self._queue.popleft()
         if slot.key:
-            # The wait is given up. All calls of a script share one answer, so none gets it later.
+            # The answer did not come in time. The calls of a script share one answer, so all of
+            # them stop waiting.
             self._close(slot.key)
         return slot.item
 
@@ -188,7 +189,7 @@ _SHOWN = re.compile(rf"#\d+ \[(?:{'|'.join(Status)})\] |{re.escape(say('replies'
 
 
 def filter_calls(signals: Iterable[Signal]) -> Iterator[Signal]:
-    """Convert calls of other tools to `OtherCall`, but keep a `plan` without arguments."""
+    """Convert calls of other tools to `OtherCall`, but keep calls of `plan` without arguments."""
     for signal in signals:
         item = signal.item if isinstance(signal, Seen) else signal
         if isinstance(item, PlanningCall) and not may_plan(item.tool, item.arguments):
@@ -199,7 +200,7 @@ def filter_calls(signals: Iterable[Signal]) -> Iterator[Signal]:
 
 def filter_answered(items: Iterable[Item]) -> Iterator[Item]:
     """
-    Judge calls by their answers: our refusals, and whether a `plan` without arguments is ours.
+    Use the answers to find calls that todoplan refused, and calls of `plan` that are not ours.
     """
     for item in items:
         if not isinstance(item, PlanningCall):
@@ -234,8 +235,8 @@ class DialectReader:
 
     def read(self, source: Source) -> Iterator[Item]:
         """Yield the items of the recording, each call with its result."""
-        # Calls of other tools are filtered before the join. Their answers are skipped, so each of
-        # them would delay the queue.
+        # Calls of other tools are filtered out before the join. Their answers are not read, so each
+        # of these calls would wait for its answer and delay the queue.
         joiner = Joiner()
         return filter_answered(joiner.join(filter_calls(self.signals(source, joiner))))
 
@@ -245,7 +246,7 @@ _Of = TypeVar("_Of")
 
 
 def by_record(is_ours: Callable[[Fields], bool]) -> Callable[[Probe], bool]:
-    """Return whether a record of the probe is of a dialect, as a function."""
+    """Return a function that says whether `is_ours` is true for any record of a probe."""
     return lambda probe: any(map(is_ours, probe.records))
 
 
@@ -258,7 +259,8 @@ def record_reader(
     """
     Return a reader that needs one record at a time, in a file of lines or in a document.
 
-    `begin` returns, for one reading, the function of a record that yields its signals.
+    `begin` is called once for each reading of a file. It returns a function that yields the signals
+    of one record.
     """
 
     def signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
@@ -338,7 +340,7 @@ def turn_of(line: int, *values: Any) -> str:
 
 
 def writers_lane(tool: str, lane: str) -> str:
-    """Return the lane of a call: a todo list belongs to its writer, tasks with ids to all."""
+    """Return the main lane if all agents share the tool's plan (tasks with ids), else `lane`."""
     name = canonical_tool(tool) or ""
     return MAIN_LANE if name.startswith("Task") or name == OWN_TOOL else lane
 
@@ -595,8 +597,8 @@ def _uses(fields: Mapping[str, Any]) -> Iterator[Use]:
             known |= {use.call_id} - {""}
 
 
-# The match ends at the next equal tag. A tag in prose is never closed, and in a text with many of
-# them, each would otherwise be searched to the end of the text.
+# The match stops at the next opening tag of the same name. Otherwise, in a text with many tags that
+# are never closed, the search for each closing tag would read to the end of the text.
 _XML = re.compile(r"<(update_todo_list|task_progress)>((?:(?!<\1>).)*?)</\1>", re.DOTALL)
 _XML_LIST = re.compile(r"</?todos>")
 
@@ -692,7 +694,8 @@ def conversation(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
         if message.by_person:
             yield PersonSpoke(record.line, at=message.at)
         for use in _written_in(unwrapped(record.value)):
-            # Their answers are part of the other tool's answer or of the person's next message.
+            # Such a list has no answer of its own, but a part of the other tool's answer or of the
+            # person's next message.
             call = PlanningCall(use.tool, use.arguments, record.line, at=message.at, result=_DONE)
             yield Seen(call)
         if message.uses:
@@ -717,7 +720,7 @@ def _heard(asked: list[_Asked], reply: Reply) -> Iterator[Answered]:
         if one.reply is None and belongs:
             one.reply = reply
             return
-    # To a call of an earlier message.
+    # The answer belongs to a call of an earlier message.
     if reply.call_id:
         yield Answered(reply.call_id, reply.result)
 
@@ -731,7 +734,7 @@ def _answers(asked: list[_Asked]) -> Iterator[Answered]:
 
 def _split_merged(asked: list[_Asked]) -> None:
     """
-    Split a merged answer among the calls without one, if there is a part for each.
+    Split a merged answer among the calls without an answer, if it has a part for each.
 
     Some converters put the answers of parallel calls into one message under the first call's id.
     """

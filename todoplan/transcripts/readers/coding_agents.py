@@ -1,8 +1,9 @@
 """
 Sessions of coding agents, a section for each product.
 
-Some are read record by record, by a function that yields what happened. Others are chat messages
-in another form: a function converts a record to messages, which `conversation` reads.
+For some products, a function reads each record and yields its signals (calls, answers and other
+events). For the others, whose records are chat messages in another form, a function converts each
+record to messages, and `conversation` reads these.
 """
 
 import html
@@ -77,7 +78,7 @@ _DONE = CallResult("")  # for calls whose answers are not recorded
 
 
 def _chat(source: Source, messages_of: Callable[[Fields], Sequence[Fields]]) -> Iterator[Signal]:
-    """Yield the signals of the chat messages that a function makes of each record."""
+    """Yield the signals of chat messages. `messages_of` converts a record to its messages."""
 
     def found(record: Record) -> Iterator[Record]:
         return (Record(record.line, one) for one in messages_of(record.value))
@@ -113,7 +114,7 @@ _UNKNOWN = "sidechain"
 
 class Sidechains:
     """
-    Assigns lines of subagents to lanes, by following them from child to parent.
+    Finds the lane of each line. A line without an agent's id has the lane of its parent line.
 
     Only the latest few thousand lines are kept. A subagent is identified by its id, by the call
     that started it, or by its first line.
@@ -256,8 +257,9 @@ CLAUDE_CODE = record_reader(
 )
 
 # -------- codex --------
-# Codex rollouts: `update_plan` as a function call, or within the script of an `exec` call. And what
-# `codex exec --json` prints, which shows only the list that `update_plan` writes.
+# Codex rollouts (session logs), in which `update_plan` is a function call, or is called by the
+# script of an `exec` call. Also the output of `codex exec --json`, which shows only the list that
+# `update_plan` writes.
 
 _ENVELOPES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 # In old rollouts, these have no envelope.
@@ -265,7 +267,7 @@ _BARE = {"function_call", "function_call_output", "custom_tool_call"}
 _calls_answered = ids_under(b"call_id")
 _CALLING = re.compile(rb'"(?:function|custom_tool|mcp_tool)_call"')
 _PROMPTS = (b'"user_message"', b'"UserMessage"', b'"turn.started"')
-# Codex has no flag for refusals. Any other answer of `update_plan` is a refusal.
+# Codex has no flag for refusals. Every answer of `update_plan` except this one is a refusal.
 _TERSE, _TERSE_DONE = "update_plan", "Plan updated"
 # Codex has no flag for failed scripts either. A successful script answers "Script completed".
 _FAILED_SCRIPT = ("Script failed", "Script error", "Script terminated")
@@ -365,7 +367,8 @@ _MOST_BYTES = 1_000_000
 _MOST_PAGES = 4096
 # Splitting a query full of semicolons into statements takes time quadratic in its length.
 _LONGEST_QUERY = 20_000
-# Neither ATTACH nor PRAGMA, which reach files and the schema, nor CREATE and DROP, nor recursion.
+# Not allowed are ATTACH and PRAGMA, which can reach files and the schema, and CREATE, DROP, and
+# recursive queries.
 _ALLOWED = {
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_READ,
@@ -387,7 +390,7 @@ def _is_copilot(record: Fields) -> bool:
 
 
 def _database() -> sqlite3.Connection:
-    # Autocommit, or Python would open its own transactions around those of the model.
+    # In autocommit mode. Otherwise Python would open a transaction around those of the model.
     database = sqlite3.connect(":memory:", isolation_level=None)
     # Done before the authorizer is set, which forbids creating tables.
     database.executescript(_TABLES)
@@ -466,7 +469,8 @@ class _CopilotSession:
         steps = iter(range(_MOST_STEPS // 1000))
         self.database.set_progress_handler(lambda: next(steps, None) is None, 1000)
         try:
-            # Statements are executed one by one as far as possible: the columns may differ.
+            # Statements are executed one by one until one fails. The recorded database may have
+            # had other columns.
             for statement in _statements(query):
                 self.database.execute(statement).fetchmany(1)
         except (sqlite3.Error, ValueError):
@@ -674,7 +678,7 @@ def _openhands_log(source: Source) -> Iterator[Signal]:
 
     def is_wanted(label: str) -> bool:
         heading = _HEADING.match(label)
-        # Calls of other tools are named if there is no plan. Their results are never used.
+        # If there is no plan, the names of other tools are reported. Their results are never used.
         return heading is not None and (
             heading["what"] == "CALL" or is_planning_tool(heading["tool"])
         )
@@ -711,7 +715,8 @@ def _openhands_event(record: Record) -> Iterator[Signal]:
         case "MessageEvent" if fields.get("source") == "user":
             yield PersonSpoke(record.line, at=parse_time(at))
         case "ActionEvent":
-            # What the model sent; what OpenHands made of it, only where the former is missing.
+            # The arguments as the model sent them. If they are missing, the action that OpenHands
+            # made of them.
             sent = mapping(fields.get("tool_call")).get("arguments", fields.get("action"))
             turn = turn_of(record.line, fields.get("llm_response_id"))
             tool = fields.get("tool_name")
@@ -760,7 +765,9 @@ class _Pairs:
 
     def answered(self, response: Fields) -> Iterator[Answered]:
         """
-        Yield a response `{name, response, id?}` for the call with its id, or the oldest by name.
+        Yield the answer in a response `{name, response, id?}`.
+
+        It belongs to the call with its id, or else to the oldest call of that name without an id.
         """
         call_id, tool = id_of(response.get("id")), response.get("name")
         names = (key for key, name in self._open if name == tool and key[0] == " ")
@@ -780,17 +787,17 @@ def _response_result(response: Any) -> CallResult:
     return CallResult(text or content_text(response), error is not None, data)
 
 
-# Gemini CLI labels a fenced block as command or response. Unity's older format has a fold for each
-# call, with arguments and result, or an error, each under a line in bold. The newer one has a line
-# in bold that names the tool, and only its arguments.
+# Gemini CLI labels a fenced block as command or response. Unity's older format has a `<details>`
+# element for each call. In it are the arguments and the result or an error, each after a bold line.
+# The newer format has a bold line that names the tool, followed by the arguments only.
 _COMMAND, _RESPONSE, _OTHER = "**Tool Command**", "**Tool Response**", ""
-# A whole word, possessive, without parentheses inside. Otherwise the time is quadratic in the
-# length of a line.
+# The name is a whole word, the quantifiers are possessive, and the arguments have no parentheses
+# inside. Otherwise the time is quadratic in the length of a line.
 _SUMMARY = re.compile(r"<summary>.*?(?<![\w.])(?P<tool>[\w.]++)\s*+\([^()]*+\)\s*</summary>")
 _TURN = re.compile(r"^\W{0,8}## \W{0,8}(?:USER|MODEL|User|Assistant)\b")
 _BOLD = re.compile(r"^\*\*(?P<words>[^*]+)\*\*\s*$")
 _TOOL_CALL = re.compile(r"^\*\*Tool call: (?P<tool>[\w.]+)\*\*\s*$")
-# Unity's editor speaks these languages, and so do the words in bold.
+# The bold words are in the language of Unity's editor, which may be any of these.
 _FAILED = frozenset({"Error", "エラー", "오류", "에러", "错误", "錯誤", "Erreur", "Fehler"})
 _SHARED = re.compile(
     r"^\W{0,8}## (?:USER|MODEL)\W*$"
@@ -802,7 +809,9 @@ _SHARED = re.compile(
 @attrs.define
 class _SharedChat:
     """
-    The position in a log: the turn of Gemini CLI, and the call of Unity to which blocks belong.
+    The position in a log: the current turn (Gemini CLI), or the current call (Unity).
+
+    Unity's blocks belong to the current call.
     """
 
     pairs: _Pairs = attrs.field(factory=_Pairs)
@@ -863,8 +872,8 @@ class _SharedChat:
             refused = self.failed or block.text.startswith(("Error", "Invalid"))
             yield Answered(self.key, CallResult(block.text, refused))
             return
-        # A section has everything that the model did until the person's next message, in sequence.
-        # So its calls were not sent together.
+        # A section has everything that the model did until the person's next message. Its calls
+        # were sent one after the other, so each call is a turn.
         record, turn = Record(block.line, {}), f"call-{self.number}"
         self.key = f" u{self.number}" if self.has_result else ""
         yield Seen(call_of(record, block.label, block.text, turn=turn), self.key)
@@ -943,7 +952,7 @@ def _cursor_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
 CURSOR = DialectReader("cursor", by_record(_is_cursor), _cursor_signals)
 
 # -------- cline --------
-# `ui_messages.json` of Cline, and of Roo, which shows its list as a tool's question.
+# `ui_messages.json` of Cline, and of Roo. Roo writes its list as a message about a tool.
 
 
 def _is_cline(record: Fields) -> bool:
@@ -955,7 +964,7 @@ def _cline_message(record: Record) -> Iterator[Signal]:
     fields = record.value
     kind, text = fields.get(string(fields.get("type"))), string(fields.get("text"))
     at, tool, arguments = parse_time(fields.get("ts")), "", mapping(None)
-    if fields.get("partial") is True:  # an earlier state of a message that is repeated
+    if fields.get("partial") is True:  # an incomplete message, which is written again later
         return
     if kind == "user_feedback":
         yield PersonSpoke(record.line, at=at)
@@ -1043,7 +1052,8 @@ class _Trajectory:
 def _atif_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     yield from _Trajectory().signals(source)
     if source.form == "document":
-        # They stand beside the steps. The second reading is not reported.
+        # The steps of subagents are in a list next to the steps, so the file is read twice. The
+        # second reading is not reported as progress.
         aside = attrs.evolve(
             source, prefix="subagent_trajectories.item.steps.item", on_bytes=no_progress
         )
@@ -1067,7 +1077,7 @@ def _is_kiro(record: Fields) -> bool:
 
 
 def _kiro_messages(record: Fields) -> Sequence[Fields]:
-    if "assistant" in record:  # in a history: an answer, after the results of the calls before it
+    if "assistant" in record:  # of a history: the results of earlier calls, and then an answer
         user, answer = mapping(record.get("user")), mapping(record["assistant"])
         content, sent = mapping(user.get("content")), mapping(answer.get("ToolUse"))
         uses = mappings(sent.get("tool_uses"))
@@ -1199,7 +1209,7 @@ def _is_antigravity(record: Fields) -> bool:
 
 def _decoded(value: Any) -> Any:
     """
-    Return a decoded argument: `transcript.jsonl` has arguments as JSON, a full transcript has not.
+    Return the decoded argument. It is encoded as JSON in `transcript.jsonl` only.
     """
     try:
         return parse_json(value) if string(value).startswith(('"', "[{")) else value
@@ -1250,7 +1260,8 @@ class _TaskFile:
 ANTIGRAVITY = record_reader("antigravity", _is_antigravity, lambda: _TaskFile().step)
 
 # -------- specstory --------
-# SpecStory's Markdown of sessions of Cursor, Claude Code and others. A list is shown as checklist.
+# Markdown of SpecStory, for sessions of Cursor, Claude Code and others. A list is shown as a
+# checklist.
 
 _NAMED = re.compile(
     r'<tool-use\b[^>]*\bdata-tool-name="(?P<new>[\w.-]+)"'
@@ -1278,7 +1289,7 @@ def _specstory_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
         number, line = found
         mark = _FENCE.match(line)
         if (fence or mark) and found is not _END:
-            # Old versions have fences of three signs, also around texts with such fences.
+            # Old versions use fences of three backticks even around texts that contain such fences.
             closes = line.rstrip() == fence or (fence == "```" and line.startswith(_TOOL_ENDS))
             fence = "" if closes else fence or (mark[0] if mark else "")
             continue
@@ -1300,7 +1311,7 @@ def _specstory_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
         elif line.startswith(_ENDS):
             tool = ""
         elif CHECK.fullmatch(line) and is_planning_tool(tool):
-            # Claude Code's items have a priority, as a sign before the text.
+            # Claude Code's items have an emoji for the priority before the text.
             rows.append(_PRIORITY.sub(r"\1", html.unescape(line)))
 
 

@@ -334,7 +334,9 @@ def _nanoseconds(value: Any) -> int:
 @attrs.define
 class _Traces:
     """
-    The lanes: one for each conversation, or for each trace without one. The first is the main one.
+    The lanes: one for each conversation, or for each trace without a conversation's id.
+
+    The first lane is the main one.
     """
 
     lanes: dict[str, str] = attrs.Factory(dict)

@@ -1,7 +1,7 @@
 """
 Our own journals: JSON Lines, or the file of a `FileStore` with a journal for each plan.
 
-They have the events of calls and not the calls. Each plan is a lane.
+A journal has the events that calls caused, but not the calls. Each plan is a lane.
 """
 
 import re
