@@ -9,25 +9,28 @@ AgentScope's own tasks: `plan_of_state` and `history_of` read it, `seed_plan`, `
 
 AgentScope's interfaces watch `state.tasks_context`, so the plan's tasks are stored there. Values
 for which these tasks have no field (next id, revision, approval, the latest journal entries) are
-stored in `state.middle_context` under one key, together with the session's record. Both are saved
-with the state. `TaskStore` presents them as a store with one plan. If a `store` is given, it keeps
-the plan instead: the state then has the record and the plan's id, and AgentScope's list is updated
-after each step.
+stored in `state.middle_context` under one key, together with the session's record: what the session
+has listed and last seen of the plan. AgentScope saves both with the state. `TaskStore` presents the
+tasks and these values as a store with one plan. If a `store` is given, it keeps the plan instead:
+the state then has the session's record and the plan's id, and AgentScope's list is updated after
+each step.
 
 Anyone may change AgentScope's list in place at any time. So each time the plan is read, the tasks
-are compared with how we left them, and a difference becomes a journal entry without an actor. Tasks
-are written in place, and only where they differ. A task whose id is not a number gets a number, and
-its old id is kept in its metadata (`original_id`): a host still finds the task, and the model may
-go on using the old id.
+are compared with the tasks that todoplan wrote last, and a difference becomes a journal entry
+without an actor. Tasks are written in place, and only where they differ. A task whose id is not a
+number gets a number, and its old id is kept in its metadata (`original_id`): a host can still find
+the task, and the model may continue to use the old id.
 
 The tools that write are marked as not safe for concurrent calls. So AgentScope runs the calls of a
-turn in order, and each call sees the changes of the previous one. The context contains the whole
-turn, which is needed for law 13 and for the merge base of its calls.
+turn in order, and each call sees the changes of the previous one. The context contains all calls of
+the turn. They are needed for law 13 (see the guide `architecture`), and for the merge base of the
+turn's calls.
 
 Reminders are added to a single request (`on_model_call`), whereas AgentScope saves its own
-injections with the conversation. The end of a reply is an event. If the model must go on, the event
-is dropped, and AgentScope asks the model again; the premature text has been streamed by then and
-stays in the message. The session's state and a pending reminder are kept in the agent's state.
+injections with the conversation. The end of a reply is an event. If the model answers while tasks
+are open, this event is dropped, and AgentScope asks the model again. The early answer has been
+streamed by then and stays in the message. The session's record and a reminder for the next request
+are kept in the agent's state.
 """
 
 from __future__ import annotations
@@ -150,10 +153,11 @@ logger = logging.getLogger("todoplan")
 class Kept(dict[str, Any]):
     """
     The data that is saved beside the tasks. In memory it also has the session, the plan that the
-    list shows, a copy of the tasks as we left them (`mirror`), and the ids that tasks had before
-    (`names`).
+    list shows, a copy of the tasks that were written last (`mirror`), and the ids of tasks by their
+    original ids (`names`).
 
-    A copy, a dump or a pickle of it is a plain dict, so that a copied state is read anew.
+    A copy, a dump or a pickle of it is a plain dict without these objects, so a copied state is
+    read anew.
     """
 
     planning: Planning | None = None
@@ -164,7 +168,7 @@ class Kept(dict[str, Any]):
 
     def __init__(self, saved: dict[str, Any]) -> None:
         super().__init__(saved)
-        # The host sets the time when a task was made. It is read, and never overwritten.
+        # The host sets the time when a task was created. This time is read, and never overwritten.
         self.plan, self.mirror = Plan(), Mirror(_made, "created_at")
         self.names: dict[str, str] = {}
 
@@ -182,7 +186,7 @@ class Kept(dict[str, Any]):
         items = list(map(task_to_agentscope, changed))
         self.mirror.write(theirs, items, whole=ids is None)
         self.plan = plan
-        self.pop(SEAL, None)  # it was for the old tasks: the end of the reply sets a new one
+        self.pop(SEAL, None)  # a checksum of the old tasks; the end of the reply sets a new one
 
     def save(self, state: AgentState, plan: Plan) -> None:
         """
@@ -202,7 +206,8 @@ class Kept(dict[str, Any]):
                 self.write(theirs, plan)
             elif changed:
                 self.write(theirs, plan, changed)
-        # If others have written since, only the slot knows what they changed.
+        # If others have changed the plan since the session last saw it, the session's own `record`
+        # is saved, because it also contains these changes.
         is_behind = self.slot and self.session.state.revision not in {None, self.plan.revision}
         self[SESSION] = self.session.record if is_behind else record_to_data(self.session.state)
 
@@ -252,8 +257,9 @@ class TaskStore:
         if self.loaded is not None:
             left = self.loaded
         elif plan != Plan():
-            # The journal does not say how we left the list. If it was edited since, the edit is
-            # unknown, so it counts as one revision that nobody has seen.
+            # The journal does not lead to the plan that was written last. If somebody has edited
+            # the list since, the edit is unknown, so it counts as one revision that no session has
+            # seen.
             left = attrs.evolve(plan, revision=plan.revision + is_edited)
             self.loaded, self._begun = None if is_edited else plan, (beginning(left, LOADED),)
         kept.plan = left
@@ -266,7 +272,9 @@ class TaskStore:
         return self._kept.plan
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:  # noqa: ARG002 - same
-        """Return the entries that lead to the plan, beginning with the entry of the loaded plan."""
+        """
+        Return the entries that lead to the plan; the first entry makes the plan that was loaded.
+        """
         return (*self._begun, *self._journal[self._first :])
 
     def history(self) -> tuple[Entry, ...]:
@@ -291,8 +299,8 @@ class TaskStore:
                 self._settle(self._read())
             if self._kept.plan.revision != expected:
                 return False
-            # Converted first, because this may fail: an entry that JSON cannot represent is not
-            # kept.
+            # Converted before anything is written, because an entry that JSON cannot represent
+            # raises an error.
             written = [*map(entry_to_data, entries)]
             self._kept.write(theirs, plan, ids)
             self._note(entries, written)
@@ -307,8 +315,8 @@ class TaskStore:
         read = read_agentscope({"tasks": list(map(_plain, theirs)), KEY: beside})
         tasks, repairs = repaired_list(read.tasks, read.next_id)
         named = [
-            # A number that occurs twice stays with its first task. Only an id that is not a number
-            # was given by a host and is kept as the original id.
+            # If a number occurs twice, the first task keeps it. Only an id that is not a number is
+            # kept as the original id, because a host gave it.
             task
             if task.id == old.id or number_of(old.id)
             else task.but(metadata={_ORIGINAL: old.id, **task.metadata})
@@ -333,7 +341,8 @@ class TaskStore:
 
     def _note(self, entries: Sequence[Entry], written: list[dict[str, Any]]) -> None:
         """
-        Save entries, given as objects and as data, and the values without a field in the tasks.
+        Save entries, passed as objects and as data, and the values for which the tasks have no
+        field.
         """
         kept = self._kept
         self._journal += entries
@@ -350,16 +359,17 @@ def _as_left(
     journal: Sequence[Entry], revision: object, next_id: object
 ) -> tuple[Plan | None, tuple[Entry, ...], int]:
     """
-    Return the plan as we left it in a saved list, the first entry if it is not in the journal, and
-    the index in the journal from which entries lead to the plan. The plan is `None` if the journal
-    does not lead to the saved revision.
+    Return the plan that was written last to a saved list, the entry with which a replay starts if
+    the journal is not complete, and the index of the first journal entry to replay. The plan is
+    `None` if the journal does not lead to the saved revision.
     """
     for start in starts(journal):
         begun: tuple[Entry, ...] = ()
         if first := start.entries:
             then = attrs.evolve(start.plan, revision=journal[first - 1].revision)
             begun = (beginning(then, LOADED),)
-        # 0.2 made no entry for changes in the list itself, so their revisions are missing.
+        # 0.2 made no entries for changes that others made directly in the list, so the revisions of
+        # these changes are missing.
         with suppress(CodecError):
             left = follow(Plan(), (*begun, *journal[first:]))
             if (left.revision, left.next_id) == (revision, next_id):
@@ -384,7 +394,8 @@ class Planning(BasePlanning):
 
     async def session(self, state: AgentState) -> AsyncSession:
         """
-        Return the session of a state. A list from before a store was used is moved to the store.
+        Return the session of a state. If a store is used for the first time, the state's list is
+        moved to the store.
 
         Raises:
             PlanError: the session had a list, and the store has another plan; a store keeps the
@@ -445,7 +456,8 @@ class Planning(BasePlanning):
             record = _new_record(state, kept.plan)
         given: dict[str, Any] = {"clock": self.clock, "verify": self._verify}
         planner = AsyncPlanner(store, plan_id, toolbox=self.toolbox, **given)
-        # In a team, a session is an actor of its own and keeps the fencing tokens of its claims.
+        # With the tool set of a team, each session is an actor and keeps the fencing tokens of its
+        # claims.
         actor = state.session_id if self.actor is None and self.toolbox.toolset.team else self.actor
         given = {"settings": self.settings, "actor": actor, "slot": kept.slot}
         kept.planning, kept.session = self, AsyncSession(planner, record, **given)
@@ -455,7 +467,8 @@ class Planning(BasePlanning):
         self, state: AgentState, planner: Callable[..., Any]
     ) -> Generator[Callable[[], Any], bool, None]:
         """
-        Move the session's list to the store: first as the session knows it, then as it is now.
+        Move the session's list to the store: first the plan that the session has last seen, then
+        the current plan.
         """
         if self.store is None or STORED in kept_in(state):
             return
@@ -530,7 +543,7 @@ def refuse_stored(state: AgentState) -> None:
 
 
 PLAIN = Planning(Toolbox(task_tools("snake"), AGENTSCOPE))
-"""The planning for a state without an agent, and for tools without arguments."""
+"""The `Planning` for a state without an agent, and for tools that are made without arguments."""
 
 
 # -------- tools --------
@@ -542,10 +555,11 @@ _IDS = frozenset({Kind.ID, Kind.ID_HINT, Kind.IDS, Kind.REF, Kind.REFS})
 
 class _Shown(dict[str, Any]):
     """
-    A schema that accepts any arguments, but whose deep copy, shown to models, is the real schema.
+    A schema that accepts any arguments. Its deep copy, which AgentScope shows to models, is the
+    real schema.
 
-    AgentScope silently changes arguments to fit the schema, but intake must read them unchanged. A
-    reference to `true` makes its check short.
+    AgentScope silently changes arguments to fit the schema, but intake must read them unchanged.
+    The reference to `true` makes AgentScope's check short.
     """
 
     def __init__(self, schema: dict[str, Any]) -> None:
@@ -558,7 +572,8 @@ class _Shown(dict[str, Any]):
 
 class PlanTool(ToolBase):
     """
-    One planning tool. It is always allowed, like AgentScope's own; writes of a turn run in order.
+    One planning tool. Like AgentScope's own tools, it needs no permission. The calls of a turn that
+    write run in order.
     """
 
     is_state_injected = True  # AgentScope then passes its state as `_agent_state`
@@ -570,8 +585,8 @@ class PlanTool(ToolBase):
         self.planning = planning
         self.name, self.description = definition.name, definition.description
         self.input_schema = _Shown(definition.schema)
-        # AgentScope's own tools are marked the other way: reads as writes, and creates as
-        # concurrent.
+        # AgentScope's own tools have the opposite flags: its reading tools count as writing, and
+        # its creating tool as safe for concurrent calls.
         self.is_read_only = self.is_concurrency_safe = definition.read_only
         tool = planning.toolbox.toolset.find(definition.name)
         self._fields = tool.fields if tool else ()
@@ -582,7 +597,7 @@ class PlanTool(ToolBase):
         context: PermissionContext,  # noqa: ARG002 - same
     ) -> PermissionDecision:
         """Allow every call."""
-        # Any other result suspends the reply until a person approves a mere planning call.
+        # With any other result, the reply would wait until a person approves the planning call.
         message = f"{self.name} is always allowed to be called."
         return PermissionDecision(behavior=PermissionBehavior.ALLOW, message=message)
 
@@ -590,8 +605,9 @@ class PlanTool(ToolBase):
         """
         Answer one call.
 
-        For a plan in the agent's state, nothing but a verifier is awaited, so no other call can
-        interleave between reading and writing.
+        If the plan is in the agent's state, this method awaits only the verifier. After the
+        verifier, the call is computed again from the current plan and saved without awaiting
+        anything, so no other call can come between reading and writing.
 
         Raises:
             DeveloperOrientedException: AgentScope passed no state.
@@ -617,9 +633,9 @@ class PlanTool(ToolBase):
             sent = _with_ids(sent, self._fields, kept.names)
         call = Call(self.name, sent, made.id if made else "")
         turn = [Call(each.name, None, each.id) for each in calls] if waiting else []
-        # A session that is resumed from data saved before the answer repeats the call. Call ids
-        # alone are not unique: some providers number the calls of each response from the start, and
-        # one message contains all responses.
+        # If a session is resumed from data that was saved before the answer, the call is repeated,
+        # and must be recognised. Call ids alone do not identify it: some providers number the calls
+        # of each response from the start, and one message contains all responses.
         scope = (state.session_id, message, session.state.answered) if call.call_id else None
         reply = await session.answer_one(call, turn, scope)
         kept.save(state, reply.plan)
@@ -634,8 +650,9 @@ class PlanTool(ToolBase):
 
 
 def calls_in_turn(context: Sequence[Msg]) -> tuple[list[ToolCallBlock], list[ToolCallBlock]]:
-    """Return the calls of the model's last turn, and those of them that are unanswered."""
-    # One message contains all turns of a reply: only its end, after earlier results, is this turn.
+    """Return the calls of the model's last turn, and those calls that have no answer yet."""
+    # One message contains all turns of a reply. The last turn is at its end, after the results of
+    # earlier turns.
     calls: list[ToolCallBlock] = []
     answered: set[str] = set()
     for block in reversed(context[-1].content if context else ()):
@@ -650,7 +667,7 @@ def calls_in_turn(context: Sequence[Msg]) -> tuple[list[ToolCallBlock], list[Too
 
 def as_sent(sent: str, given: dict[str, Any]) -> str | dict[str, Any]:
     """
-    Return the arguments as the model sent them, or those passed in if a middleware changed them.
+    Return the arguments as the model sent them. If a middleware has changed them, return `given`.
 
     AgentScope silently completes truncated arguments and keeps the last value of a repeated key.
     """
@@ -661,12 +678,12 @@ def as_sent(sent: str, given: dict[str, Any]) -> str | dict[str, Any]:
 
 
 def _with_ids(value: Any, fields: tuple[Field, ...], names: Mapping[str, str]) -> Any:
-    """Return a call's arguments with earlier names of tasks replaced by their ids."""
+    """Return a call's arguments with the original ids of tasks replaced by their current ids."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except ValueError:
-            return value  # intake reads text that is not JSON; names in it are not replaced
+            return value  # intake handles text that is not JSON; ids in it are not replaced
     found = dict(value)
     for key, part in value.items():
         field = meant_by(key, fields)[0]
@@ -753,7 +770,8 @@ class TaskUpdate(_DropIn):
 # AgentScope's own lines about tasks, in a hint that may also contain the time.
 _TASKS = re.compile(r"<tasks>.*?</tasks>\n?", re.DOTALL)
 _NATIVE = "TaskList"
-# Changing an import must not change what the user sees, and a sent-back answer was streamed.
+# Changing an import must not change what the user sees. An early answer would be streamed before
+# the model is asked again, so by default every answer is accepted.
 _DROP_IN = Settings(unfinished=0)
 _Next = Callable[..., AsyncGenerator[Any, None]]
 
@@ -762,11 +780,12 @@ class PlanMiddleware(MiddlewareBase):
     """
     Guidance for an agent: reminders at the end of a request, which are not saved.
 
-    With `Settings(unfinished=2)` it also sends a final answer back while tasks are open. Its state
-    is kept in the agent's state. If it reminds of a lost plan, AgentScope's own lines about tasks,
-    which name `TaskList`, are removed from the request. `system_prompt` is appended to the agent's
-    prompt; the default is the tool set's prompt, and "" adds none. `store`, `plan_id`, `clock`,
-    `verify` and `actor` must be those of the tools.
+    With `Settings(unfinished=2)`, if the model answers while tasks are open, it is asked to go on,
+    at most twice. The state of guidance is kept in the agent's state. AgentScope's own lines about
+    tasks, which name `TaskList`, are removed from each request if reminders of a lost plan are on
+    or the model has no such tool. `system_prompt` is appended to the agent's prompt; the default is
+    the tool set's prompt, and "" adds none. `store`, `plan_id`, `clock`, `verify` and `actor` must
+    be those of the tools.
     """
 
     def __init__(  # noqa: PLR0913 - a constructor of keyword arguments
@@ -797,23 +816,27 @@ class PlanMiddleware(MiddlewareBase):
     async def on_reply(
         self, agent: Agent, input_kwargs: dict[str, Any], next_handler: _Next
     ) -> AsyncGenerator[Any, None]:
-        """Drop the end of a reply if the model must go on; caps apply to one reply."""
-        # An event resumes a reply that waited for a person, so its caps are not reset.
+        """
+        Drop the end of a reply if the model answers while tasks are open. Limits apply to one
+        reply.
+        """
+        # An event resumes a reply that waited for a person, so the limits are not reset.
         is_new = not isinstance(input_kwargs["inputs"], EventBase)
         if await self._sight(agent.state):
             kept_in(agent.state).is_new_run = is_new
         async for event in next_handler(**input_kwargs):
             if isinstance(event, ReplyEndEvent):
-                # Without its end the reply goes on, and the model is asked again.
+                # Without the event of its end, the reply continues, and the model is asked again.
                 if await self._goes_on(agent, event):
                     continue
-                # So that an edit of the saved list is detected when it is loaded.
+                # With this checksum, an edit of the saved list is detected when the list is loaded.
                 kept_in(agent.state)[SEAL] = sum_of(agent.state.tasks_context.tasks)
             yield event
 
     async def _goes_on(self, agent: Agent, event: ReplyEndEvent) -> bool:
         state, sight = agent.state, await self._sight(agent.state)
-        # An end by the reply's own limit must pass: AgentScope raises if it is dropped twice.
+        # Only the end of a completed reply is dropped. If an end by the reply's own limit is
+        # dropped twice, AgentScope raises.
         if sight is None or event.finished_reason != ReplyFinishedReason.COMPLETED:
             return False
         session, plan = sight
@@ -822,7 +845,7 @@ class PlanMiddleware(MiddlewareBase):
             structured=state.reply_context.structured_schema is not None,
             request=Request(session.state.memory, plan.revision),
         )
-        # Another hook handles the next request; the two share only the state.
+        # Another hook sends the reminder with the next request. The two hooks share only the state.
         kept = kept_in(state)
         kept.update({PENDING: advice.text} if advice.verdict == "again" else {})
         kept.save(state, plan)
@@ -839,7 +862,8 @@ class PlanMiddleware(MiddlewareBase):
         if sight := await self._sight(state):
             kept, (session, _) = kept_in(state), sight
             conversation, pending = Conversation(messages, neutral), kept.get(PENDING)
-            # One reminder per request: any other that is due comes with the next request.
+            # A request has only one reminder. Another reminder that is due is sent with the next
+            # request.
             request = await session.before_model(
                 conversation, silent=bool(pending), is_new=kept.is_new_run
             )
@@ -851,7 +875,8 @@ class PlanMiddleware(MiddlewareBase):
             session, plan = now
             kept = kept_in(state)
             kept.pop(PENDING, None)
-            # The answer may be a stream that has not started: it is judged at the reply's end.
+            # The answer may be a stream that has not started, so it is judged at the end of the
+            # reply.
             await session.after_model(Message("assistant"), silent=True, request=request)
             kept.save(state, plan)
         return answer
@@ -872,8 +897,8 @@ class PlanMiddleware(MiddlewareBase):
 
     def _without_native(self, agent: Agent, input_kwargs: dict[str, Any]) -> list[Msg]:
         names = {tool["function"]["name"] for tool in input_kwargs["tools"] or ()}
-        # Only one of AgentScope and this middleware reminds of a lost plan, and never with the name
-        # of a tool that the model lacks.
+        # Either AgentScope or this middleware reminds of a lost plan, but not both. No reminder may
+        # name a tool that the model does not have.
         if not self.planning.settings.plan_lost and _NATIVE in names:
             return list(input_kwargs["messages"])
         messages: list[Msg] = []
@@ -912,7 +937,10 @@ def last_answer(context: Sequence[Msg]) -> Message:
 
 
 def _cut(block: Block, config: InjectionConfig) -> tuple[Block, ...]:
-    """Return a block without AgentScope's own lines about tasks; nothing if it has no others."""
+    """
+    Return a block without AgentScope's own lines about tasks. Return nothing if it has no other
+    lines.
+    """
     if not isinstance(block, HintBlock) or block.source != config.injection_source:
         return (block,)
     if not isinstance(block.hint, str) or not _TASKS.search(block.hint):
@@ -956,7 +984,7 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
     toolkit = toolkit or Toolkit()
     # `Toolkit` always creates the first group, "basic".
     basic, names = toolkit.tool_groups[0].tools, list(planning.toolbox.toolset.tool_names)
-    # `Toolkit` silently accepts both, and offers both to the model.
+    # `Toolkit` silently accepts two tools of the same name, and offers both to the model.
     remedy = "leave out AgentScope's own task tools"
     planning.refuse_taken("the toolkit", (tool.name for tool in basic), remedy)
     basic.extend(tools_of(planning))
@@ -964,7 +992,7 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
     return {
         "toolkit": toolkit,
         "middlewares": [*middlewares, guidance],
-        # Without our names, it would tell the model to call `TaskList`, which may not exist.
+        # Without these names, it would tell the model to call `TaskList`, which may not exist.
         "injection_config": config.model_copy(update={"task_tool_names": names}),
     }
 
@@ -973,7 +1001,7 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
 
 
 def _reached(given: object) -> tuple[AgentState, Planning]:
-    """Return the given state, or the agent's, and the `Planning` of the agent's tools."""
+    """Return the state, which may be an agent's, and the `Planning` of the agent's tools."""
     if not isinstance(given, Agent):
         return require(given, AgentState, "an AgentState, or the agent that has it"), PLAIN
     tools = [tool for group in given.toolkit.tool_groups for tool in group.tools]
@@ -1008,10 +1036,10 @@ def plan_of_state(state: AgentState | Agent) -> Plan:
 
 def history_of(state: AgentState | Agent) -> tuple[Entry, ...]:
     """
-    Return the journal, oldest entry first: when, by whom (`actor`; `None`: no name) and by which
-    tool or command (`cause`) the plan was changed. The cause "tasks_context" means that somebody
-    changed AgentScope's list itself. The state keeps the latest 50 entries, fewer if they are long;
-    a store keeps all.
+    Return the journal, oldest entry first. An entry says when, by whom (`actor`, `None` if no name
+    was given) and by which tool or command (`cause`) the plan was changed. The cause
+    "tasks_context" means that somebody changed AgentScope's list itself. The state keeps the latest
+    50 entries, fewer if they are long; a store keeps all.
 
     Raises:
         PlanError, CodecError: see `plan_of_state`.
@@ -1064,8 +1092,8 @@ def edit_plan(
 def undo_plan(state: AgentState | Agent, *, actor: str | None = None) -> Decision:
     """
     Undo the last change of the plan that is not undone yet, by any actor. Repeated calls undo
-    earlier changes. Without a store, the plan before a change has to follow from the state's
-    journal.
+    earlier changes. Without a store, only changes can be undone for which the earlier plan can be
+    reconstructed from the state's journal.
 
     Raises:
         PlanError, CodecError: see `edit_plan`.

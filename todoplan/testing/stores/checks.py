@@ -1,9 +1,9 @@
 """
-The laws of a store, one check for each.
+The checks of a store. Each tests one law: a statement that must hold for every store.
 
-`Sequential`: one call after the other. `Concurrent`: several calls in parallel. `Holding` and
-`Claiming`: stores that can lock a plan. `Surviving`: a writer process is killed. `Watching`: a
-watcher is woken by an entry. Checks of features that a store lacks are skipped.
+`Sequential` makes one call after the other, `Concurrent` several calls in parallel. `Holding` and
+`Claiming` are about stores that can lock a plan. `Surviving` kills processes that write. `Watching`
+waits for entries that others write. Checks of features that a store lacks are skipped.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ ODD_IDS = (
     *("\xe9", "e\u0301", "\u4f60\u597d", "\U0001f331"),  # scripts
     *(f"{'x' * 199}y", f"{'x' * 199}z"),  # truncation
 )
-"""Ids that stores confuse or cannot handle, with the reason for each."""
+"""Ids that stores may confuse or cannot handle, grouped by the reason."""
 
 _ONE_OR_TWO = ((("Late",),), (("Late",), ("Later",)))
 _UNKEPT = FrozenDict({"holes": frozenset({1})})  # JSON has no sets
@@ -84,8 +84,7 @@ class Sequential(Checks):
         self, harness: Harness, appended: tuple[Append, ...]
     ) -> None:
         """
-        Accepted appends are returned by load and entries, also through a handle that is opened
-        later.
+        load and entries return all accepted appends, also through a handle that is opened later.
         """
         for count, append in enumerate(appended, 1):
             await accepted(harness.store, "a", append)
@@ -98,8 +97,8 @@ class Sequential(Checks):
         Every text is returned unchanged: control characters, quotes, long texts, lone surrogates.
         """
         for kind, texts in HOSTILE.items():
-            # As values and as keys; including NUL and lone surrogates, which are not tested in plan
-            # ids.
+            # The texts are values and keys. They include NUL and lone surrogates, which are not
+            # tested in plan ids.
             meta = FrozenDict({text: [text] for text in texts})
             append = adding(Plan(), texts, metadata=meta)
             await accepted(harness.store, kind, append)
@@ -111,7 +110,8 @@ class Sequential(Checks):
         """
         A handle sees what another handle has written since it was opened and since its last read.
         """
-        # With a cache that only its own writes refresh, a handle would decide on an outdated plan.
+        # If a handle has a cache that only its own writes refresh, a planner would use an outdated
+        # plan.
         handles, done = [harness.store, await harness.again()], list[Append]()
         for subject in ("Dig", "Lay", "Fill", "Plant"):
             done.append(adding(done[-1].plan if done else Plan(), (subject,)))
@@ -123,7 +123,8 @@ class Sequential(Checks):
     @law
     async def test_what_was_read_does_not_change(self, harness: Harness) -> None:
         """
-        An append does not change values that were read before, nor keep the list passed to it.
+        An append does not change values that were read before, and does not keep a reference to the
+        list passed to it.
         """
         first = adding(Plan(), ("Dig",), ("Lay",))
         given = list(first.entries)
@@ -138,8 +139,8 @@ class Sequential(Checks):
     async def test_an_append_to_an_older_revision_is_refused(self, harness: Harness) -> None:
         """An append at a revision before the plan's returns False and changes nothing."""
         # If it were accepted, one of two updates would be lost. A unique key on the revision alone
-        # does not prevent it when an entry holds several events: revisions then differ by more than
-        # one.
+        # does not prevent this if an entry has several events, because the revisions of entries
+        # then differ by more than one.
         base = adding(Plan(), ("Dig",), ("Lay", "Fill"))
         await accepted(harness.store, "a", base)
         for revision, much in product(range(base.plan.revision), _ONE_OR_TWO):
@@ -160,8 +161,8 @@ class Sequential(Checks):
     @law
     async def test_a_plan_never_written_is_at_revision_zero(self, harness: Harness) -> None:
         """
-        The first append must be at revision 0; at another revision it is refused and leaves
-        nothing.
+        The first append must be at revision 0; at another revision it is refused and nothing is
+        stored.
         """
         first = adding(Plan(), ("Dig",))
         await refused(harness.store, "a", adding(first.plan, ("Early",)))
@@ -174,7 +175,8 @@ class Sequential(Checks):
         """
         If the second of two entries cannot be stored, append raises an error and stores neither.
         """
-        # A half-written dependency, or a half-applied batch, is a plan that nobody has decided on.
+        # Half of a batch, such as a task without its dependency, would be a plan that nobody
+        # wanted.
         base = adding(Plan(), ("Dig",))
         await accepted(harness.store, "a", base)
         fine = adding(base.plan, ("Lay",))
@@ -205,11 +207,11 @@ class Sequential(Checks):
     @law
     async def test_odd_ids_are_apart(self, harness: Harness) -> None:
         """
-        Every id is a plan of its own: with spaces, case, slashes, quotes, any script, and long
-        ones.
+        Each id has a plan of its own, even if ids differ only in spaces or case, contain slashes,
+        quotes or letters of any script, or are long.
         """
-        # Plan ids come from threads, sessions and users. Used as file names, keys or patterns they
-        # may collide, or escape the directory.
+        # Plan ids come from threads, sessions and users. If a store uses them as file names, keys
+        # or patterns, they may collide or leave the store's directory.
         made = {plan_id: adding(Plan(), (f"for {plan_id!r}",)) for plan_id in ODD_IDS}
         for plan_id, append in made.items():
             await keeps(harness.store, plan_id, [], "before it was written")
@@ -252,7 +254,10 @@ class Concurrent(Checks):
 
     @law
     async def test_no_reader_sees_half_an_append(self, harness: Harness) -> None:
-        """A reader sees all entries of a parallel append or none, with the matching plan."""
+        """
+        While another caller appends, a reader sees all entries of the append or none, with the
+        matching plan.
+        """
         # If plan and journal are stored in two places, one of them is written first.
         made = [adding(Plan(), *_THREE)]
         for _ in range(_ROUNDS):
@@ -288,7 +293,8 @@ class Concurrent(Checks):
     @law
     async def test_planners_lose_nothing(self, harness: Harness) -> None:
         """Two planners that add tasks in parallel lose none, and no id is given twice."""
-        # More than nine tasks each: a journal sorted by text has "10" before "2".
+        # Each planner adds more than nine tasks, because a journal that is sorted as text has "10"
+        # before "2".
         one, other = await harness.planners("a")
 
         async def add(planner: AsyncPlanner, who: str) -> None:
@@ -341,8 +347,8 @@ async def _write(store: AsyncStore, plan_id: str) -> list[Append]:
 
 async def _read_whole(store: AsyncStore, made: Sequence[Append]) -> None:
     """
-    Read the plan and then the journal; both must be at the end of an append, the journal not
-    earlier.
+    Read the plan and then the journal. Both must end with a complete append, and the journal must
+    not be older than the plan.
     """
     plan, journal = await store.load("a"), await store.entries("a")
     replayed = replay(Plan(), (event for entry in journal for event in entry.events))
@@ -387,11 +393,11 @@ class Holding(Checks):
     @law
     async def test_a_plan_that_was_put_back_is_an_error(self, harness: Harness) -> None:
         """
-        A reader that has seen a later revision than the store's gets an error: a backup was
-        restored.
+        If a reader has seen a later revision than the store has, it gets an error, because an old
+        backup was restored.
         """
-        # An empty result would mean that nothing has happened, and the next write would undo the
-        # rest.
+        # An empty result would mean that nothing has changed, and the reader would continue with a
+        # plan that the store no longer has.
         store, _ = await _holding(harness)
         await accepted(store, "a", adding(Plan(), ("Dig",)))
         await _raises("rolled_back", store.entries_since("a", 2), "entries_since behind the end")
@@ -401,7 +407,7 @@ class Holding(Checks):
     @law
     async def test_a_hold_keeps_all_or_nothing(self, harness: Harness) -> None:
         """
-        Appends under a lock are committed at the end of the `with`, and rolled back after any
+        Appends under a lock are committed at the end of the `with` block, and rolled back after any
         exception.
         """
         store, other = await _holding(harness)
@@ -427,7 +433,7 @@ class Holding(Checks):
     async def test_an_append_to_another_revision_of_a_held_plan_fails(
         self, harness: Harness
     ) -> None:
-        """Under a lock, an append at another revision is "overtaken" and leaves nothing."""
+        """Under a lock, an append at another revision raises "overtaken" and stores nothing."""
         store, _ = await _holding(harness)
         base = adding(Plan(), ("Dig",))
         await accepted(store, "a", base)
@@ -438,7 +444,10 @@ class Holding(Checks):
 
     @law
     async def test_who_holds_a_plan_is_alone(self, harness: Harness) -> None:
-        """If callers lock a plan in parallel, each sees what the previous one has appended."""
+        """
+        If several callers lock a plan in parallel, each caller sees the appends of the previous
+        one.
+        """
         stores = await _holding(harness)
 
         async def work(number: int) -> None:
@@ -455,7 +464,10 @@ class Holding(Checks):
 
     @law
     async def test_a_held_plan_has_the_stores_time(self, harness: Harness) -> None:
-        """The store's time is aware, in UTC, and advances: all users of a plan read one clock."""
+        """
+        The store's time is aware, in UTC, and never goes back; all users of a plan read the same
+        clock.
+        """
         store, other = await _holding(harness)
         times = []
         for each in (store, other, store):
@@ -482,10 +494,10 @@ class Holding(Checks):
     @law
     async def test_an_append_with_a_key_happens_once(self, harness: Harness) -> None:
         """
-        An append that is repeated with the same key, through any handle, adds nothing and returns
-        the first result.
+        If an append is repeated with the same key, through any handle, it adds nothing and returns
+        the entries of the first one.
         """
-        # Of 54 writers that were killed, 4 to 13 had appended without the caller receiving the
+        # When 54 writers were killed, 4 to 13 of them had appended an entry without learning the
         # result.
         store, other = await _holding(harness)
         first = adding(Plan(), ("Dig",), ("Lay",))
@@ -507,7 +519,7 @@ class Holding(Checks):
 
     @law
     async def test_another_request_under_a_key_is_an_error(self, harness: Harness) -> None:
-        """The same key with another payload is "key_reused", and nothing is appended."""
+        """The same key with another payload raises "key_reused", and nothing is appended."""
         store, _ = await _holding(harness)
         first = adding(Plan(), ("Dig",))
         async with store.hold("a") as held:
@@ -521,7 +533,10 @@ class Holding(Checks):
 
     @law
     async def test_keys_are_of_one_plan(self, harness: Harness) -> None:
-        """A key used in one plan is new in another; different names are different keys."""
+        """
+        A key that was used in one plan is unused in another plan. Keys with different names are
+        different.
+        """
         store, _ = await _holding(harness)
         names = ("call_7", "CALL_7", "call_7 ", "", "a'b", "a%b", "\xe9", "e\u0301", "x" * 300)
         for plan_id in ("a", "b"):
@@ -568,7 +583,7 @@ class Holding(Checks):
 
     @law
     async def test_planners_that_hold_lose_nothing(self, harness: Harness) -> None:
-        """Calls with keys through two planners, some made twice, are each executed once."""
+        """If the same calls are made with keys through two planners, each call is executed once."""
         await _holding(harness)
         planners = await harness.planners("a")
 
@@ -634,7 +649,7 @@ async def work():
 asyncio.run(work())
 """
 """
-Script of a process that is stopped while it holds a claim. Arguments: how often, and the lease.
+Script of a process that stops itself while it holds a claim. Arguments: how often, and the lease.
 """
 
 
@@ -690,7 +705,9 @@ class Claiming(Checks):
 
     @law
     async def test_who_was_stopped_is_refused(self, harness: Harness) -> None:
-        """A process that is stopped for longer than its lease, and then continues, is refused."""
+        """
+        If a process is stopped for longer than its lease and then continues, its change is refused.
+        """
         script = _opening(harness, STOPS)
         planner, _ = await harness.planners("a")
         await _begin(planner, self.stops)
@@ -699,7 +716,9 @@ class Claiming(Checks):
 
 
 def _opening(harness: Harness, script: str) -> str:
-    """Return a script that opens the store in another process; skip the check without one."""
+    """
+    Return a script that opens the store in another process. Skip the check if the suite has none.
+    """
     lines = harness.checks.in_another_process(harness.handles[0])
     if lines is None:
         pytest.skip("the suite does not say how another process opens the store")
@@ -714,8 +733,8 @@ def _process(script: str, *arguments: object, stdout: Any) -> "subprocess.Popen[
 
 async def refused_after_a_stop(script: str, planner: AsyncPlanner, times: int) -> int:
     """
-    Stop a process that holds a claim until another worker has its task, and let it try to complete
-    the task; return how often it is refused.
+    Let a process stop while it holds a claim, claim its task for another worker, and let the
+    process continue and try to complete the task. Return how often the process is refused.
     """
     refused = 0
     with _process(script, times, _LEASE, stdout=subprocess.PIPE) as holder:
@@ -782,7 +801,7 @@ async def work():
 asyncio.run(work())
 """
 """
-Script of a writer, after the lines that open the store. Arguments: name, number of tasks, start.
+Script of a writer; lines that open the store precede it. Arguments: name, task count, start time.
 """
 
 
@@ -842,7 +861,8 @@ class Surviving(Checks):
     @law
     async def test_many_open_a_fresh_store_at_once(self, harness: Harness) -> None:
         """
-        Processes that open a new store in parallel all succeed, and none undoes another's work.
+        If several processes open a new store in parallel, all succeed, and no process loses
+        another's work.
         """
         # Beads#2672: several agents that opened a database for the first time in parallel lost it.
         script = _opening(harness, SCRIPT)
@@ -882,7 +902,7 @@ class Watching(Checks):
     """Watchers that follow a plan while others write."""
 
     quiet = 10.0
-    """How many seconds a watcher waits for an entry before the check fails."""
+    """How many seconds a watcher waits for an entry until the check fails."""
 
     @law
     async def test_a_watcher_sees_every_entry_once(self, harness: Harness) -> None:
@@ -938,7 +958,8 @@ def _chain(count: int) -> list[Append]:
 
 class StoreSuite(Sequential, Concurrent, Holding, Claiming, Surviving, Watching):
     """
-    All checks of a `Store`. Subclass it as `Test...`, define `store`, and `reopened` if possible.
+    All checks of a `Store`. Subclass it as `Test...`, and define `store` and, if possible,
+    `reopened`.
 
     No event loop runs. Parallel work is done in threads.
     """
