@@ -1,10 +1,10 @@
 """
-What an adapter's author implements and receives: a `Host`, built from a `Setup`, run on a `Script`.
+The interface between the checks and an adapter's author, who implements a `Host`. A host is built
+from a `Setup`, and each run gets a `Script`.
 
 A host must return what an application would see and must not compute anything itself: the plan as
-the framework stores it, the conversation as it is stored, requests as they are sent. A host that
-helps, for example by keeping the plan itself or by adding a reminder, tests itself and not the
-adapter.
+the framework stores it, the conversation as it is stored, requests as they are sent. If a host
+keeps the plan itself or adds a reminder, the checks test the host and not the adapter.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
 
 # LangChain's own limit is 9,999. A run whose model is asked again and again must end here.
 _EXTRA_REQUESTS = 30
-# How long a session waits at the barrier for another. In a framework that runs sessions one after
-# the other they never meet, which is not a failure.
+# How long a session waits at the barrier for another session. If a framework runs sessions one
+# after the other, the wait ends without the other session, which is not a failure.
 _PARTNER_SECONDS = 1.0
 # How long a run may take to end after it was cancelled at its time limit.
 _CANCEL_SECONDS = 1.0
@@ -99,11 +99,12 @@ class ModelTurn:
 
 class Script:
     """
-    The turns of one run; also records the `requests` to the model and the tools `offered` to it.
+    The model's turns in one run. It also records the `requests` to the model and the tools
+    `offered` to it.
 
     The framework's model class answers each request with `reply` or `areply`, and passes the tools
     of the request if they are known (`Capability.TOOLS`). After the last turn the answer is always
-    "Done."; the run fails if it is asked too often.
+    "Done."; the run fails if the model is asked too often.
     """
 
     def __init__(
@@ -166,7 +167,7 @@ class Clock:
     """A clock that advances only by `move_on`. `clock()` returns an aware time."""
 
     def __init__(self) -> None:
-        self._now = datetime(2025, 1, 31, 12, tzinfo=UTC)  # not now: real time would show
+        self._now = datetime(2025, 1, 31, 12, tzinfo=UTC)  # long ago, so that real time is noticed
 
     def __call__(self) -> datetime:
         """Return the clock's time."""
@@ -245,7 +246,7 @@ class Host(Protocol):
         Return what the framework has saved so far: its text or bytes, or the path of its file.
 
         Called only if `Capability.RESUME` is declared, like `resume`. The plan must be in this text
-        or file; what is only in this process does not count.
+        or file, and not only in the memory of this process.
         """
         ...
 
@@ -255,12 +256,12 @@ class Host(Protocol):
 
 
 # -------- capabilities --------
-# The capabilities of an adapter within its framework, and how a check requires them.
+# The capabilities of an adapter in its framework, and functions with which checks require them.
 
 
 class Capability(StrEnum):
     """
-    Something that some frameworks do not support. Checks of undeclared capabilities are skipped.
+    A feature that some frameworks do not support. Checks of undeclared capabilities are skipped.
 
     The guide `write-an-adapter` lists what a host and its adapter must do for each.
     """
@@ -273,10 +274,11 @@ class Capability(StrEnum):
     FURTHER_TURNS = "it can send a final answer back to the model"
     FINISH = "the adapter learns why an answer ended, for example by a refusal"
     THOUGHTS = "a model's thoughts reach the adapter apart from its text"
-    # Some frameworks validate arguments first, and answer with texts of their own.
+    # Some frameworks validate arguments before the adapter gets them, and answer with their own
+    # texts.
     ARGUMENTS = "arguments that break the schema reach the adapter unchanged"
     # LangChain and the SDKs of Anthropic and Gemini pass on parsed arguments. AgentScope repairs a
-    # text by itself, so it has this capability and not the next.
+    # text by itself, so it has this capability, but not RAW_ARGUMENTS.
     TEXT_ARGUMENTS = "the model sends arguments as a text, which may be invalid JSON"
     RAW_ARGUMENTS = "arguments that are no JSON object reach the adapter as their text"
     BROKEN_TEXTS = "texts with half a surrogate pair do not stop a run"
@@ -290,8 +292,8 @@ class Capability(StrEnum):
     EVENTS = "the application receives the events"
     EDITS = "a person can edit a session's plan between two runs"
     LISTED = "a list drops only what its own session has listed (law 15)"
-    # If a framework overwrites changes made during a run with its own state, an edit must be
-    # refused.
+    # If a framework overwrites changes made during a run with its own state, the adapter must
+    # refuse edits during a run.
     LIVE_EDITS = "a person can edit the plan during a run, and the edit stays"
     RETURNS = "the result of a run holds the plan"
     VERIFIER = "the program can check whether a task is done before a call completes it"
@@ -311,7 +313,7 @@ Check = TypeVar("Check", bound=Callable[..., Any])
 def needs(*wanted: Capability) -> Callable[[Check], Check]:
     """
     Skip a check, or all checks of a class, with a reason, if one of the capabilities is not
-    declared. A failure names them.
+    declared. If a check fails, the message names its capabilities.
     """
 
     def decorate(check: Any) -> Any:
@@ -341,7 +343,10 @@ def leave_out_without(suite: Checks, *wanted: Capability) -> None:
 
 
 def declares(suite: Checks, *wanted: Capability) -> bool:
-    """Return whether all of the capabilities are declared. If so, a failure names them."""
+    """
+    Return whether all of the capabilities are declared. If they are, a failure of the check names
+    them.
+    """
     if not suite.capabilities.issuperset(wanted):
         return False
     suite.needed = (*suite.needed, *wanted)
@@ -349,7 +354,8 @@ def declares(suite: Checks, *wanted: Capability) -> bool:
 
 
 # -------- conversations --------
-# The turns of scripted models: fixed and drawn conversations that all adapters must handle alike.
+# The turns of scripted models: fixed and randomly drawn conversations, which must have the same
+# results with all adapters.
 #
 # A conversation is several runs. A run is the model's turns up to its final answer.
 
@@ -383,7 +389,9 @@ def says(text: str = "Done.") -> ModelTurn:
 def numbered(
     runs: Iterable[Sequence[ModelTurn]], numbers: Iterator[int], *, singly: bool = False
 ) -> tuple[Run, ...]:
-    """Return the runs with an id for each call; with `singly`, each call gets a turn of its own."""
+    """
+    Return the runs with an id for each call. With `singly`, each call is in a turn of its own.
+    """
 
     def parted(one: ModelTurn) -> list[ModelTurn]:
         alone = [attrs.evolve(one, calls=(call,)) for call in one.calls] if singly else []
@@ -415,7 +423,7 @@ def write(*entries: tuple[str, str], **more: Any) -> dict[str, Any]:
 
 
 def writes(*entries: tuple[str, str] | str) -> ModelTurn:
-    """Return a turn with a whole-list write. A text alone is a pending entry."""
+    """Return a turn with a whole-list write. An entry that is only a text is pending."""
     pairs = ((each, "pending") if isinstance(each, str) else each for each in entries)
     return turn(("write_todos", write(*pairs)))
 
@@ -513,8 +521,8 @@ def broken_runs(
     """
     Draw runs of up to three turns with broken calls.
 
-    `raw` allows arguments that are not an object, and `deep` texts that are nested deeper than
-    Python reads. `whole` requires texts that can be encoded as UTF-8.
+    `raw` allows arguments that are not an object. `deep` allows texts that are nested too deeply
+    for Python to read. `whole` requires texts that can be encoded as UTF-8.
     """
     broken = broken_arguments(toolset, raw=raw).map(lambda one: _sent(one.call))
     fitting = broken.filter(
@@ -546,8 +554,8 @@ def _run(calls: st.SearchStrategy[list[Call]]) -> st.SearchStrategy[Run]:
 # -------- outcome --------
 # The results of a run, compared with those of the function-calling adapter for the same turns.
 #
-# The function-calling adapter is the reference because it is only the toolbox with JSON around it:
-# an adapter that differs from it adds or loses something (law 12).
+# The function-calling adapter is the reference because it only converts between JSON and the
+# toolbox. If another adapter gives a different result, it adds or loses something (law 12).
 
 
 __tracebackhide__ = True  # pytest then ends its traceback at the check
@@ -683,13 +691,13 @@ class Outcome:
         """
         Fail unless a request ends with a reminder of this kind and contains no other.
 
-        The reminder uses the names of the tool set `tasks`. It may list the changes by others since
-        the model last looked.
+        The reminder uses the tool names of the tool set `tasks`. It may list the changes by others
+        since the model last looked.
         """
         # Whether it lists changes by others depends on what this session last saw (law 15).
         wanted, tail = reminder(kind, plan, TASKS), _UNSEEN.sub("", self.request(index)[-1].text)
-        # At the end, not alone: for Anthropic the reminder follows the tool results in the same
-        # message.
+        # The reminder is at the end of the last message, but not always alone in it: for Anthropic
+        # it follows the tool results in the same message.
         same(tail[-len(wanted) :], wanted, f"the end of request {index}")
         self.has_reminders(index, times=1)
 
@@ -712,8 +720,8 @@ class Outcome:
 @attrs.define
 class Transcript:
     """
-    The course of a run, for the reader of a failure. `kept` are the messages that the host
-    returned.
+    The requests and answers of a run, for the message of a failure. `kept` are the messages that
+    the host returned.
     """
 
     session: str
@@ -768,12 +776,13 @@ def _numbered(events: Iterable[Event]) -> dict[str, object]:
 # checks.
 
 
-# Without "explain", which only reports that the failing line was run in every failure.
+# The phase "explain" is left out, because it would only report that every failure ran the failing
+# line.
 _PHASES = tuple(phase for phase in Phase if phase is not Phase.explain)
 
 
 def in_thread(work: Callable[[], T]) -> Future[T]:
-    """Start a function in a thread. If it hangs, it does not keep Python from ending."""
+    """Start a function in a thread. If the function hangs, Python can still exit."""
     future: Future[T] = Future()
 
     def carry_out() -> None:
@@ -787,7 +796,10 @@ def in_thread(work: Callable[[], T]) -> Future[T]:
 
 
 class _BlockedError(BaseException):
-    """Raised in a run that blocks its thread. Frameworks do not take it for an error of a tool."""
+    """
+    Raised in a run that blocks its thread. It is a `BaseException`, so that frameworks do not catch
+    it as an error of a tool.
+    """
 
 
 @contextmanager
@@ -795,9 +807,9 @@ def interrupting(seconds: float) -> Iterator[None]:
     """
     Interrupt the block by a signal after some seconds, even if it blocks the thread.
 
-    Outside the main thread, which alone receives signals, and on Windows, which has no SIGALRM,
-    nothing is interrupted. The run is not moved to another thread instead, because objects of a
-    framework, such as a connection to SQLite, may belong to the thread that made them.
+    Nothing is interrupted outside the main thread, because only the main thread receives signals,
+    or on Windows, which has no SIGALRM. The run is not moved to another thread instead, because
+    objects of a framework, such as a connection to SQLite, may belong to the thread that made them.
     """
     if current_thread() is not main_thread() or not hasattr(signal, "SIGALRM"):
         yield
@@ -827,13 +839,13 @@ class Checks(TellsFailures):
 
     `drawing` has Hypothesis' settings for drawn conversations. `time_limit` is how many seconds a
     run may take: a check whose run hangs fails, and the next one begins. A run that blocks its
-    thread is interrupted only in the main thread, and not on Windows.
+    thread is interrupted only in the main thread and not on Windows.
     """
 
     capabilities: frozenset[Capability] = ALL
     needed: tuple[Capability, ...] = ()
     time_limit: float = 30.0
-    # Few examples: each is a conversation through the framework and takes its time.
+    # Few examples, because each one is a whole conversation through the framework and takes long.
     drawing: settings = settings(max_examples=10, deadline=None, phases=_PHASES)
     latest: Harness | None = None
 
@@ -845,7 +857,10 @@ class Checks(TellsFailures):
         ]
 
     def remedy(self) -> str:
-        """Return which capabilities may be removed, beginning with the one needed last."""
+        """
+        Return a text that names the capabilities that may be removed, beginning with the one needed
+        last.
+        """
         named = [f"{each.name} ({each})" for each in reversed(self.needed)]
         advice = "if the framework cannot do that, take the capability out of `capabilities`: "
         return advice + ", or ".join(named) if named else ""
@@ -925,8 +940,8 @@ class Harness:
                 if not limit.expired():  # it is an error of the framework
                     raise
 
-        # A run that awaits is cancelled at its limit. One that blocks is interrupted, or is left
-        # behind in its thread.
+        # A run that awaits is cancelled at its limit. A run that blocks its thread is interrupted,
+        # or its thread is left running.
         patience = self.checks.time_limit + _CANCEL_SECONDS
         if threads:
             started = [in_thread(partial(asyncio.run, limited([name]))) for name in scripts]
@@ -954,7 +969,8 @@ class Harness:
         self, runs: Mapping[str, Sequence[ModelTurn]], *, threads: bool
     ) -> dict[str, Outcome]:
         """Run each of the named sessions once; their models answer at the same time."""
-        # Without the barrier one session would end before the other begins, and nothing could mix.
+        # Without the barrier one session could end before the other begins, and a fault that mixes
+        # up sessions would not be found.
         meet, ameet = (Barrier(len(runs)), None) if threads else (None, TaskBarrier(len(runs)))
         made = zip(runs, self.numbered(*runs.values()), strict=True)
         scripts = {name: Script(*turns, meet=meet, ameet=ameet) for name, turns in made}
@@ -974,8 +990,8 @@ class Harness:
 
     def numbered(self, *runs: Sequence[ModelTurn]) -> tuple[Run, ...]:
         """Return the runs with an id for each call, unique within this harness."""
-        # Most frameworks run the calls of a turn in parallel. An adapter that knows no turns cannot
-        # keep their order.
+        # Most frameworks run the calls of a turn in parallel. An adapter that does not know which
+        # calls belong to a turn cannot keep their order.
         singly = Capability.TURNS not in self.checks.capabilities
         return numbered(runs, self._numbers, singly=singly)
 
@@ -984,13 +1000,15 @@ class Harness:
         return self.runs(turns, session=session)[0]
 
     def at_once(self, *turns: ModelTurn) -> Outcome:
-        """Run a session once, with the calls of a turn kept together whatever the capabilities."""
+        """
+        Run a session once. The calls of a turn stay together, even without `Capability.TURNS`.
+        """
         return self.go({"one": Script(*numbered([turns], self._numbers)[0])})["one"]
 
     def error(self, *turns: ModelTurn) -> str:
         """
-        Run a session once, and return the text of the error with its causes, or "" if there is
-        none.
+        Run a session once. Return the text of the error that it raises, with its causes, or "" if
+        it raises none.
         """
         try:
             self.run(*turns)
@@ -1004,8 +1022,8 @@ class Harness:
         """
         Continue with a new host that resumes from the saved data.
 
-        The data must be text or bytes: objects would still be there even if nothing had been
-        written.
+        The saved data must be text or bytes. A live object would survive the simulated restart in
+        memory, so the check would pass even if the adapter had saved nothing.
 
         Raises:
             AssertionError: the host returns something else.
@@ -1061,7 +1079,7 @@ class Harness:
 
     def seed(self, *subjects: str, session: str = "one") -> Plan:
         """
-        Add tasks to the plan of a session as the application does, and return the plan.
+        Add tasks to the plan of a session as an application does, and return the plan.
 
         Raises:
             AssertionError: the host's plan does not have the tasks.

@@ -84,7 +84,7 @@ class Sequential(Checks):
         self, harness: Harness, appended: tuple[Append, ...]
     ) -> None:
         """
-        load and entries return all accepted appends, also through a handle that is opened later.
+        A handle, even one that is opened later, returns all accepted appends by load and entries.
         """
         for count, append in enumerate(appended, 1):
             await accepted(harness.store, "a", append)
