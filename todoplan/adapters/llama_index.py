@@ -362,12 +362,12 @@ async def undo_plan(planning: Planning, ctx: Context, *, actor: str | None = Non
     """
     Undo the last change of a context's plan that is not undone yet, by any actor.
 
-    Repeated calls undo earlier changes. Without a store, the plan before a change has to follow
-    from the latest 50 entries.
+    Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
+    50 journal entries show the plan before the change.
 
     Raises:
-        PlanError: an argument has the wrong type; or the plan before the change does not follow
-            from the journal.
+        PlanError: an argument has the wrong type; or the journal does not show the plan before
+            the change.
     """
     async with require(planning, Planning).run(_store(ctx)) as run:
         return await run.session.undo(actor=actor)

@@ -804,8 +804,8 @@ async def undo_plan(planning: Planning, *, actor: str | None = None) -> Decision
     """
     Undo the last change of a session's plan that is not undone yet, by any actor.
 
-    Repeated calls undo earlier changes. Without a store, the plan before a change has to
-    follow from the latest 50 entries.
+    Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
+    50 journal entries show the plan before the change.
 
     Raises:
         PlanError: `planning` is not a `Planning`; or the plan before the change does not follow

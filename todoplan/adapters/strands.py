@@ -286,11 +286,11 @@ async def undo_plan(planning: Planning, agent: Agent, *, actor: str | None = Non
     """
     Undo the last change of an agent's plan that is not undone yet, by any actor.
 
-    Repeated calls undo earlier changes. Without a store, the plan before a change has to follow
-    from the latest 50 entries.
+    Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
+    50 journal entries show the plan before the change.
 
     Raises:
-        PlanError: see `edit_plan`; or the plan before the change does not follow from the journal.
+        PlanError: see `edit_plan`; or the journal does not show the plan before the change.
     """
     async with _editing(planning, agent) as session:
         return await session.undo(actor=actor)

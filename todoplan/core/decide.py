@@ -994,7 +994,8 @@ _ROUNDS = 2  # two rounds were enough for every generated test case
 
 def write(transaction: Transaction, command: WriteTodos) -> None:
     """
-    Make the list the plan. With a merge base, apply only the list's difference to that base.
+    Make the plan equal to the list. If there is a merge base, compare the list with the base, and
+    apply only the differences to the current plan.
     """
     _check(transaction, command.todos)
     if transaction.base is None:

@@ -963,16 +963,18 @@ _JUMPED: set[Trigger] = {
     presets={"default": "warn", "claude": "error"},
 )
 def _single_in_progress(change: Change) -> Iterable[Problem]:
-    # The command is to blame only if more tasks are in progress than before it.
-    now = change.after.counts.in_progress
-    if now <= 1 or now <= change.before.counts.in_progress:
+    # The command is to blame only if it started a task.
+    if change.after.counts.in_progress <= 1:
         return ()
     # Claimed tasks are not counted: in a team, each worker may have a task in progress. Nor are
     # tasks that a list left out and that are kept, since these belong to other sessions.
     written = None if change.lines is None else {task_id for task_id, _ in change.lines}
     counted = _counted(change.after, written)
     now = len(counted)
-    if now <= 1 or now <= len(_counted(change.before, written)):
+    if now <= 1:
+        return ()
+    was = {task.id for task in _counted(change.before, written)}
+    if was.issuperset(task.id for task in counted):
         return ()
     return (Problem("single_in_progress", first_ids(counted), seen=str(now), legal="1"),)
 

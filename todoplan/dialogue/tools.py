@@ -531,7 +531,9 @@ def _created(entries: Sequence[Mapping[str, Any]], before: int = 0) -> CreateTas
     """
     Return the command that creates these entries, with nested entries as subtasks.
 
-    `before` is the number of entries that precede the list to which the references refer.
+    A reference such as "@0" in an entry is a position in the list that the model sent. `before` is
+    the number of `entries` that come before that list: 1 if the first entry is the parent task,
+    otherwise 0.
     """
     tops = [place for place, entry in enumerate(entries) if WITHIN not in entry]
     items: list[CreateTask] = []

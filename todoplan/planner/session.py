@@ -243,8 +243,9 @@ def _all_of(known: Base) -> frozenset[str]:
 
 def record_to_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
     """
-    Return a record as plain JSON values; empty fields are left out. `plan` is the current plan of a
-    slot: with it, what others have changed since `record.behind` is written too.
+    Return a record as plain JSON values; empty fields are left out. If no store keeps the plan,
+    pass the current plan as `plan`: then the data also has the differences between
+    `record.behind.plan`, the plan that the session knows, and the current plan.
     """
     data: dict[str, Any] = {"version": RECORD_VERSION, "id": record.id, "revision": record.revision}
     data |= _sight(record)
@@ -1018,7 +1019,9 @@ class _Session(Generic[P]):
         return self.planner._restore(require(plan, Plan), actor=actor)
 
     def _history(self) -> Steps[tuple[Entry, ...]]:
-        """Return the journal, oldest entry first; a slot has the latest 50 entries."""
+        """
+        Return the journal, oldest entry first. Without a store, these are the latest 50 entries.
+        """
         if self.slot is not None:
             return self.slot.history()
         return (yield from self.planner._history())

@@ -980,8 +980,9 @@ class Transactions:
         """
         Carry out an attempt, append its entries, tell subscribers, and return its result.
 
-        With keys, the attempt is given what was kept under them, and does not do that again. If all
-        of it was kept, the attempt is given no journal, unless `with_repeats` is true.
+        With keys, the attempt also gets the receipt stored under each key (`None` if there is
+        none), and must not repeat a call that has a receipt. If every key has a receipt, the
+        attempt gets an empty journal, unless `with_repeats` is true.
 
         Raises:
             StoreError: the store fails; "no_keys" if keys are given and the store keeps none.
@@ -1002,9 +1003,10 @@ class Transactions:
 
         def decided(held: Any) -> Steps[tuple[Plan, Outcome] | _Read]:
             """
-            Decide upon a held plan and append. `held` is a `Held` or an `AsyncHeld`.
+            Run the attempt on the locked plan and append its entries. `held` is the lock, a `Held`
+            or an `AsyncHeld`.
 
-            Returns a `_Read` instead if more than `_MANY` events have to be read first.
+            If more than `_MANY` events must be read first, return a `_Read` and append nothing.
             """
             known, last = self._feed.newest or _NEVER_READ
             many = _MANY if reads < _MOST_READS else None

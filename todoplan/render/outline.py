@@ -442,9 +442,10 @@ def to_text(plan: Plan, *, width: int | None = None, today: date | None = None) 
 
     Subtasks are indented. The marks are `[ ]` pending, `[~]` in progress, `[x]` completed, `[v]`
     completed and verified by the program, `[!]` failed, `[-]` cancelled. `width` is the maximum
-    number of columns of a line. Notes that quote texts are cut first, then the title, and what the
-    task waits for last. With `today`, open tasks whose due date has passed are overdue. There is no
-    newline at the end.
+    number of columns of a line. A line that is too long is shortened in this order: first the notes
+    that quote texts, then the title, and last the notes from the plan itself, such as what the task
+    waits for. With `today`, open tasks whose due date has passed are overdue. There is no newline
+    at the end.
     """
     rows = [summary(plan) if width is None else clip(summary(plan), width)]
     for line in lines(plan, today):

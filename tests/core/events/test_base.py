@@ -106,3 +106,18 @@ def test_an_approval_that_is_left_by_an_undo_is_no_news():
     assert not Base(late).is_newly_approved(planner.plan)
     assert Base(early).is_newly_approved(late)
     assert Base(before).is_newly_approved(planner.plan)
+
+
+def test_all_who_changed_a_task_are_named_in_order():
+    """The last one alone would get the credit for what an earlier one did; a new order is none."""
+    planner = Planner()
+    for subject in ("Dig", "Lay"):
+        planner.apply(commands.CreateTask(subject), actor="bot")
+    start = planner.plan
+    planner.apply(commands.UpdateTask("1", status="completed"), actor="ann")
+    for text in ("deep", "deeper"):
+        planner.apply(commands.UpdateTask("1", description=text), actor="bot")
+    planner.apply(commands.MoveTask("2", before="1"), actor="cid")
+    assert changed_by(start, planner.history()[2:]) == {"1": "ann, bot"}
+    planner.apply(commands.DeleteTask("1"), actor="dan")
+    assert changed_by(start, planner.history()[2:]) == {"1": "dan"}

@@ -47,6 +47,7 @@ FULL = plan_of([Task("1", "a")], revision=9)
 BROKEN = plan_of([Task("1", "a")], revision=12)
 FIVE = plan_of([Task(i, "x") for i in "12345"])
 TWO_ON = plan_of([Task(i, i, status="in_progress") for i in "12"])
+TWO_AND_ONE = plan_of([*TWO_ON, Task("3", "c")])
 # 1 {2 {}, 3 {}}, 4: the third level is one too many.
 NESTED = plan_of([Task("1", "a"), *(Task(i, i, parent="1") for i in "23"), Task("4", "d")])
 DEEP_DOWN = plan_of([Task("1", "a"), Task("2", "b", parent="1"), Task("3", "c", parent="2")])
@@ -97,6 +98,7 @@ FIRES = [
     ("single_in_progress", BUSY, to("2", ON)),
     ("single_in_progress", EMPTY, write(("a", ON), ("b", ON))),
     ("single_in_progress", BUSY, back(TWO_ON)),
+    ("single_in_progress", TWO_AND_ONE, Batch((to("1", "completed"), to("3", ON)))),
     ("some_in_progress", BUSY, Batch((to("1", "completed"),))),
     ("some_in_progress", EMPTY, write("a")),
     ("some_in_progress", BUSY, write(("a", "completed"), "b")),
@@ -184,6 +186,7 @@ FIRES = [
 ]
 QUIET = [
     ("single_in_progress", TWO_ON, back(TWO_ON)),
+    ("single_in_progress", TWO_ON, UpdateTask("1", subject="x")),
     ("completed_is_final", MIXED, back(IDLE)),
     ("completed_is_final", MIXED, Batch((to("2", ON), back(LONG)))),
     ("owner_taken", OWNED, back(plan_of([Task("1", "a", owner="bob")]))),

@@ -55,13 +55,11 @@ def _linked(decision: NaiveDecision) -> list[str]:
 
 
 def _single(decision: NaiveDecision, _: Limits) -> bool:
-    if not 1 < len(decision.after.active()) > len(decision.before.active()):
-        return False
     before, after = (
-        [i for i in model.active() if model[i]["claim"] is None]
+        {i for i in model.active() if model[i]["claim"] is None}
         for model in (decision.before, decision.after)
     )
-    return 1 < len(after) > len(before)
+    return len(after) > 1 and bool(after - before)
 
 
 def _some(decision: NaiveDecision, _: Limits) -> bool:

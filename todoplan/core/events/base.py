@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from todoplan.core.events.apply import Entry, replay
-from todoplan.core.events.types import Event, PlanRestored
+from todoplan.core.events.types import Event, PlanCleared, PlanRestored, TaskDeleted, TasksReordered
 from todoplan.core.plan.model import CLOSED, EMPTY, OPEN, FrozenDict, Task, Todo, fast_constructor
 from todoplan.core.plan.plan import Plan
 
@@ -253,12 +253,22 @@ class Difference:
         return task
 
 
+def _join(actors: dict[str, str], task_ids: Iterable[str], actor: str) -> None:
+    for task_id in task_ids:
+        names = actors.get(task_id, actor).split(_JOINT)
+        actors[task_id] = _JOINT.join(names if actor in names else (*names, actor))
+
+
+_JOINT = ", "
+
+
 def changed_by(was: Plan, entries: Iterable[Entry]) -> dict[str, str]:
     """
-    Return the actor who changed each task last, from the journal entries after the plan `was`.
+    Return who has changed each task, from the journal entries after the plan `was`.
 
-    A change that was undone counts for nobody: neither for its author nor for the actor who undid
-    it.
+    Several actors are joined in the order of their first changes, as "ann, bob"; for a removed task
+    it is the actor who removed it. A new order of the tasks changes no task. A change that was
+    undone counts for nobody: neither for its author nor for the actor who undid it.
     """
     entries = tuple(entries)
     actors: dict[str, str] = {}
@@ -273,12 +283,17 @@ def changed_by(was: Plan, entries: Iterable[Entry]) -> dict[str, str]:
         if entry.actor is not None:
             actors = dict(actors)
             for event in entry.events:
-                if not isinstance(event, PlanRestored):
+                if isinstance(event, TasksReordered):
+                    continue
+                if isinstance(event, TaskDeleted | PlanCleared):
                     actors |= dict.fromkeys(event.task_ids, entry.actor)
+                elif not isinstance(event, PlanRestored):
+                    _join(actors, event.task_ids, entry.actor)
                 elif entry.undoes is None:
                     plan = replay(was, [one for each in entries[:place] for one in each.events])
                     found = differences(plan, replay(plan, (event,)))
-                    actors |= {one.task.id: entry.actor for one in found}
+                    _join(actors, [one.task.id for one in found if one.now], entry.actor)
+                    actors |= {one.task.id: entry.actor for one in found if one.now is None}
                 else:
                     actors = _restored_by(entry.actor, was, event, actors)
         ids = {task_id for event in entry.events for task_id in event.task_ids}
