@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.machine import described
 from todoplan.stores import open_store
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))  # which know the hands
+sys.path.append(str(Path(__file__).parents[1] / "tests"))  # for the clients
 from support.many_hands import done_by, drain, faults_of, seed
 from support.postgres import running
 

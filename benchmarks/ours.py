@@ -88,7 +88,7 @@ def life_of(size: int, key: str = "taskId") -> Iterator[Sent]:
 
 
 def nothing_sent(size: int) -> tuple[Sent, Sent]:
-    """Return two calls of a tool that answers with its argument: as long as a plan, and short."""
+    """Return two calls of a tool that does nothing: one as long as a plan, and a short one."""
     listing = "\n".join(f"#{number} [{status}] {text}" for number, text, status in entries(size))
     return ("nothing", {"step": listing}), ("nothing", {"step": "1"})
 

@@ -1,14 +1,15 @@
 """
 A longer version of the PostgreSQL tests, which take seconds: `python -m benchmarks.postgres_long`.
 
-- All processes of the server are killed by SIGKILL, repeatedly, while writers reconnect: nothing
-  acknowledged may be lost, nothing may happen twice.
+- All processes of the server are killed by SIGKILL, repeatedly, while writers reconnect: no
+  acknowledged commit may be lost, and no commit may be made twice.
 - Writers are killed in the same way.
 - Commits per second on one plan, by 1 to 32 processes, with and without notifications, compared
   with a bare loop of the same statements. The difference is the cost of the store, the codec and
   the plan.
-- Holders of claims are stopped, and hosts of workers cut off from the network, until another worker
-  has their task: they must be refused. An interrupted commit is resolved by its idempotency key.
+- Workers with a claim are stopped or cut off from the network, until another worker has claimed
+  their task. Their late reports must be refused. An interrupted commit is resolved by its
+  idempotency key.
 - The delay between a commit and a watcher's notification, and the cost of a claim in a large plan.
 
 It starts its own server (Debian: `apt-get install postgresql`) with fsync on, and takes about four
@@ -48,7 +49,7 @@ from todoplan.stores.postgres import (
     store as writing,
 )
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))  # which know how to run a server
+sys.path.append(str(Path(__file__).parents[1] / "tests"))  # for the module that runs a server
 from support.postgres import Server, running
 from support.postgres_writers import batch, faults_of, writers
 

@@ -2,7 +2,7 @@
 Stores of peers compared with ours on one PostgreSQL server: `python -m benchmarks.stores_peers`.
 
 - Procrastinate as a queue: a job is fetched and finished, like a task claimed and completed. A
-  worker whose job was given to another finishes it late: is that refused?
+  worker finishes a job late, after the job was given to another worker: is this refused?
 - pydantic-ai-todo's `AsyncPostgresStorage`: one status is set, as in ours. Two writers read the
   list, add a line and write it: is a line lost?
 
@@ -29,7 +29,7 @@ from todoplan.core.plan.model import Status
 from todoplan.core.rules import Policy
 from todoplan.stores.postgres import AsyncPostgresStore
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))  # which know how to run a server
+sys.path.append(str(Path(__file__).parents[1] / "tests"))  # for the module that runs a server
 from support.postgres import running
 
 __all__ = ["main"]
@@ -138,7 +138,7 @@ async def _procrastinate(address: str, times: int) -> Row:
         took, refused = await _timed(work, times), 0
         for _ in range(_LATE):
             late = await jobs.fetch_job(queues=None, worker_id=workers[0])
-            await jobs.retry_job(late)  # as who looks after stalled jobs does
+            await jobs.retry_job(late)  # as a program that watches for stalled jobs does
             await jobs.fetch_job(queues=None, worker_id=workers[1])
             try:
                 await jobs.finish_job(late, status=status.SUCCEEDED, delete_job=False)

@@ -1,9 +1,9 @@
 """
-A recorded plan repeated, call by call, with our own tool sets.
+Repeats a recorded plan, call by call, with our own tool sets.
 
-Each tool set sends what it has fields for: `tasks` everything, `todos` texts, statuses and active
-forms, `lean` texts, edges and resolved tasks (it starts tasks by itself). Calls without a change
-are skipped.
+Each tool set sends the data that it has fields for. `tasks` sends everything; `todos` sends texts,
+statuses and active forms; `lean` sends texts, edges and resolved tasks, and starts tasks by itself.
+Calls without a change are skipped.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,8 +1,8 @@
 """
 What an entry is: one implementation, called as its own framework calls it.
 
-This module and the entries of peers need nothing of todoplan: an entry may run in an environment
-of its own, where todoplan is not installed.
+This module and the entries of peers do not import todoplan, because an entry may run in a separate
+environment in which todoplan is not installed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Call = tuple[str, dict[str, Any]]
 
 
 class Task(NamedTuple):
-    """A task as the implementation holds it. `blocked`: it says that the task cannot begin yet."""
+    """A task of the implementation, which says in `blocked` whether the task cannot begin yet."""
 
     id: str
     text: str
@@ -38,9 +38,9 @@ class Entry:
     """
     One implementation with an empty plan.
 
-    `calls` and `person` raise `KeyError` for a wish that the implementation has no call for. An
-    exception of `turn` is one that the agent's program would see, as the implementation lets it
-    through.
+    `calls` and `person` raise `KeyError` for a wish that the implementation has no call for. If
+    `turn` raises an exception, the implementation has not caught it, so the program of the agent
+    would get it.
     """
 
     name: ClassVar[str]
@@ -53,7 +53,7 @@ class Entry:
         raise NotImplementedError
 
     def usual(self, wish: Wish) -> Wish:
-        """Return what `next` means here: to complete the task, by its id."""
+        """Return the wish that `next` stands for here: to complete the task, by its id."""
         return ["complete", wish[1]] if wish[0] == "next" else wish
 
     def turn(self, calls: list[tuple[str, str]]) -> list[Answer]:
@@ -61,19 +61,19 @@ class Entry:
         raise NotImplementedError
 
     def tasks(self) -> list[Task]:
-        """Return the plan as it is held now."""
+        """Return the tasks of the plan as it is now."""
         raise NotImplementedError
 
     def person(self, wish: Wish) -> None:
-        """Change the plan as a program does that a person uses between two turns."""
+        """Change the plan between two turns, as a program does that a person uses."""
         raise KeyError(wish[0])
 
     def resumed(self) -> Self:
-        """Return a new entry that goes on from what this one saved."""
+        """Return a new entry that continues with the data that this entry saved."""
         raise NotImplementedError
 
     def request(self) -> str:
-        """Return what the next request says beside messages and tools: prompt and reminders."""
+        """Return the next request's prompt and reminders, which are not messages or tools."""
         return ""
 
     def tools(self) -> str:
@@ -81,7 +81,7 @@ class Entry:
         raise NotImplementedError
 
     def id_of(self, text: str) -> str:
-        """Return the id of the task with a text; a text that no task has is taken for an id."""
+        """Return the id of the task with a text; if no task has the text, return the text."""
         return next((task.id for task in self.tasks() if task.text == text), text)
 
 
@@ -92,7 +92,7 @@ class WholeList(Entry):
     key: ClassVar[str] = "content"
 
     def usual(self, wish: Wish) -> Wish:
-        """Return what `next` means here: to write the list as the model knows it."""
+        """Return the wish that `next` stands for here: to write the list as the model knows it."""
         return ["rewrite", wish[2]] if wish[0] == "next" else wish
 
     def calls(self, wish: Wish) -> list[Call]:
@@ -108,7 +108,7 @@ class WholeList(Entry):
 
 
 class TaskTools(Entry):
-    """An entry with TaskCreate and TaskUpdate, for one task a call."""
+    """An entry with TaskCreate and TaskUpdate, in which each call is for one task."""
 
     id_key: ClassVar[str]
     wait_key: ClassVar[str]
@@ -169,6 +169,6 @@ _STATUS = {"start": "in_progress", "complete": "completed", "reopen": "pending"}
 
 
 def doing(wish: Wish) -> str:
-    """Return the status that a wish sets: its own word, or the one that it means."""
+    """Return the status that a wish sets: the one it names, or that of "start" and the like."""
     word: str = wish[2] if wish[0] == "status" else _STATUS[wish[0]]
     return word

@@ -1,7 +1,8 @@
 """
-Where an entry runs: here, or in an environment of its own in a cache folder.
+Where an entry runs: in this environment, or in a separate one in a cache folder.
 
-The second is for implementations whose pins clash with those of `requirements.txt`.
+A separate environment is for implementations whose pinned versions conflict with
+`requirements.txt`.
 """
 
 import hashlib
@@ -23,10 +24,10 @@ class NotInstalled(Exception):  # noqa: N818 - no error: the entry takes no part
 
 def python_of(entry: str, *, make: bool = False) -> str:
     """
-    Return the interpreter of an entry. `make` installs what it needs apart, if that was not done.
+    Return the interpreter of an entry. With `make`, a missing separate environment is created.
 
     Raises:
-        NotInstalled: its packages are not here, or its environment was not made.
+        NotInstalled: its packages are not installed here, or its environment does not exist.
     """
     if entry not in APART:
         for name in NEEDS.get(entry, ()):

@@ -1,7 +1,7 @@
 """
-Plays cases with one entry, and prints what became of them as JSON.
+Plays cases with one entry, and prints the results as JSON.
 
-It runs as a process of its own, in the environment of the entry:
+It runs in its own process, in the environment of the entry:
 `python -m benchmarks.handling.player ENTRY < request`. The request is a JSON object with `cases`
 and `titles`, the texts of the life.
 """

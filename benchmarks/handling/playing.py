@@ -1,4 +1,4 @@
-"""A case is played with an entry, and judged by what the case wants."""
+"""Plays a case with an entry, and compares the result with what the case wants."""
 
 import json
 import re
@@ -27,10 +27,10 @@ class Step(NamedTuple):
 
 class Played(NamedTuple):
     """
-    What became of a case with an entry.
+    The result of a case with an entry.
 
-    `verdict` is "kept", "fault", "documented" (a fault that the implementation documents) or "n/a";
-    of a spoiled call "right", "refused" or "harm". `what` says what was seen.
+    `verdict` is "kept", "fault", "documented" (a fault that the implementation documents) or "n/a".
+    For a spoiled call it is "right", "refused" or "harm". `what` says what was seen.
     """
 
     verdict: str
@@ -75,7 +75,7 @@ class _Unchanged(Exception):  # noqa: N818 - no error
 
 
 def played(case: Case, entry: Entry) -> tuple[list[Step], Entry]:
-    """Carry out the steps of a case. The entry is changed, and another one after `resume`."""
+    """Carry out a case; return its steps and the last entry, because `resume` makes a new one."""
     steps: list[Step] = []
     last = len(case["steps"]) - 1
     for place, wish in enumerate(case["steps"]):
@@ -116,7 +116,7 @@ def _plan(tasks: list[Task]) -> list[tuple[str, str]]:
 
 
 def _unmet(wants: Mapping[str, Any], steps: list[Step], entry: Entry) -> str:
-    """Return what is not as wanted, "" if all is, or "n/a" if the entry has no such thing."""
+    """Return the first unmet want of the case, "" if none, or "n/a" if it does not apply."""
     last = [step for step in steps if step.calls][-1]
     now = {task.text: task for task in entry.tasks()}
     told = "\n".join(answer.text for answer in last.answers)
@@ -155,7 +155,7 @@ def _unmet(wants: Mapping[str, Any], steps: list[Step], entry: Entry) -> str:
         else:
             asked = entry.request()
             if not any(text.split("\n")[0].split("<")[0].strip() in asked for text in value):
-                return "n/a"  # the plan is no part of a request
+                return "n/a"  # a request does not show the plan
             met = not any(text in asked for text in value)
         if not met:
             return key
@@ -215,7 +215,7 @@ class Life(NamedTuple):
 
 def life(make: type[Entry], texts: list[str]) -> Life | None:
     """
-    Create tasks by one wish, then complete each and start the next in one turn.
+    Create tasks with one wish. Then complete each task and start the next one in one turn.
 
     Returns:
         `None` if a task is not completed at the end.

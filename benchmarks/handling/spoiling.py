@@ -1,5 +1,5 @@
 """
-Faults that models make when they write right arguments, and cases made of them from a seed.
+Faults that models make in arguments that are right otherwise, and random cases with such faults.
 
 Each fault takes the arguments of a call as JSON text and returns what a model sent instead.
 """
@@ -95,7 +95,7 @@ SPOILS: dict[str, Callable[[str], str]] = {
 
 
 def spoiled(seed: int, count: int) -> Iterator[dict[str, Any]]:
-    """Yield cases: a plan of a seed, and a last call that is right but for one fault."""
+    """Yield cases with a random plan, in which the last call is right except for one fault."""
     draw = random.Random(seed)  # noqa: S311 - of no secret
     for number in range(count):
         texts = draw.sample(_TEXTS, draw.randint(2, 4))

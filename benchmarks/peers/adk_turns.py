@@ -22,7 +22,7 @@ _WHO = {"user_id": "ann", "session_id": "s"}
 
 
 class Scripted(BaseLlm):
-    """A model that makes one call for each message of the user, and then asks whether to go on."""
+    """A model that makes one call for each message of the user, and then asks: continue?"""
 
     sent: Sent = ("", {})
 

@@ -30,7 +30,7 @@ Seed = Callable[[AgentSession], Awaitable[object]]
 
 
 class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
-    """A client that makes one call for each message of the user, and then asks whether to go on."""
+    """A client that makes one call for each message of the user, and then asks: continue?"""
 
     sent: Sent = ("", {})
 

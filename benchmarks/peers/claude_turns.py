@@ -1,8 +1,8 @@
 """
 The Claude Agent SDK with a plan: the part of a query that runs within this process.
 
-The program of Claude Code is played by the tests' transport: handshake, hooks, one planning call. A
-tool that does nothing needs no hooks.
+The tests' transport takes the place of the Claude Code program: it makes the handshake, calls the
+hooks, and makes one planning call. A tool that does nothing needs no hooks.
 """
 
 import asyncio

@@ -61,7 +61,7 @@ class _Scripted(MockFunctionCallingLLM):
 
 
 def _planning(name: str, text: Callable[[], str], toolset: Any, size: int) -> Call:
-    # What asks a model with open tasks once more is off: the runs are alike.
+    # The model is not asked again while tasks are open, so that all runs are alike.
     planning = Planning(Toolbox(toolset), Settings(unfinished=0))
     agent = PlanningAgent(llm=_Scripted(name, text), planning=planning)
     ctx: Any = Context(agent)

@@ -19,7 +19,7 @@ __all__ = ["turns"]
 
 
 class Scripted(Model):
-    """A model that makes one call for each message of the user, and then asks whether to go on."""
+    """A model that makes one call for each message of the user, and then asks: continue?"""
 
     def __init__(self, sent: Sent) -> None:
         self.sent = sent

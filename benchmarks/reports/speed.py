@@ -106,7 +106,7 @@ def _way(row: dict[str, Any]) -> str:
 
 
 def stored(found: Rows) -> str:
-    """Return the table of what a plan has added to what a framework stores."""
+    """Return the table of the bytes that a plan has added to the data that a framework stores."""
     sizes = sorted({row["n"] for row in found})
     head = ("", "tool", *(f"n={size:,}: last / all" for size in sizes), "exp.")
     lines = []

@@ -1,8 +1,8 @@
 """
 The cost of an append, compared with a bare loop of the same statements, and by journal length.
 
-Wall time is measured, since most of it is spent on the disk. Both take turns in short blocks, and
-each ratio is that of adjacent blocks.
+Wall time is measured, since most of it is spent on the disk. The store and the bare loop take turns
+in short blocks, and each ratio is that of adjacent blocks.
 """
 
 import gc
@@ -41,7 +41,7 @@ def one_process(rounds: int) -> dict[str, float]:
         planner.apply(commands.CreateTask("Dig"))
         times: dict[str, list[float]] = {"bare": [], "append": [], "planner": []}
         gc.collect()
-        gc.freeze()  # or a collection would walk all that was made, which no program holds
+        gc.freeze()  # or garbage collection would scan all objects made before
         for number in range(rounds):
             block = made[number * _BLOCK : (number + 1) * _BLOCK]
             lines = [line_of_entry("a", append.entries[0]) for append in block]

@@ -38,9 +38,9 @@ def kills(count: int) -> dict[str, int]:
 
 def stops(script: str, planner: AsyncPlanner, count: int) -> dict[str, int]:
     """
-    Stop a holder repeatedly until its lease has expired and another has its task.
+    Stop a worker repeatedly until its lease has expired and another worker has claimed its task.
 
-    Returns how often the holder is refused when it continues. `script` opens the store in its own
+    Returns how often the worker is refused when it continues. `script` opens the store in its own
     process.
     """
     tasks = commands.CreateTasks(tuple(commands.CreateTask(f"{n}") for n in range(count)))

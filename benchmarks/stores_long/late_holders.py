@@ -10,7 +10,7 @@ from todoplan import AsyncPlanner, Planner
 from todoplan.core import commands
 from todoplan.stores.postgres import PostgresStore
 
-sys.path.append(str(Path(__file__).parents[2] / "tests"))  # which know how to run a server
+sys.path.append(str(Path(__file__).parents[2] / "tests"))  # for the module that runs a server
 from support.cut_hosts import cannot, commit_whose_answer_is_cut_off, held_and_cut_off, hosts
 from support.postgres_writers import faults_of
 
@@ -30,8 +30,8 @@ def stopped(address: str, times: int) -> Row:
 
 def cut_off(times: int) -> Iterator[Row]:
     """
-    Yield how often a worker cut off from the network was refused, or its append resolved by its
-    key.
+    Yield how often a worker that was cut off from the network was refused, and how often its append
+    was resolved by its key.
     """
     if why := cannot():
         yield {"what": "cut off", "times": 0, "as it should be": why}

@@ -11,7 +11,7 @@ from benchmarks.figures import spread
 
 __all__ = ["HOLDERS", "IMPORTS", "run"]
 
-# Hosts wait for this answer of `todoplan mcp`, or give up on it.
+# A host waits for this answer of `todoplan mcp` when it starts, and gives up after some time.
 _INITIALIZED = """
 import os, sys
 from todoplan.__main__ import main

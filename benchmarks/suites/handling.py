@@ -1,8 +1,9 @@
 """
 How planning tools treat what models send, without a model: `python -m benchmarks handling`.
 
-Each entry plays every case in a process of its own. `benchmarks/handling/README.md` says what the
-columns mean, how an entry is written, and how to dispute a case.
+Each entry (an implementation of planning tools) plays every case in its own process.
+`benchmarks/handling/README.md` says what the columns mean, how an entry is written, and how to
+dispute a case.
 """
 
 import argparse
@@ -36,7 +37,7 @@ Found = dict[str, Any]
 
 
 def main(given: list[str]) -> None:
-    """Play the cases that are asked for, and print the page."""
+    """Play the requested cases, and print the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks handling", description=__doc__)
     parser.add_argument("--entry", action="append", help=f"only these: {', '.join(ENTRIES)}")
     parser.add_argument("--case", action="append", help="only the cases of this name")
@@ -66,7 +67,7 @@ def main(given: list[str]) -> None:
 
 
 def play(name: str, played: list[Found], *, apart: bool = False, lives: bool = True) -> Found:
-    """Return what became of cases with an entry, or the reason why it did not take part."""
+    """Return the results of the cases for an entry, or the reason why it did not take part."""
     try:
         python = python_of(name, make=apart)
     except NotInstalled as missing:
@@ -88,7 +89,7 @@ def play(name: str, played: list[Found], *, apart: bool = False, lives: bool = T
 
 
 def page(found: dict[str, Found], played: list[Found]) -> str:
-    """Return the tables and what was seen, as Markdown."""
+    """Return the tables and the observations, as Markdown."""
     made = described(quick=False)
     there = {name: each for name, each in found.items() if "results" in each}
     lines = [

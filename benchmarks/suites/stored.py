@@ -21,7 +21,7 @@ _QUICK = 100
 def run(
     *, quick: bool, say: Callable[[str], None], only: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
-    """Weigh the lives in every installed framework."""
+    """Count the stored bytes of the lives in every installed framework."""
     found: list[dict[str, Any]] = []
     for where, (needs, module) in _HOSTS.items():
         if installed(needs) and (not only or needs in only):

@@ -4,22 +4,22 @@ A team of worker processes drains one plan while some are killed, paused, slow, 
     python -m benchmarks team --save
 
 Every row has the same tasks. A task takes 50 ms; one in ten takes twice the lease. Once per lease,
-one disturbance from a seed: a worker is killed (SIGKILL) and replaced, a worker is stopped
-(SIGSTOP) for one and a half leases, or the store goes away. A worker that ends is replaced until
-nothing is open. The workers note each task that they begin and finish in a file of their own.
+there is one disturbance, chosen by a seed: a worker is killed (SIGKILL) and replaced, a worker is
+stopped (SIGSTOP) for one and a half leases, or the store becomes unavailable. A worker that ends is
+replaced until no task is open. The workers write each task that they begin and finish to a file.
 
-- done twice: how often a task was finished that had been finished before. A worker that is stopped
-  past its lease, or killed between its work and the report of it, makes this unavoidable.
+- done twice: how often a task was finished that had been finished before. This cannot be avoided if
+  a worker is stopped for longer than its lease, or killed between its work and its report.
 - closed twice: how often the store accepted a second completion of a task.
 - lost: tasks that are closed and that nobody finished, and tasks that are open at the end, which is
   after four minutes if the plan is not drained.
 
-The store goes away differently: all processes of PostgreSQL are killed and it is started again; in
-SQLite another process holds the database for a second. JSON files have no such disturbance. In
-memory the workers are threads, so that only slow tasks disturb them.
+How a store becomes unavailable differs. All processes of PostgreSQL are killed, and the server is
+started again. For SQLite, another process locks the database for a second. JSON files do not become
+unavailable. For the store in memory, the workers are threads, which only slow tasks disturb.
 
-Procrastinate takes part where it is installed (`pip install procrastinate` in an environment of its
-own), on the same server. Its stalled jobs are retried after a lease, as its documentation shows.
+Procrastinate takes part if it is installed (`pip install procrastinate` in a separate environment),
+on the same server. Its stalled jobs are retried after a lease, as its documentation shows.
 """
 
 import argparse
@@ -61,7 +61,7 @@ _SLOW = 10
 
 @attrs.frozen
 class Load:
-    """How many tasks and workers there are, the seconds of a lease, and when to give up."""
+    """The numbers of tasks and workers, the seconds of a lease, and the seconds until giving up."""
 
     tasks: int = 60
     workers: int = 4
@@ -71,7 +71,7 @@ class Load:
 
 
 def perform(number: int, lease: float, log: Path) -> None:
-    """Do a task: note its begin and its end in a file that all workers append to."""
+    """Do a task: append its begin and its end to a file that all workers share."""
     with log.open("a", encoding="utf-8") as file:
         print("begun", number, file=file, flush=True)
         time.sleep(2 * lease if number % _SLOW == 0 else _TASK)
@@ -167,8 +167,9 @@ class Procrastinate:
         """
         Return how often each job succeeded.
 
-        The events alone are not enough: a worker may report the success of a job that another
-        worker has just put back for a retry, and that success has a status but no event.
+        The events alone are not enough. A worker may report the success of a job that another
+        worker has just put back for a retry. Then the job has the status of a success, but no
+        event.
         """
         psycopg: Any = import_module("psycopg")
         asked = (
@@ -199,7 +200,7 @@ class Workers:
     paused: dict[subprocess.Popen[bytes], float] = attrs.field(factory=dict)
 
     def fill_up(self, count: int) -> None:
-        """Start as many as are missing."""
+        """Start as many workers as are missing."""
         self.running = [each for each in self.running if each.poll() is None]
         while len(self.running) < count:
             self.started += 1
@@ -211,14 +212,14 @@ class Workers:
             )
 
     def wake(self, *, everyone: bool = False) -> None:
-        """Continue those whose pause is over."""
+        """Continue the workers whose pause is over."""
         for each, until in [*self.paused.items()]:
             if everyone or time.monotonic() > until:
                 del self.paused[each]
                 each.send_signal(signal.SIGCONT)
 
     def end(self) -> None:
-        """End all."""
+        """End all workers."""
         self.wake(everyone=True)
         for each in self.running:
             each.kill()
@@ -228,7 +229,7 @@ class Workers:
 def drained(
     kind: str, address: str, load: Load, away: Callable[[], object] | None = None
 ) -> dict[str, Any]:
-    """Drain a new plan, and count what went wrong; `away` takes the store away for a while."""
+    """Drain a new plan, and count the faults; `away` makes the store unavailable for a while."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log")
         log.touch()
@@ -289,7 +290,7 @@ def _disturbed(
                 team.paused[one] = time.monotonic() + 1.5 * load.lease
             elif away:
                 away()
-        # Those that were paused finish late, and what they say then counts.
+        # Paused workers finish late, and their late reports are counted too.
         team.wake(everyone=True)
         time.sleep(1.0)
     finally:
@@ -307,8 +308,8 @@ def _held(path: str) -> None:
 
 @contextmanager
 def _places() -> Iterator[dict[str, tuple[str, Callable[[], str], Any]]]:
-    """Yield the rows: a kind, what makes an address, and what takes the store away."""
-    sys.path.append(str(ROOT / "tests"))  # which know how to run a server
+    """Yield for each row the kind, a function for the address, and one that disturbs the store."""
+    sys.path.append(str(ROOT / "tests"))  # for the module that runs a server
     running = import_module("support.postgres").running
     with tempfile.TemporaryDirectory() as folder, running(fsync=True) as server:
         away = server.restart_killed

@@ -1,24 +1,26 @@
 """
-Does a model understand a tool set? It makes one call in each situation, and the plan is judged.
+Does a model understand a tool set? In each situation it makes one call, and the plan is judged.
 
     python -m benchmarks understanding --base-url http://localhost:8080/v1 --model NAME
 
 A situation is a plan of 3 to 5 steps, made by right calls of the tool set, and a message of the
 user: begin, a step is done, one more step, one step less, all done. Prompts, schemas, replies and
-parsers are the libraries' own: todoplan's `todos`, `tasks` and `lean`, LangChain's
-`TodoListMiddleware`, AgentScope's task tools. The library carries the call out. Verdicts:
+parsers are those of the libraries: todoplan's `todos`, `tasks` and `lean`, LangChain's
+`TodoListMiddleware`, AgentScope's task tools. The library carries out the call. Verdicts:
 
 - right: the plan is as it should be.
-- partly: what was asked for happened, and something else with it.
-- wrong: something else happened. "Harm" counts those that changed the plan.
+- partly: the requested change was made, but the plan is not exactly as it should be.
+- wrong: the requested change was not made.
 - refused: the library answered with an error.
 - no call: the model answered with words only.
 
-A request that gets no answer is counted apart, and three in a row end the run.
+"Harm" counts the wrong and refused calls that changed the plan. Requests that get no answer are
+counted separately, and three in a row end the run.
 
-`--style native` is the server's function calling. `json` puts the tools into the system message and
-holds the output to their schema; `free` does the first and not the second. `--traps` asks for steps
-added and dropped after others were done: a model that only repeats its last call fails there.
+`--style native` uses the server's function calling. `json` puts the tools into the system message
+and restricts the output to their schema. `free` only puts the tools into the system message. With
+`--traps`, steps are added and dropped after others were completed: a model that only repeats its
+last call fails there.
 """
 
 import argparse
@@ -117,8 +119,8 @@ class Situation:
     """
     What the user asked for, how many steps the plan shows as completed, and the last message.
 
-    `change` is what the right call does: "begin", "done", "add" or "drop". `step` is the one that
-    `message` is about. The step after the completed ones is in progress.
+    `change` is what the right call does: "begin", "done", "add" or "drop". `step` is the step that
+    `message` is about. The step after the completed steps is in progress.
     """
 
     number: int
@@ -132,7 +134,7 @@ class Situation:
 
 
 def situations(count: int, seed: int, kinds: tuple[str, ...] = KINDS) -> list[Situation]:
-    """Return `count` situations, each kind in turn; equal seeds give equal situations."""
+    """Return `count` situations, with each kind in turn. Equal seeds give equal situations."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     return [_situation(chance, number, kinds) for number in range(count)]
 
@@ -164,7 +166,7 @@ class Session(Protocol):
     """A plan with the tools that change it."""
 
     def call(self, name: str, text: str) -> tuple[str, bool]:
-        """Carry out a call, arguments as text; return the reply and whether it succeeded."""
+        """Carry out a call with arguments as text; return the reply and whether it succeeded."""
 
     def items(self) -> list[Item]:
         """Return the texts and statuses of the plan, in its order."""
@@ -175,9 +177,10 @@ class Contender:
     """
     A tool set as its library sends it to a model.
 
-    `right` returns the right calls for a change: it takes "begin", "done", "add" or "drop", the
-    steps, the step that the change is about, and how many steps are completed after it. With
-    `one_by_one`, a call makes or changes one task, so that several calls make a right change.
+    `right` returns the right calls for a change. Its arguments are "begin", "done", "add" or
+    "drop", the steps, the step that the change is about, and how many steps are completed after the
+    change. If `one_by_one` is true, each call creates or changes one task, so a right change may
+    need several calls.
     """
 
     name: str
@@ -189,7 +192,7 @@ class Contender:
 
 
 def contenders() -> dict[str, Callable[[], Contender]]:
-    """Return what makes each contender, by name. Peers that are not installed are left out."""
+    """Return a function that makes each contender, by name. Only installed peers are included."""
     found: dict[str, Callable[[], Contender]] = {}
     lengths: tuple[Length, ...] = ("compact", "guided")
     for name, toolset, right in (
@@ -437,7 +440,7 @@ def _schema_of_a_call(contender: Contender) -> dict[str, Any]:
 def _conversation(
     contender: Contender, situation: Situation, session: Session, style: str
 ) -> list[dict[str, Any]]:
-    """Return the messages up to the call that is asked for, and bring the session there."""
+    """Return the messages before the requested call, and carry out their calls in the session."""
     native = style == "native"
     how = _HOW.format(tools="\n".join(json.dumps(tool["function"]) for tool in contender.tools))
     system = [_FIRST, contender.system, "" if native else how]
@@ -479,7 +482,7 @@ def _conversation(
 
 
 def _calls_in(message: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return names and arguments; reading the arguments is the library's part."""
+    """Return the names of the called tools and the arguments as text, which the library parses."""
     if calls := message.get("tool_calls"):
         said = [call["function"] for call in calls]
         return [(str(call["name"]), str(call["arguments"])) for call in said]
@@ -495,7 +498,7 @@ def _calls_in(message: dict[str, Any]) -> list[tuple[str, str]]:
     if not named or not rest:
         return []
     written = text[rest.end() :].rstrip()
-    # The last bracket may be that of the call.
+    # The last brace may close the call and not the arguments.
     more = written.count("}") > written.count("{")
     return [(named[1], written.removesuffix("}") if more else written)]
 
@@ -504,7 +507,7 @@ def _calls_in(message: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def asked(endpoint: Endpoint, contender: Contender, situation: Situation) -> Row:
-    """Ask in one situation, have the library carry out what comes back, and judge the plan."""
+    """Ask the model in one situation, have the library carry out its calls, and judge the plan."""
     session = contender.session()
     messages = _conversation(contender, situation, session, endpoint.style)
     before = session.items()

@@ -122,8 +122,9 @@ class Guard:
         refusal = self.access.stranger(headers)
         if refusal is None and API in scope["path"]:
             refusal = self.access.unauthorised(headers)
-            # For cookies, another port of this machine is the same site, and for us the same host.
-            # The browser says in this header which page sent the request.
+            # A page from another port of this machine has the same host name, so it passes the
+            # checks above. In this header, the browser says whether the board's own page sent the
+            # request.
             if headers.get("sec-fetch-site", "none") not in _OURS:
                 refusal = refused(403, "only the board's own page may ask this")
         await (refusal or self.app)(scope, receive, sending)
@@ -261,7 +262,7 @@ def _up_to(revision: int, journal: tuple[Entry, ...]) -> tuple[Entry, ...]:
 FIELDS = ("subject", "description", "active_form", "priority", "owner", "estimate", "check", "due")
 """The fields of a task that a page edits one at a time."""
 
-_TEXTS = {"subject", "description"}  # empty other fields become `None`
+_TEXTS = {"subject", "description"}  # any other field that is empty becomes `None`
 
 
 def command_of(wish: Mapping[str, Any], actor: str) -> Command:
@@ -343,9 +344,9 @@ KINDS: dict[str, Callable[[Mapping[str, Any], str], Command]] = {
 #
 # The page sends the revision that it showed. Changes that others made since then are not silently
 # undone (law 15). An edit of a field that someone else has changed is accepted with a warning. A
-# change of status, a removal or an approval is refused if its object differs from what was shown;
-# the person is asked to look again. The warning and the refusal are results of rules, so they are
-# determined together with the command, on the current plan.
+# change of status, a removal or an approval is refused if the task or the plan differs from what
+# was shown; the person is asked to look again. The warning and the refusal are results of rules,
+# which are checked together with the command, on the current plan.
 
 
 _Check = Callable[[Change], Iterator[Problem]]
@@ -402,7 +403,8 @@ def _mindful(policy: Policy, wish: Mapping[str, Any], shown: Plan, base: int) ->
     """Add a rule to the policy that compares the task with what the person was shown, if needed."""
     kind, task_id = wish["do"], wish.get("task")
     was = shown.get(task_id) if isinstance(task_id, str) else None
-    # If the journal was truncated, what was shown is unknown; then the plan must not have changed.
+    # If the journal was truncated, the plan that the page showed cannot be computed. Then the
+    # request is refused if the plan has changed at all.
     is_known = shown.revision == base
     if kind == "approve" or (kind in _OF_WHAT_WAS_SHOWN and not is_known):
         return policy.adding(Rule("board_moved_on", _moved_on(base)))
@@ -496,8 +498,7 @@ def make_board(  # noqa: PLR0913 - independent settings, all with a default
 
 
 async def _error_response(_: Request, error: Exception) -> Response:
-    # An unreachable store is nobody's mistake (503). A request that cannot be valid is the page's
-    # (400).
+    # 503: the store cannot be reached, and the request may be correct. 400: the request is invalid.
     return JSONResponse({"message": str(error)}, 400 if isinstance(error, PlanError) else 503)
 
 

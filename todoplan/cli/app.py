@@ -87,12 +87,12 @@ _OTHER_NAMES = {
     "status": "list",
     "update": "edit ID",
 }
-"""Names that other tools have for commands, each with the command line here."""
+"""Names of commands in other tools, each with the todoplan command line that does the same."""
 
 
 class _Grouped(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that the arguments name; a name of another tool is explained."""
+        """Return the named command. For a name in `_OTHER_NAMES`, fail and say what to write."""
         if args and args[0] not in self.commands and (ours := _OTHER_NAMES.get(args[0])):
             ctx.fail(f"No such command {args[0]!r}. Write: todoplan {ours}")
         return super().resolve_command(ctx, args)
@@ -113,14 +113,14 @@ def make_app(command: str | None = None) -> typer.Typer:
     Return the application for a command line.
 
     Importing all commands and reading their options takes longer than most commands do. So if
-    `command` is a known command, the application has that command only. With any other text, as
-    for help or a mistake, it has all commands with their docstrings but without options. With
-    `None` it has all commands and options.
+    `command` is a known command, the application has that command only. With any other text (for
+    help, or after a mistake), it has all commands with their docstrings but without options. With
+    `None`, it has all commands and options.
     """
     app = typer.Typer(
         name="todoplan",
         cls=_Grouped,
-        rich_markup_mode=None,  # brackets in help texts are brackets
+        rich_markup_mode=None,  # brackets in help texts are not markup
         no_args_is_help=True,
         pretty_exceptions_enable=False,  # a defect shows Python's own traceback, without the locals
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -149,7 +149,7 @@ def _described(path: str) -> Callable[..., None]:
     """Return an empty function with the docstring of a command, without importing the command."""
 
     def described() -> None:
-        """Do nothing. It is not called, because a line with a known command gets that command."""
+        """Do nothing. Never called: for a known command, `make_app` imports the real function."""
 
     module, _, name = path.rpartition(".")
     described.__doc__ = _docstrings(f"todoplan.{module}")[name]

@@ -44,8 +44,8 @@ _TASKS = (
 _ASKED, _QUESTION = "4", "1.5 or 2.0?"
 _ORDER = {"edit": [{"id": 5, "after": [4]}, {"id": 6, "after": [3, 5]}]}
 
-# The scripted person's commands by task id. Each follows the call that completes or pauses the
-# task.
+# The scripted person's commands by task id. Each is carried out after the call that completes or
+# pauses that task.
 _PERSON: dict[str, Command] = {
     "2": CreateTask("Thank the contributors", blocked_by=("6",)),
     _ASKED: AnswerTask(_ASKED, "2.0: the old names are gone."),
@@ -109,7 +109,7 @@ def demo(screen: Screen, *, browser: bool = True, port: int = 0) -> None:
 
 @contextmanager
 def _board(path: Path, port: int, screen: Screen) -> Iterator[str | None]:
-    """Serve the board in a thread until the block ends; yield its URL, `None` without the extra."""
+    """Serve the board in a thread until the block ends. Yield its URL, `None` without the extra."""
     try:
         from todoplan.board import make_board  # noqa: PLC0415 - an extra
         from todoplan.web import Access, listen_at, server_of  # noqa: PLC0415 - same

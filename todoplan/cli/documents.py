@@ -117,7 +117,7 @@ def schema(toolset: str, screen: Screen, *, form: str = "plain") -> None:
 # `todoplan report`: one plan of a store as a single file, either an HTML page or an SVG picture.
 #
 # The page is made like that of `todoplan replay --html`, from the plan's own journal. It has the
-# last state, a slider through the revisions, and the findings next to the entries they are about.
+# last state, a slider through the revisions, and each finding next to its journal entry.
 
 
 def report(

@@ -1,10 +1,10 @@
 """
-`todoplan hook`: hands an event of a coding agent to the MCP server that the agent has started.
+`todoplan hook`: passes an event of a coding agent to the MCP server that the agent has started.
 
 The server (`todoplan mcp --hooks`) has the plan, the session and the guidance. It answers at a Unix
-socket that is named after the process id of the agent, which has started both the server and the
-hook. So this module imports nothing but the standard library, and a hook takes little longer than
-Python takes to start.
+socket that is named after the process id of the agent. The hook can find this socket, because the
+agent has started both the server and the hook. So this module only needs the standard library, and
+a hook takes little longer than starting Python.
 
 A hook must never break a conversation. After any error it prints nothing, exits with code 0, and
 writes a line to a log beside the socket.
@@ -66,7 +66,7 @@ def ours() -> str:
 
 def tidy() -> None:
     """
-    Remove the files of servers whose agents have ended: an agent may kill its servers.
+    Remove the files of servers whose agents have ended. A killed server leaves its files behind.
 
     Raises:
         OSError: see `ours`.
@@ -94,7 +94,7 @@ def socket_of(process: int) -> str:
 
 def run(arguments: list[str]) -> None:
     """
-    Answer the event on stdin, or carry out the last argument if any: `show`, `on` or `off`.
+    Answer the event on stdin, or carry out the last argument: `show`, `on` or `off`.
 
     `show` prints the plan of the session; `off` and `on` switch this agent's hooks off and on.
     """
@@ -192,8 +192,8 @@ def _is_copilot() -> bool:
 def _asked(hook_input: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer of the agent's server, or {} if there is none or hooks are off."""
     path = _socket_path()
-    # Copilot CLI calls the hook of its first prompt while the server is starting. It waits for the
-    # server before the first request anyway.
+    # Copilot CLI calls the hook for its first prompt while the server is starting. Waiting here
+    # costs nothing, because Copilot CLI waits for the server before its first request anyway.
     is_starting = (
         path is None and hook_input["hook_event_name"] == "UserPromptSubmit" and _is_copilot()
     )

@@ -70,11 +70,11 @@ def sync(
     file: Path, screen: Screen, *, form: str | None = None, watch: bool = False, edit: Edit
 ) -> int:
     """
-    Bring a Markdown file and a plan into step.
+    Synchronise a Markdown file and a plan.
 
-    Both may be edited at any time. What the file says otherwise than the last time goes into the
-    plan, and what the plan says otherwise goes into the file. Edits of both sides are kept; a
-    conflict is named. A file that is not there is written.
+    Both may be edited at any time. Changes to the file since the last sync are made in the plan,
+    and changes to the plan are written to the file. Edits on both sides are kept, and conflicts are
+    reported. If the file does not exist, it is created.
     """
     code = 0
     seen: tuple[int, int] | None = None

@@ -1,8 +1,8 @@
 """
 `todoplan new-adapter`: writes the first files of an adapter for a framework.
 
-The files can be imported and tested at once. Each place to fill in has a message, with which the
-test fails until the place is filled in.
+The files can be imported and tested at once. Each place to fill in has a message. The tests fail
+with this message until the place is filled in.
 """
 
 import keyword

@@ -91,7 +91,7 @@ def _known_plans(context: typer.Context, incomplete: str) -> list[str]:
 
 
 _DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(min|[mhdw])?\s*")
-# A day and a week of work are shorter than those of the calendar.
+# A day and a week of work are shorter than a day and a week of the calendar.
 _OF_WORK = {"m": 1, "min": 1, "h": 60, "d": 8 * 60, "w": 5 * 8 * 60}
 _OF_THE_CALENDAR = {**_OF_WORK, "d": 24 * 60, "w": 7 * 24 * 60}
 
@@ -99,7 +99,7 @@ _OF_THE_CALENDAR = {**_OF_WORK, "d": 24 * 60, "w": 7 * 24 * 60}
 def _minutes(given: str, units: Mapping[str, int]) -> float | None:
     text = given.strip().lower()
     parts = [*_DURATION.finditer(text)]
-    # Several parts, such as 1h30m, need a unit each.
+    # If there are several parts, as in 1h30m, each part after the first needs a unit.
     if "".join(part[0] for part in parts) != text or not all(part[2] for part in parts[1:]):
         return None
     return sum(float(part[1]) * units[part[2] or "m"] for part in parts) if parts else None
@@ -443,7 +443,7 @@ OPTIONS: dict[str, Any] = {
         **_one_of(("", *SORT_KEYS)),
     ),
 }
-"""The options by parameter name. Keys with a dot are for the named function only."""
+"""The options by parameter name. A key such as `start.tasks` is for the function `start` only."""
 
 # -------- commands --------
 

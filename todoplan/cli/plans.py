@@ -1,8 +1,8 @@
 """
-The commands on a plan in a store: its address, its rules, the edits, and the views for scripts.
+The commands on a plan in a store: finding the plan, its rules, the edits, and the short views.
 
-This module imports neither typer nor rich: status lines and hooks call `todoplan next` often.
-`options` has the options, `views` the history and the other views for people.
+This module does not import typer or rich, which are slow to import: status lines and hooks call
+`todoplan next` often. `options` has the options; `views` has the history and the other views.
 """
 
 import json
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from todoplan.planner.planner import Planner
 
 # -------- policies --------
-# The policy of a command: a preset by its name or a TOML file, and single rules that override it.
+# The policy of a command: a preset or a TOML file, and single rules that override it.
 #
 # All faults in a file are reported together.
 
@@ -74,7 +74,7 @@ def policy_of(name: str, rules: Sequence[str] = ()) -> Policy:
     Return the policy of a preset or a TOML file, overridden by single rules ("max_items=50").
 
     Raises:
-        PlanError: the preset or a rule does not exist, or a rule has a value that it cannot take.
+        PlanError: the preset or a rule does not exist, or a rule has an invalid value.
         ReadError: the file cannot be read.
 
     An example of such a file:
@@ -123,7 +123,7 @@ def _of_file(path: Path) -> Policy:
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror}"
         raise ReadError(msg, file=str(path)) from error
-    except (ValueError, RecursionError) as error:  # neither UTF-8 nor TOML, or nested too deeply
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested too deeply
         msg = f"{path} is no TOML: {error}"
         raise ReadError(msg, file=str(path)) from error
     faults = [
@@ -159,7 +159,7 @@ def _of_file(path: Path) -> Policy:
 
 
 def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str) -> Iterator[str]:
-    """Yield all faults of the settings. Each is tried alone: `but` stops at the first fault."""
+    """Yield all faults. Each setting is tried alone, because `but` stops at the first fault."""
     counting = [rule.name for rule, _ in policy.rules if rule.limit]
     known = {rule.name for rule, _ in policy.rules}
     for name, value in rules.items():
@@ -184,13 +184,13 @@ def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str) -> Iterat
 
 
 STORE = "TODOPLAN_STORE"
-"""The environment variable with the store's address, used without a file and without --store."""
+"""The environment variable with the store's address, for commands without a file or --store."""
 
 ACTOR = "TODOPLAN_ACTOR"
-"""The environment variable with the actor's name, used without --actor."""
+"""The environment variable with the actor's name, used if --actor is not given."""
 
 PLAN = "TODOPLAN_PLAN"
-"""The environment variable with the plan's id, used without --plan."""
+"""The environment variable with the plan's id, used if --plan is not given."""
 
 DEFAULT_PLAN = "plan"
 """The default plan id, also of `todoplan mcp`."""
@@ -199,7 +199,7 @@ _NAMED = 20
 
 
 class PlanStore(Store, Protocol):
-    """A store that can list its plan ids, as all stores that have an address can."""
+    """A store that can list its plan ids. Every store that has an address can do this."""
 
     def plan_ids(self) -> tuple[str, ...]:
         """Return the ids of the plans in the store."""
@@ -246,7 +246,7 @@ class Place:
 
     @property
     def wanted_plan(self) -> str | None:
-        """The plan's id by the command line or the environment, or `None`."""
+        """The plan's id from the command line or the environment, or `None`."""
         return (os.environ.get(PLAN) or None) if self.plan_id is None else self.plan_id
 
     @property
@@ -345,7 +345,7 @@ class Writer:
 
     @property
     def name(self) -> str | None:
-        """The actor's name for the journal: by default the login name, or `None` for ""."""
+        """The actor's name for the journal, by default the login name; `None` for an empty name."""
         actor = (os.environ.get(ACTOR) or None) if self.actor is None else self.actor
         if actor is not None:
             return actor or None
@@ -357,7 +357,7 @@ class Writer:
 
 @attrs.frozen
 class Edit:
-    """The options of every edit: the form of the answer, the plan, the actor and the policy."""
+    """The options of every edit: the output format, the plan, the actor and the policy."""
 
     as_json: bool = False
     place: Place = Place()
@@ -456,7 +456,7 @@ def add(
 
 
 def start(screen: Screen, tasks: list[str] | None = None, *, edit: Edit) -> int:
-    """Set tasks to in progress; without an id, the next ready task."""
+    """Set tasks to in progress; without an id, start the next ready task."""
     if tasks:
         return _update(tasks, edit, screen, status="in_progress")
 
@@ -479,7 +479,7 @@ def done(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
 
 
 def fail(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
-    """Set tasks to failed; their dependents stay blocked."""
+    """Set tasks to failed; the tasks that depend on them stay blocked."""
     return _update(tasks, edit, screen, status="failed")
 
 
@@ -494,9 +494,9 @@ def wait(  # noqa: PLR0913 - an argument for each option
     edit: Edit,
 ) -> int:
     """
-    Pause a task until a person, an answer or a time.
+    Pause a task until a person acts, a question is answered or a time comes.
 
-    With --over its wait ends. A task in progress becomes pending again.
+    A task in progress becomes pending. With --over, the wait ends.
     """
     if over and (reason or question or until):
         msg = "--over ends the wait: leave the reason, --question and --until out"
@@ -542,7 +542,7 @@ def link(task: str, screen: Screen, *, after: list[str], remove: bool = False, e
     """
     Make a task depend on other tasks.
 
-    With --remove it does not depend on them any longer.
+    With --remove, the task no longer depends on them.
     """
     name = "remove_blocked_by" if remove else "add_blocked_by"
     return _update([task], edit, screen, **{name: ids_of_arguments(after)})
@@ -559,7 +559,7 @@ def move(
     """
     Put a task before or after another one in the order of the plan.
 
-    Its subtasks go with it, and it gets the parent of the other task.
+    Its subtasks move with it, and it gets the parent of the other task.
     """
     if bool(before) is bool(after):
         msg = "say where to put the task: --before ID or --after ID, one of them"
@@ -572,7 +572,7 @@ def remove(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
     """
     Delete tasks from the plan.
 
-    To keep a task that will not be done, cancel it: edit --status cancelled.
+    To keep a task that will not be done in the plan, cancel it instead: edit --status cancelled.
     """
     return _apply(_batch(map(DeleteTask, ids_of_arguments(tasks))), edit, screen)
 
@@ -586,7 +586,7 @@ def release(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
     """
     Release claimed tasks and set them to pending.
 
-    Later reports of the workers that held them are refused.
+    Later reports from the workers that had claimed them are refused.
     """
     ids = ids_of_arguments(tasks)
 
@@ -607,7 +607,7 @@ def release(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
 
 def undo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False) -> int:
     """
-    Undo the last change, by any actor.
+    Undo the last change, whoever made it.
 
     Repeat the command to undo earlier changes.
     """
@@ -627,7 +627,7 @@ def redo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False)
     """
     Undo the last undo.
 
-    It is refused if something else was changed after that undo.
+    The command is refused if the plan was changed after that undo.
     """
     from todoplan.dialogue.toolbox import REDO, last_undo  # noqa: PLC0415 - slow to import
 
@@ -645,7 +645,7 @@ def redo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False)
 
 
 def _update(tasks: Sequence[str], edit: Edit, screen: Screen, **changes: Any) -> int:
-    """Change the fields of all the tasks, or of none if the change of one is refused."""
+    """Change the fields of all the tasks. If one change is refused, no task is changed."""
     updates = (UpdateTask(each, **changes) for each in ids_of_arguments(tasks))
     return _apply(_batch(updates), edit, screen)
 
@@ -717,7 +717,7 @@ def _edited(
 ) -> int:
     from todoplan.planner.planner import Planner  # noqa: PLC0415 - views start without it
 
-    # Only `add` may create a plan, so that a misspelled name is an error elsewhere.
+    # Only `add` may create a plan. With the other commands, a misspelled plan id is an error.
     if creates:
         planner, plan_id = edit.place.planner(screen.complain)
     else:
@@ -743,14 +743,14 @@ def _edited(
         )
     elif isinstance(decision, Rejected):
         for problem in decision.problems:
-            # A path names the option instead of the command's argument. Ids and the subject are
-            # positional arguments, and the message itself says which is meant.
+            # The problem's path is replaced by the option that the person typed. Ids and the
+            # subject are positional arguments. For these, the message itself says which is wrong.
             name = problem.path.rpartition(".")[2].partition("[")[0]
             option = _TYPED.get(name, f"--{name.replace('_', '-')}")
             path = "" if name in {"", "task_id", "subject"} else option
             screen.complain(f"refused: {explain(attrs.evolve(problem, path=path))}")
         if held := [each.seen for each in decision.problems if each.code == "claimed"]:
-            # The advice in a problem is for workers. This one is for the person in charge.
+            # The problem's own message has advice for workers. This advice is for a person.
             screen.complain(f"if its holder is gone, free it: todoplan release {' '.join(held)}")
     else:
         coming = ids_text(task.id for task in ready(decision.plan))
@@ -784,7 +784,7 @@ def write_document(screen: Screen, form: str, **data: Any) -> None:
 def show_plan(
     place: Place, screen: Screen, *, only_ready: bool = False, as_json: bool = False
 ) -> None:
-    """Show the plan; with --ready only its ready tasks."""
+    """Show the plan; with --ready, show only its ready tasks."""
     plan_id, plan = place.loaded()
     ids = [task.id for task in ready(plan)]
     if as_json:
@@ -824,7 +824,7 @@ def show_next(place: Place, screen: Screen, *, in_status_line: bool = False) -> 
 
 
 def show_ready(place: Place, screen: Screen, *, explain: bool = False) -> None:
-    """Show the ready tasks; with --explain why others are not."""
+    """Show the ready tasks; with --explain, also say why the other open tasks are not ready."""
     _, plan = place.loaded()
     coming = ready(plan)
     rows = [f"#{task.id} {one_line(task.subject)}" for task in coming] or ["nothing is ready"]
@@ -869,10 +869,10 @@ _OF_SERVERS = {*_OF_VIEWS, "--toolset", "--hooks", "--lenient"}
 
 def run_short(arguments: Sequence[str]) -> int | None:
     """
-    Carry out a common command in a common form, and return its exit code.
+    Carry out one of the most frequent command lines, and return its exit code.
 
-    Returns `None` for any other line, also for one with a mistake. `app` handles all lines, but
-    importing what it needs takes longer than these commands take.
+    Returns `None` for any other command line, including one with a mistake. `app` handles every
+    command line, but its imports take longer than these commands.
     """
     options: dict[str, str] = {}
     flags: set[str] = set()
@@ -916,7 +916,7 @@ def run_short(arguments: Sequence[str]) -> int | None:
 
 
 def _serve(place: Place, toolset: str | None, flags: set[str]) -> int | None:
-    """Run the MCP server as a plugin's settings start it, or return `None` if there is no such."""
+    """Run the MCP server as a plugin does; return `None` if the tool set does not exist."""
     from todoplan.cli import documents, servers  # noqa: PLC0415 - the other commands start without
 
     served = servers.Served(

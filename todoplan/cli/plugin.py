@@ -1,9 +1,9 @@
 """
 `todoplan plugin`: writes a folder that gives a coding agent the planning tools and the guidance.
 
-One form serves Claude Code, Codex and Copilot CLI; Gemini CLI has an extension of its own, Qwen
-Code reads settings, and OpenCode loads a module. The files in the folder name this Python by
-its path, so that the agent need not find it on its `PATH`.
+Claude Code, Codex and Copilot CLI use the same files. Gemini CLI loads an extension, Qwen Code
+reads settings, and OpenCode loads a module. The files contain the path of this Python, so that the
+agent need not find it on its `PATH`.
 """
 
 import json
@@ -27,9 +27,9 @@ SERVER = "plan"
 
 _ABOUT = "Plans that are kept, checked and shared: tools for the model, reminders, a board."
 _OWNER = {"name": "todoplan"}
-# The hooks of a plugin in every host, and more for some: Claude Code and Qwen Code say before a
-# call which subagent makes it, each with its own name of our tools. Claude Code has one event for
-# all calls of a message.
+# The hooks of a plugin in nearly every host, and additional hooks for some hosts. In Claude Code
+# and Qwen Code, the hook before a call says which subagent makes the call. Each of these hosts has
+# its own names for our tools. Claude Code has one event for all calls of a message.
 _COMMON = ("SessionStart", "UserPromptSubmit", "Stop")
 _OF_CLAUDE = ("PreToolUse", "PostToolBatch")
 _OF_QWEN = ("PreToolUse",)
@@ -69,7 +69,7 @@ def _hook(matcher: str) -> dict[str, Any]:
     return {"matcher": matcher, **hook} if matcher else hook
 
 
-# Claude Code defers the tools of a server unless it is told not to. Codex sends its first request
+# Claude Code defers the tools of a server unless `alwaysLoad` is set. Codex sends its first request
 # without the tools of a server that is still starting, unless the server is required.
 _AT_ONCE = {"alwaysLoad": True, "required": True, "startup_timeout_sec": 60}
 
@@ -77,8 +77,9 @@ _AT_ONCE = {"alwaysLoad": True, "required": True, "startup_timeout_sec": 60}
 def _claude(plugin: Plugin) -> dict[str, Any]:
     about = {"name": NAME, "description": _ABOUT}
     entry = {**about, "source": "./"}
-    # Not Copilot CLI's name: it refuses the call if its hook is killed, and its hooks of the prompt
-    # name subagents too.
+    # The pattern does not match Copilot CLI's names of our tools, because Copilot CLI refuses a
+    # call if its hook is killed. It does not need this hook: it calls the prompt's hook for
+    # subagents too.
     tools = f"mcp__plugin_{NAME}_{SERVER}__.*"
     return {
         ".claude-plugin/plugin.json": {
@@ -95,8 +96,8 @@ def _claude(plugin: Plugin) -> dict[str, Any]:
 
 
 def _loosely(server: Mapping[str, Any]) -> dict[str, Any]:
-    # These hosts check arguments against the schema. With a strict schema they would refuse what
-    # intake repairs.
+    # These hosts check arguments against the schema. With a strict schema, they would refuse
+    # arguments that todoplan can repair.
     return {**server, "args": [*server["args"], "--lenient"]}
 
 

@@ -106,7 +106,7 @@ class Address:
     allow_host: list[str] | None = None
 
     def access(self, token: str | None, variable: str) -> Any:
-        """Return who may use the server: those with the token, if there is one."""
+        """Return the rules for who may use the server: only clients with the token, if any."""
         from todoplan.web import Access  # noqa: PLC0415 - an extra
 
         return Access.at(self.host, token, tuple(self.allow_host or ()), variable=variable)
@@ -118,7 +118,7 @@ def serve(
     """
     Serve a plan to any MCP client, over stdio or HTTP.
 
-    The plan is "plan" unless --plan names another one. With --hooks each session has its own.
+    The plan is "plan" unless --plan names another one. With --hooks, each session has its own plan.
     """
     if served.file and served.place.store:
         msg = f"give a file or --store {served.place.store}, not both"
@@ -128,8 +128,8 @@ def serve(
         # in the project's folder, in which the host itself runs.
         with suppress(OSError):
             os.chdir(f"/proc/{os.getppid()}/cwd")
-    # The modules stay loaded, so a collection while they load, or of them later, frees nothing. It
-    # would take a tenth of the start.
+    # The modules stay loaded, so garbage collection could free nothing of them, neither while they
+    # load nor later. While they load, it would take a tenth of the time to start.
     gc.disable()
     try:
         running = _serving(served, address, port if http else None, screen)
@@ -180,7 +180,7 @@ def _serving(
 
 
 def _with_hooks(served: Served, store: Any, screen: Screen) -> Coroutine[Any, Any, None]:
-    """Return what serves a coding agent over stdio, and answers its hooks (`todoplan hook`)."""
+    """Return the coroutine that serves a coding agent over stdio and answers its hooks."""
     from todoplan.adapters import mcp  # noqa: PLC0415 - an extra
     from todoplan.adapters.mcp.hooks import HostSessions, answering  # noqa: PLC0415 - same
     from todoplan.adapters.mcp.server import tool_server  # noqa: PLC0415 - same

@@ -204,7 +204,7 @@ _IN_PHRASES = frozenset({"status", "blocks", "claim", "claims", "failed_attempts
 
 def log_lines(journal: Sequence[Entry], last: int, width: int | None) -> Iterator[Text]:
     """
-    Yield lines for the last entries of a journal, of which `last` is the number.
+    Yield lines for the last entries of a journal. `last` is the number of entries.
 
     Each entry has its revision, time, actor, command, a phrase for each change, and the fields
     that it set with their old and new values.
@@ -225,7 +225,8 @@ def _set_fields(entry: Entry, before: Plan, after: Plan) -> Iterator[str]:
     """Yield the fields that an entry changed in existing tasks, each with its old and new value."""
     ids = dict.fromkeys(task_id for event in entry.events for task_id in event.task_ids)
     both = [(was, now) for each in ids if (was := before.get(each)) and (now := after.get(each))]
-    # Fields in `_IN_PHRASES` are already in the phrases. An edge is reported at the blocked task.
+    # Fields in `_IN_PHRASES` are already in the phrases. A dependency is shown only for the blocked
+    # task.
     rows = [f"  #{now.id} {note}" for was, now in both for note in _fields(was, now, _IN_PHRASES)]
     yield from rows[:_MOST]
     if len(rows) > _MOST:
@@ -423,8 +424,8 @@ def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) 
 
 
 _INDENT = 2
-_LEAST = 20  # columns for a task's text, however deep it is nested
-_LEAST_ROWS = 3  # rows of tasks, however low the terminal is
+_LEAST = 20  # columns for a task's text, even if it is deeply nested
+_LEAST_ROWS = 3  # rows of tasks, even on a terminal with fewer rows
 
 
 class LivePlan:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["drift_to_text", "to_dot", "to_html", "to_markdown", "to_mermaid", "to_text"]
 __dir__ = listing(__all__)
 
-if not TYPE_CHECKING:  # a type checker that saw it would let every misspelled name pass
+if not TYPE_CHECKING:  # with it, a type checker would accept every misspelled name
     __getattr__ = loader(
         __name__,
         {

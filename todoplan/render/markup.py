@@ -104,7 +104,7 @@ def table(rows: Iterable[Sequence[str]]) -> Markup:
     head, *others = rows
     titles = element("thead", element("tr", *(element("th", text, scope="col") for text in head)))
     lines = (element("tr", *(element("td", text) for text in row)) for row in others)
-    # A box that scrolls by itself, so that on a phone the table scrolls sideways and not the page.
+    # The table is in its own scrolling box. On a phone, the table scrolls sideways, not the page.
     return element("div", element("table", titles, element("tbody", *lines)), class_="wide")
 
 
@@ -180,7 +180,7 @@ def to_mermaid(plan: Plan) -> str:
         box = f'{row.node}["{label}"]'
         drawn.append(f"{indent}subgraph {box}" if opens else f"{indent}{box}:::{row.kind}")
         drawn += [f"{_MERMAID_INDENT * (row.level - number)}end" for number in range(ends)]
-    # A subgraph cannot get its class where it is opened.
+    # The class of a subgraph cannot be written in the line that opens the subgraph.
     drawn += [f"    class {row.node} {row.kind}" for row, opens, _ in nesting(rows) if opens]
     drawn += [f"    {blocker} --> {blocked}" for blocker, blocked in arrows(rows)]
     return "\n".join((*drawn, *_STYLES))

@@ -3,9 +3,8 @@ The outline that every format prints: one line for each task, with its mark and 
 
 A line is for a person who looks at the whole plan. It shows the status, the title, the owner, the
 level, a priority other than medium, what the task waits for, and whether its completion is
-verified. Fields that no line shows
-are listed in `LEFT_OUT`, so that a new field cannot be forgotten. `details` has the notes that
-quote texts of users and models.
+verified. The fields that no line shows are listed in `LEFT_OUT`, so that a new field cannot be
+forgotten. `details` returns the notes that quote texts of users and models.
 """
 
 import re
@@ -45,7 +44,7 @@ from todoplan.texts import one_line
 # Cut text to a number of terminal columns. `texts.cleaning` decides which characters are safe.
 
 
-_MOST_PER_COLUMN = 4  # combining marks take no column; a text of nothing else is cut as well
+_MOST_PER_COLUMN = 4  # combining marks take no column, but a text of only these is cut too
 
 
 def clip(text: str, width: int) -> str:
@@ -75,7 +74,7 @@ def _columns(character: str) -> int:
 # evidence.
 #
 # The quoted texts follow the title and cannot close their quotation marks. So a reason or an
-# answer that a model chose cannot be mistaken for a word of ours, such as "verified".
+# answer that a model wrote cannot be mistaken for a word that todoplan adds, such as "verified".
 
 
 def verified(task: Task) -> bool | None:
@@ -231,7 +230,7 @@ def lines(plan: Plan, today: date | None = None) -> tuple[Line, ...]:
     for task in plan:
         levels[task.id] = min(levels.get(task.parent, -1) + 1, DEEPEST)
         first_failed = next(iter(behind.get(task.id, ())), None)
-        # Law 7: resolved blockers are hidden only in the view. Eino's lists keep showing them.
+        # Resolved blockers stay in the plan and are only hidden here (law 7). Eino shows them.
         blockers = [blocker for blocker in map(plan.get, task.blocked_by) if blocker]
         unresolved = () if task.status.closed else (b for b in blockers if not b.status.resolved)
         is_verified = verified(task)
@@ -257,7 +256,7 @@ def lines(plan: Plan, today: date | None = None) -> tuple[Line, ...]:
 
 
 def _node(task_id: str) -> str:
-    # Ids are digits, unless damaged events say otherwise; a node must be a valid name in any case.
+    # Ids are digits. Damaged events may have other ids, and the node's name must still be valid.
     return "t" + _OTHER_THAN_DIGIT.sub(lambda other: f"_{ord(other[0])}_", task_id)
 
 
@@ -268,9 +267,9 @@ def arrows(rows: Iterable[Line]) -> Iterator[tuple[str, str]]:
 
 def nesting(rows: Sequence[Line]) -> Iterator[tuple[Line, bool, int]]:
     """
-    Yield each line, whether it contains the next line, and of how many ancestors it is the last.
+    Yield each line with two values, with which a format can draw boxes around subtasks.
 
-    A format needs these to draw boxes around subtasks.
+    They are whether the line has subtasks, and the number of boxes that end after the line.
     """
     for place, row in enumerate(rows):
         level = rows[place + 1].level if place + 1 < len(rows) else 0
@@ -357,7 +356,7 @@ def _put_back(was: Plan, now: Plan) -> Iterator[tuple[str, str]]:
         old, new = found.was, found.now
         if new is None:
             yield "removed", found.task.id
-        # An edge is reported for the blocked task, not for the blocker.
+        # A changed dependency is reported for the blocked task, not for the blocker.
         elif old is not None and old.status is not new.status:
             yield (
                 "reopened" if old.status.closed and not new.status.closed else _MOVES[new.status],
@@ -379,7 +378,7 @@ def _changes(event: Event) -> Iterator[tuple[str, str]]:
     match event:
         case TaskCreated(task):
             yield "created", task.id
-            # Models write items that are started or completed already.
+            # Models write lists with items that are already started or completed.
             if task.status is not Status.PENDING:
                 yield _MOVES[task.status], task.id
         case StatusChanged(task_id, lost_by=str(holder)):
@@ -453,7 +452,7 @@ def to_text(plan: Plan, *, width: int | None = None, today: date | None = None) 
         if width is None:
             rows.append(f"{head}{line.text}{tail}")
             continue
-        # What a task waits for is kept longer than its title: it is why the task is not ready.
+        # The title is cut before the facts, because these say why the task is not ready.
         room = width - len(head) - len(aside(line.facts))
         rows.append(clip(f"{head}{clip(line.text, max(room, _LEAST_TEXT))}{tail}", width))
     return "\n".join(rows)

@@ -42,7 +42,7 @@ def bars(title: str, rows: Iterable[tuple[str, float, str]]) -> Markup:
         role="img",
         aria_label=f"{title}: {values}",
     )
-    # The plot is in a box that scrolls by itself, as a table is, because a phone is narrower.
+    # The plot is in its own scrolling box, as a table is, because a phone's screen is narrower.
     return joined((element("h2", title), element("div", picture, class_="wide")))
 
 

@@ -1,8 +1,8 @@
 """
-The entries: an implementation each, in a module of its own.
+The entries. Each is one implementation, in its own module.
 
-`ENTRIES` names the module and the class of each. Some need an environment of their own, as
-their pins clash with the others'.
+`ENTRIES` names the module and the class of each entry. Some need a separate environment, because
+their pinned versions conflict with those of other entries.
 """
 
 __all__ = ["APART", "ENTRIES", "NEEDS"]
@@ -33,4 +33,4 @@ APART = {
     "pydantic-ai-harness": ("pydantic-ai-harness==0.62.0", "pydantic-ai-slim==2.62.0"),
     "langchain-agentkit": ("langchain-agentkit==0.27.0", "langgraph==1.2.22"),
 }
-"""What an entry needs in an environment of its own."""
+"""The distributions that an entry needs in a separate environment."""

@@ -16,13 +16,13 @@ from benchmarks.handling.entry import Answer, Task, TaskTools, Wish
 
 
 class State(TasksState):
-    """What the graph keeps."""
+    """The state of the graph."""
 
     messages: Annotated[list[Any], add_messages]
 
 
 class AgentKit(TaskTools):
-    """The graph runs the calls of a turn; malformed JSON reaches no tool there."""
+    """The graph runs the calls of a turn. Malformed JSON does not reach a tool."""
 
     name, packages = "langchain-agentkit", ("langchain-agentkit", "langgraph")
     id_key, wait_key = "task_id", "add_blocked_by"
@@ -54,7 +54,7 @@ class AgentKit(TaskTools):
         return found
 
     def tasks(self) -> list[Task]:
-        """Read the state; what waits has blockers that are not completed."""
+        """Read the state; a task is blocked while one of its blockers is not completed."""
         held = self._held()
         done = {t["id"] for t in held if t["status"] == "completed"}
         return [

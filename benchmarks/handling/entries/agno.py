@@ -21,7 +21,7 @@ class Agno(Entry):
         self.model, self.state = Scripted(), state or {}
 
     def calls(self, wish: Wish) -> list[Call]:
-        """Render a wish; a dependency can be told at creation only."""
+        """Render a wish. A dependency can only be set when the task is created."""
         what, *given = wish
         if what in {"parallel", "batch"}:
             return [call for each in given for call in self.calls(each)]

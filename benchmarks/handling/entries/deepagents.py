@@ -1,4 +1,4 @@
-"""DeepAgents with LangChain's `TodoListMiddleware`, which its agents do not bring by themselves."""
+"""DeepAgents with LangChain's `TodoListMiddleware`, which its agents do not have by default."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from benchmarks.handling.entries.langchain import LangChain
 
 
 class DeepAgents(LangChain):
-    """The same tool in another agent, whose own prompt is counted with it."""
+    """The same tool in another agent. The agent's own prompt is counted too."""
 
     name, packages = "deepagents", ("deepagents", "langchain")
 

@@ -17,7 +17,7 @@ from benchmarks.handling.entry import Answer, Task, WholeList, Wish, applied
 
 
 class LangChain(WholeList):
-    """What is no JSON object makes an invalid tool call, which the agent does not answer."""
+    """Arguments that are not a JSON object make a call invalid; the agent does not answer it."""
 
     name, packages, tool = "langchain", ("langchain", "langgraph"), "write_todos"
 
@@ -69,7 +69,7 @@ class LangChain(WholeList):
         return type(self)(self.saver)
 
     def request(self) -> str:
-        """Ask the agent again; the text of the system message."""
+        """Ask the agent again, and return the text of the system message."""
         self.agent.invoke({"messages": [HumanMessage("Go on.")]}, self.thread)
         return "\n".join(m.text for m in self.model.asked if isinstance(m, SystemMessage))
 

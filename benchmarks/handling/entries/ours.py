@@ -1,4 +1,4 @@
-"""What todoplan's entries have in common: the loop over OpenAI's chat completions of its guide."""
+"""The base of todoplan's entries: the loop for OpenAI's chat completions, as in its guide."""
 
 import json
 from itertools import count
@@ -60,7 +60,7 @@ class Ours(Entry):
         self.run.planner.apply(made[what](), actor="ann")
 
     def resumed(self) -> Self:
-        """Start a run with what this one saved, through JSON."""
+        """Start a run with the data that this one saved, converted to JSON and back."""
         return type(self)(json.loads(json.dumps(self.run.to_data())))
 
     def request(self) -> str:

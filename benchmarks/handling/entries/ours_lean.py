@@ -13,7 +13,7 @@ class Lean(Ours):
     name, toolset, read = "todoplan-lean", LEAN, "plan"
 
     def calls(self, wish: Wish) -> list[Call]:
-        """Render a wish; several wishes of one call are one call, as far as they differ in kind."""
+        """Render a wish; the wishes of a `batch` are joined into one call."""
         what, *given = wish
         if what == "start":
             # `start` is accepted, to reopen a task too, but no definition or prompt names it.

@@ -6,7 +6,7 @@ from todoplan import TASKS
 
 
 class Tasks(Ours, TaskTools):
-    """Its calls change one task each, but create several."""
+    """A call changes one task, but it can create several."""
 
     name, toolset, id_key, wait_key = "todoplan-tasks", TASKS, "taskId", "addBlockedBy"
     unwait_key = "removeBlockedBy"

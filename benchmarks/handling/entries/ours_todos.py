@@ -6,7 +6,7 @@ from todoplan import TODOS
 
 
 class Todos(Ours, WholeList):
-    """Its calls are a whole list; an empty one on purpose says so."""
+    """Each call has the whole list; a call with an empty list must say that this is intended."""
 
     name, toolset, tool, read = "todoplan-todos", TODOS, "write_todos", "read_todos"
 

@@ -1,4 +1,4 @@
-"""The calls of the plans for Pydantic AI: tools of two packages that differ in their words."""
+"""The calls of the plans for Pydantic AI: similar tools of two packages, with different names."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from benchmarks.handling.entry import Call, Wish, applied, doing
 
 
 class PydanticCalls(PydanticPlan):
-    """A list at first; then a call for each change, and the list again where there is no other."""
+    """First the list is written. Each change is a call, or the list again if there is no call."""
 
     def items(self) -> list[dict[str, Any]]:
         """Return the list as the model would write it again."""

@@ -48,7 +48,7 @@ class PydanticPlan(Entry):
         ]
 
     def request(self) -> str:
-        """Return the instructions, and what stands behind the user's prompt."""
+        """Return the instructions, and the text after the user's prompt."""
         asyncio.run(self.agent.run("Go on."))
         messages, info = self.asked
         parts = [p for p in messages[-1].parts if isinstance(p, UserPromptPart)]

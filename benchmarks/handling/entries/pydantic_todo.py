@@ -1,4 +1,4 @@
-"""pydantic-ai-todo's `TodoCapability` with subtasks, which brings dependencies."""
+"""pydantic-ai-todo's `TodoCapability` with subtasks, which include dependencies."""
 
 from typing import Any, ClassVar
 
@@ -9,7 +9,7 @@ from benchmarks.handling.entry import Task, Wish
 
 
 class PydanticTodo(PydanticCalls):
-    """The storage in memory; what a program saves is the todos' JSON."""
+    """The todos are stored in memory. A program saves them as JSON."""
 
     name, read = "pydantic-ai-todo", "read_todos"
     packages = ("pydantic-ai-todo", "pydantic-ai-slim")

@@ -1,4 +1,4 @@
-"""A chat client of the Agent Framework that says what it was given."""
+"""A scripted chat client of the Agent Framework."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from agent_framework import (
 
 
 class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
-    """Says the calls that it was given, and then that it is done."""
+    """Responds with the calls that it was given, and then says that it is done."""
 
     calls: list[Any] = []  # noqa: RUF012 - replaced, never changed
     asked: Any = None

@@ -1,4 +1,4 @@
-"""A model of Agno that says what it was given."""
+"""A scripted model of Agno."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from agno.models.response import ModelResponse
 
 
 class Scripted(Model):
-    """Says the calls that it was given, and then that it is done."""
+    """Responds with the calls that it was given, and then says that it is done."""
 
     def __init__(self) -> None:
         super().__init__(id="scripted")

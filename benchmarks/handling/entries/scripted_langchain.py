@@ -1,4 +1,4 @@
-"""A chat model of LangChain that says what it was given."""
+"""A scripted chat model of LangChain."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from pydantic import Field
 
 
 class Scripted(BaseChatModel):
-    """Answers with the messages that it was given, and keeps what it was asked."""
+    """Answers with the messages that it was given, and keeps the requests."""
 
     says: list[AIMessage] = Field(default_factory=list)
     asked: list[Any] = Field(default_factory=list)
