@@ -364,7 +364,7 @@ def _block_text(block: Any) -> str:
     return next((one for one in named if isinstance(one, str)), "") or _dumped(block)
 
 
-_ERRORS = ("Error:", "ERROR:", "Error invoking tool")
+_ERRORS = ("Error:", "ERROR:", "Error invoking tool", "Task not found")
 
 
 def tells_error(text: str) -> bool:

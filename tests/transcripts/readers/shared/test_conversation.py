@@ -276,3 +276,18 @@ def test_tags_that_are_never_closed_take_linear_time(tmp_path):
         return seconds(lambda: calls(path))
 
     assert is_linear(taking, 8_000)
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_error"),
+    [("Task not found", True), ("Error: no such task", True), ("Updated task #9", False)],
+)
+def test_an_answer_without_a_mark_is_an_error_by_its_first_words(tmp_path, answer, is_error):
+    """Otherwise the replay takes over what the tool did not do."""
+    called = {"id": "c1", "function": {"name": "TaskUpdate", "arguments": '{"taskId": "9"}'}}
+    messages = [
+        {"role": "assistant", "tool_calls": [{"type": "function", **called}]},
+        {"role": "tool", "tool_call_id": "c1", "content": answer},
+    ]
+    (call,) = calls(document_file(tmp_path, {"messages": messages}))
+    assert call.result.is_error is is_error
