@@ -33,6 +33,7 @@ from todoplan.core.commands import (
     Batch,
     ClaimTask,
     Command,
+    CreateTasks,
     RecordEvidence,
     RestorePlan,
     UpdateTask,
@@ -61,6 +62,7 @@ from todoplan.dialogue.guidance import Advice, Guidance, Settings, awaits_approv
 from todoplan.dialogue.intake import (
     InputLimits,
     Repair,
+    is_reference,
     loss_by_guess,
     open_without_a_line,
     parts_of,
@@ -272,6 +274,8 @@ class Toolbox:
             note = _NOTHING if context.base is None else Note(read=request.task_id or "")
             reply = self._show(plan, name, request, repairs, note)
             return self._keeping_claims(reply, context) if context.fences else reply
+        if type(request) is CreateTasks and len(plan):
+            repairs += tuple(_read_as_index(values, plan))
         if type(request) is Batch and awaits_approval(plan, self.policy):
             request = not_started(request)
         decision, change = decide_with_change(plan, request, self.policy, *context)
@@ -1030,6 +1034,25 @@ class CheckedToolbox(Toolbox):
             return reply
         text = "\n".join((reply.text, *_seen(found, refused=reply.is_error)))
         return attrs.evolve(reply, text=text, events=(*events, *reply.events))
+
+
+def _read_as_index(values: Mapping[str, Any], plan: Plan) -> Iterator[Repair]:
+    """
+    Yield a note for each reference that names an entry of the call and might mean an open task.
+
+    Replies print ids as "#1", so that a model may write "#1" for the task 1 of the plan.
+    """
+    lists = (value for value in values.values() if isinstance(value, list | tuple))
+    entries = (entry for each in lists for entry in each if isinstance(entry, Mapping))
+    seen: set[str] = set()
+    for entry in entries:
+        for name in ("blocked_by", "blocks", "parent"):
+            given = entry.get(name) or ()
+            for word in (given,) if isinstance(given, str) else given:
+                task = plan.get(word[1:]) if is_reference(word) else None
+                if task is not None and not task.status.closed and word not in seen:
+                    seen.add(word)
+                    yield Repair("index_read", "", word, word[1:])
 
 
 def _claimed(plan: Plan, trial: Reply) -> Iterator[Task]:

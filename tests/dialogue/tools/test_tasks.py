@@ -302,3 +302,17 @@ def test_what_creates_nothing_is_refused_with_what_is_missing(arguments, code, p
     """No title, no entries, or a field beside the entries that would belong to none."""
     reply = BOX.call(Plan(), "TaskCreate", arguments)
     assert reply.problems == (Problem(code, path=path, legal=legal),)
+
+
+def test_a_reference_that_might_mean_a_task_of_the_plan_is_reported():
+    """Replies print "#1" for the task 1; among new tasks it is the entry with the index 1."""
+    plan = BOX.call(Plan(), "TaskCreate", {"tasks": [{"subject": "a"}, {"subject": "b"}]}).plan
+    new = [{"subject": "c"}, {"subject": "d"}, {"subject": "e", "blockedBy": ["#1", "#1"]}]
+    reply = BOX.call(plan, "TaskCreate", {"tasks": new})
+    assert reply.text.endswith('; read "#1" as entry 1 of this call (write "1" for task 1)')
+    assert reply.plan["5"].blocked_by == ("4",)
+    new[2]["blockedBy"] = ["1", "#0"]
+    assert "note" not in BOX.call(plan, "TaskCreate", {"tasks": new}).text
+    done = BOX.call(plan, "TaskUpdate", {"taskId": "1", "status": "completed"}).plan
+    new[2]["blockedBy"] = ["#1"]
+    assert "entry 1" not in BOX.call(done, "TaskCreate", {"tasks": new}).text
