@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["make_board"]
 __dir__ = listing(__all__)
 
-# Loaded lazily: reports need the messages and the page's files, but no server and not its extra.
+# Loaded lazily: reports use the messages and the page's files, but not the server and its extra.
 if not TYPE_CHECKING:
     __getattr__ = loader(
         __name__,

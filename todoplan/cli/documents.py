@@ -153,7 +153,7 @@ def report(
         save_page(plan_svg(store.load(plan_id), plan_id), picture, run, "picture")
     if html is not None:
         printer = HtmlPrinter([entry.revision for entry in journal])
-        # A journal file must begin at revision 0, but the store may have cut its journal.
+        # A journal file must begin at revision 0, but the store may have truncated its journal.
         before = journal[0].revision - len(journal[0].events) if journal else 0
         whole = [attrs.evolve(entry, revision=entry.revision - before) for entry in journal]
         with tempfile.TemporaryDirectory() as folder:

@@ -35,7 +35,7 @@ _LOOKS = 10
 _LOOKS_AT_START = 40
 _SECONDS_BETWEEN = 0.05
 _LOG_BYTES = 100_000
-_ANCESTORS = 5  # shells between the agent and its hook
+_ANCESTORS = 5  # there may be shells between the agent and its hook
 
 # Claude Code's names for the events of other hosts.
 _EVENTS = {

@@ -364,7 +364,7 @@ def _difference_data(each: Any) -> dict[str, Any]:
 
 
 def _at(journal: Iterable[Entry], revision: int) -> Plan:
-    # Each event is one revision, so a revision within an entry is a plan too.
+    # Each event makes one revision, so a revision may also lie between two events of one entry.
     events = (event for entry in journal for event in entry.events)
     return replay(Plan(), islice(events, revision))
 

@@ -167,8 +167,8 @@ def to_mermaid(plan: Plan) -> str:
     Return a flowchart with a node for each task and an arrow from each blocker.
 
     A node is named "t7" for task 7; its class is the status, or "waiting". A task with subtasks is
-    a subgraph of that name around them. Labels are cut at 80 columns. By default, Mermaid draws at
-    most 500 arrows and 50,000 characters.
+    a subgraph of that name, which contains them. Labels are cut at 80 columns. By default, Mermaid
+    draws at most 500 arrows and 50,000 characters.
     """
     rows = lines(plan)
     if not rows:
@@ -225,8 +225,8 @@ def to_dot(plan: Plan) -> str:
     Return a digraph with a node for each task and an edge from each blocker.
 
     A node is named "t7" for task 7; its style shows the status. A task with subtasks is a cluster
-    around them ("cluster_t7") with an invisible point as its node, where edges start and end.
-    Labels are cut at 80 columns.
+    ("cluster_t7") that contains them. Its node is an invisible point in the cluster, where edges
+    start and end. Labels are cut at 80 columns.
     """
     rows = lines(plan)
     clusters = {row.node for row, opens, _ in nesting(rows) if opens}

@@ -138,7 +138,7 @@ PLANNING_TOOLS = (
     "update_plan",  # Codex
     "write_todos",  # LangChain, DeepAgents, DeerFlow, Gemini, pydantic-ai-todo
     "read_todos",  # pydantic-ai-todo
-    "todo_write",  # Qwen, Grok, Goose; with `merge` Cursor
+    "todo_write",  # Qwen, Grok, Goose; Cursor, with an argument `merge`
     "todo_read",
     "todo_list",  # Hermes
     "task_tracker",  # OpenHands
@@ -242,7 +242,7 @@ def mentions_tool(raw: bytes) -> bool:
 CHECK = re.compile(
     r"\s*(?:[-*+]|\d{1,4}[.)])?\s*\[(?P<mark>[ xX~*/\u26a1-]|[a-z][a-z_ -]{2,})\]\s+(?P<text>\S.*)"
 )
-# Antigravity writes "[/]", and SpecStory a lightning.
+# For a task in progress, Antigravity writes "[/]", and SpecStory a lightning sign.
 _MARKS = {" ": "pending", "x": "completed", **dict.fromkeys("-~/\u26a1", "in_progress")}
 
 

@@ -80,8 +80,8 @@ def recognise(
         msg = f"{path}: there is no dialect {dialect!r}; choose one of {', '.join(DIALECTS)}"
         raise ReadError(msg, file=str(path))
     candidates = tuple(DIALECTS.values()) if dialect is None else (DIALECTS[dialect],)
-    # The outer loop is over forms, because a later probe may read the whole file and probes are
-    # made on demand.
+    # The outer loop is over the forms: a later probe may read the whole file, so it is only made if
+    # no reader recognises the earlier ones.
     for probe in probes(source):
         for reader in candidates:
             if reader.recognises(probe):

@@ -340,7 +340,7 @@ def meaning(plan: Plan, command: WriteTodos) -> Meaning:
     """Match the lines of a whole list to the plan's tasks."""
     tasks, todos = list(plan), command.todos
     found: list[Task | None] = [None] * len(todos)
-    # Exact texts first, as a live plan does (law 8).
+    # Equal texts are matched first, as in a live plan (law 8 in the guide `architecture`).
     for key in (str, normalised):
         same: defaultdict[str, deque[Task]] = defaultdict(deque)
         taken = {task.id for task in found if task}
@@ -768,7 +768,7 @@ class Translation:
             self.lane.plan = attrs.evolve(plan, next_id=int(recorded[0]))
             return
         # AgentScope reuses the id of a deleted task, as Claude Code did before 2.1.21. Our plan
-        # uses no id twice (law 6).
+        # never uses an id twice (law 6).
         for number, task_id in enumerate(recorded, plan.next_id):
             if task_id in plan or task_id in self.lane.shown:
                 self.note("reused_id", task_id, task=task_id, shown=str(number))
@@ -1023,7 +1023,7 @@ class CallReplay:
             arguments = merging(arguments, self.lane.plan, self.lane.shown)
         intake = read(arguments, tool.fields, LIMITS)
         request = None if intake.problems else tool.request(intake.values)
-        if isinstance(request, Ignoring):  # the arguments beside a deletion
+        if isinstance(request, Ignoring):  # a deletion with other arguments, which are ignored
             request = request.command
         if request is None or isinstance(request, Problem):
             problems = intake.problems or (request,)
@@ -1064,7 +1064,7 @@ class CallReplay:
                 # The ids would name tasks of the old plan, and no id is used twice (law 6).
                 command = attrs.evolve(command, todos=unnumbered(command.todos))
         step = self._decided(command)
-        # Ids in a list are chosen by its writer, and later merges name tasks by them.
+        # The writer of a list chooses the ids in it, and later merges name tasks by these ids.
         if merges:
             by_text = {task.subject: task.id for task in self.lane.plan}
             ours = [by_text.get(todo.content) for todo in request.todos]

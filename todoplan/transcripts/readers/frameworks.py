@@ -277,8 +277,8 @@ OPENAI_AGENTS = record_reader("openai-agents", _is_openai_agents, lambda: _opena
 # tool call is a span with its arguments and its result as attributes, whose names depend on the
 # recording library. If content is not recorded, there is nothing to replay.
 
-# The conventions for generative AI first; then Pydantic AI's older names, ADK's, OpenInference's
-# (Phoenix) and OpenLLMetry's (Traceloop).
+# The names in OpenTelemetry's conventions for generative AI come first. Then come the older names
+# of Pydantic AI, and the names of ADK, OpenInference (Phoenix) and OpenLLMetry (Traceloop).
 _NAMES = ("gen_ai.tool.name", "tool.name", "tool_name", "traceloop.entity.name")
 _ARGUMENTS = (
     "gen_ai.tool.call.arguments",
