@@ -17,8 +17,8 @@ statuses than todoplan, and its versions differ:
 | failed | `pending`: it is not done, and the tasks that it blocks cannot start | `_failed` (ours) |
 | waiting | `pending` | `pending` |
 
-What the status cannot express follows the text, for people, and is also under `_meta`, together
-with ids and edges, for clients that know todoplan.
+If the status cannot express something, it is written after the task's text, for people. It is also
+under `_meta`, together with ids and edges, for clients that support todoplan.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -44,7 +44,7 @@ __all__ = ["make_update", "show_plan"]
 __dir__ = listing(__all__)
 
 META = "todoplan"
-"""Our key under `_meta`; the protocol requires a unique one."""
+"""The key of todoplan under `_meta`; the protocol requires a unique one."""
 
 _STATUSES: dict[int, dict[Status, str]] = {
     1: {Status.FAILED: Status.PENDING.value},

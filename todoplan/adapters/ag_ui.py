@@ -2,13 +2,13 @@
 Plans for interfaces that speak AG-UI: `pip install 'todoplan[ag-ui]'`.
 
 `show_plan` sends a planner's plan as events: first a snapshot, then a delta for every change.
-`make_snapshot` and `make_delta` return single events, for an agent that sends by itself.
+`make_snapshot` and `make_delta` return single events, for an agent that sends events by itself.
 
 AG-UI only displays plans. Tool calls and reminders belong to the adapter of the framework that runs
 the model.
 
-The protocol has no form of its own for a plan, so the form is that of `plan_to_data`. It is the
-value of one key of the agent's state, or the content of an activity message. Deltas are in JSON
+The protocol does not define a form for plans, so plans have the form of `plan_to_data`. A plan is
+the value of one key of the agent's state, or the content of an activity message. Deltas are in JSON
 Patch (RFC 6902).
 
 Law: the deltas, applied to a snapshot in order, give the snapshot of the last plan.

@@ -7,9 +7,9 @@ guidance, and `make_tools` returns only the tools.
 The plan is in the state of the `AgentSession`, or in a store. `plan_of_state` and `history_of` read
 the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
 
-The plan and the session's record are in the provider's part of `AgentSession.state`, which
-`AgentSession.to_dict` saves. During a run, a session in memory has them too; it is read from the
-state when the run begins.
+The plan and the session's record (what the session has listed and last seen of the plan) are in the
+provider's part of `AgentSession.state`, which `AgentSession.to_dict` saves. When a run begins, a
+session in memory is read from this state; it is saved there during the run.
 
 The framework checks a call's arguments against the schema, and refuses arguments that the toolbox
 would repair. So a middleware answers the calls of the planning tools before this check.
@@ -102,8 +102,9 @@ class Planning(BasePlanning, ContextProvider):
     def prepare(self) -> None:
         """Set up the planning, at first without runs."""
         ContextProvider.__init__(self, KEY)
-        # Only the run itself refers to its middleware, so that a failed run is removed too. The
-        # framework keeps the middleware of the last run.
+        # The references are weak, so that a failed run is removed too. They refer to the context of
+        # a run and not to its middleware, because the framework keeps the middleware of the last
+        # run.
         self._runs: WeakValueDictionary[str, SessionContext] = WeakValueDictionary()
         self._tools = make_tools(self)  # for all runs: making them takes longer than a call
 
@@ -112,7 +113,7 @@ class Planning(BasePlanning, ContextProvider):
         self, session: AgentSession, *, is_edit: bool = False
     ) -> AsyncGenerator[AsyncSession]:
         """
-        Yield the session that is saved in a state, and then save it.
+        Yield the session that is saved in the state of an `AgentSession`, and then save it.
 
         Raises:
             PlanError: the session is needed for an edit while a run is active, and no store keeps
@@ -187,7 +188,8 @@ class _Guided(ChatMiddleware):
         run.is_new = False
         context.messages = _reminded(own, request.text)
         await call_next()
-        # A stream or a response. A stream is passed on as one that continues with the next stream.
+        # The result is a stream or a response. If the model is asked again, the stream that is
+        # passed on continues with the events of the next stream.
         found: Any = context.result
         if context.stream:
             parts = self._streamed(found, context, call_next, request, own)
@@ -220,7 +222,10 @@ class _Guided(ChatMiddleware):
             stream = context.result
 
     async def _judged(self, response: Any, request: Request) -> Request | None:
-        """Return the next request if the answer is sent back, or `None` if it stands."""
+        """
+        Return the next request if the model must be asked again, or `None` if its answer is
+        accepted.
+        """
         run = self._run
         contents = [each for message in response.messages for each in message.contents]
         run.turn = [_call(each) for each in contents if each.type == "function_call"]

@@ -66,8 +66,8 @@ class Planning(HostSessions):
     a plan that several sessions share.
 
     Raises:
-        PlanError: an argument has the wrong type; or the settings say to raise, which a hook cannot
-            do.
+        PlanError: an argument has the wrong type; or the settings say to raise an error, which a
+            hook cannot do.
     """
 
     def prepare(self) -> None:
@@ -107,7 +107,7 @@ def attach(
     Return options with the tools, the instruction and the guidance of a planning.
 
     The given options are not changed. The tools are allowed without asking, and Claude Code's own
-    task tools are not offered. Hooks of your own stay. One planning may serve any number of
+    task tools are not offered. Your own hooks are kept. One `Planning` may serve any number of
     sessions, one after the other or at the same time. `server` is the name of the MCP server.
 
     Raises:
@@ -125,8 +125,9 @@ def attach(
     added = {
         "PreToolUse": HookMatcher(f"mcp__{server}__.*", [planning.before_call]),
         "UserPromptSubmit": HookMatcher(hooks=[planning.before_prompt]),
-        # One hook for a message, however many calls it has. The SDK's types do not list it yet,
-        # nor SessionStart, but the program that it runs calls both.
+        # This hook is called once for a message, however many calls the message has. The SDK's
+        # types list neither PostToolBatch nor SessionStart yet, but the program that the SDK runs
+        # calls both.
         "PostToolBatch": HookMatcher(hooks=[planning.after_calls]),
         "SessionStart": HookMatcher(hooks=[planning.after_start]),
         "Stop": HookMatcher(hooks=[planning.before_stop]),

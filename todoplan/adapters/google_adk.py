@@ -2,18 +2,19 @@
 Plans in Google's Agent Development Kit: `pip install 'todoplan[google-adk]'`.
 
 `attach(agent, planning)` returns a copy of an agent with the tools, the prompt and the guidance of
-a `Planning`. `make_tools` returns only the tools. One planning serves all sessions of a runner.
+a `Planning`. `make_tools` returns only the tools. One `Planning` serves all sessions of a runner.
 
 The plan is in the state of the ADK session, or in a store. `plan_of_state` and `history_of` read
 the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
 
-The plan and the session's record are one JSON text in the state of the ADK session. It is a text
-because ADK merges the state changes of parallel calls key by key: a key that one call has removed
-from a dict comes back with another call's change.
+The plan and the session's record (what the session has listed and last seen of the plan) are one
+JSON text in the state of the ADK session. It is a text because ADK merges the state changes of
+parallel calls key by key: a key that one call has removed from a dict comes back with another
+call's change.
 
 ADK stops at the first answer without calls, and none of its callbacks can ask the model again. So
-the model of an attached agent is wrapped. The wrapper receives only the request, so the callback
-before the model, which has the state, passes the session to it.
+`attach` wraps the agent's model. The wrapper receives only the request. So the session is read by
+the callback before the model, which has the state, and passed on to the wrapper.
 """
 
 from __future__ import annotations
@@ -83,8 +84,8 @@ class _Run:
     """
     The session during one invocation, and the state that it was read from or written to.
 
-    `of` refers weakly to ADK's session, which the runner releases at the end of a run, even a
-    failed one.
+    `of` is a weak reference to ADK's session. The runner releases this session at the end of a run,
+    even if the run failed.
     """
 
     session: AsyncSession
@@ -115,8 +116,8 @@ class Planning(BasePlanning):
 
     def _run(self, context: CallbackContext | ToolContext) -> _Run:
         """
-        Return the run of this invocation; its session is read anew if others have changed the
-        state.
+        Return the run of this invocation. If others have changed the state, the session is read
+        anew.
         """
         text = context.state.get(KEY) or "{}"
         run = self._runs.pop(context.invocation_id, None)
@@ -139,7 +140,10 @@ class Planning(BasePlanning):
             run.text = context.state[KEY] = text
 
     async def after_agent(self, callback_context: CallbackContext) -> None:
-        """ADK's callback: mark the run as over. If the parent agent continues, so does the run."""
+        """
+        ADK's callback: mark the run as over. If the parent agent continues, the next callback
+        reopens it.
+        """
         if run := self._runs.get(callback_context.invocation_id):
             run.is_over = True
 
@@ -168,7 +172,7 @@ class Planning(BasePlanning):
             self._save(callback_context, self._run(callback_context))
 
     def asked(self, request: LlmRequest) -> tuple[AsyncSession, Request] | None:
-        """Return the session and our record of a request to the model, and forget them."""
+        """Return the session and its record of a request to the model, and forget both."""
         # The request is kept too, because the id of a deleted object may be used again.
         found = self._asked.pop(id(request), None)
         return found and found[1:]
@@ -217,7 +221,7 @@ def _answer(response: LlmResponse) -> Message:
 
 
 class GuidedModel(BaseLlm):
-    """A model that is asked again if it stops while tasks are open; `attach` makes it."""
+    """A model that is asked again if it answers while tasks are open; `attach` makes it."""
 
     _inner: BaseLlm = PrivateAttr()
     _planning: Planning = PrivateAttr()
@@ -246,8 +250,8 @@ class GuidedModel(BaseLlm):
         """
         Yield the model's answer.
 
-        The chunks of an answer that is sent back are yielded too, but not its end. The usage of the
-        last answer includes those that were sent back.
+        If the model is asked again after an answer, the chunks of this answer are yielded too,
+        except the last. The usage of the last answer includes that of the earlier answers.
 
         Raises:
             PlanError: the model gives final answers again and again while tasks are open, and the
@@ -290,7 +294,7 @@ class GuidedModel(BaseLlm):
 
 def _whole(first: LlmResponse, last: LlmResponse) -> LlmResponse:
     """
-    Merge both answers into one content after the model was asked whether the first was complete.
+    Merge two answers into one content; the model was asked whether the first answer was complete.
     """
     answer = _answer(last)
     if not is_final_answer(answer):
@@ -360,7 +364,7 @@ def attach(agent: LlmAgent, planning: Planning) -> LlmAgent:
     tools = make_tools(planning)
     taken = {getattr(tool, "name", getattr(tool, "__name__", "")) for tool in agent.tools}
     planning.refuse_taken(f"the agent {agent.name!r}", taken)
-    # Our callbacks are the last before the model and the first after it, so that they see the
+    # The added callbacks are the last before the model and the first after it, so that they see the
     # request that is really sent and the answer that was really received.
     before, after = agent.canonical_before_model_callbacks, agent.canonical_after_model_callbacks
     update = {
@@ -440,8 +444,8 @@ async def edit_plan(  # noqa: PLR0913 - where the plan is, and what is done to i
         PlanError: an argument has the wrong type; or a run of the session is active, and no store
             keeps the plan.
         Exception: the session service refuses a session that is out of date (ADK's database
-            services do): get the session again. If a store keeps the plan, nothing is written to
-            the session.
+            services do); then get the session again. If a store keeps the plan, nothing is written
+            to the session, so this does not happen.
     """
     async with _editing(planning, service, session) as opened:
         return await opened.edit(command, actor=actor, policy=policy)
@@ -453,11 +457,11 @@ async def undo_plan(
     """
     Undo the last change of a session's plan that is not undone yet, by any actor.
 
-    Repeated calls undo earlier changes. The plan before a change is found in the journal and in the
-    session's earlier events.
+    Repeated calls undo earlier changes. The plan before a change is reconstructed from the journal
+    and from the session's earlier events.
 
     Raises:
-        PlanError: see `edit_plan`; or the plan before the change is not found.
+        PlanError: see `edit_plan`; or the plan before the change cannot be reconstructed.
         Exception: see `edit_plan`.
     """
     async with _editing(planning, service, session) as opened:

@@ -4,19 +4,20 @@ Plans in Haystack: `pip install 'todoplan[haystack]'`.
 `Planning` has the settings, `attach` gives an agent the tools, the prompt and the guidance, and
 `make_tools` returns only the tools.
 
-The plan is in the agent's state, which one run returns and the next run takes, or in a store.
-`plan_of_state` and `history_of` read the state; `seed_plan`, `edit_plan` and `undo_plan` change it
-between runs.
+The plan is in the agent's state, or in a store. A run returns the state, and the next run receives
+it. `plan_of_state` and `history_of` read the state; `seed_plan`, `edit_plan` and `undo_plan` change
+it between runs.
 
-The plan and the session's record are a JSON value in the agent's state, under the key "todoplan": a
-run returns it, and the next run takes it. During a run, a session in memory has them too; it is
-read from the state when the run begins.
+The plan and the session's record (what the session has listed and last seen of the plan) are a JSON
+value in the agent's state, under the key "todoplan". When a run begins, a session in memory is read
+from this value; it is saved there during the run.
 
-Messages that a hook adds stay in the conversation. So reminders, and answers that were sent back,
-are marked in their metadata, and the hook after the next answer removes them.
+Messages that a hook adds stay in the conversation. So reminders, and early answers after which the
+model is asked again, get a flag in their metadata, and the hook after the next answer removes them.
 
-The tools do not get the plan by `inputs_from_state`, because an argument from the model would
-replace it. Their only parameter is the state, and calls are read from the state's messages.
+The tools do not get the plan by `inputs_from_state`, because an argument of the model with the same
+name would replace the plan. Their only parameter is the state, and calls are read from the state's
+messages.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ __all__ = [
 __dir__ = listing(__all__)
 
 KEY = "todoplan"
-"""The key in the agent's state, and the key of the mark in a message's metadata."""
+"""The key in the agent's state, and the key of the flag in a message's metadata."""
 
 _Calls = Generator[Callable[[], Any], Any, Any]
 
@@ -79,10 +80,10 @@ class _Run:
     """
     One run of an agent, with its `Session` or `AsyncSession`.
 
-    `given` is the value in the state when the run began, and `kept` the value that the session was
-    last read from or saved as. `request` is the unanswered request to the model. `turn` is the
-    message whose planning calls are being answered, and `replies` are the replies to its further
-    calls.
+    `given` is the value in the state when the run began. `kept` is the value from which the session
+    was last read, or as which it was last saved. `request` is the unanswered request to the model.
+    `turn` is the message whose planning calls are being answered, and `replies` are the replies to
+    its remaining calls.
     """
 
     given: Any
@@ -142,7 +143,7 @@ class Planning(BasePlanning):
         state[KEY] = opened.to_data()
 
     def _run(self, state: State, opening: Callable[..., Any]) -> _Run:
-        """Return the run of a state; its session is read anew if others have changed the state."""
+        """Return the run of a state. If others have changed the state, the session is read anew."""
         kept = state.data.get(KEY)
         run = self._runs.get(state)
         if run is None:
@@ -186,7 +187,7 @@ class Planning(BasePlanning):
     def _before_model(self, run: _Run, state: State) -> _Calls:
         """Add the reminder to the end of one request."""
         if run.request is not None:
-            return  # the messages end with an answer that was sent back, and the reason
+            return  # the messages end with an early answer and the reminder about it
         if {*self.toolbox.toolset.tool_names}.isdisjoint(tool.name for tool in state.data["tools"]):
             return  # this run has other tools
         messages = Conversation(state.data["messages"], _message)
@@ -199,7 +200,7 @@ class Planning(BasePlanning):
         """Remove messages that were for one request only, and ask again after an early answer."""
         request, run.request, run.turn = run.request, None, None
         if request is None:
-            return  # a tool ends the run, and its call was judged already; or there was no guidance
+            return  # if a tool ends the run, its call was judged already; or there was no guidance
         messages = [each for each in state.data["messages"] if KEY not in each.meta]
         state.data["messages"] = messages
         answer = _message(messages[-1])
@@ -220,7 +221,7 @@ class Planning(BasePlanning):
         """
         turn = next(each for each in reversed(state.data["messages"]) if each.tool_calls)
         if run.turn is not turn:
-            run.turn, run.replies = turn, iter(())  # if the first call fails, so do the others
+            run.turn, run.replies = turn, iter(())  # if the first call fails, the others fail too
             names = self.toolbox.toolset.tool_names
             made = [each for each in turn.tool_calls if each.tool_name in names]
             calls = [Call(each.tool_name, each.arguments, each.id or "") for each in made]
@@ -234,7 +235,7 @@ class Planning(BasePlanning):
         return reply.text
 
     def _after_tool(self, state: State) -> None:
-        """Mark the results of calls that were refused."""
+        """Set the error flag of the results of refused calls."""
         refused = {id(each) for each in self._runs[state].refused}
         messages = state.data["messages"]
         for place, result in enumerate(each.tool_call_result for each in messages):
@@ -242,9 +243,7 @@ class Planning(BasePlanning):
                 messages[place] = ChatMessage.from_tool(result.result, result.origin, error=True)
 
     def _after_run(self, state: State) -> None:
-        """
-        Note that the run is over, and remove marked messages if it was stopped before a request.
-        """
+        """Note that the run is over. If it was stopped before a request, remove the reminder."""
         self._runs.pop(state, None)
         messages = [each for each in state.data["messages"] if each.meta.get(KEY) != "reminder"]
         for each in messages:
@@ -270,7 +269,8 @@ def _message(message: ChatMessage) -> Message:
 class PlanTool(Tool):
     """A tool of the plan; `make_tools` makes it."""
 
-    # The model's arguments are read from the messages, since one named "self" would raise here.
+    # The model's arguments are read from the messages, since an argument named "self" would raise
+    # an error here.
     def invoke(self, /, **given: Any) -> Any:
         """Answer a call."""
         return super().invoke(state=given.get("state"))
@@ -305,8 +305,8 @@ def attach(agent: Agent, planning: Planning) -> Agent:
     if KEY in agent.state_schema:
         msg = "this agent has a plan already; attach one plan, once"
         raise PlanError(msg)
-    # Our hooks are the last before the model and the first after it, so that they see the request
-    # that is really sent and the answer that was really received.
+    # The added hooks are the last before the model and the first after it, so that they see the
+    # request that is really sent and the answer that was really received.
     hooks: dict[Any, list[Any]] = {**agent.hooks}
     for point, hook in planning.hooks().items():
         others = hooks.get(point, [])

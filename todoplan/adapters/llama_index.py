@@ -7,14 +7,15 @@ Plans in LlamaIndex: `pip install 'todoplan[llama-index]'`.
 The plan is in the store of the workflow's `Context`, or in a store of todoplan. `plan_of_state` and
 `history_of` read the context. `seed_plan`, `edit_plan` and `undo_plan` change it at any time.
 
-The plan and the session's record are one JSON text in the store of the workflow's `Context`, under
-one key. It is a text because LlamaIndex imports the class that a saved dictionary names, and a
-model could write such a dictionary into a task's metadata.
+The plan and the session's record (what the session has listed and last seen of the plan) are one
+JSON text in the store of the workflow's `Context`, under one key. It is a text because LlamaIndex
+imports the class that a saved dictionary names, and a model could write such a dictionary into a
+task's metadata.
 
 `FunctionAgent` keeps the messages of a run in a scratchpad and appends them to its input. So each
-request gets its own scratchpad, which ends with the reminder and is not saved. Early answers are
-sent back here as well. `AgentOutput.retry_messages` is not used, because these messages come before
-the scratchpad and repeat the user's message.
+request gets its own scratchpad, which ends with the reminder and is not saved. If the model answers
+while tasks are open, it is asked again in the same way. `AgentOutput.retry_messages` is not used,
+because these messages come before the scratchpad and repeat the user's message.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ _ROLES: dict[str, Any] = {name: name for name in ("system", "user", "assistant",
 @attrs.define(eq=False)
 class _Run:
     """
-    The session in one context's store, and the text as which it was last read or written.
+    The session in one context's store, and the text from which it was last read or as which it was
+    last written.
 
     `turn` are the calls of the model's last message. `waiting` are its unanswered calls, each with
     the arguments that LlamaIndex passes to the tool.
@@ -95,7 +97,7 @@ class _Run:
         made, blocks = output.tool_calls, _blocks(output.response)
         ids = [each.tool_id for each in made]  # some providers give several calls the same id
         sent: list[Any] = [each.tool_kwargs for each in made]
-        if len(blocks) == len(made):  # before LlamaIndex closes open brackets
+        if len(blocks) == len(made):  # these are not yet repaired by LlamaIndex
             sent = [block.tool_kwargs for block in blocks]
         self.turn = [
             Call(each.tool_name, sent[n], each.tool_id if ids.count(each.tool_id) == 1 else f"{n}")
@@ -129,7 +131,7 @@ class Planning(BasePlanning):
         run = self._runs.setdefault(store, _Run())
         async with run.limiter.semaphore(asyncio.get_running_loop()):
             text = await store.get(KEY, default="{}")
-            if text != run.text:  # a new process, or others have written there
+            if text != run.text:  # in a new process, or if others have written there
                 run.session, run.text = self.opened(read_text(text)), text
             try:
                 yield run
@@ -142,7 +144,7 @@ class Planning(BasePlanning):
         """Answer a call of the model."""
         async with self.run(ctx.store) as run:
             # LlamaIndex passes no call id to a tool, so the call is found by its name and
-            # arguments. Equal calls may be exchanged.
+            # arguments. It does not matter which of several equal calls is found.
             asked = [each for each in run.waiting if each[1].name == name]
             equal = [each for each in asked if each[0] == arguments]
             if not asked:  # the agent has only the tools, without guidance

@@ -12,17 +12,18 @@ plan is kept in a `Planning`, or in a store, and `to_data` returns the data to s
 own. The tools, `edit_plan` and `seed_plan` may write the plan at any time, even during a run. All
 writes go through one planner, so no accepted change is lost.
 
-Law 13 is about the calls of one turn, but the SDK starts each call separately, all at once. So the
-calls of a turn are recorded when the model's response arrives, and the first call that starts
-carries out all calls that are sure to run. A call that needs a person's approval is carried out on
-its own when it starts.
+By law 13 of the guide `architecture`, the calls of one turn have the same effect as the same calls
+made in order. But the SDK starts each call separately, and all at once. So the calls of a turn are
+recorded when the model's response arrives, and the first call that starts carries out all calls
+that are sure to run. A call that needs a person's approval is carried out on its own when it
+starts.
 
 Hooks and input filters belong to a run, but tools and model belong to an agent. To work however the
 agent is run, guidance must be part of the agent. So the agent's model is wrapped: in every kind of
 run, the wrapper can add a text to a single request and ask the model again, which no hook can do.
-It runs after all input filters, so it sees the actual request. The events of a streamed answer are
-passed on as they come, and only the completion event is held back, because the SDK takes the last
-completion as the answer.
+The wrapper runs after all input filters, so it sees the actual request. The events of a streamed
+answer are passed on as they come, and only the completion event is held back, because the SDK takes
+the last completion as the answer.
 
 Some arguments that a model sends would abort the SDK's run (0.24): lone surrogates, and very deeply
 nested lists. Intake reads the arguments as the model sent them; the SDK and the conversation get
@@ -279,7 +280,8 @@ class PendingCalls:
                 at_once.append(call)
             elif place not in clashing:
                 self._keep([call])
-        # Law 13: clashing writes are refused, approved or not, so they are decided together.
+        # Law 13: several whole-list writes in one turn are refused, approved or not, so they are
+        # carried out together.
         self._keep([calls[place] for place in sorted(clashing)])
         self._keep(at_once)
 
@@ -292,9 +294,10 @@ class PendingCalls:
             del self._groups[next(iter(self._groups))]
 
     def group(self, call: Call) -> CallGroup:
-        """Return the group of a call in the SDK's form; an unknown one is a group of its own."""
+        """Return the group of a call in the SDK's form; an unknown call is a group of its own."""
         found = self._groups.get(call.call_id) or CallGroup(())
-        # Not by id alone: ids are unique only within a run, and a session may have many runs.
+        # The id alone does not identify a call: ids are unique only within a run, and a session may
+        # have many runs.
         sent = (attrs.evolve(one, arguments=portable(one.arguments)) for one in found.calls)
         return found if call in sent else CallGroup((call,))
 
@@ -308,7 +311,10 @@ class PendingCalls:
             self._groups.pop(call_id, None)
 
     def to_data(self) -> list[list[dict[str, Any]]]:
-        """Return the calls as JSON values by group; calls already carried out are saved singly."""
+        """
+        Return the groups of calls as JSON values. If a group was carried out, each of its calls is
+        saved as a group of its own.
+        """
         data = []
         for group in dict.fromkeys(self._groups.values()):
             calls = [attrs.asdict(call) for call in group.calls]
@@ -384,10 +390,10 @@ class Planning(BasePlanning):
     async def answer(self, call: Call) -> Reply:
         """Answer a call, together with the other calls of its group."""
         group = self.pending.group(call)
-        # A run that continues from a state without the results repeats the calls in the same turn.
-        # Call ids alone do not identify them, since some providers number the calls of each turn
-        # from the start. Without a guided model there is no count of turns, so the session counts
-        # its answers.
+        # If a run continues from a state that was saved before the results, it repeats the calls in
+        # the same turn, and they must be recognised. Call ids alone do not identify them, since
+        # some providers number the calls of each turn from the start. Without a guided model there
+        # is no count of turns, so the session counts its answers.
         state, is_noted = self.session.state, self.pending.awaits([call.call_id])
         response = f"{state.id}:{state.memory.turn}" if is_noted else ""
         # The SDK starts a turn's calls concurrently: the first carries out all, the others wait.
@@ -402,9 +408,11 @@ class Planning(BasePlanning):
 @attrs.define
 class GuidedRequest:
     """
-    A request with its reminder, and the further requests if its answer is sent back.
+    A request with its reminder, and the further requests if the model is asked again after an early
+    answer.
 
-    `request` has no reminders; `asked` is the session's record of the request.
+    `request` has the arguments of the request, without reminders. `asked` is the session's record
+    of the request.
     """
 
     planning: Planning
@@ -417,14 +425,18 @@ class GuidedRequest:
     async def of(
         cls, planning: Planning, guidance: Guidance, request: dict[str, Any]
     ) -> GuidedRequest:
-        """Return the guided request for an SDK request. If it answers no call, it starts a run."""
+        """
+        Return the guided request for a request of the SDK. It starts a run if no recorded call is
+        answered in it.
+        """
         given = request["input"]
         asked = await planning.session.before_model(
             conversation(given),
-            # If the provider stores the conversation, the input has only new messages. Read as a
-            # whole conversation, it would make the plan look lost in every request.
+            # If the provider stores the conversation, the input has only new messages. If it were
+            # read as the whole conversation, the plan would look lost in every request.
             partial=bool(request["previous_response_id"] or request["conversation_id"]),
-            # No hook reports the start of a run; a request without a result of ours is a user's.
+            # No hook reports the start of a run. A request without the result of a recorded call
+            # comes from the user.
             is_new=not planning.pending.awaits(answers_in(given)),
             guidance=guidance,
         )
@@ -491,8 +503,8 @@ class GuidedRequest:
         """
         Return the output for the SDK.
 
-        After the question whether the answer is complete, both answers are merged into one; if the
-        model refuses that question, the first answer is returned.
+        If the model was asked whether its answer is complete, both answers are merged into one. If
+        the model refuses to reply to this question, the first answer is returned.
         """
         output, answer = [carried(item, self.guidance.toolset) for item in output], neutral(output)
         if not self.stands or not is_final_answer(answer):
@@ -529,7 +541,7 @@ def summed(spent: Any, more: Any) -> Any:
 # and `get_retry_advice`, instead of using those of the inner model.
 class GuidedModel:
     """
-    A model with reminders of one session's plan; it is asked again if it stops too early.
+    A model that gets reminders of one session's plan, and is asked again if it answers too early.
 
     Requests without the planning tools are passed on unchanged. All other attributes, such as
     `close`, are those of the inner model.
@@ -557,7 +569,8 @@ class GuidedModel:
 
     async def get_response(self, *args: Any, **options: Any) -> ModelResponse:
         """
-        Return the model's last answer; its usage includes the answers that were sent back.
+        Return the model's last answer. Its usage includes the earlier answers after which the model
+        was asked again.
 
         Raises:
             PlanError: the model gives final answers again and again while tasks are open, and the
@@ -569,7 +582,8 @@ class GuidedModel:
         guided, spent = await GuidedRequest.of(self._planning, self._guidance, request), Usage()
         while True:
             response = await model.get_response(**guided.arguments())
-            # An answer that is sent back costs tokens too, and must count towards the run's limits.
+            # Each answer costs tokens, also if the model is asked again after it, and must count
+            # towards the run's limits.
             spent.add(response.usage)
             if not await guided.goes_on(response.output):
                 output = guided.completed(response.output)
@@ -579,8 +593,8 @@ class GuidedModel:
         """
         Yield the model's events.
 
-        The events of an answer that is sent back are yielded too, but not its completion event, so
-        the SDK keeps only the last answer.
+        If the model is asked again after an answer, the events of this answer are yielded too,
+        except its completion event. So the SDK keeps only the last answer.
 
         Raises:
             PlanError: see `get_response`.
@@ -698,7 +712,7 @@ def attach(
 
     Other agents, such as targets of handoffs, share the plan if they are attached to the same
     `Planning`; an agent that is not attached has no plan. An agent that is used as a tool and
-    shares the plan should have only `make_tools(planning)`, so that its answers are not sent back
+    shares the plan should have only `make_tools(planning)`, so that it is not asked to go on
     because of tasks that are not its own.
 
     Raises:
@@ -808,7 +822,7 @@ async def undo_plan(planning: Planning, *, actor: str | None = None) -> Decision
     50 journal entries show the plan before the change.
 
     Raises:
-        PlanError: `planning` is not a `Planning`; or the plan before the change does not follow
-            from the journal.
+        PlanError: `planning` is not a `Planning`; or the plan before the change cannot be
+            reconstructed from the journal.
     """
     return await require(planning, Planning).session.undo(actor=actor)

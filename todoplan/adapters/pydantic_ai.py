@@ -7,21 +7,21 @@ Plans in Pydantic AI: `pip install 'todoplan[pydantic-ai]'`.
 The plan is kept in the metadata of the message history, which the model does not see.
 `plan_of_state` and `history_of` read it; `seed_plan`, `edit_plan` and `undo_plan` change it.
 
-Pydantic AI has no state except the messages, and its capabilities are shared by all runs. So the
-slot of a session is the metadata of messages, which the model does not see and which is saved with
-them:
+Pydantic AI has no state except the messages, and its capabilities are shared by all runs. So each
+session saves its data in the metadata of the messages:
 
-- The `ToolReturnPart` of a call has the call's journal entry, the session's record, and the whole
-  plan after the call. One message is therefore enough, even if all others are summarised away.
-- A `ModelResponse` has the record, and the plan too if the messages have lost it.
-- Between runs, `seed_plan`, `edit_plan` and `undo_plan` write all three to the last message of a
-  copy of the history.
-- If a store keeps the plan, a mark replaces the plan.
+- The `ToolReturnPart` of a call has the call's journal entry, the session's record (what the
+  session has listed and last seen of the plan), and the whole plan after the call. So one such
+  message is enough, even if all other messages are replaced by a summary. - A `ModelResponse` has
+  the record, and also the plan if the earlier messages no longer have it. - Between runs,
+  `seed_plan`, `edit_plan` and `undo_plan` write all three to the last message of a copy of the
+  history. - If a store keeps the plan, the metadata has a flag that says so, and no plan.
 
 A run uses copies of the capability and of the toolset, with a session that is read from the
-messages at the start of the run. Guidance is added within one request to the model
-(`prepare_model_request`), so the history has neither reminders nor answers that were sent back.
-When streaming, the user has already seen the answer, so both stay in the history.
+messages at the start of the run. A reminder is added to one request to the model
+(`prepare_model_request`) and is not saved. If the model answers while tasks are open, it is asked
+again, and the early answer is not saved either. When streaming, the user has already seen the early
+answer, so it stays in the history together with its reminder.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def refuse_stored(messages: Sequence[ModelMessage], *, stored: bool = False) -> 
     """
     Raise if a store keeps the plan of these messages.
 
-    That is the case if the messages have a mark that says so, or if `stored` is true.
+    That is the case if the messages have a flag that says so, or if `stored` is true.
 
     Raises:
         PlanError: a store keeps the plan.
@@ -201,7 +201,7 @@ def refuse_stored(messages: Sequence[ModelMessage], *, stored: bool = False) -> 
 
 def _notes(messages: Sequence[ModelMessage]) -> Iterator[Mapping[str, Any]]:
     """
-    Yield our notes in the metadata of the messages, the latest first.
+    Yield the notes that todoplan has saved in the metadata of the messages, the latest first.
 
     In this order, the plan of a long conversation is found in one of the first notes.
 
@@ -269,7 +269,10 @@ def noting(message: _M, note: Mapping[str, Any]) -> _M:
 
 
 def neutral(message: ModelMessage) -> Message:
-    """Convert a message for guidance. A response to be continued counts as one that calls tools."""
+    """
+    Convert a message for guidance. A response that will be continued counts as one that calls
+    tools.
+    """
     if isinstance(message, ModelResponse):
         calls = tuple(call.tool_name for call in message.tool_calls)
         reason = message.finish_reason or ""
@@ -453,8 +456,8 @@ class Planning(AbstractCapability[Any]):
     instruction, "" for none; the default is the tool set's. `actor` is the agent's name in the
     journal.
 
-    List it after capabilities that change requests, because it reads the request as it receives
-    it.
+    In the agent's `capabilities`, list it after those that change requests, because it reads the
+    request as it receives it.
     """
 
     toolbox: Toolbox = field(default_factory=Toolbox)
@@ -490,7 +493,7 @@ class Planning(AbstractCapability[Any]):
         return own
 
     async def wrap_run(self, ctx: _Context, *, handler: WrapRunHandler) -> AgentRunResult[Any]:
-        """Count the active runs. A run has its own messages, so edits meanwhile would be lost."""
+        """Count the active runs. A run has its own messages, so an edit meanwhile would be lost."""
         conversation = ctx.conversation_id or ""
         self._runs[conversation] += 1
         try:
@@ -511,19 +514,20 @@ class Planning(AbstractCapability[Any]):
     def _session(self) -> AsyncSession:
         return cast("AsyncSession", self._tools.session)
 
-    # This is the last hook before the request since 2.64, our minimum version. Others compact the
-    # history in it, so only here the messages are the ones that are really sent.
-    # `before_model_request` is not used: up to Pydantic AI 2.50, its additions were kept in the
-    # history.
+    # Since Pydantic AI 2.64, the minimum version, this is the last hook before the request. Other
+    # capabilities shorten the history in this hook, so only here are the messages those that are
+    # really sent. `before_model_request` is not used: up to Pydantic AI 2.50, its additions were
+    # kept in the history.
     async def prepare_model_request(
         self,
         ctx: _Context,  # noqa: ARG002 - Pydantic AI's signature
         request_context: ModelRequestContext,
     ) -> ModelRequestContext:
-        """Append the due reminder to this request. It is not saved in the history."""
+        """Append the reminder that is due to this request. It is not saved in the history."""
         messages = [*request_context.messages, *self._sent_back]
-        # No reminder is added after an answer was sent back, because its own reminder ends the
-        # request, nor if the provider paused and only continues.
+        # No reminder is added if the model is asked again after an early answer, because the
+        # reminder about this answer ends the request. None is added either if the provider paused
+        # its response and only continues it.
         silent = bool(self._sent_back) or isinstance(messages[-1], ModelResponse)
         seen = () if silent else [*map(neutral, messages)]
         request = await self._session.before_model(seen, silent=silent, is_new=self._is_new)
@@ -533,10 +537,10 @@ class Planning(AbstractCapability[Any]):
         self, ctx: _Context, *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
         """
-        Send a final answer back if the model should continue, and save the session.
+        Ask the model again if it answers too early, and save the session.
 
-        Neither the answer nor the reminder is kept in the history. When streaming, the user has
-        already seen the answer, so both stay in the history.
+        The early answer and its reminder are not kept in the history. When streaming, the user has
+        already seen the answer, so the answer and the reminder stay in the history.
 
         Raises:
             PlanError: the model keeps giving final answers despite open tasks, and the settings
@@ -552,13 +556,13 @@ class Planning(AbstractCapability[Any]):
                 ctx.enqueue(advice.text)
         elif advice.verdict == "again":
             # The model is asked again within the same step. This counts towards the limit of
-            # tokens, but not towards the limit of requests, and is not in the history.
-            # `output_validator` would have one retry by default.
+            # tokens, but not towards the limit of requests, and is not in the history. A retry from
+            # an `output_validator` is not used, because only one is allowed by default.
             reminder = ModelRequest.user_text_prompt(advice.text)
             self._sent_back = (*self._sent_back, response, reminder)
             self._stands = (*response.parts, _GAP) if advice.keeps(answer) else ()
             raise RetryModelRequest
-        # After an "are you finished?" request, both answers are kept.
+        # If the model was asked whether its answer is complete, both answers are kept.
         stands = self._stands if is_final_answer(answer) else ()
         self._sent_back = self._stands = ()
         response = replace(response, parts=[*stands, *response.parts]) if stands else response
@@ -583,8 +587,8 @@ def seed_plan(
     instead.
 
     Raises:
-        PlanError: a store keeps the plan of this conversation; a run of it is active, as far as
-            this `Planning` knows; or an argument has the wrong type.
+        PlanError: a store keeps the plan of this conversation; a run of it is active in this
+            `Planning`; or an argument has the wrong type.
     """
     own, messages, session = _editing(planning, state)
     at = in_utc(own.clock())
@@ -612,9 +616,9 @@ def edit_plan(
     """
     Carry out a command on the plan of a message history. `ClearPlan()` clears the plan.
 
-    The command is judged by `policy`, by default the planning's. `actor` is the name for the
-    journal. Returns the decision, which may be a rejection, and a new message history; `state` is
-    not changed.
+    `policy` decides whether the command is accepted; by default it is the policy of `planning`.
+    `actor` is the name for the journal. Returns the decision, which may be a rejection, and a new
+    message history; `state` is not changed.
 
     Raises:
         CodecError: the saved plan is damaged.
@@ -639,7 +643,7 @@ def undo_plan(
         PlanError: see `seed_plan`; or the messages do not have the plan before the change.
     """
     _, messages, session = _editing(planning, state)
-    # The messages have more of the journal than a slot, which keeps only the latest entries.
+    # The messages have more of the journal than the session, which has only the latest entries.
     journal, earlier = _journal(messages)
     decision = session.undo(actor=actor, kept=journal, earlier=tuple(earlier))
     return decision, _after(decision, messages, session)
@@ -661,7 +665,7 @@ def _editing(
     if any(runs[message.conversation_id or ""] > 0 for message in messages):
         PlanToolset.refuse_edit_beside("a run of this conversation", "edit what it returns")
     kept = kept_in(messages, stored=False)
-    # Several edits may be saved in one message. The journal of the earlier ones is continued.
+    # Several edits may be saved in one message. The journal of the earlier edits is continued.
     kept["journal"] = _edits_in(messages)
     return own, messages, opened(kept, toolbox=own.toolbox, clock=own.clock)
 

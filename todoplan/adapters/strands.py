@@ -4,12 +4,13 @@ Plans in Strands Agents: `pip install 'todoplan[strands]'`.
 `Planning` is a plugin that gives one agent the tools, the prompt and the guidance, and `make_tools`
 returns only the tools.
 
-The plan is in the agent's state, which session managers keep, or in a store. `plan_of_state` and
+The plan is in the agent's state, which session managers save, or in a store. `plan_of_state` and
 `history_of` read the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
 
-The plan and the session's record are a JSON text in `agent.state`, which every session manager of
-Strands keeps. It is a text because Strands deeply copies a value each time it is read or written.
-During a run, a session in memory has them too; it is read from the state when the run begins.
+The plan and the session's record (what the session has listed and last seen of the plan) are a JSON
+text in `agent.state`, which every session manager of Strands saves. It is a text because Strands
+deeply copies a value each time it is read or written. When a run begins, a session in memory is
+read from this text; it is saved there during the run.
 """
 
 from __future__ import annotations
@@ -150,8 +151,8 @@ def _reminded(context: InvokeModelContext, text: str) -> InvokeModelContext:
     if messages[-1]["role"] == "assistant":
         messages.append({"role": "user", "content": []})
     messages[-1] = {**messages[-1], "content": [*messages[-1]["content"], {"text": text}]}
-    # Models place the cache point before these blocks. After the reminder it would be useless,
-    # because the next request does not have the reminder's text there.
+    # Models place the cache point before these blocks. A cache point after the reminder would be
+    # useless, because the next request does not contain the reminder.
     changing = context.dynamic_trailing_blocks + 1
     return context.replace(messages=messages, dynamic_trailing_blocks=changing)
 
@@ -272,7 +273,7 @@ async def edit_plan(
     Apply a command to an agent's plan between two runs, and return the decision.
 
     The default policy is that of the toolbox. `actor` is the author of the change, for the journal.
-    The agent's session manager, if it has one, keeps the change at once.
+    The agent's session manager, if it has one, saves the change at once.
 
     Raises:
         PlanError: an argument has the wrong type; or a run of the agent is active, and no store

@@ -1,9 +1,10 @@
 """
 Find a change on which a rule of your own and your law disagree.
 
-The law is a second function of a `Change`. It says what the rule is for, because `decide` only
-applies the rule and cannot judge it. Hypothesis draws short histories of commands that vary what
-rule and law read, decides each command under the rule, and shrinks the first disagreement.
+The law is a second function of a `Change`, which returns whether the change is right. It is needed
+because `decide` only applies the rule, and cannot know whether the rule is right. Hypothesis draws
+short histories of commands that vary the values that the rule and the law read. Each command is run
+under the rule, and the first disagreement is shrunk.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def find_counterexample(
     """
     trial = _Trial(rule, law, policy, exact)
     chosen = settings or hypothesis.settings(max_examples=_EXAMPLES, deadline=None)
-    phases = {*chosen.phases} - {Phase.explain}  # it would draw more examples, for nobody
+    phases = {*chosen.phases} - {Phase.explain}  # it would draw more examples, which nobody sees
     chosen = hypothesis.settings(chosen, database=None, phases=phases)
     try:
         return hypothesis.find(_searches(trial), lambda found: found is not None, settings=chosen)
@@ -122,7 +123,7 @@ def find_counterexample(
 
 
 class _Trial:
-    """Decides commands under a rule, and asks the law about the changes."""
+    """Runs commands under a rule, and calls the law with the changes."""
 
     def __init__(self, rule: Rule, law: Law, policy: Policy, exact: bool) -> None:  # noqa: FBT001
         self.near = near(rule, law)
@@ -134,7 +135,7 @@ class _Trial:
         """
         Return the change, whether the rule refuses it, and a text about the disagreement or "".
 
-        The change is `None` if the law was not asked.
+        The change is `None` if the law was not called.
         """
         self.decided += 1
         rule, law = self._rule.name, getattr(self._law, "__name__", repr(self._law))
@@ -196,7 +197,8 @@ def _searches(draw: DrawFn, trial: _Trial) -> Counterexample | None:
 
 @st.composite
 def _steps(draw: DrawFn, near: Near, plan: Plan, refused: Command | None) -> Step:
-    # A refused command is tried again in other ways: a rule's gaps are near what it refuses.
+    # A refused command is tried again together with another command, because the cases that a rule
+    # misses are often similar to those that it refuses.
     command = (
         near.again(draw, plan, refused) if refused and draw(_AGAIN) else near.command(draw, plan)
     )

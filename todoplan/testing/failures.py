@@ -1,10 +1,10 @@
 """
-The message of a failed check: its name, the law that it tests, the last exchanges, and possibly a
-remedy.
+The message of a failed check: its name, its law (the docstring of the check), the last exchanges,
+and possibly a remedy.
 
-A conversation through a framework is long, and the reader of a failure needs its end. So the end is
-a note on the error. The whole conversation is the error's attribute `conversation`, which the
-plugin `report` prints with `-vv`.
+A conversation through a framework is long, and the reader of a failure needs only its end. So the
+last exchanges are a note on the error. The whole conversation is the error's attribute
+`conversation`, which the plugin `report` prints with `-vv`.
 """
 
 from collections.abc import Callable, Sequence

@@ -139,7 +139,7 @@ def _test_case(machine: type[_Machine]) -> Any:
 
 class _Machine(RuleBasedStateMachine):
     """
-    The plan of the code under test, and the laws that hold after every step.
+    The plan of the code under test, and the checks that run after every step.
 
     `policy` applies to all steps. `times` enables the comparison of times.
     """
@@ -175,7 +175,8 @@ class _Machine(RuleBasedStateMachine):
         nothing but a time.
 
         Raises:
-            AssertionError: lists the differences in sentences.
+            AssertionError: the result is not `wanted`. The message lists the differences in
+                sentences.
         """
         note(f"{step}\n{_plan_text('before', self.plan)}")
         out = outcome(self.plan, act())
@@ -235,8 +236,8 @@ class _Machine(RuleBasedStateMachine):
     @invariant()
     def old_versions_stand(self) -> None:
         """
-        Check that earlier plans are unchanged: versions share chunks, so a change in place would
-        show.
+        Check that earlier plans are unchanged. Versions of a plan share parts, so a change in place
+        would also change earlier plans.
         """
         for plan, revision, tasks in self._versions[-_OLD_VERSIONS:]:
             if (plan.revision, tuple(plan)) != (revision, tasks):
@@ -254,7 +255,7 @@ class PlanMachine(_Machine):
 
     `policy` applies to all commands. Set `times = True` to compare times, if your code passes on
     `self.at`. Set `actors` to vary the actor, if your code passes on `self.actor`. Set `holders =
-    True` to give commands with fencing tokens, also outdated ones, if your code passes on
+    True` to pass fencing tokens with the commands, including outdated ones, if your code passes on
     `self.fences`.
     """
 
@@ -300,19 +301,19 @@ class PlanMachine(_Machine):
 
     @rule(data=st.data(), at=times())
     def sensible(self, data: st.DataObject, at: datetime | None) -> None:
-        """Give a command that makes sense for the plan."""
+        """Run a command that makes sense for the plan."""
         self._give(data, data.draw(sensible_commands(self.plan)), at)
 
     @rule(data=st.data(), command=commands(), at=times())
     def blind(self, data: st.DataObject, command: Command, at: datetime | None) -> None:
-        """Give an arbitrary command, legal or not."""
+        """Run an arbitrary command, legal or not."""
         self._give(data, command, at)
 
-    # Arbitrary commands seldom reach what a rule of the user's own is about.
+    # Arbitrary commands seldom meet the conditions of a rule of the user's own.
     @precondition(lambda self: bool(own_rules(self.policy)))
     @rule(data=st.data(), at=times())
     def near_own_rules(self, data: st.DataObject, at: datetime | None) -> None:
-        """Give a command that varies what the rules of your own and `carry_out` read."""
+        """Run a command that varies the values that your own rules and `carry_out` read."""
         own = own_rules(self.policy)
         self._give(data, data.draw(commands_near(self.plan, *own, type(self).carry_out)), at)
 
@@ -336,8 +337,8 @@ class PlanMachine(_Machine):
         """Change a task that someone has claimed."""
         self._give(data, data.draw(meddling(self.plan)), at)
 
-    # Only at intervals: most early plans are empty, so restoring as often as other rules kept most
-    # plans empty.
+    # Only at intervals: most early plans are empty, so restoring them as often as other steps run
+    # would keep most plans empty.
     @precondition(lambda self: len(self._versions) % _RESTORED_EVERY == 0)
     @rule(data=st.data())
     def restore(self, data: st.DataObject) -> None:
@@ -346,7 +347,8 @@ class PlanMachine(_Machine):
         self.do(RestorePlan(tuple(earlier), approved=earlier.approved))
 
     def _give(self, data: st.DataObject, command: Command, at: datetime | None) -> None:
-        # A host with its own clock ends waits and claims; `decide` without times does not.
+        # In a host with its own clock, waits and claims expire. In `decide` without times, they do
+        # not.
         given = command if self.times else _endless(command)
         fences = self._fences(data) if self.holders else {}
         self.do(given, at, data.draw(st.sampled_from(self.actors)), fences)
@@ -395,7 +397,7 @@ class ToolMachine(_Machine):
             return Outcome(self.plan, (), refused=True)
         wanted = outcome(self.plan, self._answered(call.name, meant))
         if any(task.id not in wanted.plan for task in self.plan):
-            # Law 17: a guess about the container never removes.
+            # Law 17: if the shape of the arguments was guessed, the call never removes other tasks.
             sent = outcome(self.plan, self._answered(call.name, call.arguments))
             return sent if sent.codes == frozenset({"guessed_container"}) else wanted
         return wanted

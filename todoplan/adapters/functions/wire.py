@@ -4,9 +4,10 @@ The calls, messages and runs of function calling, for each provider's format.
 `Wire` has what is the same for all providers. Its four subclasses say how each provider names
 tools, calls, results and messages. `Run` is an agent's loop with guidance.
 
-Nothing that comes from a model or a provider raises. A developer's mistake raises before any call
-is answered. Otherwise, a wrong type for the plan would be noticed only at the first call, and a
-response of `None` would always look like a response without calls.
+No data from a model or a provider raises an error, except in `Run.after_model`. A developer's
+mistake raises an error before any call is answered. Otherwise, a wrong type for the plan would be
+noticed only at the first call, and a response of `None` would always look like a response without
+calls.
 """
 
 from __future__ import annotations
@@ -156,10 +157,10 @@ class Wire(ABC):
     """
     One provider's message formats. Its public methods are the functions of the provider's module.
 
-    What differs between the providers are the abstract methods and, for some, those that follow
-    them up to `is_blocked`. `schema` is the key of a
-    tool's JSON schema. `choice` are the keys of a response's choices and of a choice's message.
-    `response_id` are the names of the field with a response's id.
+    The abstract methods are different for each provider. The methods after them, up to
+    `is_blocked`, are different for some providers. `schema` is the key of a tool's JSON schema.
+    `choice` are the keys of a response's choices and of a choice's message. `response_id` are the
+    names of the field with a response's id.
     """
 
     schema = "parameters"
@@ -189,7 +190,7 @@ class Wire(ABC):
         return (field(found[0], message), found[0]) if found else (response, None)
 
     def kept(self, response: object) -> list[Shape]:
-        """Return what is appended to the messages for a response."""
+        """Return the messages with which a response is added to the conversation."""
         return [plain(self.message(response)[0])]
 
     def tail(self, messages: Sequence[Shape], text: str) -> list[Shape]:
@@ -274,8 +275,9 @@ class Wire(ABC):
         """
         Convert messages, or whole responses, for guidance; one `Message` for each.
 
-        Pass all messages of a request: a result refers to its call only by id. If the call is
-        missing, the result belongs to no known tool, and the plan would count as lost.
+        Pass all messages of a request. A result names its call only by id, so without the message
+        that has the call, the tool of the result is unknown. Guidance would then assume that the
+        model no longer sees the plan, and would send the plan again.
         """
         names: dict[str, str] = {}
         read = []
@@ -544,10 +546,11 @@ ANTHROPIC_MESSAGES, GEMINI = _AnthropicMessages(), _Gemini()
 @attrs.frozen
 class _SentBack:
     """
-    Final answers that came too early and were sent back.
+    Early final answers, after which the model is asked again.
 
-    `messages` and `reminder` are appended to the next request only. `stand` are the messages that
-    are kept in the conversation if the model stops without a further request.
+    `messages` (the answers) and `reminder` are appended to the next request only. `stand` are the
+    messages of an answer that is kept in the conversation if the model's next response ends the
+    run.
     """
 
     messages: list[Shape] = attrs.field(factory=list)
@@ -583,16 +586,17 @@ class Run:
 
     Others change the plan through `planner`: `run.planner.apply(command, actor="ann")`.
 
-    After a crash, start with the saved data, and pass a saved response to `after_model` first,
-    without a request. In a store with idempotency keys (SQLite, PostgreSQL), its calls are carried
-    out once, however often they are answered: a response is identified by its id and the ids of its
-    calls, or, without an id, by its place in the thread.
+    After a crash, call `start_run` with the saved data. If an unanswered response was saved, pass
+    it to `after_model` first, without a new request. In a store with idempotency keys (SQLite,
+    PostgreSQL), its calls are carried out once, however often they are answered: a response is
+    identified by its id and the ids of its calls, or, without an id, by its place in the thread.
     """
 
     def __init__(self, wire: Wire, session: Session, sent_back: _SentBack | None = None) -> None:
         self._wire, self._session = wire, session
         self._back = sent_back or _SentBack()
-        # In the middle of a turn it is still the same run: a crash must not reset its caps.
+        # If the data was saved in the middle of a turn, this is still the same run, and a crash
+        # must not reset its limits.
         self._is_new = session.request is None and sent_back is None
         self._next: Next | None = None
         self._is_blocked = False
@@ -623,7 +627,8 @@ class Run:
         Pass all messages that the model will see, after any truncation or summarising. If a request
         fails, this may be called again.
         """
-        # A request that ends with an answer sent back and its reminder gets no other reminder.
+        # If the request ends with an early answer and the reminder about it, it gets no other
+        # reminder.
         silent = bool(self._back.reminder)
         read = () if silent else self._wire.read_messages(messages)
         request = self._session.before_model(read, silent=silent, is_new=self._is_new)
@@ -635,8 +640,9 @@ class Run:
         """
         Return the next step for a response: "answer" its calls, "stop", or ask "again".
 
-        "again" means that the final answer came too early; it is not added to the conversation.
-        `structured` has the same meaning as in `Guidance.after_model`.
+        "again" means that the model answered too early, for example while tasks are open. This
+        answer is not added to the conversation. `structured` has the same meaning as in
+        `Guidance.after_model`.
 
         Raises:
             PlanError: no request was made before; or the response does not come from a model, such
@@ -711,9 +717,9 @@ class Run:
         """
         Return the data to save beside the messages, as plain JSON values.
 
-        An answer that was sent back is included as the provider's message. The data is complete at
-        any time: before a request, with an unanswered response (which must be saved too), and after
-        the response was answered.
+        An early answer, after which the model is asked again, is included as the provider's
+        message. The data is complete at any time: before a request, with an unanswered response
+        (which must be saved too), and after the response was answered.
         """
         back = {} if self._back == _SentBack() else {_SENT_BACK: attrs.asdict(self._back)}
         return {**self._session.to_data(), **back}

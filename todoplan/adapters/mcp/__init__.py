@@ -10,9 +10,9 @@ All of them work with mcp 1.x and 2.x.
 
 `server` has the request handlers, the sessions and the subscriptions, and runs a server over stdio.
 `serving` runs one over HTTP, with access checks and limits before a request reaches mcp. `hooks`
-has the sessions of a coding agent, which calls the tools and hooks.
+has the sessions of a coding agent that calls both the tools and the hooks.
 
-MCP cannot remind a model, ask it for another turn, or show the calls of a turn together. So a
+An MCP server cannot remind a model, ask it to go on, or learn which calls belong to one turn. So a
 server has no guidance without hooks, and carries out parallel calls in the order of their arrival.
 """
 

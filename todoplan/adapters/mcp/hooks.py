@@ -2,14 +2,15 @@
 The plans of the sessions of a coding agent that calls tools over MCP and runs hooks.
 
 The inputs of the hooks have the form of Claude Code's. A tool call arrives over MCP, which does not
-say from which session or subagent it comes. In Claude Code, the hook before the call names both,
-with the call's id (`tool_use_id`), and the call has this id too (`_meta`). Codex names both in
-`_meta`. A subagent works on the plan of its session, but as a session of its own (law 15): its
-lists drop only what it has listed itself.
+say from which session or subagent it comes. In Claude Code, the hook before the call names the
+session and the subagent, with the call's id (`tool_use_id`), and the call has this id too
+(`_meta`). Codex names the session and the subagent in `_meta`. A subagent works on the plan of its
+session, but counts as another session (law 15 of the guide `architecture`): its lists drop only
+tasks that it has listed itself.
 
 Texts that a hook adds stay in the conversation, unlike the reminders of other adapters. So guidance
 adds a text only at a prompt, after a message with tool calls, after the conversation was compacted,
-and when the model stops too early, and reports each thing once.
+and when the model stops while tasks are open. It reports each change only once.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ _LONGEST = 10_000_000  # bytes of a hook's input
 
 @attrs.frozen
 class _Caller:
-    """The caller: the host's session, and a subagent's id and type, or "" and `None`."""
+    """
+    The caller: the host's session, and the id and type of a subagent ("" and `None` if there is
+    none).
+    """
 
     session_id: str
     agent_id: str = ""
@@ -98,7 +102,7 @@ class HostSessions(BasePlanning):
         self.planner(self.plan_id or SERVER)  # checks the store now, not at a call
 
     def begin(self, session_id: str) -> None:
-        """Assign calls without a hook before them to this session."""
+        """From now on, if no hook comes before a call, assign the call to this session."""
         self._latest = _Caller(session_id)
 
     def planner(self, session_id: str) -> AsyncPlanner:
@@ -123,7 +127,9 @@ class HostSessions(BasePlanning):
         return self._session(self._latest)[0]
 
     def _session(self, caller: _Caller) -> tuple[AsyncSession, Limiter]:
-        """Return a session, and the limiter by which its parallel calls take turns."""
+        """
+        Return a session, and the limiter that lets its parallel calls run one after the other.
+        """
         found = self._sessions.pop(caller, None)
         if found is None:
             planner = self.planner(caller.session_id)
@@ -150,7 +156,8 @@ class HostSessions(BasePlanning):
 
     async def before_call(self, hook_input: Any, call_id: str | None, _: object) -> Any:
         """
-        PreToolUse: note who makes the next call; by its id too, if the host gives it to the call.
+        PreToolUse: record who makes the next call, also under the call's id if the host passes this
+        id with the call.
         """
         self._latest = caller = _Caller.of(hook_input)
         if call_id := call_id or hook_input.get("tool_use_id"):
@@ -158,28 +165,30 @@ class HostSessions(BasePlanning):
         session, _limiter = self._session(caller)
         is_first = session.request is None and session.state.revision is None
         # OpenCode sends its first prompt before the server has started, so no hook has begun the
-        # request: the model would be told of its own first list. A plan that is there already is
-        # shown after the call.
+        # request. Without this, the model's own first list would be reported to it as a change by
+        # others. If there is a plan already, it is shown after the call.
         if is_first and not caller.agent_id and not await session.planner.plan():
             await session.before_model(partial=True, is_new=True)
         return {}
 
     async def before_prompt(self, hook_input: Any, *_: object) -> Any:
-        """UserPromptSubmit: a new run begins. Show the plan if the conversation has not seen it."""
-        # Copilot CLI calls this hook and that of the stop for subagents too.
+        """
+        UserPromptSubmit: a new run begins. Show the plan if the conversation has not shown it.
+        """
+        # Copilot CLI calls this hook and the Stop hook for subagents too.
         if hook_input.get("agent_id"):
             self._latest = _Caller.of(hook_input)
             return {}
         self._aside = str(hook_input.get("prompt", "")).startswith(_COMMANDS)
         # A finished background task comes as a prompt too, but belongs to the run that started it.
-        # In Gemini CLI and Copilot CLI, the reason for sending the model back comes as a prompt
+        # In Gemini CLI and Copilot CLI, the text that asks the model to go on comes as a prompt
         # too.
         is_new = not str(hook_input.get("prompt", "")).startswith((_NOTIFICATION, _REMINDER))
         request = await self.session(hook_input).before_model(partial=True, is_new=is_new)
         return _context(hook_input, request.text)
 
     async def after_calls(self, hook_input: Any, *_: object) -> Any:
-        """PostToolBatch: the calls of a message were answered. Tell what others have changed."""
+        """PostToolBatch: the calls of a message were answered. Report what others have changed."""
         if hook_input.get("agent_id"):  # subagents get no reminders: their conversations are short
             return {}
         session = self.session(hook_input)
@@ -193,7 +202,9 @@ class HostSessions(BasePlanning):
         return _context(hook_input, (await self.session(hook_input).before_model()).text)
 
     async def before_stop(self, hook_input: Any, *_: object) -> Any:
-        """Stop: send the model back while tasks are open, unless something else will wake it."""
+        """
+        Stop: ask the model to go on while tasks are open, unless something else will wake it later.
+        """
         session = self.session(hook_input)
         if self._aside or hook_input.get("agent_id"):
             return {}
@@ -221,7 +232,8 @@ class HostSessions(BasePlanning):
             "Show": self.show,
         }
         if parent := hook_input.get("parent_agent_id"):
-            # In Copilot CLI a subagent has a session of its own, and names who has started it.
+            # In Copilot CLI a subagent has a session of its own, and names the agent that has
+            # started it.
             session_id: str = self._roots.get(parent) or parent
             remember(self._roots, hook_input["agent_id"], session_id)
             hook_input = {**hook_input, "session_id": session_id}
@@ -244,8 +256,9 @@ async def answering(sessions: HostSessions, path: str) -> AsyncIterator[None]:
     """
     Answer hooks at a Unix socket until the `async with` block ends.
 
-    A request is a hook's input as one line of JSON, and so is its answer. If another server already
-    answers at this path (a subagent of Codex has its own server), that server keeps it.
+    A request is the input of a hook as one line of JSON; the answer is one line of JSON too. If
+    another server already answers at this path (a subagent of Codex has its own server), that
+    server continues to answer.
     """
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

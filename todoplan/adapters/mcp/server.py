@@ -1,16 +1,16 @@
 """
 The MCP server for mcp 1.x and 2.x: request handlers, sessions and subscriptions, and stdio.
 
-A connection is a session (law 15). It has listed the tasks that its own calls have listed. Its
-record is not stored, so a client that connects again has listed nothing. The actor of its journal
-entries is the name that the client reports. This name is only a label: two windows of one program
-have the same name. Protocol 2026-07-28 has no connections, and only the name distinguishes the
-requests of clients. There, two windows with one name share a session.
+Each connection is a session: it has listed only the tasks that its own calls have listed (law 15 of
+the guide `architecture`). This is not stored, so a client that connects again has listed nothing.
+The actor of its journal entries is the name that the client reports. This name is only a label: two
+windows of one program have the same name. Protocol 2026-07-28 has no connections, and only the name
+distinguishes the requests of clients. There, two windows with one name share a session.
 
 The board is a page inside the client's window: MCP Apps (SEP-1865), version 2026-01-26. If a client
 declares that it shows such pages, the definition of each tool names the page that shows its
 results, and the page is one of the resources. Other clients do not see it. The page reads the plan
-as a resource and makes no calls, because the server would take them for calls of the model.
+as a resource and makes no calls, because the server could not tell them from calls of the model.
 
 All protocol types are built from their wire form, which mcp 1.x and 2.x parse in the same way.
 """
@@ -118,7 +118,7 @@ def make_tools(
     Return the definitions for `tools/list`, with the output schema if `structured` is true.
 
     With `lenient`, the schemas require nothing. Hosts that check arguments against the schema
-    (Gemini CLI, Qwen Code) then send synonyms of keys and values on, and intake repairs them.
+    (Gemini CLI, Qwen Code) then pass on synonyms of keys and values, and intake repairs them.
     """
     toolset = tools.toolset if isinstance(tools, Toolbox) else tools
     made = []
@@ -144,7 +144,7 @@ def make_tools(
 
 def loosened(schema: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Return a schema that requires nothing. A field's legal words are listed in its description.
+    Return a schema that requires nothing. A field's allowed words are listed in its description.
 
     Types are kept, because the APIs of some models refuse a parameter without a type.
     """
@@ -309,7 +309,9 @@ def _name(client: Any) -> str | None:
 
 @attrs.define
 class Handlers:
-    """The request handlers. The path of a request names its plan, never its arguments."""
+    """
+    The request handlers. The path of a request says which plan it is about; the arguments never do.
+    """
 
     _planner: Callable[[str], AsyncPlanner]
     _plan_id: str
@@ -337,7 +339,7 @@ class Handlers:
         return found
 
     def by_method(self) -> dict[str, tuple[str, _Handler]]:
-        """Return by method its handler, with the name of the request type in `mcp.types`."""
+        """Return the handler of each method, with the name of its request type in `mcp.types`."""
         found: dict[str, tuple[str, _Handler]] = {
             "tools/list": ("ListTools", self._list_tools),
             "tools/call": ("CallTool", self._call_tool),
@@ -538,13 +540,13 @@ def make_server(  # noqa: PLR0913 - what a server is made of
 
     Without a store, plans are kept in memory until the server ends.
 
-    `plan_id` is the plan that requests are about; over HTTP, a path that ends in another id
-    selects that plan. `verify` checks whether a task is done (see `AsyncPlanner`). `structured`
-    adds structured data to the text of results; `None` adds it only for clients that show the
-    board, because other clients show the model the data instead of the text. `board` offers the
-    board to clients that show pages (MCP Apps). `lenient` publishes schemas without required fields
-    and legal words, for hosts that check arguments themselves. `actor` is the actor of all calls in
-    the journal; by default it is the name that the client gives itself.
+    `plan_id` is the plan that requests are about; over HTTP, a path that ends in another id selects
+    that plan. `verify` checks whether a task is done (see `AsyncPlanner`). `structured` adds
+    structured data to the text of results; `None` adds it only for clients that show the board,
+    because other clients show the model the data instead of the text. `board` offers the board to
+    clients that show pages (MCP Apps). `lenient` publishes schemas without required fields and
+    lists of allowed words, for hosts that check arguments themselves. `actor` is the actor of all
+    calls in the journal; by default it is the name that the client gives itself.
 
     Raises:
         PlanError: the plan id does not match `PLAN_ID`; or the toolbox, the store or the verifier

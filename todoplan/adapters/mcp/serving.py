@@ -1,9 +1,9 @@
 """
 Running a server over streamable HTTP, with access checks and limits.
 
-`Guard` checks each HTTP request: who may use the server, the plan id, and the size of the body.
-By default, mcp's session manager checks neither Host nor Origin, in 1.30 too; CVE-2025-66416 is
-about such a default. So `todoplan.web` checks them, on every version of mcp.
+`Guard` checks each HTTP request: whether the client may use the server, the plan id, and the size
+of the body. By default, mcp's session manager checks neither Host nor Origin, not even in 1.30;
+CVE-2025-66416 is about such a default. So `todoplan.web` checks them, with every version of mcp.
 
 `Limits` bounds requests, connections and sessions, and `Sessions` ends idle sessions. Otherwise a
 client that sends slowly, disappears, or opens many sessions would use up the resources of others.
@@ -79,8 +79,8 @@ class Sessions:
         """Pass a request on, and update the state of its session."""
         headers = Headers(scope=scope)
         known, opened = headers.get(_ID), None
-        # A request of protocol 2026-07-28 has no session but a version header. A request that
-        # opens a session has neither.
+        # A request of protocol 2026-07-28 has a version header and no session. A request that opens
+        # a session has neither a version header nor a session id.
         opening = known is None and "mcp-protocol-version" not in headers
         if opening and len(self._sessions) >= self._limits.sessions:
             await PlainTextResponse(_FULL, 503)(scope, receive, send)
@@ -108,7 +108,8 @@ class Sessions:
             # concurrent requests have exceeded the limit.
             refused = opened and (not session or len(self._sessions) > self._limits.sessions)
             if refused or scope["method"] == "DELETE":
-                # In a cancelled scope of anyio every await raises, and the session would stay.
+                # In a cancelled scope of anyio every await raises an error, and the session would
+                # not be ended.
                 with anyio.CancelScope(shield=True):
                     await self._end(known or opened or "")
 
@@ -173,7 +174,7 @@ def make_app(server: Any, access: Access | None = None, limits: Limits | None = 
     """
     Return the ASGI application, with the server's plan at `/mcp` and other plans at `/mcp/<id>`.
 
-    `access` decides who may use it; by default, only this machine.
+    `access` decides which clients may use it; by default, only those on this machine.
     """
     limits = limits or Limits()
     # mcp's own check of Host and Origin stays off, because the guard does it on every version.

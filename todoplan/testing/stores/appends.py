@@ -76,7 +76,7 @@ def appends(draw: DrawFn, max_size: int = 6) -> tuple[Append, ...]:
     """
     store = _Noting()
     planner = Planner(store, "a", toolbox=_BOX, clock=lambda: draw(_TIMES))
-    # Every example has two entries in one append: a store might write them one by one.
+    # Every example has two entries in one append, because a store might write them one by one.
     planner.turn([Call("TaskCreate", {"subject": subject}) for subject in ("Dig", "Lay")])
     for _ in range(draw(st.integers(1, max_size))):
         draw(_ACTIONS)(draw, planner)

@@ -1,5 +1,5 @@
 """
-Makes tests of laws, runs them on a store, and reports failures.
+Makes a test of each check, runs it on a store, and reports failures.
 
 A check is written once, as a coroutine over an `AsyncStore`. For a `Store`, its methods are wrapped
 in coroutines that never wait, and run without an event loop. So a store that must not be called
@@ -173,8 +173,8 @@ def _handing_over() -> Callable[[FrameType, str, object], None]:
     Return a profile function that switches threads the first few hundred times that the store runs.
 
     Threads alone seldom conflict: an append ends before the interpreter switches. A profile
-    function runs at every call and return, which is where two appends can interfere. Our own
-    modules do not count, except for our stores: otherwise the checks would use up the switches.
+    function runs at every call and return, which is where two appends can interfere. Modules of
+    todoplan do not count, except for its stores: otherwise the checks would use up the switches.
     """
     switches = iter(range(_SWITCHES))
 
@@ -241,7 +241,7 @@ class Checks:
         """
 
     def hold(self, law: Callable[["Harness"], Work[None]]) -> None:
-        """Run a law on a new store."""
+        """Run a check on a new store."""
         self.runner.run(self._held(law))
 
     async def _held(self, law: Callable[["Harness"], Work[None]]) -> None:
@@ -284,7 +284,7 @@ class Harness:
 
 
 def law(check: Callable[[Any, Harness], Work[None]]) -> Callable[[Any], None]:
-    """Turn a law into a test that runs the law on one new store."""
+    """Turn a check into a test that runs it on one new store."""
 
     def test(self: Checks) -> None:
         self.hold(lambda harness: check(self, harness))
@@ -295,7 +295,7 @@ def law(check: Callable[[Any, Harness], Work[None]]) -> Callable[[Any], None]:
 def drawn(
     examples: SearchStrategy[T],
 ) -> Callable[[Callable[[Any, Harness, T], Work[None]]], Callable[[Any], None]]:
-    """Turn a law into a test that runs the law on a new store for each drawn example."""
+    """Turn a check into a test that runs it on a new store for each drawn example."""
 
     def decorate(check: Callable[[Any, Harness, T], Work[None]]) -> Callable[[Any], None]:
         def test(self: Checks) -> None:
@@ -315,7 +315,10 @@ def drawn(
 
 
 def _named(test: Callable[[Any], None], check: Any) -> Callable[[Any], None]:
-    """Return the test, renamed after the law, which becomes a note on each failure."""
+    """
+    Return the test with the name of the check. The docstring of the check, its law, is a note on
+    each failure.
+    """
 
     def noting(self: Checks) -> None:
         try:

@@ -4,12 +4,11 @@ A catalogue of the ways in which models break arguments, each with its expected 
 A break starts from well-formed arguments and changes the whole call, or one spot: a field of the
 tool, or a field of a list's entries. The expected result is one of:
 
-- `taken`: read like the well-formed arguments.
-- `repaired`: the same, with a note in the reply.
-- `guessed`: the same, with a note in the reply; but since the container was guessed, the call is
-  refused if it would remove a task that it does not name (law 17).
-- `refused`: nothing is changed.
-- `ruled`: the arguments are valid, and a rule of the policy decides.
+- `taken`: read like the well-formed arguments. - `repaired`: the same, with a note in the reply. -
+  `guessed`: the same, with a note in the reply; but since intake had to guess the shape of the
+  arguments, the call is refused if it would remove a task that it does not name (law 17 of the
+  guide `architecture`). - `refused`: nothing is changed. - `ruled`: the arguments are valid, and a
+  rule of the policy decides.
 
 Each break is a function that spoils arguments, or a row of `_values`. The function's name is that
 of the break. The issues cited next to a break show where it was seen.
@@ -97,8 +96,9 @@ class Break:
     """
     One way to break arguments.
 
-    `expected` is the expected result. With `raw`, a text is sent, which frameworks that parse
-    arguments themselves never pass on. `fits` returns whether a tool can be called in this way.
+    `expected` is the expected result. If `raw` is true, the arguments are sent as a text;
+    frameworks that parse arguments themselves never pass such a text on. `fits` returns whether a
+    call of a tool can be broken in this way.
     """
 
     name: str
@@ -280,7 +280,8 @@ def _raw_newline(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
     return text, spot.put(given, "first\nline")
 
 
-# lobehub#13817, jac#6766, ruby_llm#829. json_repair closes it: `"status":"pen` is "pen" then.
+# lobehub#13817, jac#6766, ruby_llm#829. The library json_repair would close the text, and read
+# `"status":"pen` as "pen".
 @_text("refused", "cut off, as by the output limit")
 def _truncated(draw: DrawFn, given: Given) -> str:
     text = json.dumps(given)
@@ -353,7 +354,8 @@ def _too_large(_: DrawFn, given: Given) -> str:
 
 # One entry more than `InputLimits.items` allows.
 _MANY = 1_001
-# When these were read as a list of one or none, each emptied a plan and the reply was ok (law 17).
+# When intake read these as a list with one entry or none, each emptied a plan, and the reply was no
+# error (law 17).
 _NO_LISTS = (
     *("null", "undefined", "None", "true", "x", "same as before", "[object Object]"),
     *("{content: 'Write', status: 'pending'}", "[a, b, c]", "[1, 2", "<todos>", "- a", "1. a"),
@@ -485,7 +487,7 @@ def _wrapper_siblings(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
     return {draw(st.sampled_from(_WRAPPERS)): given, "because": "I think so"}, None
 
 
-# Seen in hermes#100979. Ignored, since the required arguments are present.
+# Seen in hermes#100979. The argument is ignored, since the required arguments are present.
 @_spot("repaired", "an argument that is none")
 def _extra_key(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
     extra = draw(st.sampled_from(["I think so", 1, True, ["x"]]))

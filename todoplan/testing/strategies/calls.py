@@ -88,7 +88,8 @@ def arguments_of(  # noqa: PLR0913 - all but the tool are optional
         field.name: _value(field, ids, within if field.name == must else None) for field in shown
     }
     # Some tools refuse all of their arguments together, or too few of them. So the drawn set is
-    # tried first, then only the required ones, then each other one in addition.
+    # tried first, then the required arguments alone, then the required arguments with each other
+    # argument.
     choices = [needed | asked, needed, *(needed | {field.name} for field in shown)]
     sensible = (given for given in _tried(draw, values, choices) if makes_sense(tool, given))
     found = next(sensible, None)
@@ -108,8 +109,8 @@ def _tried(
 
 def makes_sense(tool: Tool, given: Mapping[str, Any]) -> bool:
     """
-    Return whether intake accepts these arguments without repairs and the tool makes a request of
-    them.
+    Return whether intake accepts these arguments without repairs and the tool can make a request
+    from them.
     """
     intake = read(given, tool.fields)
     fine = not intake.problems and not intake.repairs

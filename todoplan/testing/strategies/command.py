@@ -1,10 +1,10 @@
 """
-Commands and events: those independent of a plan, and those that make sense for one.
+Commands and events: some are drawn independently of a plan, others make sense for a given plan.
 
-The ids, edges and texts of independent commands may be wrong, so that they may be refused. An event
-applies to any plan (`apply` is total). The ids of a sensible command are the plan's, the edges that
-it adds close no cycle, and it carries the fencing token of a claimed task. So only a rule can
-refuse it. `meddling` changes a task that another actor has claimed (law 19).
+Independent commands may have wrong ids, edges and texts, so they may be refused. An event can be
+applied to any plan (`apply` is total). A sensible command has only ids of the plan, adds no edge
+that closes a cycle, and has the fencing token of a claimed task. So only a rule can refuse it.
+`meddling` draws commands that change a task that another actor has claimed (law 19).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def claimings(task_id: SearchStrategy[str | None] = _ID_OR_NONE) -> SearchStrate
 
 _SOME_ENDS = few(any_ids(), 2)
 _EDGES = ("add_blocks", "add_blocked_by", "remove_blocks", "remove_blocked_by")
-# `UNSET` leaves a field as it is; metadata is merged by key, so the empty dict does.
+# `UNSET` leaves a field as it is. Metadata is merged by key, so the empty dict leaves it as it is.
 _CHANGED: dict[str, SearchStrategy[Any]] = {
     name: st.just({} if name == "metadata" else UNSET) | _FIELDS[name] for name in TASK_FIELDS
 }
@@ -212,7 +212,7 @@ BY_TYPE: dict[type, SearchStrategy[Any]] = {
     Batch: _BATCHES,
     **EVENTS,
 }
-"""A strategy for each of our types, for `st.from_type`."""
+"""A strategy for each of todoplan's types, for `st.from_type`."""
 
 
 # -------- commands that make sense for a plan --------
@@ -256,8 +256,8 @@ def indented(draw: DrawFn, plan: Plan) -> WriteTodos:
 def _line(draw: DrawFn, task: Task, *, known: bool) -> Todo:
     status = draw(_NEXT[task.status]) if task.claim is None else task.status
     line = Todo(task.subject, status, id=task.id if known or draw(st.booleans()) else None)
-    # Only with an explicit pending status: without an id the entry may match another task with this
-    # text, which may be closed.
+    # Only an entry with the status pending gets a wait: without an id the entry may match another
+    # task with this text, which may be closed.
     pending = line.status is Status.PENDING
     return attrs.evolve(line, waiting=draw(CHANGES["waiting"])) if pending else line
 

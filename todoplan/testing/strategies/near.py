@@ -1,5 +1,6 @@
 """
-Commands near a rule: they vary what the rule reads, and leave the rest at its default.
+Commands near a rule: they vary the values that the rule reads, and leave the others at their
+defaults.
 
 The code of a check or a law shows what it reads: the task fields and statuses that it names, and
 the texts and numbers in it. Functions of the user's that it calls are searched too. So a rule that
@@ -94,7 +95,10 @@ def focus_of(*subjects: Rule | Callable[..., Any]) -> Focus:
 
 
 def _values(functions: list[Callable[..., Any]], names: set[str]) -> Iterator[Any]:
-    """Yield the constants of functions and of what they call; add the names in their code."""
+    """
+    Yield the constants of functions and of those that they call; add the names in their code to
+    `names`.
+    """
     left: list[Any] = [*functions]
     seen: set[int] = set()
     for value in left:  # the list grows during the loop
@@ -132,7 +136,8 @@ def _of_function(function: FunctionType, names: set[str]) -> Iterator[Any]:
 
 class Near:
     """
-    Draws commands near a focus, by actors who recur in the fields of tasks.
+    Draws commands that vary the values in a focus. The names of the actors recur in the fields of
+    tasks.
     """
 
     def __init__(self, focus: Focus) -> None:
@@ -243,7 +248,7 @@ def _sensible(draw: DrawFn, plan: Plan) -> Command:
 
 
 def _values_of(name: str, focus: Focus, people: SearchStrategy[str]) -> SearchStrategy[Any]:
-    """Return a strategy for the values of a field that lie near what the rule reads."""
+    """Return a strategy for values of a field that are near the values that the rule reads."""
     kind = TASK_FIELDS[name].kind
     numbers = [near for number in focus.numbers for near in (number, number - 1, number + 1)]
     if kind is FieldKind.METADATA:
@@ -273,7 +278,7 @@ def near(*subjects: Rule | Callable[..., Any]) -> Near:
 @st.composite
 def commands_near(draw: DrawFn, plan: Plan, *subjects: Rule | Callable[..., Any]) -> Command:
     """
-    Draw commands on a plan that vary what these rules and laws read, and little else.
+    Draw commands on a plan that vary the values that these rules and laws read, and little else.
 
     The code of the rules and laws, and of functions that they call, is searched for task fields,
     statuses, texts and numbers. Most commands can be refused by rules only; some are wrong anyway.

@@ -17,7 +17,8 @@ T = TypeVar("T")
 NO_IDS = ("0", "007", "x", "\uff11\uff12", "-1", "1.0", " 1", "", "9" * 30)
 """Texts that are not the id of a task in any plan."""
 
-# Some are equal once normalised as in law 8: case, spaces, a full-width C.
+# Some are equal after the normalisation of texts (law 8): they differ only in case, spaces or a
+# full-width C.
 _COMMON = ("a", "b", "c", "d", "A", "a b", "a  b", "b!", "\uff23", "\u2026", " a ")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # Without the characters that intake removes or repairs: a title must come back as it was sent.
@@ -42,7 +43,7 @@ def titles(max_size: int = 12) -> SearchStrategy[str]:
 
 @cache
 def texts() -> SearchStrategy[str]:
-    """Draw candidates for a subject, also empty and blank texts and any characters."""
+    """Draw texts for a subject, including illegal ones: empty, blank, or with any characters."""
     return titles() | st.sampled_from(["", "   ", "\n"]) | st.text(max_size=8)
 
 

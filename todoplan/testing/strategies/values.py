@@ -209,9 +209,9 @@ def tasks(
     """
     Draw a task without edges and parent, so that it is a valid plan by itself.
 
-    Only a pending task waits; only one in progress is claimed. `text` draws its subject; `kinds`
-    replaces the strategies for some kinds of fields. Unless `kinds` has times, the times fit the
-    status.
+    Only a pending task may wait; only a task in progress may be claimed. `text` draws its subject;
+    `kinds` replaces the strategies for some kinds of fields. Unless `kinds` has times, the times
+    fit the status.
     """
     values = field_values({**_ANY_TEXT, **kinds}) if kinds else dict(_VALUES)
     values |= {"status": status}
@@ -223,7 +223,8 @@ def tasks(
     for name in names:
         if name not in _SOME:
             fields[name] = draw(values[name])
-    # One of the two is always drawn, so that a counterexample can change its status in one step.
+    # A wait or a claim is drawn for every status, so that a counterexample can change the task's
+    # status in one step.
     held = draw(values["waiting"] | values["claim"])
     if isinstance(held, Waiting) and fields["status"] is Status.PENDING:
         fields["waiting"] = held
@@ -277,7 +278,8 @@ def _diamond(_: DrawFn, place: int, size: int) -> list[int]:
     return (place == size - 1 and [*range(1, place)]) or [0][:place]
 
 
-# For each shape: the blockers of the task at a place in a plan of a size, by their places.
+# For each shape: a function of a task's place and the plan's size, which returns the places of the
+# task's blockers.
 _BLOCKERS: dict[str, Callable[[DrawFn, int, int], list[int]]] = {
     "any": _any,
     "chain": lambda _, place, __: [place - 1][:place],
