@@ -130,10 +130,10 @@ async def show_plan(
     """
     Send a plan to a session's client from now on, and return a coroutine function that stops it.
 
-    The returned function first sends what is still pending. `client` is the connection of an agent
-    of the `acp` package to its client. `plan_id` has the same meaning as in `make_update`. A plan
-    that was never written is not sent. Changes from other processes are sent while the planner's
-    `follow` runs. If sending to the client fails, nothing more is sent.
+    The returned function first sends the changes that were not sent yet. `client` is the connection
+    of an agent of the `acp` package to its client. `plan_id` has the same meaning as in
+    `make_update`. A plan that was never written is not sent. Changes from other processes are sent
+    while the planner's `follow` runs. If sending to the client fails, nothing more is sent.
     """
     model: Any = AgentPlanUpdate if plan_id is None else AgentPlanContentUpdate
 

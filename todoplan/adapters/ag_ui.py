@@ -108,9 +108,9 @@ async def show_plan(
     Send a plan's events from now on, and return a coroutine function that stops it.
 
     `send` is awaited with each event, such as `put` of the queue from which a run's response is
-    written. The other arguments are those of `make_snapshot`. The returned function first sends
-    what is still pending. A plan that was never written is not sent. Changes from other processes
-    are sent while the planner's `follow` runs. If `send` fails, nothing more is sent.
+    written. The other arguments are those of `make_snapshot`. The returned function first sends the
+    changes that were not sent yet. A plan that was never written is not sent. Changes from other
+    processes are sent while the planner's `follow` runs. If `send` fails, nothing more is sent.
     """
 
     async def send_event(was: Plan | None, plan: Plan) -> None:

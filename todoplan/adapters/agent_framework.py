@@ -175,7 +175,8 @@ class _Run:
 
 class _Guided(ChatMiddleware):
     """
-    Adds the reminder to the end of one request, and asks the model again after an early answer.
+    Adds the reminder to the end of one request, and asks the model again if it answers while tasks
+    are open.
     """
 
     def __init__(self, run: _Run) -> None:

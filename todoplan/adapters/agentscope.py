@@ -489,7 +489,7 @@ class Planning(BasePlanning):
         state.middle_context[KEY] = made = Kept({STORED: plan_id})
         if begun:  # otherwise the list is empty, and is dropped
             record, made[_REPAIRS] = before.session.state, before.repairs()
-            # The session knows the first of `plans`, which is revision 1 in the store.
+            # The session has last seen the first of `plans`, which is revision 1 in the store.
             revision = None if record.revision is None else 1
             record = attrs.evolve(record, revision=revision, turn=None, asked=None, behind=None)
             made[SESSION] = record_to_data(record)

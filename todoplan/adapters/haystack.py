@@ -197,7 +197,10 @@ class Planning(BasePlanning):
             state.set("messages", [_reminder(run.request.text)])
 
     def _after_model(self, run: _Run, state: State) -> _Calls:
-        """Remove messages that were for one request only, and ask again after an early answer."""
+        """
+        Remove the messages for one request only, and ask again if the model answers while tasks are
+        open.
+        """
         request, run.request, run.turn = run.request, None, None
         if request is None:
             return  # if a tool ends the run, its call was judged already; or there was no guidance

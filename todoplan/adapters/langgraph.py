@@ -279,7 +279,8 @@ def _new_ids(update: _Value, merged: _Value) -> Mapping[str, str] | None:
 
 def base_of(value: _Value | None) -> Base | None:
     """
-    Return the merge base in a value; `None` if the session has listed the whole current plan.
+    Return the merge base in a value: the plan that the session has last seen, and the tasks that it
+    has listed. `None` means that the session has listed the whole current plan.
 
     Raises:
         CodecError: the value is damaged.
@@ -981,7 +982,7 @@ class StoredPlans(_Plans):
         known = Base(plan) if base is None else base
         plans = (plan,) if known.plan == plan else (known.plan, plan)
         if (yield partial(planner.begin, *plans)):
-            # The session knows the first of `plans`, which is revision 1 in the store.
+            # The session has last seen the first of `plans`, which is revision 1 in the store.
             return planner, attrs.evolve(Record().after_turn(known, Memory(), 0, None), revision=1)
         if not len(plan):  # the state's plan was cleared, so nothing is lost
             return planner, Record()
@@ -1117,7 +1118,7 @@ class PlanTool(StructuredTool):
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """
         Pass the model's arguments as one dict, so that none of them is taken for a parameter of
-        ours.
+        this tool.
 
         Outside a graph there is no runtime, and the plan is empty: LangChain's own tests call
         `write_todos.invoke(tool_call)` that way.

@@ -202,7 +202,7 @@ class PlanningAgent(FunctionAgent):
         tools: Sequence[AsyncBaseTool],
         memory: BaseMemory,
     ) -> AgentOutput:
-        """Guide one request to the model, and ask again after an early answer."""
+        """Guide one request to the model, and ask it again if it answers while tasks are open."""
         scratchpad = await ctx.store.get(self.scratchpad_key, default=[])
         messages = [*llm_input, *scratchpad]
         is_new = not await ctx.store.get("num_iterations", default=0)

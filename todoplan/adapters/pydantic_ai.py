@@ -12,10 +12,11 @@ session saves its data in the metadata of the messages:
 
 - The `ToolReturnPart` of a call has the call's journal entry, the session's record (what the
   session has listed and last seen of the plan), and the whole plan after the call. So one such
-  message is enough, even if all other messages are replaced by a summary. - A `ModelResponse` has
-  the record, and also the plan if the earlier messages no longer have it. - Between runs,
-  `seed_plan`, `edit_plan` and `undo_plan` write all three to the last message of a copy of the
-  history. - If a store keeps the plan, the metadata has a flag that says so, and no plan.
+  message is enough, even if all other messages are replaced by a summary.
+- A `ModelResponse` has the record, and also the plan if the earlier messages no longer have it.
+- Between runs, `seed_plan`, `edit_plan` and `undo_plan` write all three to the last message of a
+  copy of the history.
+- If a store keeps the plan, the metadata has a flag that says so, and no plan.
 
 A run uses copies of the capability and of the toolset, with a session that is read from the
 messages at the start of the run. A reminder is added to one request to the model
@@ -244,7 +245,7 @@ def kept_in(messages: Sequence[ModelMessage], *, stored: bool) -> dict[str, Any]
         kept[SESSION] = note[SESSION]
     elif note:
         kept[_MEMORY] = _latest(messages, _MEMORY).get(_MEMORY, {})
-        # The note that has the plan also has the merge base: what the model had seen of the plan.
+        # The note that has the plan also has the merge base: the plan as the model saw it last.
         kept[_BASE] = None if stored else _latest(messages, PLAN, _BASE).get(_BASE)
     return kept
 
@@ -567,7 +568,7 @@ class Planning(AbstractCapability[Any]):
         self._sent_back = self._stands = ()
         response = replace(response, parts=[*stands, *response.parts]) if stands else response
         session, is_lost = self._session, False
-        if session.slot is not None:  # the messages may have lost the plan
+        if session.slot is not None:  # the messages with the plan may have been removed
             kept = _latest(ctx.messages, PLAN).get(PLAN, _NO_PLAN)
             is_lost = kept["revision"] != session.slot.slot[PLAN]["revision"]
         return noting(response, note_of(session, plan=is_lost))

@@ -119,7 +119,8 @@ class Planning(BasePlanning, Plugin):
         self, context: InvokeModelContext, call_model: Any
     ) -> AsyncGenerator[Any, None]:
         """
-        Add the reminder to the end of one request, and ask the model again after an early answer.
+        Add the reminder to the end of one request, and ask the model again if it answers while
+        tasks are open.
         """
         agent: Any = context.agent
         session = self.session(agent)

@@ -1,10 +1,10 @@
 """
 Register the strategies with Hypothesis, so that `st.from_type(Plan)` and the like work.
 
-Hypothesis calls `register` when it is imported, through the entry point `hypothesis`; importing our
-strategies also calls it. `register` imports only the core's classes; a strategy is built when its
-type is first drawn. Hypothesis may be in the middle of its own import, so it is imported as late as
-possible.
+Hypothesis calls `register` when it is imported, through the entry point `hypothesis`; importing
+`todoplan.testing.strategies` also calls it. `register` imports only the core's classes; a strategy
+is built when its type is first drawn. Hypothesis may be in the middle of its own import, so it is
+imported as late as possible.
 """
 
 from importlib import import_module
@@ -25,7 +25,7 @@ TYPES: tuple[type, ...] = (*_VALUES, *get_args(Command), *get_args(Event))
 
 
 def register() -> None:
-    """Register a strategy for each of our types. Calling it twice has no further effect."""
+    """Register a strategy for each of todoplan's types. A second call has no further effect."""
     from hypothesis import strategies as st  # noqa: PLC0415 - see above
 
     for type_ in TYPES:

@@ -138,7 +138,8 @@ class Answered:
     An answered model turn: the plan after it, and `messages` to append to the conversation.
 
     `others` are the calls of other tools, in order; the caller must answer them. `base` is the
-    merge base to store beside the plan for the next answer, or `None`.
+    merge base (what the model has last seen of the plan), to be stored beside the plan for the next
+    answer, or `None`.
     """
 
     plan: Plan
@@ -251,9 +252,9 @@ class Wire(ABC):
         """
         Answer all planning calls of a response in order, as one turn, and return the other calls.
 
-        `at` is an aware time, or `None`. `base` is the merge base, if others work on the plan too.
-        Changes by others are kept, and the reply reports them once. Store the returned merge base
-        for the next answer; it is `None` if the model has listed all tasks.
+        `at` is an aware time, or `None`. `base` is the merge base of the previous answer, if others
+        work on the plan too. Changes by others are kept, and the reply reports them once. Store the
+        returned merge base for the next answer; it is `None` if the model has listed all tasks.
 
         Raises:
             PlanError: an argument has the wrong type, or `response` is `None`.

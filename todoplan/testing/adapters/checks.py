@@ -179,7 +179,7 @@ class SameRoad(Checks):
     @needs(Capability.ERROR_FLAG)
     @each_toolset
     def test_exactly_the_errors_are_marked(self, toolset: ToolSet) -> None:
-        """An answer is marked as an error if and only if the reply is one."""
+        """An answer has the error flag if and only if the reply is an error."""
         for outcome in self._outcomes(toolset):
             outcome.same_marks()
 

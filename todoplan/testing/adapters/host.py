@@ -287,7 +287,7 @@ class Capability(StrEnum):
     DEEP_TEXTS = "arguments nested too deeply for Python do not stop a run"
     # OpenAI Agents by default ends the run with a ModelBehaviorError.
     UNKNOWN_TOOLS = "a call of an unknown tool is answered, not raised"
-    # OpenAI's APIs have no error mark: an error is a text.
+    # OpenAI's APIs have no error flag: an error is only a text.
     ERROR_FLAG = "an answer can be marked as an error"
     EVENTS = "the application receives the events"
     EDITS = "a person can edit a session's plan between two runs"

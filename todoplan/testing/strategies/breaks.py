@@ -4,11 +4,13 @@ A catalogue of the ways in which models break arguments, each with its expected 
 A break starts from well-formed arguments and changes the whole call, or one spot: a field of the
 tool, or a field of a list's entries. The expected result is one of:
 
-- `taken`: read like the well-formed arguments. - `repaired`: the same, with a note in the reply. -
-  `guessed`: the same, with a note in the reply; but since intake had to guess the shape of the
+- `taken`: read like the well-formed arguments.
+- `repaired`: the same, with a note in the reply.
+- `guessed`: the same, with a note in the reply; but since intake had to guess the shape of the
   arguments, the call is refused if it would remove a task that it does not name (law 17 of the
-  guide `architecture`). - `refused`: nothing is changed. - `ruled`: the arguments are valid, and a
-  rule of the policy decides.
+  guide `architecture`).
+- `refused`: nothing is changed.
+- `ruled`: the arguments are valid, and a rule of the policy decides.
 
 Each break is a function that spoils arguments, or a row of `_values`. The function's name is that
 of the break. The issues cited next to a break show where it was seen.
@@ -338,7 +340,7 @@ def _giant_number(draw: DrawFn, given: Given) -> str:
 
 @_text("refused", "lists in lists, deeper than any plan")
 def _deep_nesting(draw: DrawFn, given: Given) -> str:
-    # Above our own limit (32), and above that of Python 3.11, where json.loads raises
+    # Above the limit of intake (32), and above the limit of Python 3.11, where json.loads raises
     # RecursionError.
     depth = draw(st.sampled_from([40, 2_000]))
     return _with(given, "[" * depth + "]" * depth)
