@@ -1,1 +1,3 @@
-"""Adapters, one for each framework. Code that several need is in `dialogue` or `planner`."""
+"""
+Adapters, one for each framework. Code that several adapters need is in `dialogue` or `planner`.
+"""

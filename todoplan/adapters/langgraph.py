@@ -224,7 +224,7 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     current = _unpacked(current)
     if STORED in current or STORED in update:
         return _merged_stored(current, update)
-    # A step or a whole plan written by this module has `line`; a value that a subgraph returns has
+    # A step or a whole plan written by this module has `line`; a value that a subgraph returns does
     # not.
     if not update or (update.get(INNER) and _LINE not in update):
         return current
@@ -1613,9 +1613,9 @@ class PlanAgentState(AgentState[Any]):
     # (InvalidUpdateError). The key is part of the input: a list from outside becomes the first
     # plan.
     todos: Annotated[NotRequired[list[dict[str, Any]] | None], later]
-    # Kept in the thread, not in the process: DeerFlow counts in the process, under a default key,
-    # so one user's reminders use up those of another user. deepagents' `task` passes no private
-    # keys on.
+    # The memory is kept in the thread, not in the process: DeerFlow counts reminders in the
+    # process, under a default key, so one user's reminders use up those of another user.
+    # deepagents' `task` passes no private keys on.
     todoplan_memory: Annotated[NotRequired[dict[str, int]], PrivateStateAttr]
     # Not saved, and so absent when a run begins.
     todoplan_run: Annotated[NotRequired[bool], UntrackedValue, PrivateStateAttr]

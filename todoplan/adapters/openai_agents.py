@@ -426,8 +426,8 @@ class GuidedRequest:
         cls, planning: Planning, guidance: Guidance, request: dict[str, Any]
     ) -> GuidedRequest:
         """
-        Return the guided request for a request of the SDK. It starts a run if no recorded call is
-        answered in it.
+        Return the guided request for a request of the SDK. A request without the result of a
+        recorded call starts a run.
         """
         given = request["input"]
         asked = await planning.session.before_model(
@@ -611,7 +611,7 @@ class GuidedModel:
             end: ResponseCompletedEvent | None = None
             items: list[TResponseOutputItem] = []
             events: Any = model.stream_response(**guided.arguments())
-            # A generator that is not read to its end keeps its connection open until collected.
+            # A generator that is not read to its end keeps its connection open until it is deleted.
             async with aclosing(events) if hasattr(events, "aclose") else nullcontext():
                 async for event in events:
                     if isinstance(event, ResponseOutputItemDoneEvent):

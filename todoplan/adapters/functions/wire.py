@@ -534,7 +534,7 @@ class _Gemini(Wire):
         return [] if content is None else [plain(content)]
 
     def is_blocked(self, response: object) -> bool:
-        # The response has no candidates then, but is no error.
+        # If the prompt was blocked, the response has no candidates, but it is not an error.
         feedback = field(response, "prompt_feedback", "promptFeedback")
         reason = field(feedback, "block_reason", "blockReason")
         return reason is not None and not entries(response, "candidates")
@@ -706,7 +706,8 @@ class Run:
         # preferred.
         name = as_text(field(response, *self._wire.response_id))
         planned, rest = iter(self._session.answer(planning, name).replies), iter(results)
-        # In the order of the calls: Gemini's calls may lack ids, and are matched by order then.
+        # In the order of the calls: Gemini's calls may have no ids, and then the results are
+        # matched by order.
         calls = self._wire.calls(response)
         replies = [next(planned if call in planning else rest) for call in calls]
         own = [] if self._is_blocked else self._wire.kept(response)

@@ -1082,10 +1082,7 @@ class Others(Checks):
 
     @needs(Capability.EDITS)
     def test_a_persons_edit_survives_the_next_write(self) -> None:
-        """
-        If the model has not seen a person's edit, its next list neither removes nor reverts the
-        edit.
-        """
+        """A list that was written without having seen it neither removes it nor sets it back."""
         # In other systems the list replaces the whole plan, and a person's tasks are silently lost.
         self._kept(self._edited())
 

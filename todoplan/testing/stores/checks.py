@@ -889,7 +889,8 @@ def told_to_the_killed(script: str, kills: int) -> list[str]:
 
 
 def _started(script: str, name: str, count: int, at: float = 0) -> _Writer:
-    # A file and not a pipe: a writer would block on a full pipe that nobody reads.
+    # The output is a file and not a pipe, because a writer would block on a full pipe that nobody
+    # reads.
     output = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the writer has ended
     return _Writer(_process(script, name, count, at, stdout=output), output)
 

@@ -195,7 +195,7 @@ class Checks:
     which pytest removes.
     """
 
-    # Drawing runs a planner through many commands, which Hypothesis reports as slow; and stores
+    # To draw an example, a planner runs many commands, which Hypothesis reports as slow; and stores
     # take time.
     drawing: settings = settings(
         max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]

@@ -6,9 +6,9 @@ Hypothesis strategies for plans, commands, events, tool calls and conversations.
     @given(some.plans(shape="diamond"), some.arguments(TODOS))
     def test_it(plan, call): ...
 
-Importing this module also registers the strategies, so that `st.from_type(Plan)` works. Where
-todoplan is installed, Hypothesis does that by itself. Values shrink to simple ones: a plan to few
-tasks without edges, a text to "a", a command to a plain creation.
+Importing this module also registers the strategies, so that `st.from_type(Plan)` works. If todoplan
+is installed, Hypothesis registers them by itself. Values shrink to simple ones: a plan to few tasks
+without edges, a text to "a", a command to a plain creation.
 
 `kinds={FieldKind.METADATA: ...}` of `plans` and `tasks` replaces the strategy for all fields of one
 kind.
