@@ -1,13 +1,13 @@
 """
-A session: one conversation with one plan (laws 13, 15 and 16).
+A session: one conversation with one plan (laws 13, 15 and 16 of `guides/architecture.md`).
 
-A session knows which tasks it has listed and what it was shown (`Record`). It gives the reminder
-that is due, judges the model's answers, and answers each call upon the base that the call was
-written upon. A framework's state is a store of one plan (`SlotStore`), so only `opened` asks
-whether a plan is in a state or in a store.
+A session has a `Record`: the tasks that it has listed, and the plan that it was last shown. It
+returns the reminder that is due, decides whether an answer of the model is accepted, and answers
+calls. A call is compared with the plan that the model knew when it wrote the call. A plan is in a
+store or in a slot: a mapping in the framework's state, which `SlotStore` makes a store of one plan.
 
-The operations of a session are written once, as steps: `Session` carries them out at once, and
-`AsyncSession` awaits them.
+The operations of a session are written once, as generators of steps: `Session` executes the steps,
+and `AsyncSession` awaits them.
 """
 
 from __future__ import annotations
@@ -94,11 +94,11 @@ from todoplan.stores.slot import SLOT, SlotStore
 # -------- record --------
 # The record of a session: what the session knows of a plan, as a small JSON value (law 15).
 #
-# Law: a record grows with what others do to the session's own tasks, never with the size or the age
-# of the plan. It is bounded: past 100 own tasks, or 1,000 ranges of listed ids, the oldest are
-# forgotten. A task that was forgotten counts as not listed, so that no list can drop it. `overflow`
-# says that the session's own words for a task may have been forgotten, so that no line reopens a
-# closed task until the session has read the plan.
+# A record grows with the changes that others make to tasks of the session, and not with the size or
+# the age of the plan. Its size is limited: if there are more than 100 tasks in `mine`, or more than
+# 1,000 ranges of listed ids, the oldest are removed. A removed task counts as not listed, so no
+# list can drop it. `overflow` says that `mine` may have lost a task. Then no line reopens a closed
+# task that the session has not listed, until the session has read the whole plan.
 
 
 RECORD_VERSION = 1
@@ -116,9 +116,9 @@ class Request:
     """
     A request to the model that is not answered yet.
 
-    `memory` is what guidance will remember once the request is answered, and `revision` is the
-    plan's revision at the time of the request. `text` is the reminder at its end ("" for none), and
-    `kind` is the kind of that reminder.
+    `memory` is what guidance will remember once the request is answered. `revision` is the plan's
+    revision at the time of the request. `text` is the reminder at the end of the request ("" for
+    none), and `kind` is the kind of that reminder.
     """
 
     memory: Memory
@@ -127,7 +127,7 @@ class Request:
     kind: str = attrs.field(default="", eq=False)
 
     def again(self, advice: Advice) -> Request:
-        """Return the request that follows if the answer to this one is sent back."""
+        """Return the next request, if the answer is not accepted and the model is asked again."""
         return attrs.evolve(self, memory=advice.memory, text=advice.text, kind=advice.kind)
 
 
@@ -138,8 +138,8 @@ class OpenTurn:
 
     `calls` are the ids of the calls. The fields from `revision` to `overflow` say what the session
     knew before the first call. `own` are the revisions that the turn's calls have made since, and
-    `notes` are the notes of these calls. `behind` is that of `Record`, with what the turn's own
-    calls have done.
+    `notes` are the notes of these calls. `behind` is as in `Record`; in saved data, its plan
+    includes the changes that the turn's calls have made.
     """
 
     calls: tuple[str, ...]
@@ -160,11 +160,12 @@ class Record:
     What a session knows of a plan.
 
     `id` identifies the session in the keys of its calls. `revision` is the plan's revision after
-    the last answered call, `None` if the session has seen nothing yet; `listed`, `mine`, `order`,
-    `told` and `overflow` are those of `Base`. `fences` are the fencing tokens of its claims,
-    `memory` is what guidance remembers, and `answered` counts its turns. `asked` is the request
-    that is not answered yet, and `turn` is a turn whose calls are answered one by one. `behind` is
-    the plan at `revision`, if no store can say what it was.
+    the last answered call, `None` if the session has seen nothing yet. For `listed`, `mine`,
+    `order`, `told` and `overflow` see `Base`. `fences` are the fencing tokens of the session's
+    claims, `memory` is what guidance remembers, and `answered` is the number of answered turns.
+    `asked` is the request that is not answered yet, and `turn` is a turn whose calls are answered
+    one by one. If no store keeps the plan, `behind` has the plan at `revision`, and who has changed
+    which tasks since.
     """
 
     id: str = attrs.field(factory=lambda: uuid4().hex)
@@ -183,7 +184,7 @@ class Record:
 
     def base(self, plan: Plan) -> Base:
         """
-        Return the base of the session's next calls; `plan` is the plan at the record's `revision`.
+        Return the merge base of the next calls; `plan` is the plan at the record's `revision`.
         """
         return quick_base(
             plan, EMPTY, self.listed, self.mine, self.order, self.told, self.overflow, None
@@ -194,14 +195,14 @@ class Record:
     ) -> Record:
         """
         Return the record after `turns` more turns, without an open request. `known` is what the
-        session knows after the last of them (`Turn.known`), or `None` if it has learnt nothing.
+        session knows after the last turn (`Turn.known`), or `None` if it has learnt nothing.
         """
         answered = self.answered + turns
         if known is None:
             return attrs.evolve(self, memory=memory, answered=answered, asked=None, turn=turn)
         if not known.is_alone:
             known = bounded(known)
-        # All fields by position: `attrs.evolve` would take a tenth of the time of a whole call.
+        # Not `attrs.evolve`, which would take a tenth of the time of a whole call.
         return _record(
             self.id,
             known.plan.revision,
@@ -223,7 +224,7 @@ _record = fast_constructor(Record)
 
 
 def bounded(known: Base) -> Base:
-    """Return what a session knows, cut down to the limits of a record."""
+    """Return what a session knows, reduced to the limits of a record."""
     lost = [*known.mine][:-MOST_OWN] if len(known.mine) > MOST_OWN else []
     if lost:
         mine = {task_id: known.mine[task_id] for task_id in known.mine if task_id not in lost}
@@ -233,7 +234,7 @@ def bounded(known: Base) -> Base:
         ranges = _ranges(known.listed)
         if len(ranges) > MOST_RANGES:
             known = attrs.evolve(known, listed=_spread(ranges[-MOST_RANGES:]))
-    # Without an order, the next list counts as newly ordered, which undoes nothing.
+    # Without an order, the order of the next list counts as new. That undoes no change by others.
     return known if len(known.order) <= MOST_RANGES else attrs.evolve(known, order=())
 
 
@@ -311,7 +312,7 @@ def base_to_data(base: Base) -> dict[str, Any]:
     """
     Return a merge base as plain JSON values, with what its session has listed.
 
-    For an adapter that saves a base in a state of its own. A `Session` saves its record instead.
+    This is for an adapter that saves merge bases itself; a `Session` saves its record instead.
     """
     sight = {} if base.is_alone else _sight(bounded(base))
     return {"plan": plan_to_data(base.plan), "actors": dict(base.actors), **sight}
@@ -336,7 +337,7 @@ def base_from_data(data: object) -> Base:
 
 
 def note_to_data(note: Note) -> dict[str, Any]:
-    """Return a note as plain JSON values, for a state whose reducer advances the session."""
+    """Return a note as plain JSON values, for a state whose reducer calls `Base.advanced`."""
     data: dict[str, Any] = {}
     if note.lines is not None:
         data["lines"] = [[task_id, _line_to_data(line)] for task_id, line in note.lines]
@@ -379,7 +380,7 @@ def _sight(known: Base | Record | OpenTurn) -> dict[str, Any]:
 
 
 def _line_to_data(line: Todo | Task) -> dict[str, Any]:
-    """Return the written fields of a line, or of a task as its session last wrote it."""
+    """Return the fields of a line, or of a task as its session last wrote it, without `None`."""
     data = {"content": line.content if isinstance(line, Todo) else line.subject}
     given = {name: getattr(line, name) for name in ("status", "active_form", "priority")}
     data |= {name: str(value) for name, value in given.items() if value is not None}
@@ -588,7 +589,7 @@ def record_of_0_2(kept: Mapping[str, Any], plan: Plan | None = None) -> Record |
     Return a record made from what todoplan 0.2.0 saved for a run (`functions`) or a `Planning`
     (OpenAI Agents); `None` if it saved nothing. `plan` is the saved plan, if no store keeps it.
 
-    The session goes on as before: everything that it has seen counts as listed.
+    The session continues, and every task that it has seen counts as listed.
 
     Raises:
         CodecError: what was saved is damaged.
@@ -607,9 +608,9 @@ def record_of_0_2(kept: Mapping[str, Any], plan: Plan | None = None) -> Record |
         if plan is not None and plan.revision == revision:
             revision = behind = None  # a program put another plan there: none of it is listed
     elif "seen" not in kept and plan is not None:
-        revision = plan.revision  # a `Planning` saved a base only where something was unseen
+        revision = plan.revision  # a `Planning` saved a base only if a change was unseen
     elif "seen" not in kept and memory.revision >= 0:
-        revision = memory.revision  # a `Planning` with a store saved only what guidance knew
+        revision = memory.revision  # a `Planning` with a store saved only guidance's memory
     asked, request = read.get("asked"), None
     if asked is not None:
         seen = asked.get("seen")
@@ -643,11 +644,11 @@ SESSION = "session"
 
 class _Sight:
     """
-    What a session knows of a plan at a revision, found within the transaction that asks for it.
+    What a session knows of a plan, computed inside the transaction that asks for it.
 
-    `plan` is the plan at that revision, if it is remembered. If the calls of a turn come one by
-    one, `own` are the revisions that the turn's earlier calls have made, `notes` are the notes of
-    these calls, and `heard` is what the session knows from their answers.
+    `plan` is the plan at the record's revision, if it is in memory. If the calls of a turn come one
+    by one, `own` are the revisions that the turn's earlier calls have made, `notes` are the notes
+    of these calls, and `heard` is the session's record after them.
     """
 
     def __init__(
@@ -674,7 +675,7 @@ class _Sight:
         return ALL if self.plan is None else known
 
     def base(self, plan: Plan, journal: Journal) -> Base | None:
-        """Return the base of the session's calls; `None` if the session knows the whole plan."""
+        """Return the merge base of the calls; `None` if the session knows the whole plan."""
         record = self.record
         # The common case: there is one agent, and nobody has written since its last call.
         if (
@@ -693,20 +694,20 @@ class _Sight:
         record = self.record
         if record.revision is None:
             self.listed = None if plan.next_id == 1 else NOTHING_LISTED
-            # A list of a new session reopens nothing: the session does not know who has closed
-            # what.
+            # A list of a new session reopens no task: the session does not know who has closed
+            # which task.
             return Base(plan, listed=self.listed, overflow=self.listed is not None)
         earlier = record.behind.actors if record.behind else EMPTY
         if record.revision == plan.revision:
             base = record.base(plan if self.plan is None else self.plan)
             return attrs.evolve(base, actors=earlier) if earlier else base
-        # Compared with None: a plan without tasks (a list that was cleared) is false.
+        # Compared with None, because a plan without tasks (a list that was cleared) is false.
         then = self.plan
         if then is None:
             then = plan_of_revision(journal, record.revision)
         if then is None:
-            # The journal was cut after this record, or the store was put back to a state before it.
-            # Who has changed what since is unknown, so each task counts as changed by others.
+            # The journal was cut after this record, or an older copy of the store was restored. It
+            # is unknown who has changed what since, so each task counts as changed by others.
             return Base(plan, listed=NOTHING_LISTED, told=record.told, overflow=True)
         base = caught_up(record.base(then), journal, self.actor, self.own, earlier)
         if self.heard is not None and self.heard.revision is not None:
@@ -732,10 +733,10 @@ class _Session(Generic[P]):
         self.actor = require_actor(actor)
         self.slot = slot
         self.guidance = guidance_of(planner.toolbox, require(settings, Settings))
-        # The plan at the record's revision; plans share what did not change, so keeping one costs
-        # little. Without it, the plan is replayed from the journal.
+        # The plan at the record's revision. Plans share tasks that did not change, so keeping this
+        # plan costs little. Without it, the plan is replayed from the journal.
         self._plan = self.state.behind.plan if self.state.behind else None
-        turn = self.state.turn  # likewise for an open turn
+        turn = self.state.turn  # the same for an open turn
         self._turn_plan = turn.behind.plan if turn and turn.behind else None
         self._asked = self.state.asked
 
@@ -749,7 +750,7 @@ class _Session(Generic[P]):
         """The record of this session as a JSON value, to be saved."""
         if self.slot is None:
             return record_to_data(self.state)
-        # A slot keeps only the latest entries, so the record also says what others changed.
+        # A slot keeps only the latest entries, so the record also has the changes by others.
         state, plan, journal = self.state, self.slot.load(SLOT), self.slot.entries(SLOT)
         turn = state.turn
         if turn is not None and turn.revision is not None:
@@ -760,9 +761,9 @@ class _Session(Generic[P]):
 
     def to_data(self) -> dict[str, Any]:
         """
-        Return what is to be saved, as plain JSON values; `opened` goes on from it. The record is
-        under "session". If no store keeps the plan, the plan and its latest entries are saved as
-        well.
+        Return the session as plain JSON values, to be saved and later passed to `opened`. The
+        record is under the key "session". If no store keeps the plan, the plan and its latest
+        journal entries are in the values as well.
         """
         return {**({} if self.slot is None else self.slot.slot), SESSION: self.record}
 
@@ -788,14 +789,14 @@ class _Session(Generic[P]):
         )
         sight = _Sight(upon, self._turn_plan, self.actor, self._did)
         sight.own, sight.notes = turn.own, turn.notes
-        if turn.notes:  # an earlier answer of this turn has told the news
+        if turn.notes:  # an earlier reply of this turn has reported the changes by others
             sight.heard, sight.heard_plan = self.state, self._plan
         return sight
 
     def _unseen(self) -> Steps[tuple[Plan, Base]]:
         """
-        Return the plan, and what the session knows of it: `base.unseen(plan)` is what it does not
-        know.
+        Return the plan, and what the session knows of it as a `base`: `base.unseen(plan)` returns
+        the changes that the session has not seen.
         """
         sight = self._sight()
 
@@ -814,13 +815,13 @@ class _Session(Generic[P]):
         guidance: Guidance | None = None,
     ) -> Steps[Request]:
         """
-        Begin a request to the model, and return it with the reminder that belongs at its end.
+        Begin a request to the model, and return it with the reminder for its end.
 
-        `messages` are those of the request, after any summarising. `partial` means that the
-        provider keeps the conversation, so that `messages` are only the new ones. `silent` means
-        that no reminder is added, because the adapter adds its own when it sends an answer back.
-        `is_new` means that the user has asked for something new. `guidance` replaces the session's
-        own guidance.
+        `messages` are the messages of the request, after older ones were summarised. `partial`
+        means that the provider keeps the conversation, so that `messages` has only the new ones.
+        `silent` means that no reminder is added, because the adapter adds its own when it asks the
+        model again. `is_new` means that the user has asked for something new. `guidance` replaces
+        the session's own guidance.
         """
         plan, base = yield from self._unseen()
         state, judge = self.state, guidance or self.guidance
@@ -829,8 +830,7 @@ class _Session(Generic[P]):
             advice = Advice(memory)
         else:
             news = base if base.plan is not plan and base.has_news(plan) else None
-            # If the provider keeps the conversation, it also keeps a reminder that has told of this
-            # revision.
+            # If the provider keeps the conversation, it also keeps a reminder of this revision.
             if not partial or memory.revision != plan.revision:
                 memory = memory.at(plan, news, state.revision)
             claimed = self.planner.claimed_by_others(plan, fences=state.fences)
@@ -853,12 +853,13 @@ class _Session(Generic[P]):
         guidance: Guidance | None = None,
     ) -> Steps[Advice]:
         """
-        Judge the model's answer: the verdict is "accept", or "again" with a reminder.
+        Return whether the model's answer is accepted. The verdict is "accept", or "again" with a
+        reminder: then ask the model again.
 
-        `request` is the request that the model has answered; it is needed if several requests of
-        one session are open at once, and is the last one by default. For `structured` see
-        `Guidance.after_model`. `silent` means that the provider blocked the answer, so that there
-        is nothing to judge.
+        `request` is the request that the model has answered, by default the last one. It must be
+        passed if several requests of one session are open at once. For `structured` see
+        `Guidance.after_model`. `silent` means that the provider blocked the answer, so the answer
+        is not checked.
 
         Raises:
             PlanError: no request was made; or the model keeps answering while tasks are open, and
@@ -868,15 +869,15 @@ class _Session(Generic[P]):
         if asked is None:
             msg = "after_model was called without a request: call before_model before each request"
             raise PlanError(msg)
-        # Read anew: others may have changed the plan while the model was answering.
+        # Read the plan again: others may have changed it while the model was answering.
         plan, base = yield from self._unseen()
         state, self._asked = self.state, None
         if state.revision is None:
-            # The first request shows the plan: what changed while the model was answering is news.
-            # A plan that a program put in place may be at revision 0.
+            # The first request shows the plan, so changes made while the model was answering are
+            # news. A plan that a program put in place may be at revision 0.
             is_new = not asked.revision and (plan.revision > 0 or plan.next_id == 1)
             listed = None if is_new else NOTHING_LISTED
-            # As for any new session: it does not know who has closed what.
+            # As in any new session, it is unknown who has closed which task.
             state = attrs.evolve(
                 state, revision=asked.revision, listed=listed, overflow=listed is not None
             )
@@ -894,14 +895,16 @@ class _Session(Generic[P]):
 
     def _answer(self, calls: Sequence[Call], response: object = "") -> Steps[Turn]:
         """
-        Answer all planning calls of one turn of the model, in order and as one (law 13).
+        Answer all planning calls of one turn of the model in order, and save their changes together
+        (law 13).
 
         `response` is the id of the model's message, if that id stays the same when the call is
         repeated. If the store keeps keys, the same calls of the same response are carried out once,
         and get the same replies when they are repeated. With "", the number of the turn in the
         conversation serves as the id; `None` means that no call is ever repeated.
 
-        If `calls` is empty, others answer the turn: it is only counted, and its request is closed.
+        If `calls` is empty, the turn has no planning calls: it is only counted, and its request is
+        closed.
         """
         state = self.state
         if not calls:
@@ -919,8 +922,8 @@ class _Session(Generic[P]):
 
     def _answer_one(self, call: Call, turn: Sequence[Call], response: object = "") -> Steps[Reply]:
         """
-        Answer one call of a turn whose calls come here one by one, in order. `turn` has all of its
-        calls, and each needs an id. The replies are those that `answer` would give.
+        Answer one call of a turn whose calls are passed to this method one by one, in order. `turn`
+        has all calls of the turn, and each needs an id. The replies are the same as from `answer`.
         """
         if len(turn) <= 1:  # nothing to keep for the calls that follow
             return (yield from self._answer((call,), response)).replies[0]
@@ -932,7 +935,7 @@ class _Session(Generic[P]):
         open_turn, turns = state.turn, state.answered - 1
         if open_turn is None or open_turn.calls != ids:
             sight_then = {name: getattr(state, name) for name in SIGHT}
-            # `behind` says who has changed what, also before the record was loaded.
+            # `behind` says who has changed which task, also before the record was loaded.
             open_turn = OpenTurn(ids, state.revision, behind=state.behind, **sight_then)
             turns = state.answered
             state = attrs.evolve(state, answered=turns + 1)
@@ -960,7 +963,7 @@ class _Session(Generic[P]):
         return self.planner.keys_of(calls, response or (self.state.id, turns))
 
     def _note_turn(self, turn: Turn, turns: int, open_turn: OpenTurn | None) -> None:
-        """Note what the calls of a turn have shown the session, and what they have done."""
+        """Update the record with what the replies of a turn have shown the session."""
         state, before = self.state, turn.plan.revision - len(turn.events)
         if turn.known is None:
             memory = state.memory.saw_own(before, turn.plan, refused=True)
@@ -977,7 +980,7 @@ class _Session(Generic[P]):
             fences = fences_after(self.state.fences, events)
             self.state = attrs.evolve(self.state, fences=fences)
 
-    # What a person or the program does, which waits for no answer of the session.
+    # Changes by a person or the program, which do not wait while the session answers calls.
 
     def _edit(
         self,
@@ -988,7 +991,7 @@ class _Session(Generic[P]):
         key: str | None = None,
     ) -> Steps[Decision]:
         """
-        Carry out a command of a person or of the program. To the session this is a change by
+        Carry out a command of a person or of the program. The session treats it as a change by
         others.
         """
         return self.planner._apply(command, actor=actor, policy=policy, key=key)
@@ -1002,20 +1005,20 @@ class _Session(Generic[P]):
         earlier: Sequence[Start] = (),
     ) -> Steps[Decision]:
         """
-        Undo the last accepted command that still stands. See `Planner.undo`.
+        Undo the last accepted command that was not undone yet. See `Planner.undo`.
 
-        A slot has only the latest entries of its journal. If the framework has more entries, `kept`
-        are these; `earlier` are earlier plans that it has.
+        A slot has only the latest entries of its journal. If the framework has more entries or
+        earlier plans, pass them as `kept` and `earlier`.
 
         Raises:
-            PlanError: without a store, neither the entries nor `earlier` lead to the plan before
-                the change.
+            PlanError: without a store, the plan before the change cannot be computed from the
+                entries and `earlier`.
         """
         journal = kept or (() if self.slot is None else self.slot.history())
         return self.planner._undo_last(actor, seen, None, journal, earlier)
 
     def _seed(self, plan: Plan, *, actor: str | None = None) -> Steps[Decision]:
-        """Replace the tasks by those of another plan. The session has listed none of them."""
+        """Replace the tasks by those of another plan. The session has not listed the new tasks."""
         return self.planner._restore(require(plan, Plan), actor=actor)
 
     def _history(self) -> Steps[tuple[Entry, ...]]:
@@ -1028,7 +1031,7 @@ class _Session(Generic[P]):
 
 
 class Session(_Session[Planner]):
-    """A session whose plan is in a synchronous store, or in a slot. Safe between threads."""
+    """A session whose plan is in a synchronous store or in a slot. Threads may share it."""
 
     def __init__(self, planner: Planner, record: Record | None = None, **given: Any) -> None:
         super().__init__(planner, record, **given)
@@ -1060,8 +1063,8 @@ class Session(_Session[Planner]):
 
 class AsyncSession(_Session[AsyncPlanner]):
     """
-    A session whose plan is in any store, or in a slot. Its methods are those of `Session`, awaited;
-    requests and answers of several tasks are handled one after the other.
+    A session whose plan is in any store or in a slot. Its methods are those of `Session`, awaited.
+    If several asyncio tasks use it, requests and answers are handled one after the other.
     """
 
     def __init__(self, planner: AsyncPlanner, record: Record | None = None, **given: Any) -> None:
@@ -1107,17 +1110,17 @@ def opened(  # noqa: PLR0913 - what a session is made of
     owns: bool = False,
 ) -> Session:
     """
-    Return the session that was saved in a mapping, or a new one. Only this function decides between
-    state and store: without a `store`, the mapping itself is the slot that keeps the plan, and is
-    written to.
+    Return the session that was saved in a mapping, or a new one. Without a `store`, the mapping
+    itself is the slot that keeps the plan, and is written to.
 
-    `owns` means that a plan which is there without a record was written by this conversation, for
-    example with another planner, and so counts as listed. What todoplan 0.2.0 saved is read too.
+    If the mapping has a plan but no record, `owns` means that this conversation wrote the plan, for
+    example with another planner; its tasks then count as listed. Data of todoplan 0.2.0 is read
+    too.
 
     Raises:
-        CodecError: what was saved is damaged, or has an unknown version.
-        PlanError: a store is given although a plan was saved, or the saved session's plan is in a
-            store and none is given.
+        CodecError: the saved data is damaged, or has an unknown version.
+        PlanError: a store is given although a plan was saved in the mapping; or the plan of the
+            saved session is in a store, and no store is given.
     """
     store, plan_id, record, slot = _read(kept, store, plan_id, owns=owns)
     planner = Planner(
@@ -1142,7 +1145,7 @@ def opened_async(  # noqa: PLR0913 - same
     actor: str | None = None,
     owns: bool = False,
 ) -> AsyncSession:
-    """Return the same as `opened`, as an `AsyncSession`."""
+    """Return an `AsyncSession` for the same arguments as `opened`."""
     store, plan_id, record, slot = _read(kept, store, plan_id, owns=owns)
     planner = AsyncPlanner(
         store, plan_id, toolbox=toolbox, clock=require_clock(clock), verify=verify
@@ -1152,7 +1155,7 @@ def opened_async(  # noqa: PLR0913 - same
 
 def read_text(text: str) -> dict[str, Any]:
     """
-    Return what `to_text` wrote to a framework's state, for `opened`.
+    Return the mapping in a text that `to_text` returned, for `opened`.
 
     Raises:
         CodecError: the text is damaged.
@@ -1172,7 +1175,7 @@ MOST_REMEMBERED = 1_000
 
 
 def remember(kept: dict[Any, T], key: object, value: T) -> None:
-    """Add a value that is kept until 1,000 others were added after it, such as a run's session."""
+    """Add a value, such as a run's session, and remove the oldest value if there are over 1,000."""
     kept[key] = value
     if len(kept) > MOST_REMEMBERED:
         del kept[next(iter(kept))]
@@ -1218,10 +1221,10 @@ class BasePlanning:
     """
     The checked arguments of an adapter's `Planning`, and the sessions that it opens with them.
 
-    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
-    current time with its time zone, and `verify` checks whether a task is done (see
-    `AsyncPlanner`). `system_prompt` is the instruction that the model reads with the tools: by
-    default that of the tool set, and "" for none. With a `store`, the plan is kept there under
+    `toolbox` has the tools and their policy, `settings` are the settings of guidance, `clock`
+    returns the current time with its time zone, and `verify` checks whether a task is done (as in
+    `Planner`). `system_prompt` is the instruction that the model reads with the tools: by default
+    the prompt of the tool set, and "" for none. With a `store`, the plan is kept there under
     `plan_id`, by default the id of the framework's session. `actor` is the agent's name in the
     journal.
 
@@ -1260,7 +1263,7 @@ class BasePlanning:
         return None
 
     def prepare(self) -> None:
-        """Do what else the adapter needs, at the end of `__init__`."""
+        """Set up whatever else the adapter needs. Called at the end of `__init__`."""
 
     def given(self, session_id: str | None = None) -> dict[str, Any]:
         """Return the arguments of `opened`; `session_id` is the id of the framework's session."""
@@ -1277,10 +1280,10 @@ class BasePlanning:
     @staticmethod
     def refuse_edit_beside(run: str, then: str, *, needs_id: bool = False) -> NoReturn:
         """
-        Refuse an edit while a run goes on that would save its own plan over the edit (law 16).
+        Refuse an edit because an active run would overwrite it with the run's own plan (law 16).
 
-        `run` names the run, and `then` says what to do without a store. `needs_id` means that a
-        store needs a plan id.
+        In the error message, `run` names the run, and `then` says what to do without a store.
+        `needs_id` means that a store needs a plan id.
 
         Raises:
             PlanError: always.
@@ -1296,10 +1299,10 @@ class BasePlanning:
         self, owner: str, names: Iterable[str], remedy: str = "attach one plan, once"
     ) -> None:
         """
-        Refuse to give the tools to an owner that already has tools with some of their names.
+        Refuse to add the tools to an `owner`, such as an agent, if one of the names is taken.
 
         Raises:
-            PlanError: the owner has such tools.
+            PlanError: the owner already has tools with some of these names.
         """
         if taken := sorted({*self.toolbox.toolset.tool_names} & {*names}):
             msg = f"{owner} has {', '.join(taken)} already; {remedy}"

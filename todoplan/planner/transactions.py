@@ -1,13 +1,13 @@
 """
 What a planner does with a plan in a store: calls, commands, undo, restore, history.
 
-Each operation is an attempt: a function of the plan, of the journal entries that it asked for, and
-of the time. `Transactions._commit` saves what an attempt comes to, whoever else writes to the
-store.
+Each operation runs an attempt: a function of the plan, of the journal entries that it asked for,
+and of the time. `Transactions._commit` saves the attempt's result, even if others write to the
+store at the same time.
 
-Transactions are generators: they yield what is to be done with the store and with subscribers, and
-receive the result. So this file contains once what `Planner` does at once and `AsyncPlanner`
-awaits, and neither waits for a lock of this file while the store is at work.
+Transactions are generators: they yield each action on the store or on subscribers, and receive its
+result. So each operation is written once: `Planner` executes the actions, and `AsyncPlanner` awaits
+them. No lock of this file is held while the store is at work.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ from todoplan.stores.memory import MemoryStore
 
 Journal = tuple[Entry, ...]
 
-_MOST_ATTEMPTS = 1_000  # more than a crowd of writers needs, and not for ever
-_MANY = 500  # events; where possible, more than this are read before the plan is held
+_MOST_ATTEMPTS = 1_000  # more than many concurrent writers need, and still a limit
+_MANY = 500  # events; where possible, more than this are read before the plan is locked
 _MOST_READS = 3
 
 
 @attrs.frozen
 class Signed:
-    """Entries, the plan that they lead to, and the key and the answer that are kept with them."""
+    """Entries to append, the plan after them, and the key and the answer to store with them."""
 
     entries: Journal
     plan: Plan
@@ -93,8 +93,8 @@ class Signed:
 @attrs.frozen
 class Outcome:
     """
-    What an attempt came to: the caller's result, the plan, and what is to be appended, with one
-    `Signed` for each key.
+    The result of an attempt: the caller's result, the plan after it, and what is to be appended,
+    with one `Signed` for each key.
     """
 
     result: Any
@@ -109,16 +109,16 @@ class Outcome:
 
 Attempt = Callable[..., Outcome]
 """
-Decides upon a plan, given the journal entries that it asked for, and the time. If there are keys,
-it is also given what was kept under each of them (`None` for nothing).
+Computes an `Outcome` from a plan, the journal entries that it asked for, and the time. If there are
+keys, it also gets the receipt stored under each key (`None` if there is none).
 """
 
 Since = Callable[[Plan, Entry | None], int | None]
 """
 Returns the revision after which an attempt needs the journal; `None` if it needs no entry.
 
-If the answer is that it needs the whole journal, the function is called again with the newest
-entry, which may show that it does not.
+If it returns `ALL`, for the whole journal, it is called again with the newest entry, which may show
+that the whole journal is not needed.
 """
 
 
@@ -136,28 +136,29 @@ def nothing(_: Plan, __: Entry | None) -> None:
 
 
 # -------- receipts --------
-# Calls that are made twice and happen once: how a result is kept with its key, and read again.
+# A call that is made twice is carried out once: its result is stored with its key, as a receipt.
 #
 # A framework repeats a call after a crash, a timeout or a resumed run, and cannot know whether the
-# first one was carried out: of 54 writers that were killed, 4 to 13 had appended entries of which
-# nobody was told. So the append carries the call's key, and the answer is kept with it. The
-# alternative was to decide again upon the plan of that time. But an answer also depends on what its
-# actor had seen, on the policy and on the version of the texts, and the journal knows none of the
-# three.
+# first call was carried out: of 54 writers that were killed, 4 to 13 had appended entries without
+# reporting them. So the append carries the call's key, and the answer is stored with it. The
+# alternative was to answer the call again from the plan of that time. But an answer also depends on
+# what its actor had seen, on the policy and on the version of the texts, and none of the three is
+# in the journal.
 #
 # - A repeated result comes with the current plan. Otherwise a framework that keeps the plan in its
-#   state would go back to an older one.
-# - A call that changed nothing (a read or a refusal) is not kept: it can be made twice, and the
-#   list that it showed may be long. If it is repeated, it is answered anew.
+#   state would go back to an older plan.
+# - The result of a call that changed nothing (a read or a refusal) is not stored: such a call can
+#   be made twice, and the list that it showed may be long. If it is repeated, it is answered anew.
 # - A framework may repeat one call or all calls of a turn, in another order and in other groups. So
 #   each call has a key of its own (`keys_of_calls`). The calls that were carried out get their
-#   results again, and the others are carried out.
+#   results again, and the other calls are carried out.
 
 
 @attrs.frozen
 class Part:
     """
-    The calls of a turn, by their places, that share one key; if it is `None`, nothing is kept.
+    Calls of a turn that share one key, by their positions in the turn. If the key is `None`, no
+    result is stored.
     """
 
     key: Key | None
@@ -168,7 +169,7 @@ def parts_of_turn(
     key: str | Sequence[str] | None, calls: Sequence[Call], actor: str | None
 ) -> tuple[Part, ...]:
     """
-    Return the parts of a turn, which has one key, or one key for each call, or none.
+    Return the parts of a turn that has one key, one key for each call, or no key.
 
     Raises:
         PlanError: a key is not a text or is empty, two keys are equal, or there are more or fewer
@@ -197,9 +198,9 @@ def keys_of_calls(calls: Sequence[Call], *scope: object) -> tuple[str, ...]:
     """
     Return a key for each call; a call that is repeated gets the same key. See `Planner.keys_of`.
     """
-    # Without ids (Gemini's calls need none), the place in the response tells calls apart. The
-    # arguments are part of the key: if a person edits a call under its old id, the agent must not
-    # fail for it.
+    # Without ids (Gemini's calls need none), the position in the response distinguishes the calls.
+    # The arguments are part of the key: if a person edits a call and it keeps its id, the edited
+    # call must not be refused because its key was already used.
     ids = [call.call_id or str(place) for place, call in enumerate(calls)]
     return tuple(
         f"{name}:{_digest([*scope, name, call.name, call.arguments])[:32]}"
@@ -223,7 +224,8 @@ def _digest(asked: Any) -> str:
 
 def replies_text(replies: Sequence[Reply]) -> str:
     """
-    Return replies as text that is kept with their key, without their events: the journal has these.
+    Return replies as the text that is stored with their key. The events are in the journal, and are
+    left out.
     """
     kept = [
         {
@@ -243,7 +245,7 @@ def replies_text(replies: Sequence[Reply]) -> str:
 def replies_again(
     plan: Plan, calls: Sequence[Call], parts: Sequence[Part], kept: Sequence[Receipt | None]
 ) -> Mapping[int, Reply]:
-    """Return the replies that were kept for a turn, by the places of their calls."""
+    """Return the stored replies of a turn, by the positions of their calls."""
     found: dict[int, Reply] = {}
     for part, receipt in zip(parts, kept, strict=False):
         if receipt is not None:
@@ -252,8 +254,8 @@ def replies_again(
             for place, each in zip(part.places, replies, strict=True):
                 entry = next(entries) if each["has_entry"] else None
                 events = () if entry is None else entry.events
-                # This may be less than the call knew, and is never more: lines that changed nothing
-                # are in no event.
+                # The call may have named more tasks than these, but no fewer: lines that changed
+                # nothing are in no event.
                 created = tuple(one.task.id for one in events if isinstance(one, TaskCreated))
                 found[place] = Reply(
                     plan,
@@ -273,29 +275,29 @@ def replies_again(
 
 def with_own(seen: Base, kept: Sequence[Receipt | None]) -> Base:
     """
-    Return what an actor has seen, with the changes of its own calls that are now repeated: its
-    framework has lost their results, but the changes are no news to the actor.
+    Return what an actor has seen, and add the changes of its own calls that are now repeated. Its
+    framework has lost the results of these calls, but the changes are no news to the actor.
     """
     entries = (entry for receipt in kept if receipt is not None for entry in receipt.entries)
     own = [event for one in entries if one.revision > seen.plan.revision for event in one.events]
     # Own entries up to the revision that was seen are in `seen.plan` already.
     if not own:
         return seen
-    # Only the actor's own events: what others did before them stays unseen.
+    # Only the actor's own events: changes that others made before them stay unseen.
     return attrs.evolve(seen, plan=replay(seen.plan, own))
 
 
 def with_kept(fences: Fences, kept: Sequence[Receipt | None]) -> Fences:
-    """Return the fencing tokens of an actor, with those that its repeated calls got."""
+    """Return the fencing tokens of an actor, with the tokens that its repeated calls got."""
     entries = [entry for receipt in kept if receipt is not None for entry in receipt.entries]
     return fences_after(fences, [event for entry in entries for event in entry.events])
 
 
 def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
     """
-    Return a turn in which the repeated replies stand at the places of their calls. The first
-    repeated reply tells what others did since `seen`, unless a reply to a newly carried out call
-    tells it.
+    Return a turn with the new replies of `turn` and the stored replies `again`, in the order of the
+    calls. `again` has the replies by position. The first stored reply reports what others did since
+    `seen`, unless a new reply reports it.
     """
     anew = iter(turn.replies)
     count = len(turn.replies) + len(again)
@@ -305,20 +307,20 @@ def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
     for place in sorted(again):
         text = again[place].text
         if news and not again[place].is_error:
-            # The kept text may begin with the same news.
+            # The stored text may begin with the same report.
             text, news = f"{news}\n{text.removeprefix(news).lstrip()}", ""
         replies[place] = attrs.evolve(replies[place], plan=turn.plan, text=text)
     return Turn(turn.plan, tuple(replies))
 
 
 def accepted_text(decision: Accepted) -> str:
-    """Return what is kept of a decision with its key."""
+    """Return the text of a decision that is stored with its key."""
     warnings = [attrs.asdict(each) for each in decision.warnings]
     return json.dumps({"warnings": warnings}, separators=(",", ":"))
 
 
 def accepted_again(plan: Plan, receipt: Receipt) -> Accepted:
-    """Return a decision that was kept, with the current plan."""
+    """Return the stored decision of a receipt, with the current plan."""
     events = tuple(event for entry in receipt.entries for event in entry.events)
     return Accepted(plan, events, _problems(json.loads(receipt.answer)["warnings"]))
 
@@ -331,22 +333,23 @@ def _problems(kept: list[dict[str, Any]]) -> tuple[Problem, ...]:
 # What each actor that calls through one planner knows of the plan (law 15).
 #
 # If calls come to a planner without a session's record, the planner remembers for each actor the
-# plan as its last call left it. A `Plan` is a value that shares what did not change, so keeping one
-# costs little. As long as the plan is at that revision, nobody else has written, and nothing has to
-# be looked up. Otherwise the journal is read: it says who did what since.
+# plan after the actor's last call. Plans share tasks that did not change, so keeping a plan costs
+# little. As long as the plan is at that revision, nobody else has written, and nothing has to be
+# looked up. Otherwise the journal is read: it says who did what since.
 #
-# An actor that this planner does not know (after a restart, in another process, or when too many
-# others were remembered since) has listed nothing: two clients may have the same name, and a line
-# that changed nothing is in no journal. If the actor has a name, its last tool call in the journal
-# still gives it a base. This base only protects: the actor's old lines mean no change, and what
-# others did since is news to it. An edit by `apply` is not such a call: a program that edits in the
-# name of a model shows the model nothing.
+# The planner may not know an actor: after a restart, in another process, or if too many other
+# actors have called since. Such an actor counts as having listed nothing. The journal cannot tell
+# what it has listed: two clients may have the same name, and a line that changed nothing is in no
+# journal. If the actor has a name, the plan after its last tool call in the journal still becomes
+# its merge base. So lines that repeat that plan change nothing, and changes by others since then
+# are news to the actor. A command of `apply` does not count as such a call, because it shows the
+# model nothing.
 #
-# The same is true of claims: a planner knows only the fencing tokens that its own calls got.
+# Likewise, a planner knows only the fencing tokens that its own calls got.
 
 
 _EMPTY_PLAN = Plan()
-_MOST_ACTORS = 1_000  # a server may meet any number; the journal knows those that are forgotten
+_MOST_ACTORS = 1_000  # a server may have any number; for the others, the journal is read
 
 
 def plan_of_revision(
@@ -370,11 +373,12 @@ def caught_up(
     earlier: Mapping[str, str] = EMPTY,
 ) -> Base:
     """
-    Return what a session knows once others have written entries after its plan.
+    Return what a session knows after later entries of the journal. `known` is what it knew before.
 
     Entries are the session's own if their revisions are in `own`, or if they record what a verifier
-    found for a refused call of this actor. The result says who made the other changes; `earlier`
-    says who made the changes before the entries of `journal`.
+    found for a refused call of this actor. These entries are applied to the known plan. For the
+    other entries, the result says who made the changes; `earlier` says who made the changes before
+    the entries of `journal`.
     """
     done: list[Event] = []
     others: list[Entry] = []
@@ -400,9 +404,9 @@ class Actors:
     def knows(self, actor: str | None, known: Base) -> None:
         """Note what an actor knows after a call."""
         with self._lock:
-            # Of two calls of one actor at the same time, the earlier one may come here last. The
-            # actor is taken out and put in again, so that the first one in the mapping was away
-            # longest.
+            # If an actor makes two calls at the same time, the earlier one may come here last. The
+            # actor is removed and added again, so that the first actor in the mapping is the one
+            # whose last call is the oldest.
             old = self._known.pop(actor, known)
             self._known[actor] = known if known.plan.revision >= old.plan.revision else old
             if len(self._known) > _MOST_ACTORS:
@@ -411,7 +415,7 @@ class Actors:
     def did(self, actor: str | None, events: Sequence[Event]) -> None:
         """Note which claims an actor's own calls got or ended."""
         if not self._toolset.team and actor not in self._fences:
-            return  # quickly, since every call comes here
+            return  # the common case, without the lock: every call comes here
         with self._lock:
             fences = fences_after(self._fences.pop(actor, NO_FENCES), events)
             if fences:
@@ -437,7 +441,7 @@ class Actors:
 
     def base(self, actor: str | None, plan: Plan, journal: Sequence[Entry]) -> Base | None:
         """
-        Return the base of an actor's next calls; `None` if the actor knows the whole plan.
+        Return the merge base of an actor's next calls; `None` if it knows the whole plan.
 
         `journal` has the entries that `since` asked for.
         """
@@ -447,14 +451,14 @@ class Actors:
                 return None  # nothing was ever written, so there is nothing to know
             count = self._last_call(actor, journal) if actor is not None else 0
             then = follow(_EMPTY_PLAN, journal[:count]) if count else plan
-            # A list of this actor reopens nothing: the actor does not know who has closed what.
+            # A list of this actor reopens no task: it does not know who has closed which task.
             known = Base(then, listed=NOTHING_LISTED, overflow=True)
         if known.plan.revision != plan.revision:
             known = caught_up(known, journal, actor)
         if known.plan.revision != plan.revision:
             return known
-        # The revisions are equal now, perhaps since all new entries were findings for the actor's
-        # own calls.
+        # The revisions are equal now, perhaps because all new entries record what a verifier found
+        # for the actor's own calls.
         return None if known.is_alone else attrs.evolve(known, plan=plan, actors=EMPTY)
 
     def _last_call(self, actor: str, journal: Sequence[Entry]) -> int:
@@ -503,8 +507,8 @@ def signed_entries(
 # -------- restoring --------
 # Putting an earlier plan back: by undo, from a snapshot, or from a plan that was kept elsewhere.
 #
-# These attempts put a plan back by one command, so that the journal goes on: nothing that happened
-# is taken out of it.
+# These attempts restore a plan by one command, which adds an entry to the journal. No entry is
+# removed.
 
 
 _ANYTHING_GOES = Policy()
@@ -514,10 +518,10 @@ _BEGUN = "begin"
 def put_back(plan: Plan, earlier: Plan, blank: Entry, fences: Fences) -> Outcome:
     """
     Replace the tasks by those of an `earlier` plan. The entry for this has the time, actor and
-    cause of `blank`. Refused if it would end a live claim whose fencing token is not among `fences`
-    (law 19).
+    cause of `blank`. The command is refused if it would end a live claim whose fencing token is not
+    among `fences` (law 19).
     """
-    # Without a policy: yesterday's plan may break a rule of today, and must come back all the same.
+    # No policy: the earlier plan may break a rule that was added later, and is still restored.
     command = RestorePlan(tuple(earlier), earlier.next_id, earlier.approved)
     decision = decide(plan, command, _ANYTHING_GOES, at=blank.at, fences=fences)
     if isinstance(decision, Rejected):
@@ -537,8 +541,8 @@ _NEVER_READ = (Plan(), None)
 
 class Sight(Protocol):
     """
-    What a session knows of a plan, found within the transaction that answers its calls. `notes` are
-    those of the earlier calls of the same turn.
+    What a session knows of a plan, computed inside the transaction that answers its calls. `notes`
+    are the notes of the earlier calls of the same turn.
     """
 
     notes: tuple[Note, ...]
@@ -550,7 +554,7 @@ class Sight(Protocol):
         ...
 
     def base(self, plan: Plan, journal: Journal, /) -> Base | None:
-        """Return the base of the session's calls; `None` if the session knows the whole plan."""
+        """Return the merge base of the calls; `None` if the session knows the whole plan."""
         ...
 
     def did(self, events: Sequence[Event], /) -> None:
@@ -593,12 +597,12 @@ class Transactions:
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """
-        Call a function for every command that is accepted from now on. Call the returned function
-        to stop that.
+        Call a function for every command that is accepted from now on. To end the subscription,
+        call the returned function.
 
-        The subscriber is called by whoever carries out the command, so it should return quickly,
-        and pass slow work to a queue. What it raises is logged and stops nobody: the command has
-        happened.
+        The planner's call that carries out a command also calls the subscriber. So the subscriber
+        should return quickly, and pass slow work to a queue. An exception that it raises is logged
+        and affects nobody else, because the command has already happened.
         """
         if not callable(subscriber):
             raise unfit(subscriber, "give a function of an entry and a plan")
@@ -624,9 +628,10 @@ class Transactions:
         Return keys for calls that a framework may repeat, to be passed to `turn`; `None` if the
         store keeps no keys.
 
-        `scope` tells these calls from others with the same ids (some providers number the calls of
-        each response anew): give the conversation, and the model's message or the revision that it
-        was written upon. A call that somebody has edited under its old id is another call.
+        `scope` distinguishes these calls from other calls with the same ids, because some providers
+        number the calls of each response anew. Pass the id of the conversation, and either the id
+        of the model's message or the plan's revision at which it was written. If somebody edits a
+        call and it keeps its id, it still gets another key.
         """
         return keys_of_calls(calls, *scope) if self._holds else None
 
@@ -644,7 +649,8 @@ class Transactions:
 
         If the command is repeated with the same `key`, in any process, it changes nothing, and
         returns the first result with the current plan. A `key` is unique in its plan; not every
-        store keeps keys. The key of a command that changed nothing (a refusal) is not kept.
+        store keeps keys. The key of a command that changed nothing, such as a refused command, is
+        not kept.
         """
         chosen = self.toolbox.policy if policy is None else require(policy, Policy)
         keys = () if key is None else (_key(key, ["apply", repr(command), actor]),)
@@ -680,8 +686,8 @@ class Transactions:
         key: str | None = None,
     ) -> Steps[Reply]:
         """
-        Answer one tool call. What others did since this actor's last call is kept, and the answer
-        tells of it. For `key` see `apply`.
+        Answer one tool call. Changes that others made since this actor's last call stay in the
+        plan, and the reply reports them. For `key` see `apply`.
         """
         turn = yield from self._turn((Call(name, arguments),), actor=actor, key=key)
         return turn.replies[0]
@@ -696,13 +702,13 @@ class Transactions:
         fences: Fences | None = None,
     ) -> Steps[Turn]:
         """
-        Answer all planning calls of one model turn, in order and as one.
+        Answer all planning calls of one model turn in order, and save their changes together.
 
-        `base` is the plan as the writer of the calls last saw it, if the caller knows that (law
-        15). `key` is one key for the turn (see `apply`), or one for each call (`keys_of`): calls
-        that were carried out before get their replies again, and the others are carried out.
-        `fences` are the fencing tokens of the writer's claims (`fences_after`); by default the
-        planner keeps them.
+        `base` is the plan as the writer of the calls last saw it (law 15); by default the planner
+        remembers it for each actor. `key` is one key for the turn (see `apply`), or one for each
+        call (`keys_of`): calls that were carried out before get their replies again, and the other
+        calls are carried out. `fences` are the fencing tokens of the writer's claims
+        (`fences_after`); by default the planner remembers them for each actor.
         """
         began = start(self.toolbox)
         sight = None if base is None or isinstance(base, Base) else base
@@ -723,7 +729,7 @@ class Transactions:
             decided = bool(anew)
             if sight is not None:
                 seen = sight.base(plan, journal)
-                decided = True  # `joined` tells the news in front of a repeated reply
+                decided = True  # `joined` puts the news in front of a repeated reply
             else:
                 seen = self._actors.base(actor, plan, journal) if given is None and anew else given
             fences = own_fences
@@ -732,8 +738,8 @@ class Transactions:
                 fences = with_kept(own_fences, kept)
             was_behind = seen is not None and seen.plan.revision != plan.revision
             upon, before = seen, plan
-            # One append for all calls of a turn (law 13): pydantic-ai-harness writes each change
-            # of a batch by itself and without a version, and parallel calls come in between.
+            # One append for all calls of a turn (law 13). pydantic-ai-harness writes each change
+            # of a batch by itself and without a version, so parallel calls come in between.
             turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=fences)
             if looks is not None and looks.are_missing:
                 return Outcome(turn, plan)
@@ -754,15 +760,15 @@ class Transactions:
             tool = find(call.name)
             if tool is not None and not tool.read_only:
                 only_reads = False
-        # A read by an actor that holds a claim is written: it extends the claim.
+        # A read by an actor that has a claim is committed, because it extends the claim.
         if only_reads:
             turn: Turn = yield from self._look_at(attempt, since)
         else:
             keys = [part.key for part in parts if part.key is not None]
             turn = yield from self._commit(attempt, since, keys, with_repeats=bool(sight))
             while looks is not None and looks.are_missing:
-                # A verification may take minutes: meanwhile it holds neither the plan nor a lock of
-                # the store.
+                # A verification may take minutes, so the plan and the store are not locked
+                # meanwhile.
                 yield looks.alook if self._awaits else looks.look
                 turn = yield from self._commit(attempt, since, keys, with_repeats=bool(sight))
         events = turn.events
@@ -770,11 +776,13 @@ class Transactions:
             self._actors.did(actor, events)
         else:
             sight.did(events)
-        # A cancelled caller has done all this, but does not see the answer (see `AsyncPlanner`).
+        # For a cancelled caller the steps end here: the change is saved, but the caller does not
+        # see the answer (see `AsyncPlanner`).
         if self._awaits:
             yield nothing_to_do
-        # Only now: an attempt that was not saved has shown nothing to anybody, and neither has a
-        # refusal. A repeated result has shown the plan of its time, not the current one.
+        # Only now the actor's knowledge is updated. An attempt that was not saved and a refusal
+        # have shown nothing to anybody. A repeated result has shown the plan of its time, not the
+        # current plan.
         at_revision = None if was_behind else turn.plan.revision - len(events)
         if decided and turn.shows_all_to(at_revision):
             if upon is None:
@@ -810,8 +818,8 @@ class Transactions:
         """
         Return the plan, and the merge base of a session that last saw revision `known`.
 
-        `own` are the revisions that the session has written since, and `actor` is its name. The
-        base is `None` if `known` is `None`.
+        `own` are the revisions that the session has written since, and `actor` is its name. If
+        `known` is `None`, the base is `None`.
         """
 
         def attempt(plan: Plan, journal: Journal, _: datetime) -> Outcome:
@@ -820,15 +828,15 @@ class Transactions:
             base = base_at(journal, known, own, actor=actor) if journal else Base(plan)
             return Outcome((plan, base), plan)
 
-        # A revision that the store does not have yet, or has no more, is looked up as well.
+        # The journal is also read for a revision that the store does not have yet, or no longer.
         return self._look_at(
             attempt, lambda plan, _: None if known in {None, plan.revision} else ALL
         )
 
     def _begin(self, *plans: Plan) -> Steps[bool]:
         """
-        Begin a plan with these plans, one after the other, if nothing was ever written there.
-        Return whether the plan began this way, now or earlier. No rule is checked.
+        If this plan was never written, begin it with the given plans, one after the other. Return
+        whether the plan began this way, now or earlier. No rule is checked.
         """
 
         def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
@@ -848,12 +856,13 @@ class Transactions:
         self, *, actor: str | None = None, seen: int | None = None, fences: Fences | None = None
     ) -> Steps[Decision]:
         """
-        Undo the last accepted command that still stands; called again, undo the one before it.
+        Undo the last accepted command that was not undone yet; called again, undo the one before
+        it.
 
-        Refused if `seen` is given and the plan is not at that revision any more. Also refused if it
-        would end a live claim, unless the fencing token of the claim is in `fences`, such as
-        `{"3": 1}`. By default, `fences` are the tokens that this planner's own calls got for the
-        actor.
+        The undo is refused if `seen` is given and the plan is not at that revision any more. It is
+        also refused if it would end a live claim, unless the fencing token of the claim is in
+        `fences`, such as `{"3": 1}`. By default, `fences` are the tokens that this planner's own
+        calls got for the actor.
         """
         return self._undo_last(actor, seen, fences)
 
@@ -867,21 +876,21 @@ class Transactions:
     ) -> Steps[Decision]:
         """
         Undo the last change. If the store has only a part of the journal, as a slot has, `kept` is
-        the journal: the plan before the change is then replayed from it, or from one of the
-        `earlier` plans.
+        the journal to use. The plan before the change is then replayed from `kept`, starting from
+        the empty plan, from a restored plan in `kept`, or from one of the `earlier` plans.
 
         Raises:
-            PlanError: neither `kept` nor `earlier` leads to the plan before the change.
+            PlanError: the plan before the change cannot be computed from `kept` and `earlier`.
         """
         own = self._actors.fences(actor) if fences is None else fences
 
         def attempt(plan: Plan, stored: Journal, at: datetime) -> Outcome:
             journal = kept or stored
-            # Law 15: another command is the last one now, and this actor has never seen it.
+            # Law 15: the last command is now another one, which this actor has never seen.
             if seen is not None and plan.revision != seen:
                 return Outcome(_moved_on(plan, seen), plan)
-            # From the journal, so that another planner, or this one after a restart, can go on
-            # undoing.
+            # Found in the journal, so that another planner, or this one after a restart, can
+            # continue to undo.
             change = last_change(journal)
             if change is None:
                 problem = Problem("nothing_to_undo")
@@ -912,9 +921,10 @@ class Transactions:
         cause: str = "restore",
     ) -> Steps[Decision]:
         """
-        Replace the tasks by those of an earlier plan, or by those that a plan begins with. Ids and
-        revision go on. No rule is checked: an earlier plan may break a rule of today. For `seen`
-        and `fences` see `undo`. `cause` is the command that the journal names.
+        Replace the tasks by those of an earlier plan, or by the first tasks of a new plan. The
+        revision grows, and no id is used again. No rule is checked, because an earlier plan may
+        break a rule that was added later. For `seen` and `fences` see `undo`. `cause` is the name
+        of the command in the journal.
         """
         own = self._actors.fences(actor) if fences is None else fences
 
@@ -943,21 +953,21 @@ class Transactions:
         return self._caught_up(known, last, tail)
 
     # -------- commits --------
-    # A plan may have many writers of which this process knows nothing. There are two ways to decide
-    # upon a plan. Both may run an attempt more than once, or in vain, so an attempt is a function
-    # of the plan without side effects.
+    # Other processes may write to a plan at any time. There are two ways to run an attempt on a
+    # plan. Both may run it more than once, or discard its result, so an attempt must not have side
+    # effects.
     #
-    # - A store that can hold a plan (`todoplan.stores.base`): the planner keeps the newest plan
-    #   that it knows, with the last entry of its journal. It holds the plan, checks whether that
-    #   entry is still there, reads what came since, decides, and appends. No other writer can come
-    #   between.
-    # - Any other store: the planner reads the plan, decides, and appends for the revision that it
-    #   read. If the plan has moved on, the store refuses the append, and the attempt is made again
-    #   upon the current plan.
+    # - A store that can lock a plan (`todoplan.stores.base`): the planner keeps the newest plan
+    #   that it has read, with the last entry of its journal. It locks the plan, checks that this
+    #   entry is still in the journal, reads the later entries, runs the attempt, and appends. No
+    #   other writer can come between.
+    # - Any other store: the planner reads the plan, runs the attempt, and appends with the revision
+    #   that it read. If the plan has changed since, the store refuses the append, and the attempt
+    #   is run again on the current plan.
     #
-    # A read holds nothing, so readers neither wait for writers nor keep them waiting. And if much
-    # of a journal has to be read, it is read before the plan is held, so that others can write
-    # meanwhile, also to other plans.
+    # A read takes no lock, so readers and writers do not wait for each other. If many entries have
+    # to be read, they are read before the plan is locked, so that others can write meanwhile, also
+    # to other plans.
 
     def _look_at(self, attempt: Attempt, since: Since) -> Steps[Any]:
         """Return the result of an attempt that changes nothing."""
@@ -965,7 +975,7 @@ class Transactions:
             return (yield from self._compared(attempt, since))
         plan = yield from self._plan()
         tail: Any = yield from self._tail(since, plan, self._since)
-        # Two reads are no snapshot: entries that came between them are left out.
+        # The two reads are not atomic: entries that came between them are left out.
         journal = tuple(entry for entry in tail if entry.revision <= plan.revision)
         return attempt(plan, journal, in_utc(self._clock())).result
 
@@ -1022,13 +1032,14 @@ class Transactions:
                 receipt = yield partial(held.receipt, key)
                 kept.append(receipt)
             journal: Journal | _Read = ()
-            # A session catches up with its own changes, so it also needs the journal of a repeat.
+            # A session computes what it knows from the journal, so it needs the journal even if
+            # every call is a repeated one.
             if not kept or with_repeats or not all(kept):
                 journal = yield from self._tail(since, plan, ask, read, many)
                 if isinstance(journal, _Read):
                     return journal
-            # The store's clock is the same for all who share the plan. A clock that the program
-            # gave goes first.
+            # All who share the plan share the store's clock. If the program has given a clock, that
+            # one is used instead.
             at = (yield held.now) if self._clock is utc_now else self._clock()
             done = attempt(plan, journal, in_utc(at), *([tuple(kept)] if keys else []))
             revision = plan.revision
@@ -1043,8 +1054,9 @@ class Transactions:
             try:
                 came = yield Hold(self._plan_id, decided)
             except Exception:
-                # Perhaps only the acknowledgement was lost: the journal knows. A PostgreSQL server
-                # that was killed 20 times under load left 5 such commits.
+                # Perhaps the entries are saved, and only the acknowledgement was lost, so the
+                # journal is read. A PostgreSQL server that was killed 20 times under load left 5
+                # such commits.
                 if appending:
                     yield News(appending[0], (), None)
                 raise
@@ -1054,9 +1066,9 @@ class Transactions:
             plan = yield from self._plan()
             tail: Journal = yield self._since(came.first)
             read = _Read(came.first, tuple(e for e in tail if e.revision <= plan.revision))
-            # The result is not used. But what takes long in the attempt, such as replaying years of
-            # entries, is remembered, so that the next attempt does not repeat it while the plan is
-            # held.
+            # The result is not used. But slow parts of the attempt, such as replaying years of
+            # entries, are cached, so that the next attempt does not repeat them while the plan is
+            # locked.
             attempt(
                 plan, read.entries, in_utc(self._clock()), *([(None,) * len(keys)] if keys else [])
             )
@@ -1069,7 +1081,7 @@ class Transactions:
             journal: Journal = ()
             if since(plan, None) is not None:
                 journal = yield from self._history()
-            # Two reads are no snapshot: somebody has written between them.
+            # The two reads are not atomic: somebody has written between them.
             if journal and journal[-1].revision != plan.revision:
                 continue
             # Each attempt asks for the time, so that its entry is not older than one that came
@@ -1098,13 +1110,13 @@ class Transactions:
 
     def _caught_up(self, known: Plan, last: Entry | None, tail: Journal) -> Plan:
         """
-        Return the newest plan: the known plan after the entries that came since. `tail` begins with
-        the entry that led to the known plan; it must be the same entry as `last`.
+        Return the newest plan: the known plan after the later entries. `tail` begins with the entry
+        that led to the known plan, which must be the same entry as `last`.
         """
         if len(tail) == 1 and tail[0] is last:  # nearly always, where the store is in memory
             return known
         if last is None and len(tail) == 1 and tail[0].revision == known.revision:
-            self._feed.saw(known, tail[0])  # it was loaded: this is the entry that led to it
+            self._feed.saw(known, tail[0])  # the plan was loaded; this entry led to it
             return known
         plan = follow(known, behind_known(self._plan_id, known.revision, last, tail))
         self._feed.saw(plan, tail[-1] if tail else None)
@@ -1118,11 +1130,11 @@ class Transactions:
         read: _Read | None = None,
         many: int | None = None,
     ) -> Steps[Journal | _Read]:
-        """Return the journal entries that an attempt needs, or what has to be read first."""
+        """Return the journal entries that an attempt needs, or a `_Read` if they are too many."""
         first = since(plan, None)
         if first == ALL:
-            # After a restart, if this actor wrote last, the earlier entries are not needed, of
-            # which there may be years.
+            # After a restart, if this actor wrote last, the earlier entries (perhaps years of them)
+            # are not needed.
             known, last = self._feed.newest or (plan, None)
             if last is None or known.revision != plan.revision:
                 newest: Journal = yield ask(plan.revision - 1)
