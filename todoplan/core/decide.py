@@ -110,11 +110,11 @@ from todoplan.errors import PlanError
 #
 # Theory. A plan has no cycle, so a cycle after a command contains an edge that the command added.
 # The whole cycle can be reached forwards from that edge's blocked end, and backwards from its
-# blocker. Both directions are walked in turn, and the one that ends first contains every possible
-# cycle; a new task at the end of a long chain costs one step. Within that region one depth-first
-# walk visits each edge once, and an edge back to a task on the current trail closes a cycle. So
-# the work is linear in the tasks and edges visited, for any input. An earlier version searched
-# separately for each edge, and took 15 seconds for 95,000 edges among 1,000 tasks.
+# blocker. Both directions are walked in turn. The walk that ends first has visited every possible
+# cycle, so a new task at the end of a long chain costs one step. Within the visited region one
+# depth-first walk visits each edge once, and an edge back to a task on the current trail closes a
+# cycle. So the work is linear in the tasks and edges visited, for any input. An earlier version
+# searched separately for each edge, and took 15 seconds for 95,000 edges among 1,000 tasks.
 
 
 Edge = tuple[str, str]
@@ -240,7 +240,8 @@ _NO_FENCES: Mapping[str, int] = MappingProxyType({})
 
 class Transaction:
     """
-    A decision in progress. Later steps see the effects of earlier ones; a failed step voids all.
+    A command that is being decided. A step sees the effects of all earlier steps. If a step fails,
+    the whole command is refused.
     """
 
     __slots__ = (
@@ -394,7 +395,7 @@ class Transaction:
         """
         Return True if the status of a task may be changed; otherwise note a problem.
 
-        It must not be changed if another actor has a live claim on the task.
+        It must not be changed if the task has a live claim whose fencing token the actor lacks.
         """
         claim = task.claim
         if claim is None or self.fences.get(task.id) == claim.fence or not claim.is_live(self.at):
@@ -406,9 +407,9 @@ class Transaction:
         """Return the task; if there is none, note a problem and return `None`."""
         task = self.draft.get(task_id)
         if task is None:
-            # Tasks created by this command are not suggested, because they will not exist once the
-            # command is refused. They are suggested if the command has removed tasks: its later
-            # parts then refer to the new ones.
+            # The problem suggests ids of existing tasks. Tasks created by this command are not
+            # suggested, because they will not exist once the command is refused. But if the command
+            # has removed tasks, its later parts refer to the new tasks, and these are suggested.
             new = {event.task.id for event in self.events if type(event) is TaskCreated}
             anew = any(type(event) in _REMOVING for event in self.events)
             ids = [task.id for task in self.draft if anew or task.id not in new]
@@ -594,7 +595,7 @@ def _is_used_up(task: Task, command: ClaimTask) -> bool:
 
 
 def _give_up(transaction: Transaction, task: Task, command: ClaimTask) -> None:
-    """Set a task without attempts left to failed, or assign it to `give_to`."""
+    """Set a task that has no attempts left to failed, or assign it to `command.give_to`."""
     if command.give_to is None:
         if task.claim is not None:
             # Its worker has recorded nothing, because the process ended or was cut off.
@@ -667,9 +668,9 @@ def restore(transaction: Transaction, tasks: tuple[Task, ...]) -> tuple[Task, ..
     """
     Return earlier tasks with their claims adjusted.
 
-    No fencing token is given out twice, and no claim that has ended comes back. A problem is noted
-    for each live claim that would end: restoring a plan, or undoing a change, requires the fencing
-    tokens of the tasks that it takes from their workers (law 19).
+    No fencing token is given out twice, and no claim that has ended comes back. To restore a plan
+    or undo a change, the actor needs the fencing token of each live claim that would end (law 19).
+    Where the token is missing, a problem is noted.
     """
     draft = transaction.draft
     if not any(task.claims for task in tasks) and not any(task.claims for task in draft):
@@ -718,8 +719,8 @@ def create(transaction: Transaction, items: Sequence[CreateTask], *, single: boo
         if not item.subject.strip():
             path = "subject" if single else f"tasks[{index}].subject"
             transaction.refuse("empty_text", path=path)
-        # Law 6: ids come from the plan's counter, so that the id of a deleted task is never used
-        # again, as happens in AgentScope.
+        # Law 6: ids come from the plan's counter, so the id of a deleted task is never used again.
+        # AgentScope uses such ids again.
         made = _Task(str(transaction.draft.next_id), *_given_by(item))
         if item.blocks or item.blocked_by:
             # Each edge is a separate event, which sets both of its ends (law 4).
@@ -906,7 +907,8 @@ def start_next(transaction: Transaction) -> None:
     """
     if transaction.draft.counts.in_progress:
         return
-    # The first ready task: AgentScope 1.x starts the next task by index, even if it is completed.
+    # AgentScope 1.x does not look for a ready task: it starts the next one by index, even if that
+    # one is completed.
     ready = transaction.draft.ready()
     base = transaction.base
     if base is None:
@@ -964,14 +966,14 @@ def approve(transaction: Transaction, command: ApprovePlan) -> None:
 #
 # Law 8: writing the same list twice gives no events the second time.
 #
-# Law 15: a model writes a list from memory, so the list means its difference to the merge base,
-# which is the plan as its session knows it (`Base`). That difference is applied to the present
+# Law 15: a model writes a list from memory. So the list is compared with the merge base, which is
+# the plan as the session knows it (`Base`), and only the differences are applied to the present
 # plan:
 #
-# - Each line is matched with a task of the merge base, with the text that the session last wrote or
+# - Each line is matched with a task of the merge base, by the text that the session last wrote or
 #   read. A line without such a match is matched by text with the tasks of the present plan: tasks
-#   that others created, or tasks of the session that others reworded. A line that matches neither
-#   is a new task.
+#   that others created, or tasks of the session that others reworded. A line that matches none of
+#   these is a new task.
 # - A field is set if the line differs both from what the session knew and from the present plan.
 #   The later write wins, and the reply names what it overwrote.
 # - A task without a line is removed only if this session has listed it and nobody else has changed
@@ -1132,9 +1134,9 @@ def _new_ids(start: int, todos: Sequence[Todo], order: Sequence[str]) -> dict[in
     """
     Return the number for each new line's task, by the index of the line.
 
-    Some models number their lines. Such a line keeps its number if that was never used and exceeds
-    the next id by less than the length of the list. Then the same list means the same tasks when it
-    is written again.
+    Some models number their lines. A line keeps its number if no task has ever had it, and if it is
+    less than the next id plus the length of the list. So the numbers mean the same tasks when the
+    model writes the list again.
     """
     fresh = [index for index, task_id in enumerate(order) if not task_id]
     if not any(todo.id for todo in todos):
@@ -1227,7 +1229,11 @@ def _as_meant(base: Base, todo: Todo) -> Todo:
 
 
 def _woven(order: Sequence[str], rest: Sequence[str]) -> list[str]:
-    """Return `order` with the other ids of `rest`, each after the id of `order` before it there."""
+    """
+    Return `order` with the other ids of `rest` inserted.
+
+    Each of them is inserted after the id of `order` that precedes it in `rest`.
+    """
     placed = set(order)
     following: dict[str, list[str]] = {}
     last = ""
@@ -1421,12 +1427,12 @@ def _one_sided(
 #
 # Theory. A command runs in a transaction: each step takes effect at once, on a draft, so that the
 # next step sees it. Every mistake is noted and the run continues. Some inputs can never form a
-# valid plan (a cycle, an unknown id, an empty text); they are refused under every policy. All
-# others are shown to the policy as one change from the old plan to the new one: a batch is judged
-# by its result, not by its steps.
+# valid plan (a cycle, an unknown id, an empty text); they are refused under every policy. Any other
+# result is shown to the policy as one change from the old plan to the new one: a batch is judged by
+# its result, not by its steps.
 #
-# Law: an accepted command's events replay to its plan, and the plan satisfies the policy. A
-# rejected command changes nothing, and all its problems are reported, not only the first.
+# Law: replaying the events of an accepted command gives its plan, and this plan satisfies the
+# policy. A rejected command changes nothing, and all its problems are reported, not only the first.
 
 
 @attrs.frozen(weakref_slot=False)
@@ -1484,8 +1490,8 @@ def decide(  # noqa: PLR0913 - a command and its context
 
     `at` is the time of the command: an aware time, or `None` if unknown. Times are stored in UTC,
     whatever the time zone of `at`. Waits that end at or before `at` are ended first. `base` is the
-    merge base of the session, for whole lists: a list then means the difference to it (law 15). A
-    plan given as the base counts as one that the session has listed completely. `actor` is the
+    merge base of the session: of a whole list, only the differences to the base are applied
+    (law 15). If `base` is a plan, the session counts as having listed all its tasks. `actor` is the
     author of the command, for rules and for fields that name an author. `fences` maps task ids to
     the fencing tokens that the actor has (law 19).
 
@@ -1505,7 +1511,7 @@ def decide_with_change(  # noqa: PLR0913, PLR0917 - as `decide`; every call pass
     fences: Mapping[str, int] = _NO_FENCES,
 ) -> tuple[Decision, Change]:
     """
-    Return the decision, and the change that was judged, for callers that describe it.
+    Return the decision, and the change that was judged, for callers that describe the change.
 
     Raises:
         PlanError: see `decide`.

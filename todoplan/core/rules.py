@@ -4,10 +4,10 @@ Rules: what a policy may refuse or warn about. Each rule is a check of one chang
 The names below are sections of this module. Read `change` (the input of a rule) and `rule` (the
 definition of a rule) first, then the rules themselves: `builtin` (status changes, whole-list
 writes, removed tasks), `builtin_tasks` (fields, edges, sizes), `builtin_tree` (subtasks) and
-`builtin_trust` (evidence and approval). A rule is declared in one place, above its check: what can
-break it, its severity in each preset, and the limit that it uses. `policy` defines which rules are
-on and how severe they are, `presets` has ready-made policies, `limits` the numbers, and `lifecycle`
-the table of status changes. `matching` finds the task that a written line means.
+`builtin_trust` (evidence and approval). The decorator above a check declares the whole rule: what
+can break it, its severity in each preset, and the limit that it uses. `policy` defines which rules
+are on and how severe they are. `presets` has ready-made policies, `limits` has the numbers, and
+`lifecycle` has the table of status changes. `matching` finds the task that a written line means.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ from todoplan.errors import PlanError
 #
 # Two conditions hold for this table. Every pair of status and action has a cell, so no caller
 # needs a default. A cell says what happens, never whether it is allowed: policies decide this by
-# the kind of transition (see the section `rule`). The diagram in the README is generated from this
-# dict.
+# the kind of transition (see the section `rule`). The diagram in the guide to rules is generated
+# from this dict.
 
 
 class Action(StrEnum):
@@ -126,8 +126,8 @@ TABLE: dict[tuple[Status, Action], Move] = {
     (_F, Action.RESET): Move(_P, Kind.REOPEN),
 }
 
-# Commands name the wanted status, like the tools of all comparable libraries; the table uses
-# actions.
+# Commands name the wanted status, as the tools of all comparable libraries do. The table needs the
+# action that leads to it.
 ACTION_TO: dict[Status, Action] = {
     _P: Action.RESET,
     _I: Action.START,
@@ -222,7 +222,7 @@ def normalised(text: str) -> str:
     Case, character width, spaces and punctuation are ignored.
     """
     # Cached, because the rule on duplicates normalises every task of the plan at each write. Only
-    # short texts are cached: 400 refused titles of 1 MB each once stayed in the cache, 785 MB.
+    # short texts are cached: once, 400 refused titles of 1 MB each stayed in the cache, in 785 MB.
     return _of_title(text) if len(text) <= _SHORT and type(text) is str else _normalised(text)
 
 
@@ -239,9 +239,9 @@ def match(tasks: Iterable[Task], todos: Sequence[Todo]) -> list[Task | None]:
     """
     Return the task that each todo means; `None` for a new one.
 
-    Todos are matched by id, then by exact text, then by normalised text. Of several equal tasks the
-    first in the plan's order is used, each at most once. An id that is not in the plan is ignored,
-    because models number their own lists.
+    Todos are matched by id, then by exact text, then by normalised text. A task is matched at most
+    once. Of several equal tasks, the first in the plan's order is matched first. An id that is not
+    in the plan is ignored, because models number their own lists.
     """
     listed = list(tasks)
     subjects = [task.subject for task in listed]
@@ -444,8 +444,8 @@ class Rule:
     """
     A named check.
 
-    A rule `about_plan` can also check a plan as it is, with `todoplan.core.rules.inspect` or
-    `todoplan check`: every task then counts as created.
+    If `about_plan` is true, `todoplan.core.rules.inspect` and `todoplan check` can use the rule to
+    check a plan as it is. The check then gets a change in which every task was just created.
 
     `on` names the triggers that can break the rule; without one of them the check is not run. A
     trigger is a type of event, a status change as (old, new), or `NoneType` for a command without
@@ -475,7 +475,7 @@ class Rule:
 
     def heeds(self, triggers: AbstractSet[Trigger]) -> bool:
         """Return True if one of these triggers can break the rule."""
-        # A user's own rule may name the class instead of all status changes.
+        # A user's own rule may name the class `StatusChanged` instead of pairs of statuses.
         moved = StatusChanged in self.on and any(type(trigger) is tuple for trigger in triggers)
         return moved or not self.on or not self.on.isdisjoint(triggers)
 
@@ -637,7 +637,7 @@ def _may_be_large(change: Change) -> bool:
     """
     Return True if a text may be too long.
 
-    For a list of thousands of lines with nothing but titles, only the lengths of these are checked.
+    This is fast for a new list of thousands of titles: only the lengths of the titles are checked.
     """
     shortest = change.limits.shortest
     for event in change.events:
@@ -759,7 +759,7 @@ def _owner_taken(change: Change) -> Iterator[Problem]:
 # -------- builtin_tree --------
 # The rules about subtasks: their depth, and the statuses of parent and child.
 #
-# That no task contains itself is not a rule here: it holds under every policy (law 18).
+# No rule says that a task must not contain itself, since this holds under every policy (law 18).
 
 
 TREE_RULES: dict[str, Rule] = {}
@@ -896,8 +896,8 @@ def _arrived(change: Change, statuses: Iterable[Status]) -> Iterator[str]:
 
 @_trust_rule(*moves([Status.COMPLETED]), TaskCreated, opt_in=True)
 def _evidence_required(change: Change) -> Iterator[Problem]:
-    # Law 20. The check before the command counts too: removing the check and completing the task in
-    # one command does not avoid the rule.
+    # Law 20. A check that the task had before the command counts too. So a command cannot avoid the
+    # rule by removing the check when it completes the task.
     for task_id in _arrived(change, {Status.COMPLETED}):
         task, was = change.after.get(task_id), change.before.get(task_id)
         check = (task and task.check) or (was and was.check)
@@ -963,11 +963,11 @@ _JUMPED: set[Trigger] = {
     presets={"default": "warn", "claude": "error"},
 )
 def _single_in_progress(change: Change) -> Iterable[Problem]:
-    # The command is to blame only if it started a task.
+    # A plan with at most one task in progress cannot break the rule.
     if change.after.counts.in_progress <= 1:
         return ()
-    # Claimed tasks are not counted: in a team, each worker may have a task in progress. Nor are
-    # tasks that a list left out and that are kept, since these belong to other sessions.
+    # Claimed tasks are not counted: in a team, each worker may have a task in progress. Tasks that
+    # a list left out, but that stay in the plan, belong to other sessions and are not counted.
     written = None if change.lines is None else {task_id for task_id, _ in change.lines}
     counted = _counted(change.after, written)
     now = len(counted)
@@ -1065,7 +1065,8 @@ def _blocked_complete(change: Change) -> Iterable[Problem]:
 
 @_list_rule(TaskDeleted, PlanCleared, presets={"default": "warn"})
 def _dropped_open_items(change: Change) -> Iterable[Problem]:
-    # Also true without a whole-list write: a model that deletes tasks by id names each of them.
+    # True also if there is no whole-list write. That is intended: a model that deletes tasks by id
+    # names each of them.
     if all(write.clear for write in change.writes()):
         return ()
     dropped = tuple(task.id for task in change.removed() if not task.status.closed)
@@ -1185,7 +1186,7 @@ class Policy:
     # only contains data derived from `rules`. So it is not part of equality, each policy starts
     # with an empty one, and several threads may fill it at the same time.
     _heeding: dict[Any, _Rated] = attrs.field(factory=dict, init=False, eq=False)
-    # Read at every call of a model.
+    # A dict, since every call of a model looks up severities by name.
     _levels: dict[str, Severity] = attrs.field(
         default=attrs.Factory(_by_name, takes_self=True), init=False, eq=False
     )
@@ -1394,7 +1395,7 @@ DEFAULT = Policy.preset("default")
 """Permissive where refusals hurt users of comparable libraries, strict where data would be lost."""
 
 CLAUDE = Policy.preset("claude")
-"""Like the description of Claude's TodoWrite: one task in progress, an active form for each."""
+"""Like the description of Claude's TodoWrite: one task in progress, and active forms required."""
 
 CLAUDE_STRICT = Policy.preset("claude-strict")
 """Like CLAUDE, and each task needs a priority."""

@@ -1,13 +1,12 @@
 """
 Reads the arguments of a model's call. They are repaired if their meaning is clear, or refused.
 
-A refusal names every fault. Read `read` first: it has the principles, and reads a call's arguments
-by the `fields` of a tool. `parsing` turns text into plain data. `values` has a reader for each kind
-of field, and collects repairs and problems; it uses the words in `vocabulary`, and `cleaning` for
-texts. `repairs` limits what a guess may do. `application_lists` repairs a list that was written by
-a program, not by a model.
-
-The names above are sections of this module.
+A refusal names every fault. This module is divided into sections. Read the section `read` first: it
+states the principles of intake, and reads the arguments of a call by means of the `fields` of a
+tool. `parsing` turns text into plain data. `values` has a reader for each kind of field, and
+collects repairs and problems; its readers use the words in `vocabulary` and the functions in
+`cleaning`. `repairs` says which repairs are guesses, and limits what a guess may do.
+`application_lists` repairs a list that was written by a program, not by a model.
 """
 
 import json
@@ -38,18 +37,19 @@ from todoplan.core.rules import Change
 from todoplan.texts import say
 
 # -------- repairs --------
-# The repairs of intake as values, and which of them are guesses.
+# The repairs of intake as values, and which of these repairs are guesses.
 #
 # Law 10: nothing is repaired silently; the reply names every repair. Law 17: a guess never removes
-# a task. A whole-list write replaces the plan, so values that are no list ("null", one object,
-# "same as before") used to empty plans and report success. If the container had to be guessed, the
-# call may add and change tasks, but is refused if it would remove a task that it does not name.
+# a task. A whole-list write replaces the plan. So a value that is no list ("null", one object,
+# "same as before") once emptied the plan, and the reply reported success. If intake had to guess
+# the container of the arguments, the call may add and change tasks, but it is refused if it would
+# remove a task that it does not name.
 
 
-# An exact JSON text or Python literal of the whole list is no guess, even with a comma too many.
-# Encoding a list twice is the most frequent fault of models, and such a text is as clear about its
-# content and its end as the list itself. "noise" is a guess, because a comment is dropped, and
-# models write comments such as `/* the rest as before */`.
+# It is no guess if a text is exactly the whole list as JSON or as a Python literal, even with a
+# comma too many. Models often encode a list twice, and the text still shows what the list contains
+# and where it ends. "noise" is a guess, because a comment is dropped, and models write comments
+# such as `/* the rest as before */`.
 GUESSES = frozenset(
     {"bare_entry", "bare_list", "checklist", "last_brace", "noise", "prose", "wrapper"}
 )
@@ -104,7 +104,8 @@ def loss_by_guess(repairs: Sequence[Repair], change: Change) -> Problem | None:
 
 def open_without_a_line(change: Change) -> Problem | None:
     """Return the problem if a list removed open tasks, otherwise `None`."""
-    # Small models send the list again for one more task: in 20 of 46 such calls the rest was lost.
+    # Small models call the list tool again to add one task. In 20 of 46 such calls, the other tasks
+    # were lost.
     left_out = tuple(task.id for task in change.removed() if not task.status.closed)
     return Problem("left_out", left_out) if left_out else None
 
@@ -122,7 +123,8 @@ _LONE = re.compile(f"[{_HALVES}]")
 _SUSPECT = re.compile(f"[<{_HIDING}{_HALVES}]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 # Models leak parts of their own call format (claude-code#83088, #48679, #44826). Closing tags at
-# the very end are noise; an opening tag inside a text means that it contains another argument.
+# the very end of a text are noise. An opening tag inside a text means that the text also contains
+# another argument.
 _SWALLOWED = re.compile(r"<(?:antml:)?parameter\s++name\s*+=")
 _CLOSER = re.compile(
     r"</(?:antml:)?(?:parameter|invoke|function_calls|payload|tool_call|tool_use)>\Z"
@@ -149,7 +151,8 @@ def clean(text: str, path: str) -> tuple[str, tuple[Repair, ...]]:
     """
     repairs: list[Repair] = []
     if not text.isascii() or "\x00" in text:
-        # A lone surrogate cannot be encoded: LangGraph's fallback for that was CVE-2025-64439.
+        # A lone surrogate cannot be encoded as UTF-8. LangGraph's fallback for such a text was a
+        # vulnerability (CVE-2025-64439).
         paired = _PAIR.sub(
             lambda it: it[0].encode("utf-16", "surrogatepass").decode("utf-16"), text
         )
@@ -185,7 +188,7 @@ def _bare_end(text: str, end: int) -> int:
 
 def leaks_field(text: str) -> bool:
     """
-    Return whether the text contains another argument's opening tag, so that its value was lost.
+    Return whether the text contains the opening tag of another argument, whose value is then lost.
     """
     return _SWALLOWED.search(text) is not None
 
@@ -217,18 +220,18 @@ def _spelled(value: object) -> str:
 # The first step of intake: turn the arguments that a model sent into plain JSON values.
 #
 # Law 10: this never raises and never hangs, whatever the input. To ensure that:
-# - Sizes are checked before any work. The length comes first, and every pass over a text is
-#   linear. Patterns are possessive and treat an unclosed string as going on to the end of the
-#   text: a pattern that gave up there and started again at the next quote took seven seconds for
-#   64 KiB. Nothing is cached.
+# - Sizes are checked before any work. The length is checked first, and every pass over a text is
+#   linear. Patterns use possessive quantifiers, and let a string without a closing quote extend to
+#   the end of the text. A pattern that started again at the next quote instead took seven seconds
+#   for 64 KiB. Nothing is cached.
 # - Objects from a framework are copied into plain values, once: the methods of foreign classes may
 #   raise, return different values the second time, or never end.
 # - Only complete texts with one meaning are repaired (commas, comments, fences, Python's
 #   spelling). A text that ends inside a value is always refused, since closing its brackets would
 #   invent a value: `"status": "pen` once became a status.
 #
-# JSON texts and Python literals are read strictly: duplicate keys are refused unless their values
-# are equal, and so are numbers that cannot be represented.
+# JSON texts and Python literals are read strictly. Duplicate keys are refused unless their values
+# are equal. Numbers that cannot be represented are refused too.
 
 
 MOST_DIGITS = 18
@@ -320,7 +323,8 @@ def from_python(text: str, *, bare_keys: bool = False) -> Any:
     """
     Return the value of a Python literal of lists, dicts, tuples, strings and numbers.
 
-    With `bare_keys`, keys without quotes and JSON's words are read too, as in JavaScript.
+    With `bare_keys`, keys without quotes and the words `null`, `true` and `false` are read too, as
+    in JavaScript.
 
     The text is translated to JSON token by token and then read as JSON. Python's own parser is
     unsuitable for untrusted text: it writes a warning to standard error for each odd token, runs
@@ -379,12 +383,14 @@ _LONGEST_LITERAL = 65_536  # bounded, since its tokens are read one by one in Py
 # Raw line ends inside strings are allowed here too, as in `from_json`.
 _PLAIN_DECODE = json.JSONDecoder(strict=False).raw_decode
 _DEEPEST_PLAIN = 5  # arguments, list, entry, list of ids, id: none of our schemas is deeper
-_NODE = 64  # an upper bound: in `_json_values`, a value's key and brackets count less
+_NODE = 64  # more than `_json_values` counts for a value's key and brackets
 # Models encode arguments several times: kimi-cli#2513, livekit#5411, OpenManus#989.
 _MOST_ENCODINGS = 3
-# lobehub#13817: five blind retries of a truncated call, 487,000 tokens. So the error says why.
+# The error says why the call failed. In lobehub#13817 a model did not learn this, and repeated a
+# truncated call five times, for 487,000 tokens.
 _TRUNCATED = Problem("truncated")
-# A sentence without quotes and brackets, as in "Here it is: {...}", and up to a fence.
+# Prose before an object or a code fence: text without quotes and brackets, as in
+# "Here it is: {...}".
 _PROSE = re.compile(r"[^\[\]{}()\"'`]++(?=\{|```)")
 _FENCE = re.compile(r"```[\w-]*+[ \t]*+\n")
 # Strings are matched first, so that `//` in a URL inside a string is kept.
@@ -392,8 +398,8 @@ _NOISE = re.compile(
     r'("(?:[^"\\]++|\\.)*+"?)|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|,(?=\s*+[}\]])', re.DOTALL
 )
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
-# Texts that may be JSON, and texts that must be: "[urgent] call back" is a title, but `["urgent` is
-# a broken list.
+# `_ENCODED` matches texts that may be JSON, `_STRUCTURED` texts that must be JSON: "[urgent] call
+# back" is a title, but `["urgent` is a broken list.
 _ENCODED = re.compile(r"\s*+[\[{\"`]")
 _STRUCTURED = re.compile(
     r"""\s*+["\\]*+(?:\{\s*+(?:[\\"']|\Z)|\[\s*+(?:[\[{\\"']|\Z))"""  # how lists and objects begin
@@ -426,9 +432,9 @@ def parse(raw: object, limits: InputLimits, *, whole: bool = False) -> Parsed | 
     """
     Return the value of a call's arguments: JSON text, bytes, or an object from a framework.
 
-    With `whole`, a text has all arguments of a call; without it, the text is one argument, which
-    may be a title. So only with `whole` do keys need no quotes, and is prose before an object
-    dropped.
+    With `whole`, a text contains all arguments of a call. Then keys need no quotes, the last brace
+    may be missing, and prose before an object is dropped. Without `whole`, the text is one
+    argument, which may be a title, so these three repairs are not tried.
     """
     if raw is None:
         return Parsed({})
@@ -556,7 +562,8 @@ def _unfenced(text: str) -> str:
     return text[opening.end() : -3].strip() if opening and text.endswith("```") else text
 
 
-# Commas before comments: only dropping a comment is a guess (law 17), so it is tried last.
+# Extra commas are dropped before comments are. Only dropping a comment is a guess (law 17), so this
+# repair is tried last.
 _REPAIRS = (
     ("", str),
     ("code_fence", _unfenced),
@@ -664,10 +671,10 @@ def _not_of_json(seen: str, legal: str) -> Problem:
 
 def unwrapped_text(value: object, limits: InputLimits) -> Parsed | Problem:
     """
-    Return the list or object encoded in a text, decoded at most three times; otherwise the value.
+    Return the list or object that a text encodes, decoded at most three times.
 
-    A broken text that begins like a list or an object is a problem, never a title.
-
+    Any other value is returned unchanged. A broken text that begins like a list or an object is a
+    problem, never a title.
     """
     inner: object = value
     repairs: tuple[Repair, ...] = (Repair("json_text"),)
@@ -729,13 +736,14 @@ class Field:
     `aliases` are other spellings that models use; `weak` aliases count only if no other spelling is
     sent. `hidden` fields are accepted but not published. `items` are the fields of an entry; the
     first is its title. `numeric` ids are published as integers, which cost fewer tokens. `required`
-    fields are published as required, but a `lenient` one may be missing. A field that `clears` is
-    emptied by "", or by `null` if it is the only `null` of the call.
+    fields are published as required, but a `lenient` one may be missing. A field with `clears` is
+    emptied by "", or by `null` if the call contains only this one `null`.
 
-    A list that only `adds` tasks may be sent as one title, since no task is lost if that is read
-    wrongly. If a call is nothing but a list of titles and the tool has several lists, the one that
-    `begins` a plan is meant; a plan with tasks must refuse that. Entries are read as dicts by
-    target, or as instances of the attrs class `entry`, whose fields are the targets.
+    A list with `adds` only adds tasks. It may be sent as one title, since no task is lost if the
+    title is misread. If a call is nothing but a list of titles, and the tool has several list
+    fields, the titles are read as the field with `begins`, which begins a plan; the toolbox must
+    refuse such a call if the plan already has tasks. An entry is read as a dict by target, or as an
+    instance of the attrs class `entry`, whose fields are the targets.
     """
 
     name: str
@@ -835,13 +843,13 @@ _STATUSES = {
     Status.IN_PROGRESS: "inprogress doing active started running ongoing current wip 🔄",
     Status.COMPLETED: "completed complete done finished closed resolved success ✓ ✔ ✅ ☑",
     Status.CANCELLED: "cancelled canceled abandoned skipped dropped wontdo obsolete ❌",
-    # When "failed" was read as pending (eliza#28209), a model did a task again and again. Read as
-    # done or cancelled, it would free the tasks that need its result. So it is a status of its own.
+    # When "failed" was read as pending (eliza#28209), a model did a task again and again. If it was
+    # read as done or cancelled, tasks that need the result could start. So it is its own status.
     Status.FAILED: "failed failure fail error errored unsuccessful",
 }
 _STATUS_BY_WORD = {word: status for status, words in _STATUSES.items() for word in words.split()}
-# These mean pending and waiting, with the key as the reason. Waiting is no status: pydantic-ai-todo
-# stores "blocked" as a status, and nothing ever resets it.
+# A task with one of these words is pending, and waits for the reason that is the key. Waiting is no
+# status: pydantic-ai-todo stores "blocked" as a status, and nothing ever resets it.
 _WAITS = {
     BLOCKED: "blocked",
     "waiting": "waiting awaiting",
@@ -870,7 +878,7 @@ _MARKS = {
 _BOX = re.compile(r"\[\s*+([xX~*>/!-]?)\s*+\]")  # possessive, else blanks take quadratic time
 _BLOCKED_BOX = "!"  # used by pydantic-ai-todo and pydantic-ai-harness
 _LINE = re.compile(r"(\s*+)(?:(?:[-*+]|\d{1,6}[.)])\s*)?\[([ xX~*>/!-])\]\s++(\S.*)")
-# Without a checkbox: a list in which only some lines have one is no checklist (law 17).
+# A line without a checkbox. If only some lines of a list have one, it is no checklist (law 17).
 _ITEM = re.compile(
     r"(\s*+)(?:([-*])|([0-9]{1,6}(?:\.[0-9]{1,6}){0,9})([.)]?))\s++(?!\[.?\]\s)(\S.*)"
 )
@@ -951,8 +959,8 @@ def checklist(text: str) -> list[Line] | None:
     Every line is an item. A list without boxes must have at least two lines, numbered or bulleted.
     A line that is indented further is nested in one above it. Numbers start at 1 on each level.
     """
-    # A single line without a box, or a gap in the numbers, may be a text that contains a list, or
-    # half a list; law 17 requires that it is clearly a checklist.
+    # A single line without a box, or numbers with a gap, may be a text that contains a list, or
+    # half a list. Law 17 allows only what is clearly a whole list.
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     boxes = _all(_LINE, lines)
     if boxes:
@@ -1037,7 +1045,7 @@ MISSING = object()
 """Returned by a reader for a value that is ignored or refused."""
 
 MOST_KEPT = 1_000
-"""The maximum of recorded repairs, and of problems; a megabyte of odd keys could give 100,000."""
+"""The most repairs, and the most problems, that are recorded; a large call may have 100,000."""
 
 
 class NotPlainError(Exception):
@@ -1056,7 +1064,7 @@ class Findings:
     faults: int = 0
 
     def need_care(self) -> None:
-        """Mark a value as not plain; only `Plain` acts on this."""
+        """Report that a value is not plain; only the subclass `Plain` acts on this."""
 
     def repair(self, code: str, path: str, seen: object = "", used: str = "") -> None:
         """Record a repair."""
@@ -1075,7 +1083,7 @@ class Findings:
         """
         Return the list or object encoded in a text, else the value; `MISSING` if it is broken.
 
-        With `expected`, the schema asks for a JSON text here, so decoding one is not reported.
+        With `expected`, the schema asks for a JSON text here, so decoding it is not reported.
         """
         if not isinstance(value, str):
             return value
@@ -1101,10 +1109,10 @@ class Findings:
 
 class Plain(Findings):
     """
-    Findings for the first pass, which raise `NotPlainError` instead of recording anything.
+    Findings for the first pass: every method raises `NotPlainError` instead of recording something.
 
-    The value was not validated before. A value that a reader returns without calling one of these
-    methods consists of plain JSON types and is within the limits.
+    The first pass reads values that nothing has validated. If a reader returns a value without
+    calling one of these methods, the value consists of plain JSON types and is within the limits.
     """
 
     def __init__(self, limits: InputLimits) -> None:
@@ -1137,7 +1145,8 @@ def read_reason(value: Any, path: str, findings: Findings) -> Any:
     findings.need_care()
     if isinstance(value, str) and not all(map(id_of, ids_in(value))):
         return findings.cleaned(value.strip(), path)
-    # For example ids: a whole list has no edges, and an edge is no reason for waiting.
+    # For example, the value contains ids. They would mean edges, but a whole list has no edges, and
+    # an edge is no reason for waiting.
     findings.repair("ignored_key", path, path.rpartition(".")[2])
     return MISSING
 
@@ -1152,7 +1161,7 @@ def read_waits(value: Any, path: str, findings: Findings) -> Any:
     if found is MISSING:
         return MISSING
     if isinstance(found, Mapping) and (found == _WAIT_EXAMPLE or found.get("type") == "object"):
-        # Small models repeat the schema of an argument that they do not need.
+        # Small models send the schema of an argument as its value if they do not need the argument.
         findings.repair("ignored_key", path, path)
         return MISSING
     if isinstance(found, Mapping) and not _ID_KEYS & set(map(folded, found)):
@@ -1176,7 +1185,7 @@ def read_waits(value: Any, path: str, findings: Findings) -> Any:
 
 
 def _wait_in(part: Any) -> tuple[Any, Any]:
-    """Return the id and the reason in an entry; the id is `None` unless both are there."""
+    """Return the id and the reason in an entry; if one of them is missing, the id is `None`."""
     if isinstance(part, str) and (line := _WAITING_LINE.fullmatch(part.strip())):
         return line[1], line[2]
     if not isinstance(part, Mapping):
@@ -1194,8 +1203,8 @@ def settle_wait(values: dict[str, Any], paths: Mapping[str, str], findings: Find
     status = values.get("status")
     if isinstance(status, WaitingWord):
         values["status"] = Status.PENDING
-        # "blocked" together with blockers means the edges: completing a blocker would never end a
-        # wait.
+        # If the call also contains blockers, "blocked" refers to these edges. It does not become a
+        # wait, because completing a blocker would never end a wait.
         waits = "waiting" in paths and not (status.reason == BLOCKED and values.keys() & _EDGES)
         used = "pending and waiting" if waits else "pending"
         findings.repair("word", paths["status"], status.word, used)
@@ -1342,7 +1351,7 @@ def _ids(
     value = findings.decoded(value, path)
     if value is MISSING:
         return MISSING
-    # A part that is no id refuses the call: AgentScope drops unknown blockers, so the task starts
+    # If a part is no id, the call is refused. AgentScope drops unknown blockers, so the task starts
     # too early.
     listed = value
     if not isinstance(value, list | tuple):
@@ -1354,7 +1363,7 @@ def _ids(
         findings.repair("unwrapped", path, value)
     read = (_id(part, f"{path}[{index}]", findings, plain) for index, part in enumerate(flat))
     known = [task_id for task_id in read if task_id is not MISSING]
-    if not known and (listed or isinstance(value, str)):  # "none", unlike [], is not given
+    if not known and (listed or isinstance(value, str)):  # "none" means "not given", unlike []
         return MISSING
     once = tuple(dict.fromkeys(known))
     if len(once) < len(known):
@@ -1392,7 +1401,7 @@ def _minutes(value: Any, path: str, findings: Findings) -> Any:
 
 
 def _date(value: Any, path: str, findings: Findings) -> Any:
-    """Read a date. The date of a time with its zone is the day that its author wrote."""
+    """Read a date. If a time and a time zone follow, the date is taken as it is written."""
     findings.need_care()
     word = findings.cleaned(value, path) if isinstance(value, str) else value
     if isinstance(word, str):
@@ -1574,12 +1583,12 @@ def _edge(pair: tuple[str, str]) -> str:
 # -------- read --------
 # Read a call's arguments by a tool's fields, into values, repairs and problems.
 #
-# The principles of intake, for this whole package:
+# The principles of intake:
 # - Law 10: intake never raises, whatever is sent, and nothing is repaired silently.
 # - Only a complete value with one meaning is repaired, and the repair is reported. Otherwise the
-#   whole call is refused, with all faults at once: for each its path, at most 40 characters of the
-#   value, and what is allowed; a correct example follows. If faults were reported one at a time,
-#   the model would spend a turn on each.
+#   whole call is refused. The refusal names all faults: for each fault its path, at most 40
+#   characters of the value, and what is allowed. A correct example follows. If faults were reported
+#   one at a time, the model would spend a turn on each.
 # - `null` means "not given", never the task "None". An unknown word is never replaced by the most
 #   similar known word.
 # - Law 17: a guess about the container is marked (`Intake.guessed`), and such a call removes
@@ -1590,7 +1599,7 @@ def _edge(pair: tuple[str, str]) -> str:
 # that is not plain, the call is read again, from the validated value, with repairs and problems
 # recorded. In the first pass, a list is read without the paths that repairs need. If all its
 # entries have the same keys, it is read by columns, with one call into C for all values of a key.
-# A test compares both passes.
+# A test compares the results of both passes.
 #
 # Start reading at the end of the file, with `read` and the functions for objects and lists. The
 # first part of the file is only for the second pass: unpacking arguments and lists from their
@@ -1685,8 +1694,8 @@ def _wrapper(value: Any, fields: tuple[Field, ...]) -> str | None:
     """Return the key of a wrapper, or `None`; a field of the tool is never a wrapper."""
     if not isinstance(value, Mapping):
         return None
-    # A text or a list under "input" may be an ordinary argument: it is a wrapper only if it is
-    # alone.
+    # A text or a list under "input" may be an ordinary argument: the key is a wrapper only if no
+    # other argument is sent.
     alone = len(value.keys() - _NAMES) <= 1
     for key in _WRAPPERS:
         if key in value and meant_by(key, fields)[0] is None:
@@ -1757,10 +1766,10 @@ def entry_in(item: str | Line, field: Field, path: str, findings: Findings) -> A
 
 
 OWN_ID = "id"
-"""The key of an entry's own id: the model's numbering, not an id of the plan."""
+"""The key of an entry's own id: the model has chosen this id, it is not an id of the plan."""
 
 BY_OWN_ID = "@"
-"""The prefix of a reference by own id; the index of the entry follows it."""
+"""The prefix of a reference to an entry by its own id; the index of the entry follows it."""
 
 _BULLET = "- "
 _MOST_NAMED = 20
@@ -1937,12 +1946,12 @@ def read_own_ids(
     rows: Sequence[Row], within: Sequence[int | None], names: Mapping[str, str], findings: Findings
 ) -> None:
     """
-    Remove the own ids of new entries, and replace references to them by indexes of entries.
+    Remove the ids that the model gave to new entries, and replace references to these ids.
 
-    References are edges, a parent, and the head of an id with dots. `names` maps targets to
-    published field names.
+    A reference is an edge, a parent, or the head of an id with dots ("2" in "2.1"). It is replaced
+    by "@" and the index of the entry. `names` maps targets to published field names.
     """
-    # If own ids were simply ignored, "1" would mean a task that is already in the plan.
+    # If the model's ids were simply ignored, "1" would mean a task that is already in the plan.
     named = _by_id(rows)
     used: set[int] = set()
 
@@ -1996,7 +2005,7 @@ def _read_in_order(
         lines.append({**rows[index].values, "level": level})
         left += [(inner, level + 1) for inner in below.get(index, ())]
     if not all(seen):
-        # Rows in a cycle of parents are reachable from no top-level row.
+        # Rows whose parents form a cycle cannot be reached from a top-level row.
         lost = rows[seen.index(False)]
         findings.refuse("parent_circle", f"{lost.path}.parent", lost.values.get("content", ""))
     return lines
@@ -2021,7 +2030,7 @@ class Intake:
 
     @property
     def guessed(self) -> bool:
-        """Whether the container had to be guessed: then nothing may be removed (law 17)."""
+        """Whether intake had to guess the container; then nothing may be removed (law 17)."""
         return any(repair.code in GUESSES for repair in self.repairs)
 
 
@@ -2044,7 +2053,8 @@ def plain_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> d
     Read arguments that follow their schema exactly.
 
     Raises:
-        NotPlainError: they do not follow it. A foreign class may raise other errors.
+        NotPlainError: the arguments do not follow their schema. A foreign class may raise other
+            errors.
     """
     given = plain_object(raw, limits)
     if given is None:
@@ -2080,7 +2090,8 @@ class Table(NamedTuple):
 @lru_cache(maxsize=MOST_TABLES)
 def table_of(fields: tuple[Field, ...]) -> Table:
     """Return the cached table of these fields."""
-    # Published names only: an alias must be compared with the other keys of the call.
+    # Only published names are in the table, since an alias must be compared with the other keys of
+    # the call.
     return Table(
         {field.name: (field.target, _plain_reader(field)) for field in fields},
         frozenset(each.target for each in fields if each.required and not each.lenient),
@@ -2147,7 +2158,12 @@ def _read_object(
 def _by_field(
     value: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, findings: Findings
 ) -> dict[Field, Any]:
-    """Return the value of each field; of several spellings, the strongest, unless they conflict."""
+    """
+    Return the value of each field.
+
+    If a field is sent under several spellings, weak ones give way to others. The remaining values
+    must be equal, otherwise they are a problem.
+    """
     chosen: dict[Field, tuple[int, str, Any]] = {}  # the strength of the key, the key, the value
     left_out: list[Field] = []
     for key, inner in value.items():
@@ -2168,8 +2184,8 @@ def _by_field(
                 elif not same:
                     findings.refuse("conflicting_keys", f"{prefix}{field.name}", new[1])
             chosen[field] = kept
-    # In strict mode, a model sends `null` for each omitted argument. A single `null` is meant as a
-    # value.
+    # In strict mode, a model sends `null` for each omitted argument. Only if there is a single
+    # `null` does it mean a value.
     if len(left_out) == 1 and left_out[0].clears and left_out[0] not in chosen:
         chosen[left_out[0]] = (0, "", None)
     return {field: inner for field, (_, _, inner) in chosen.items()}
@@ -2227,8 +2243,8 @@ def _plain_entries(field: Field) -> Reader:
 
 
 def _is_plain_title(text: str, field: Field) -> bool:
-    # Not plain are a checkbox, an entry as JSON text, and a text with spaces around it, since these
-    # are removed.
+    # A text is not plain if it has a checkbox, if it is an entry as JSON text, or if it has spaces
+    # around it, which must be removed.
     if "[" in text or text.startswith("{") or text != text.strip() or not text:
         return False
     # A line with a bullet may be nested in the one above it.

@@ -13,8 +13,8 @@ developer raises a `PlanError` at once, for example a wrong type, or a policy th
 tool set could satisfy.
 
 The calls of one turn are carried out in order, each on the plan after the one before it (law 13).
-There is one exception: of several whole-list writes in a turn, none is carried out. The model wrote
-each of them without the result of the others, so the last one would undo the rest.
+There is one exception: if a turn has several whole-list writes, none of them is carried out. The
+model wrote each of them without the result of the others, so the last would undo the others.
 """
 
 from __future__ import annotations
@@ -101,10 +101,10 @@ from todoplan.texts import clipped, one_line, say
 # -------- held_claims --------
 # The claims of a session: its fencing tokens, and the renewal of claims by each call (law 19).
 #
-# A fencing token belongs to a claim and not to an actor's name. So the code that serves a session
-# stores the tokens that the session's own calls received: a planner stores them by actor, an
-# adapter in the framework's state. The model never has to repeat a token. A planning call shows
-# that its author is still at work, so it extends the lease of the session's claims.
+# A fencing token belongs to a claim and not to an actor's name. So the tokens that a session's own
+# calls received are stored for the session: a planner stores them by actor, an adapter stores them
+# in the framework's state. The model never has to repeat a token. A planning call shows that its
+# author is still at work, so it extends the lease of the session's claims.
 
 
 Fences = Mapping[str, int]
@@ -168,8 +168,8 @@ class Toolbox:
 
     `limits` bounds the size of the arguments of one call. Two notes cost tokens and are off by
     default: `show_list` adds the whole list to the reply to each change, and `say_done` adds a note
-    when no task is open any more. Each planning call of a session extends its claims to `lease`
-    seconds from that call.
+    when no task is open any more. Each planning call extends the claims of its session: they then
+    expire `lease` seconds after that call.
 
     Raises:
         PlanError: an argument has the wrong type, or no call of the tool set could satisfy the
@@ -221,10 +221,10 @@ class Toolbox:
         fencing tokens of the claims from the session's earlier calls (see `fences_after`); this
         call extends those claims.
 
-        `base` is the merge base of the caller's session. Without one, the session is taken to be
-        the only one, and to have listed all tasks. Changes by others are kept, and the reply
-        reports them. After a successful reply, the new merge base is
-        `base.advanced(plan, reply.plan, [reply.note])`.
+        `base` is the merge base of the caller's session. With it, changes by others are kept, and
+        the reply reports them. After a successful reply, the new merge base is
+        `base.advanced(plan, reply.plan, [reply.note])`. Without `base`, the session counts as the
+        only one, which has listed all tasks.
 
         Raises:
             PlanError: `plan` is not a plan, or `base` is not a merge base. Nothing that a model
@@ -250,7 +250,7 @@ class Toolbox:
         repairs = intake.repairs
         if intake.problems:
             return _refusal(plan, name, intake.problems, repairs, self._example(plan, tool))
-        # A list of titles alone may also mean tasks to add, or tasks that are done.
+        # If a call is only a list, its titles may also be tasks to add, or tasks that are done.
         if tool.drops_by_id and len(plan) and any(each.code == "bare_list" for each in repairs):
             problem = Problem("wrong_type", seen="a list", legal="an object", path="arguments")
             return _refusal(plan, name, (problem,), (), self._example(plan, tool))
@@ -280,7 +280,7 @@ class Toolbox:
             request = not_started(request)
         decision, change = decide_with_change(plan, request, self.policy, *context)
         if isinstance(decision, Rejected):
-            # No example: the arguments are well formed and only violate a rule.
+            # An example would not help: the arguments are well formed and only violate a rule.
             return _refusal(plan, name, _with_shown_paths(decision.problems, tool), repairs)
         # Law 17 is checked after the decision: only the change shows whether a task would be lost.
         if repairs and (loss := loss_by_guess(repairs, change)):
@@ -302,9 +302,9 @@ class Toolbox:
 
     def _keeping_claims(self, reply: Reply, context: _Context) -> Reply:
         """
-        Return the reply with the session's claims renewed for the lease.
+        Return the reply with the session's claims extended by the lease.
 
-        Only claims that the session still holds are renewed, and never to an earlier time.
+        Only claims that the session still has are extended. No claim gets an earlier end.
         """
         # A refused call changes nothing, and without a time claims do not expire.
         if reply.is_error or context.at is None:
@@ -344,7 +344,8 @@ class Toolbox:
         if query.task_id is None:
             text = _lines(list_text(plan), repairs_text(repairs))
         elif task := plan.get(query.task_id):
-            # A task ends with its description, which may contain any text: so notes precede it.
+            # The text of a task ends with its description, which may contain any text. So notes
+            # precede the task.
             text = _lines(repairs_text(repairs), task_text(plan, task))
         else:
             legal = ids_text(task.id for task in plan)
@@ -372,10 +373,10 @@ class Toolbox:
         """
         Answer all planning calls of one model turn, in order (law 13).
 
-        Each call works on the plan after the previous one. Of several whole-list writes, none is
-        carried out and each gets an error; the other calls are carried out. `base`, `actor` and
-        `fences` have the same meaning as in `call` and are those before the turn, because the model
-        wrote all calls before it read any reply.
+        Each call works on the plan after the previous one. If there are several whole-list writes,
+        none of them is carried out and each gets an error; the other calls are carried out. `base`,
+        `actor` and `fences` have the same meaning as in `call`. Pass their values from before the
+        turn, because the model wrote all calls before it read any reply.
 
         Raises:
             PlanError: `plan` is not a plan, `base` is not a merge base, or `calls` contains
@@ -399,7 +400,8 @@ class Toolbox:
                     reply = _with_unseen(reply, plan, seen)
                 if seen is not None and index + 1 < len(calls):
                     seen = seen.with_own(reply.events)  # own changes are no news to a session
-                    # The first reply has reported the changes by others; later ones do not repeat.
+                    # The first reply has reported the changes by others. Later replies do not
+                    # report them again.
                     if not reply.is_error or seen.heard is not None:
                         seen = attrs.evolve(seen, heard=reply.plan)
             plan = reply.plan
@@ -421,7 +423,7 @@ class Toolbox:
 
 def named_by(command: Command) -> Iterator[str]:
     """
-    Yield the task ids that a command contains, without the task that `lean` starts by itself.
+    Yield the ids of the tasks that a command names. `lean` may start a task that is not named.
     """
     for part in parts_of(command):
         if isinstance(part, UpdateTask | ClaimTask) and part.task_id is not None:
@@ -541,7 +543,7 @@ def seeded(
     before: Plan, plan: Plan, *, at: datetime, actor: str | None
 ) -> tuple[Plan, Entry | None]:
     """
-    Replace the content of `before` by the tasks of `plan`, and return the result and its entry.
+    Replace the content of `before` by the tasks of `plan`; return the new plan and its entry.
 
     Ids are never reused: numbering continues after the ids of both plans. No rule is checked,
     because an application may resume a plan that its policy would not let a model write.
@@ -559,8 +561,8 @@ def unseen_by_model(base: Base | None, before: Plan, entry: Entry) -> Base:
     """
     Return the model's merge base after a change by the application (law 15).
 
-    `base` is the merge base so far, or `None` if the model has seen the plan `before` this entry.
-    The caller keeps the result until a successful tool reply has reported the change.
+    `base` is the merge base so far; `None` means that the model has seen the plan `before` the
+    change. The caller keeps the result until a successful tool reply has reported the change.
     """
     seen = Base(before) if base is None else base
     return seen.after(entry.events, entry.actor)
@@ -576,7 +578,8 @@ def whole_entry(plan: Plan, cause: str, *, at: datetime, actor: str | None = Non
 # Finding out from the journal what a session has not seen (law 15).
 
 
-# The causes of entries with evidence that the application recorded, which is news to a model.
+# The causes of entries with evidence that the application itself recorded. Such evidence is news to
+# a model.
 _BY_PROGRAM = frozenset({RecordEvidence.__name__, Batch.__name__})
 
 
@@ -584,8 +587,8 @@ def is_refused_check(entry: Entry, actor: str | None = None) -> bool:
     """
     Return whether an entry is the evidence that a verifier recorded for a refused call of `actor`.
 
-    The refusal has reported that evidence, so it is no news to that actor, although a refusal does
-    not report the changes by others.
+    The reply to that call has reported the evidence, so it is no news to the actor. Other changes
+    stay news, because the reply to a refused call does not report them.
     """
     # A model's tools cannot set evidence (law 20), so a verifier recorded it during the call.
     is_found = all(
@@ -605,7 +608,7 @@ def base_at(
     Return the merge base of a session that last saw the plan at `revision`.
 
     `journal` is the whole journal of the plan. `own` are the revisions of the entries that the
-    session has made itself since then; `actor` is its name.
+    session itself has added since then. `actor` is the name under which the session acts.
     """
     known: list[Event] = []
     unseen: list[Entry] = []
@@ -622,10 +625,11 @@ def base_at(
 # -------- observed --------
 # Observers: callbacks for the calls, decisions and reminders of a toolbox.
 #
-# The code that commits a call notifies the observer: planners do so after the append, and adapters
-# that keep the plan in a framework's state after the reply. The toolbox itself does not, because
-# it may compute a reply that is not committed: it is asked again after a conflicting write, and it
-# repeats the earlier calls of a turn to answer a parallel one.
+# The code that commits a call notifies the observer: a planner does so after the append, and an
+# adapter that keeps the plan in a framework's state does so after the reply. The toolbox itself
+# does not notify, because a reply that it computes may never be committed: after a conflicting
+# write a call is computed again, and to answer one of several parallel calls, the earlier calls of
+# the turn are repeated.
 #
 # Without an observer, a call costs two checks of the toolbox's class. An observer cannot change
 # anything, and its exceptions are logged.
@@ -648,7 +652,7 @@ class Observer(Protocol):
         ...
 
     def advised(self, advice: Advice, plan: Plan) -> None:
-        """Handle a reminder that was given."""
+        """Handle a reminder that guidance gives to the model."""
         ...
 
 
@@ -668,7 +672,7 @@ def tell_called(toolbox: Toolbox, replies: Sequence[Reply], actor: str | None, b
     """
     Notify the observer of the calls that were carried out.
 
-    Retries that were answered by their idempotency key are left out.
+    Calls that were not carried out again, because their idempotency key was known, are left out.
     """
     if isinstance(toolbox, ObservedToolbox):
         anew = tuple(reply for reply in replies if reply.repeat_of is None)
@@ -722,10 +726,10 @@ def _tell(hear: Callable[..., None], *happened: Any) -> None:
 #
 # Law: the replies together equal those of `Toolbox.turn` (law 13).
 #
-# A single call cannot tell whether another call of its turn replaces the list too. LangChain's own
-# guard checks one message only, so two branches of a graph can both write, and the step fails. For
-# this reason both functions take information about the whole turn: the calls, or at least the
-# names of their tools.
+# From a single call one cannot tell whether another call of the turn replaces the list too.
+# LangChain's own guard checks one message only, so two branches of a graph can both write, and the
+# step fails. For this reason, both functions below have an argument for the whole turn: all its
+# calls, or at least the names of their tools.
 
 
 def answered_beside(  # noqa: PLR0913 - as `Toolbox.turn`, and the place
@@ -741,9 +745,10 @@ def answered_beside(  # noqa: PLR0913 - as `Toolbox.turn`, and the place
     """
     Return the replies to the calls of a turn up to and including the call at index `place`.
 
-    For frameworks in which all calls of a turn see the same state: to get its own starting point,
-    each call has to carry out the earlier ones again. `plan` and `base` are those before the turn.
-    `base` and `actor` have the same meaning as in `Toolbox.turn`.
+    This is for frameworks in which all calls of a turn see the same state, as it was before the
+    turn. To get the plan on which it works, each call has to carry out the earlier calls again.
+    Pass `plan` and `base` as they were before the turn. `base` and `actor` have the same meaning as
+    in `Toolbox.turn`.
 
     Raises:
         PlanError: `place` is not an index of `calls`.
@@ -751,11 +756,12 @@ def answered_beside(  # noqa: PLR0913 - as `Toolbox.turn`, and the place
     if not 0 <= place < len(calls):
         msg = f"place {place!r} is none of {len(calls)} calls; they are counted from 0"
         raise PlanError(msg, seen=place)
-    # LangGraph runs each call as a task of its own, on one snapshot of the state: no lock helps.
+    # A lock would not help: LangGraph runs each call as a separate task, on the same snapshot of
+    # the state.
     if len(calls) == 1:  # the usual turn: there are no other calls to check
         call = calls[0]
         return (toolbox.call(plan, call.name, call.arguments, at=at, base=base, actor=actor),)
-    # With the later calls: of two whole-list writes, the first is refused because of the second.
+    # Later calls are passed too: a whole-list write is also refused because of a later one.
     return toolbox.turn(plan, calls, at=at, base=base, actor=actor).replies[: place + 1]
 
 
@@ -778,7 +784,7 @@ def answered_after(  # noqa: PLR0913 - as `Toolbox.call`, and the turn
     turn = tuple_of(turn, str, 'the names of the tools of a turn, such as ["write_todos"]')
     clashing = [turn[place] for place in toolbox.clashing(turn)] if len(turn) > 1 else []
     if call.name in clashing:
-        # One call for each clashing one: the error message states their number.
+        # The error message states the number of clashing calls, so as many are passed.
         return toolbox.turn(plan, [Call(call.name, None) for _ in clashing]).replies[0]
     return toolbox.call(plan, call.name, call.arguments, at=at, base=base, actor=actor)
 
@@ -786,10 +792,10 @@ def answered_after(  # noqa: PLR0913 - as `Toolbox.call`, and the turn
 # -------- undoing --------
 # Undo of the last change, for frameworks that store the plan and only the latest journal entries.
 #
-# The plan before a change is computed by replaying the earlier entries. A journal in a framework's
-# state may not reach back to the beginning, and somebody may have changed the list without an
-# entry. Law: the entries are trusted only if replaying all of them on an earlier plan gives the
-# current plan. Otherwise an undo would also undo changes that have no entry (law 15).
+# The plan before a change is computed by replaying the earlier entries. But a journal in a
+# framework's state may not reach back to the beginning, and somebody may have changed the list
+# without an entry. Law: the entries are used only if replaying all of them on an earlier plan gives
+# the current plan. Otherwise an undo would also undo changes that have no entry (law 15).
 
 
 @attrs.frozen
@@ -801,7 +807,7 @@ class Start:
 
 
 def last_change(journal: Sequence[Entry]) -> Entry | None:
-    """Return the last entry to undo: not an undo, not undone already, and not just a heartbeat."""
+    """Return the last entry that is no undo, is not undone, and does more than renew claims."""
     undone = {entry.undoes for entry in journal}
     standing = (
         entry
@@ -812,7 +818,7 @@ def last_change(journal: Sequence[Entry]) -> Entry | None:
 
 
 REDO = "redo"
-"""The cause of an entry that undoes an undo: it is a change of its own, which can be undone."""
+"""The cause of an entry that undoes an undo. It is an ordinary change, which can be undone."""
 
 
 def last_undo(journal: Sequence[Entry]) -> Entry | None:
@@ -831,8 +837,8 @@ def last_undo(journal: Sequence[Entry]) -> Entry | None:
 
 
 def _is_heartbeat(entry: Entry) -> bool:
-    # A worker renews its claim every few seconds: without this, a person's undo would never reach
-    # an earlier change. The restored plan keeps the present expiry of each claim.
+    # A worker renews its claim every few seconds. If an undo could undo a renewal, a person's undo
+    # would never reach an earlier change. The restored plan keeps the present end of each claim.
     return all(type(event) is ClaimRenewed for event in entry.events)
 
 
@@ -900,8 +906,8 @@ def undone(  # noqa: PLR0913 - the rest are options, by name
             " does not say what the plan was before it; with store= it can, always"
         )
         raise PlanError(msg, revision=change.revision)
-    # With an empty policy: an earlier plan may break a rule of the present policy, and must still
-    # be restored.
+    # The policy is empty, because an earlier plan may break a rule of the present policy, and must
+    # be restored all the same.
 
     command = RestorePlan(tuple(before), before.next_id, before.approved)
     decision, entry = edited(plan, command, Policy(), at=at, actor=actor, fences=fences)
@@ -915,13 +921,13 @@ def undone(  # noqa: PLR0913 - the rest are options, by name
 # `evidence_required`, to learn which tasks the call would complete. The second decision applies
 # the full policy, with the verifier's findings recorded as evidence. The evidence events precede
 # the call's own events. Law 20 is enforced by the core with its rule `evidence_required`; this
-# module only supplies the evidence that the rule needs.
+# section only supplies the evidence that the rule needs.
 #
 # A verifier may take long and does I/O, so it does not run in this pure package. Tasks without a
 # finding are collected in `missing`, and the reply is discarded. The code that carries out the
-# calls then runs the verifier and calls again (see `todoplan.planner.verifying`). A finding is
-# valid only for the version of the task that was verified: if others have changed the task since,
-# it is verified again.
+# calls then runs the verifier, and passes the calls to the toolbox again (see
+# `todoplan.planner.verifying`). A finding is valid only for the version of the task that was
+# verified: if others have changed the task since, it is verified again.
 
 
 _ANYTHING_GOES = Policy()
@@ -980,8 +986,8 @@ class CheckedToolbox(Toolbox):
     """
     A toolbox that completes a task with a check only after a verifier has found that it passes.
 
-    Its own policy is that of `strict` without the rule `evidence_required`; it serves to learn what
-    a call would complete. The final decision uses the policy of `strict`.
+    Its own policy is the policy of `strict` without the rule `evidence_required`. It is used only
+    to learn which tasks a call would complete. The final decision uses the policy of `strict`.
     """
 
     strict: Toolbox = attrs.field(kw_only=True)
@@ -1001,7 +1007,7 @@ class CheckedToolbox(Toolbox):
         """Return this toolbox with the findings of another turn."""
         return attrs.evolve(self, findings=findings)
 
-    # The replies are valid only if no finding is `missing` afterwards.
+    # The replies are valid only if `findings.missing` is empty afterwards.
 
     def call(self, plan: Plan, *given: Any, **more: Any) -> Reply:
         """Answer one call, as `Toolbox.call` does."""
@@ -1018,7 +1024,8 @@ class CheckedToolbox(Toolbox):
         claimed = [] if trial.is_error else [*_claimed(plan, trial)]
         unknown = [(task, plan) for task in claimed if not self.findings.knows(task.id)]
         if unknown:
-            # The turn goes on as if the checks had passed, so that one round collects all tasks.
+            # The rest of the turn is computed as if the checks had passed. So one round collects
+            # all tasks that must be verified.
             self.findings.missing += unknown
             return trial
         found = {task.id: self.findings.of(task.id) for task in claimed}
@@ -1064,8 +1071,8 @@ def _claimed(plan: Plan, trial: Reply) -> Iterator[Task]:
     )
     for task_id in completed:
         task, after = plan.get(task_id), trial.plan.get(task_id)
-        # A check that the call itself sets or changes is not verified. Nor is a closed task:
-        # reopening it would drop the evidence (law 20).
+        # A check that the call itself sets or changes is not verified. A task that was closed is
+        # not verified either, because reopening it drops the evidence (law 20).
         stays = task and after and task.check and after.check == task.check
         if task and after and stays and not task.status.closed and after.status is Status.COMPLETED:
             yield task
@@ -1074,7 +1081,11 @@ def _claimed(plan: Plan, trial: Reply) -> Iterator[Task]:
 def _recorded(
     plan: Plan, found: dict[str, Found], by: str, at: datetime | None
 ) -> tuple[Plan, tuple[Event, ...]]:
-    """Return the plan with the findings recorded as evidence, without rules, and the events."""
+    """
+    Return the plan in which the findings are recorded as evidence, and the events.
+
+    No rule is checked.
+    """
     events: tuple[Event, ...] = ()
     for task_id, finding in found.items():
         if isinstance(finding, Finding):
@@ -1116,7 +1127,7 @@ def _unable(claimed: list[Task], found: dict[str, Found]) -> tuple[Problem, ...]
 
 def _seen(found: dict[str, Found], *, refused: bool) -> Iterator[str]:
     """
-    Yield the lines about checks that follow the reply; a refusal itself names the failed ones.
+    Yield the lines about checks that follow the reply; a refusal itself names the failed checks.
     """
     passed = [each for each, one in found.items() if isinstance(one, Finding) and one.passed]
     if passed:
