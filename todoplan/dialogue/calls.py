@@ -52,7 +52,7 @@ class Reply:
     call_id: str = ""
     # Not compared: the reply to a retry must equal the original reply.
     repeat_of: int | None = attrs.field(default=None, eq=False, repr=False)
-    # What this call alone tells the session about the plan (`Base.advanced`).
+    # What the session learns of the plan from this call (see `Base.advanced`).
     note: Note = attrs.field(default=Note(), eq=False, repr=False)
 
     @property
@@ -67,7 +67,7 @@ class Turn:
 
     plan: Plan
     replies: tuple[Reply, ...]
-    # What the session knows of the plan after the turn; `None` if the turn showed it nothing.
+    # What the session knows of the plan after the turn; `None` if it has learned nothing.
     known: Base | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
@@ -82,7 +82,7 @@ class Turn:
         Return whether a model that knew the plan at revision `known` knows the plan after the turn.
 
         A successful reply reports the changes by others; an error does not. A refused call can
-        change nothing but evidence, and its reply reports that evidence itself.
+        change nothing except evidence, which its own reply reports.
         """
         if any(not reply.is_error for reply in self.replies):
             return True

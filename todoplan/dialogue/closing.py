@@ -2,9 +2,9 @@
 `plan_closed` says whether work on a plan may end, and if not, why. It is for loops outside
 todoplan.
 
-Goal loops ask a predicate after each answer, and many let a second model decide. A plan answers
-from its own state: the tasks, their evidence, and what they wait for. `PlanClosed` has the answer
-in the form that each loop expects.
+Such a loop calls a predicate after each answer of the model; often, a second model decides. Here
+the state of the plan decides: the tasks, their evidence, and what they wait for. `PlanClosed` has
+the result in the form that each loop expects.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PlanClosed:
         return not self.reason
 
     def should_continue(self) -> tuple[bool, str]:
-        """Return whether to go on, and the reason, for Microsoft's `AgentLoopMiddleware`."""
+        """Return whether to continue, and the reason, for Microsoft's `AgentLoopMiddleware`."""
         return not self, self.reason
 
     def validation(self) -> dict[str, Any]:
@@ -78,10 +78,10 @@ def plan_closed(
     Return whether work on a plan may end. The plan alone decides; no model is asked.
 
     Work may end if there is no open task that somebody can work on, and every completed task with a
-    check has passed evidence. With `evidence=False`, checks do not count. Open tasks that nobody
-    can work on, because they wait for something outside the plan, do not matter; with
-    `waits=False`, work may not end while there are any. `claimed` are the ids of the tasks that
-    others work on (`planner.claimed_by_others`). An empty plan is closed.
+    check has passed evidence. With `evidence=False`, evidence is not required. Open tasks that
+    nobody can work on, because they wait for something outside the plan, do not prevent the end of
+    work, except with `waits=False`. `claimed` are the ids of the tasks that others work on
+    (`planner.claimed_by_others`). With an empty plan, work may end.
 
     Raises:
         PlanError: `plan` is not a plan.

@@ -1,11 +1,10 @@
 """
 Pure functions that decide when to remind a model of its plan, and when to accept its final answer.
 
-Read `conversation` first (the messages as guidance sees them), then `settings` (the developer's
-options) and `memory` (the state between decisions), then `guidance` (the decisions, by one table of
-reminders) and `reminders` (the wording).
-
-The names above are sections of this module.
+This module is divided into sections. Read `conversation` first (the messages in the form that
+guidance needs), then `settings` (the developer's options) and `memory` (the state between
+decisions), then `guidance` (the decisions, by one table of reminders) and `reminders` (the
+wording).
 """
 
 from __future__ import annotations
@@ -39,13 +38,13 @@ class Settings:
     The options of guidance; 0, `False` or "off" switches a reminder off.
 
     `plan_lost`: show the plan again if no message of the request shows it.
-    `unfinished`: how often a final answer is sent back while tasks are open. The count starts again
-    whenever more tasks are closed. After that the answer is accepted, or the verdict is "raise" if
-    `on_ignored="raise"`. A question to the user is never sent back, nor is an answer while all open
-    tasks wait for something outside the plan.
+    `unfinished`: how often the model is asked to go on if it gives a final answer while tasks are
+    open. The count starts again whenever more tasks are closed. After that many times the answer is
+    accepted, or the verdict is "raise" if `on_ignored="raise"`. A question to the user is always
+    accepted, and so is an answer while all open tasks wait for something outside the plan.
     `empty`: how often a run without a plan is reminded that it may write one.
-    `stale`: how many turns after the last change, or after the last such reminder, a task in
-    progress is mentioned.
+    `stale`: how many turns after its last change, or after the last such reminder, the model is
+    reminded of a task in progress.
     `changed`: report the changes by others since the model last saw the plan.
     `all_done`: when no task is open any more, ask once whether the final answer is complete;
     "if_silent" asks only if the final answer has no text.
@@ -90,18 +89,18 @@ class Settings:
 # -------- conversation --------
 # Framework-neutral messages, with only the parts that guidance needs.
 #
-# Each adapter has one function that converts its framework's messages to `Message`. Whether a
-# message is a final answer, a refusal or a question is decided only here. When adapters decided
-# this themselves, one of them took an unreadable call for a final answer, and another asked again
-# and again for an answer that the provider's filter had blocked.
+# Each adapter has one function that converts its framework's messages to `Message`. Only this
+# section decides whether a message is a final answer, a refusal or a question. When adapters
+# decided this themselves, one of them treated an unreadable call as a final answer, and another
+# repeated requests whose answer the provider's filter had blocked.
 
 
 Role = Literal["system", "user", "assistant", "tool"]
 _ROLES = get_args(Role)
 
 # Finish reasons without case and punctuation, since "tool_calls", "toolCalls" and "TOOL_CALLS" are
-# all in use. Gemini reports a call that it could not form as MALFORMED_FUNCTION_CALL; Anthropic
-# reports a turn that continues by itself as "pause_turn".
+# all in use. Gemini reports a malformed call as MALFORMED_FUNCTION_CALL. Anthropic reports a paused
+# turn, which the model will continue, as "pause_turn".
 _TOOL_FINISHES = frozenset(
     {"toolcalls", "tooluse", "functioncall", "functioncalls", "malformedfunctioncall", "pauseturn"}
 )
@@ -161,8 +160,8 @@ class Message:
             tuple_of(self.results, ToolResult, 'a tuple of results: (ToolResult("search"),)')
 
 
-# Messages are converted one by one, since guidance starts at the end and mostly stops there. To
-# convert all of 10,000 messages, as DeerFlow does, costs 1.5 to 3 ms a request.
+# Messages are converted one by one, since guidance reads them from the end, and mostly needs only
+# the last ones. Converting all of 10,000 messages, as DeerFlow does, takes 1.5 to 3 ms a request.
 @attrs.frozen
 class Conversation(Sequence[Message]):
     """A framework's messages, each converted by `read` when it is accessed."""
@@ -206,7 +205,7 @@ def text_of(content: object) -> str:
 
 def is_final_answer(message: Message) -> bool:
     """Return whether the message ends the agent's run: it is the assistant's and calls no tool."""
-    # After an unreadable call the model gets an error and goes on, so this is no final answer.
+    # A message with an unreadable call is no final answer: the model gets an error and continues.
     if message.role != "assistant" or message.calls or message.invalid_calls:
         return False
     return _finish(message) not in _TOOL_FINISHES
@@ -225,7 +224,7 @@ def asks(message: Message) -> bool:
 
     Quotes, brackets, emphasis and emoji after the question mark are skipped.
     """
-    # Agents that waited for a person were reminded again and again (oh-my-pi#3581,
+    # Agents that waited for an answer of a person were reminded again and again (oh-my-pi#3581,
     # claude-code#61900).
     end = message.text.rstrip()[-_LONGEST_ENDING:]
     while end and not _is_named(end[-1], "QUESTION MARK", "INTERROBANG"):
@@ -266,15 +265,16 @@ class Memory:
     The state of guidance for one thread, in plain numbers that any storage can keep.
 
     `turn` counts the requests to the model. `revision` is the last revision of the plan that the
-    model knew. `touched` is the turn from which a "stale" reminder counts: that of the model's last
-    change, of the last such reminder, or the first turn. `shown` is the last revision that a
-    reminder showed; the model knows it only during that request. `asked` counts the final answers
-    sent back since `resolved` tasks were closed. `empties` counts the hints to write a plan.
+    model knew. `touched` is the turn from which the turns until a "stale" reminder are counted: the
+    turn of the model's last change or of the last such reminder, or the first turn. `shown` is the
+    last revision that a reminder showed; the model knows it only during that request. `asked`
+    counts how often the model was asked to go on after a final answer; the count starts again when
+    more than `resolved` tasks are closed. `empties` counts the reminders to write a plan.
     `confirmed` is the revision for which the model was asked whether its answer is complete. A
     revision of -1 means none.
 
-    The state belongs to one thread of one user. If it were shared in the process, or under a
-    default key, one user's reminders would use up another user's caps, as happened elsewhere.
+    The state belongs to one thread of one user. In another system it was shared by the process, or
+    stored under a default key. There, one user's reminders used up another user's caps.
     """
 
     turn: int = 0
@@ -312,7 +312,7 @@ class Memory:
         return attrs.asdict(self)
 
     def new_run(self, plan: Plan) -> Memory:
-        """Return the memory for a new user request: caps apply to a run, not to a plan."""
+        """Return the memory for a new user request. Caps on reminders hold for one request."""
         return attrs.evolve(self, asked=0, resolved=plan.counts.closed, empties=0, confirmed=-1)
 
     def next_turn(self, plan: Plan, base: Base | None) -> Memory:
@@ -320,7 +320,7 @@ class Memory:
         memory = attrs.evolve(self, turn=self.turn + 1)
         if memory.revision < 0:  # a new thread, maybe on an old plan: nothing has changed yet
             memory = attrs.evolve(memory, revision=plan.revision, touched=memory.turn)
-        # Others made changes and reverted them: there is nothing to report.
+        # If others have reverted their changes, there is nothing to report.
         if base is not None and not base.has_news(plan):
             memory = attrs.evolve(memory, revision=plan.revision)
         return memory
@@ -333,8 +333,8 @@ class Memory:
         """
         Return the memory for a plan that is kept in a store.
 
-        `known` is the revision that the thread knows. `base` is its merge base, if others have
-        changed the plan since.
+        `known` is the revision that the thread knows. `base` is the merge base of the thread, if
+        others have changed the plan since.
         """
         if self.revision < 0 or known is None:  # never shown: nothing in the plan is news
             return self
@@ -346,10 +346,10 @@ class Memory:
         """
         Return the memory after the model's own calls led from revision `before` to this plan.
 
-        If the model did not know revision `before`, the memory stays: the earlier changes by others
-        are still unknown to the model. It also stays if the calls changed nothing. `refused` is
-        true for a refused call that recorded evidence: its reply does not report the changes that a
-        reminder showed.
+        If the model did not know revision `before`, the memory is unchanged, because the model does
+        not know the earlier changes by others. The memory is also unchanged if the calls changed
+        nothing. `refused` is true for a refused call that recorded evidence: the reply to such a
+        call does not report the changes that a reminder showed.
         """
         known = {self.revision} if refused else {self.revision, self.shown}
         is_own = before in known and before != plan.revision
@@ -369,9 +369,9 @@ def _damaged(seen: object, wanted: str, name: str = "it") -> CodecError:
 # tag.
 #
 # Law: whatever the task texts contain, a reminder has exactly one opening and one closing tag, and
-# its length does not grow with the plan. DeerFlow inserts titles into its tag without escaping: a
-# title that contains the closing tag ends the reminder, and the text after it reads as if it came
-# from the system.
+# its length does not grow with the plan. DeerFlow inserts titles into its tag without escaping. A
+# title that contains the closing tag then ends the reminder, and the rest of the title looks as if
+# the system had written it.
 
 
 ReminderKind = Literal[
@@ -400,8 +400,9 @@ def reminder(  # noqa: PLR0913 - what the text is made of
     Return the text of a reminder; it lists `tasks`, by default all open tasks.
 
     `base` is the model's merge base, if known; the reminder then reports the changes by others. If
-    the model has listed tasks itself, a reminder of an unfinished plan marks those of others.
-    `claimed` are the ids of tasks that others work on; the reminder names their holders.
+    the model has listed tasks itself, an "unfinished" reminder marks the tasks that it has not
+    listed as tasks of others. `claimed` are the ids of tasks that others work on; the reminder
+    names the owners of their claims.
     """
     unseen = unseen_text(base, plan) if base is not None else ""
     listed = open_tasks(plan) if tasks is None else tuple(tasks)
@@ -431,7 +432,8 @@ def reminder(  # noqa: PLR0913 - what the text is made of
         unseen=f" ({_escaped(unseen)})" if unseen else "",
         # A tool's name may come from the user too, so it is escaped.
         write=_escaped(one_line(toolset.shown(toolset.writer))),
-        # How to pause a task differs between tool sets; a user's own set may have no text for it.
+        # How to make a task wait differs between tool sets; a user's own set may have no text on
+        # this.
         others=" " + say("reminders", "leave") if foreign else "",
         waiting=f" {how}" if (how := toolset.text("waiting")) else "",
     )
@@ -451,7 +453,8 @@ def _holder(task: Task) -> str:
 
 
 def _escaped(text: str) -> str:
-    # Every bracket, not only those of our tag: a list of forbidden tags would never be complete.
+    # Every bracket is escaped, not only the brackets of our tag: a list of forbidden tags would
+    # never be complete.
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -473,11 +476,11 @@ def unfinished_error(plan: Plan, claimed: Collection[str] = ()) -> UnfinishedErr
 # -------- guidance --------
 # Pure decisions on when to remind the model, and when to accept its final answer.
 #
-# A reminder costs the model's attention. Sending a final answer back costs a whole request, and
-# one wrong reminder makes users switch all of them off. So these rules apply: each reminder has a
-# switch; giving a reminder updates the memory so that its own condition ends, which makes every
-# cap finite; if several reminders are due, only the first is given. All reminders are in one
-# table, `REMINDERS`, in order of precedence.
+# A reminder costs the model's attention. Asking again after a final answer costs a whole request.
+# After one wrong reminder, users switch all reminders off. So these rules apply. Each reminder has
+# a switch. Giving a reminder changes the memory so that the reminder is no longer due; so no
+# reminder is given forever. If several reminders are due, only the first one is given. All
+# reminders are in one table, `REMINDERS`, in order of precedence.
 #
 # The state between decisions is `Memory`, a small frozen value that an adapter keeps in the
 # framework's per-thread state. The same inputs give the same decision.
@@ -485,7 +488,7 @@ def unfinished_error(plan: Plan, claimed: Collection[str] = ()) -> UnfinishedErr
 
 Verdict = Literal["accept", "again", "raise"]
 
-_TURNS_IN_SIGHT = 20  # an estimate: for how many turns a hidden context still contains the plan
+_TURNS_IN_SIGHT = 20  # an estimate: for so many turns, a provider's context contains the plan
 
 
 # A reminder is put at the end of the request and is not saved, so that the provider's cached prefix
@@ -509,15 +512,15 @@ class Advice:
     @property
     def shows_plan(self) -> bool:
         """
-        True if the text shows the present plan. The response's calls are then based on this plan.
+        True if the text shows the present plan. The calls that answer it are based on this plan.
         """
         return self.kind in {"plan_lost", "changed", "changed_done"}
 
     def keeps(self, answer: Message) -> bool:
         """
-        Return whether the conversation keeps an answer that was sent back.
+        Return whether the conversation keeps this final answer when the model is asked again.
 
-        True if the model was only asked whether its answer is complete, and the answer has text.
+        True if the model is only asked whether its answer is complete, and the answer has text.
         """
         return self.kind == "all_done" and bool(answer.text.strip())
 
@@ -543,7 +546,7 @@ class _Moment:
 
     def plan_is_lost(self) -> bool:
         # A failed call showed nothing, and a reminder of an earlier revision shows an old plan.
-        # DeerFlow counts both as showing the plan, so the present plan stays hidden.
+        # DeerFlow counts both as showing the plan, so it does not show the present plan again.
         return bool(self.plan.counts.open) and not any(
             message.shows == self.plan.revision
             or any(result.ok and self.toolset.find(result.name) for result in message.results)
@@ -551,9 +554,10 @@ class _Moment:
         )
 
     def is_changed(self) -> bool:
-        # A reminder is in one request only, so it is repeated until a reply reports the change. It
-        # is given once if no task is open, because then no reply need follow, or if there is no
-        # merge base, because then it is unknown what was reported.
+        # A reminder is in one request only, so it is repeated until a reply reports the change.
+        # There are two cases in which it is given only once: if no task is open, because the model
+        # may then make no further call, and if there is no merge base, because it is then unknown
+        # what was reported.
         again = self.base is not None and bool(self.plan.counts.open)
         memory, now = self.memory, self.plan.revision
         return now != memory.revision and (again or now != memory.shown)
@@ -570,8 +574,9 @@ class Reminder:
     """
     One reminder: when it is due, which tasks it lists, and how it updates the memory.
 
-    `switch` is the field of `Settings` that enables it. If `sends_back` is true, it judges a final
-    answer; otherwise it is added to the request that is about to be sent.
+    `switch` is the field of `Settings` that enables the reminder. If `sends_back` is true, the
+    reminder asks the model again after its final answer; otherwise it is added to the request that
+    is about to be sent.
     """
 
     switch: str
@@ -582,13 +587,13 @@ class Reminder:
 
 
 def _plan_shown(moment: _Moment) -> Mapping[str, int]:
-    # Changes in a merge base count as known only after a reply has reported them; then the base is
-    # dropped. Until then the revision is only "shown".
+    # If there is a merge base, the changes since count as known only after a reply has reported
+    # them; the base is then dropped. Until then, the revision is only "shown".
     return {"revision" if moment.base is None else "shown": moment.plan.revision}
 
 
 REMINDERS: dict[ReminderKind, Reminder] = {
-    # First, since it shows the present plan, which includes every change.
+    # This reminder is first, since it shows the present plan, which includes every change.
     "plan_lost": Reminder("plan_lost", _Moment.plan_is_lost, _plan_shown),
     "changed": Reminder(
         "changed", lambda now: now.is_changed() and bool(now.plan.counts.open), _plan_shown
@@ -602,8 +607,8 @@ REMINDERS: dict[ReminderKind, Reminder] = {
         lambda now: not len(now.plan) and now.memory.empties < now.settings.empty,
         lambda now: {"empties": now.memory.empties + 1},
     ),
-    # Counts as a touch, so the next one comes `stale` turns later, not with every request. Only for
-    # a task in progress, as claude-code#62323 and #59213 ask for.
+    # Giving it sets `touched`, so the next one comes `stale` turns later, not with every request.
+    # It is given only if a task is in progress, as claude-code#62323 and #59213 ask for.
     "stale": Reminder(
         "stale",
         lambda now: (
@@ -614,14 +619,15 @@ REMINDERS: dict[ReminderKind, Reminder] = {
     ),
     "unfinished": Reminder(
         "unfinished",
-        # Not for waiting tasks: agents that waited for a person were reminded again and again
-        # (oh-my-pi#3581).
+        # Waiting tasks do not count: elsewhere, agents that waited for a person were reminded again
+        # and again (oh-my-pi#3581).
         lambda now: now.memory.asked < now.settings.unfinished and bool(now.within_reach()),
         lambda now: {"asked": now.memory.asked + 1},
         sends_back=True,
         tasks=_Moment.within_reach,
     ),
-    # Once per revision: a plan that is done and confirmed stays so until it changes.
+    # Given once per revision: if the answer about a plan that is done was confirmed, the model is
+    # not asked again until the plan changes.
     "all_done": Reminder(
         "all_done",
         _Moment.is_unconfirmed,
@@ -691,13 +697,13 @@ class Guidance:
         claimed: Collection[str] = (),
     ) -> Advice:
         """
-        Judge the model's message: a final answer is sent back while tasks are open.
+        Judge the model's message; while tasks are open, the verdict on a final answer is "again".
 
         Always accepted are a refusal, a question, and an answer while all open tasks wait or the
         plan waits for approval. With `structured`, every answer is accepted: the framework asked
-        for its form (`response_format`) and would not read a second one. `base` is the
-        model's merge base; an answer that is sent back then says which of the open tasks others
-        added. `claimed` has the same meaning as in `before_model`.
+        for its form (`response_format`) and would not read a second one. If `base`, the model's
+        merge base, is given, the reminder says which of the open tasks others added. `claimed` has
+        the same meaning as in `before_model`.
         """
         _check(plan, memory)
         if structured or not is_final_answer(message) or is_refusal(message) or asks(message):
@@ -705,9 +711,10 @@ class Guidance:
         if plan.counts.open and awaits_approval(plan, self.policy):
             return Advice(memory)  # nothing may be started yet, so there is no work to continue
         counts = plan.counts
-        # Closed, not resolved: marking a task as failed is progress too.
+        # Failed tasks are counted too (closed, not resolved): marking a task as failed is progress.
         if counts.open and counts.closed > memory.resolved:
-            # Only above the previous maximum: reopening and closing a task again is no progress.
+            # Only a number above the previous maximum counts: reopening a task and closing it again
+            # is no progress.
             memory = attrs.evolve(memory, asked=0, resolved=counts.closed)
         moment = _Moment(
             self.toolset,
@@ -755,13 +762,13 @@ def before_partial(
     """
     Return the reminder for a request that contains only new messages, if one is due.
 
-    This is for providers that store the rest of the conversation, so it is unknown whether the
-    model's context still contains the plan. The plan counts as lost if it was never shown, or
-    neither shown nor changed by the model for 20 turns; then it is shown once.
+    This is for providers that store the rest of the conversation themselves. It is then unknown
+    whether the model's context still contains the plan. The plan is shown once if it was never
+    shown, or if for 20 turns it was neither shown nor changed by the model.
     """
     _check(plan, memory)
-    # With OpenAI's `previous_response_id`, a request has only new messages: judged by these alone,
-    # the plan would look lost each time.
+    # With OpenAI's `previous_response_id`, a request has only new messages. From these alone, the
+    # plan would seem to be lost each time.
     in_sight = memory.revision >= 0 and memory.turn + 1 - memory.touched < _TURNS_IN_SIGHT
     messages = (Message("user", shows=plan.revision),) if in_sight else ()
     advice = guidance.before_model(plan, messages, memory, base=base, claimed=claimed)

@@ -1,12 +1,11 @@
 """
 The text of a tool reply: what changed, what is wrong, or the list.
 
-Read `views` first (tasks as lines, one task in full), then `phrasing` (the text of an accepted
-change) and `error_texts` (the text of problems, warnings and repairs). All wording is in
-`todoplan.texts`. A reply contains no characters that a person could not see. `views` states the
-maximum length of a list and of a task; every other reply is shorter than 12,000 characters.
-
-The names above are sections of this module.
+This module is divided into sections. Read `views` first (tasks as lines, one task in full), then
+`phrasing` (the text of an accepted change) and `error_texts` (the text of problems, warnings and
+repairs). All wording is in `todoplan.texts`. A reply contains no characters that a person could not
+see. `views` states the maximum length of a list and of a task; every other reply is shorter than
+12,000 characters.
 """
 
 import json
@@ -62,19 +61,19 @@ from todoplan.texts import clipped, say
 #
 # Laws: a task is exactly one line of a list, whatever its texts contain. The model is shown
 # nothing that a person could not see (`todoplan.texts`). A list is cut at `LONGEST_LIST`
-# characters and a task at `LONGEST_TASK`, with a note, because a plan may come from a file that no
-# rule has limited in size.
+# characters and a task at `LONGEST_TASK`, with a note, because a plan may come from a file whose
+# size no rule has limited.
 #
-# A list is the most expensive reply, and most of its lines are the same as one call before. So the
-# plan caches the text of each chunk of tasks (`ChunkWriter`). Only the parts that depend on other
-# tasks are added each time: the indentation, the unresolved blockers, and whether the task can
-# ever start.
+# A list is the most expensive reply, and since the previous call most of its lines have not
+# changed. So the plan caches the text of each chunk of tasks (`ChunkWriter`). Only the parts that
+# depend on other tasks are added each time: the indentation, the unresolved blockers, and whether
+# the task can ever start.
 
 
 LONGEST_LIST = 250_000
 LONGEST_TASK = 95_000
-# No shown line needs more of a text than this. To clean a megabyte of escape sequences takes a
-# second.
+# No shown line needs more characters of a text than this. Cleaning a megabyte of escape sequences
+# would take a second.
 _MOST_READ = 65_536
 
 _LONGEST_LINE = 500
@@ -88,7 +87,7 @@ _CONTROLS_OF_ASCII = bytes((*range(0x20), 0x7F))
 
 def one_line(text: str, most: int = _LONGEST_LINE) -> str:
     """
-    Return the text on one line, clipped and without hidden characters, so it cannot look like two.
+    Return the text clipped and without line ends and hidden characters, so that it is one line.
     """
     if text.isprintable() and len(text) <= most and "  " not in text and text == text.strip():
         return text
@@ -100,8 +99,8 @@ def list_text(plan: Plan) -> str:
     """
     Return all tasks in order, one per line.
 
-    A line has the id, status, subject, owner, what the task waits for, its claim, and its
-    unresolved blockers. Subtasks are indented. A task that can never start says why.
+    A line has the id, status, subject and owner of the task, its wait, its claim, and its
+    unresolved blockers. Subtasks are indented. The line of a task that can never start says why.
     """
     chunks, waits = plan.written(_LINES), plan.waits()
     if plan.nested or plan.counts.failed:
@@ -117,7 +116,7 @@ def list_text(plan: Plan) -> str:
 
 
 def _line(task: Task) -> str:
-    # `_value_` is what the slower property `value` returns.
+    # The property `value` returns `_value_`, but is slower.
     owner = f" ({one_line(task.owner)})" if task.owner else ""
     waiting = _waiting_note(task.waiting) if task.waiting else ""
     claim = _claim_note(task.claim) if task.claim else ""
@@ -125,7 +124,7 @@ def _line(task: Task) -> str:
 
 
 def waiting_text(waiting: Waiting) -> str:
-    """Return on one line the reason why a task waits, or else the question that it asks."""
+    """Return, on one line, the reason why a task waits; without a reason, the question it asks."""
     return one_line(waiting.reason or waiting.question or "", _LONGEST_REASON)
 
 
@@ -206,7 +205,8 @@ def _with_places(plan: Plan, chunks: Iterable[ChunkText[Task]]) -> list[str]:
 
 def _blocked_by(plan: Plan, task: Task, count: int) -> str:
     blockers = task.blocked_by
-    # Law 7: the edge from a resolved blocker is kept. AgentScope listed it as a blocker (#2540).
+    # Law 7: the edge from a resolved blocker is kept, but the line does not show it. AgentScope
+    # listed resolved blockers too (#2540).
     if count < len(blockers):
         blockers = unresolved_blockers(plan, task)
     return f" [blocked by #{blockers[0]}]" if count == 1 else _blocked_by_several(blockers)
@@ -318,12 +318,13 @@ _detail_values = attrgetter(*(name for name, _, _ in _DETAILS))
 # -------- freed --------
 # The tasks that a change made ready, because nothing blocks them any more.
 #
-# Law 7: cancelling a blocker frees the tasks that it blocks. The reply says that the blocker was
-# cancelled, because its result never came and the model must not go on as if it had. Only tasks
-# blocked by a changed task are checked, so the cost does not grow with the plan.
+# Law 7: cancelling a blocker frees the tasks that it blocks. The reply then says that the blocker
+# was cancelled: there is no result of the blocker, and the model must not work as if there was one.
+# Only tasks blocked by a changed task are checked, so the cost does not grow with the plan.
 
 
-# The most frequent events besides changes of status; this skips the checks for other types.
+# The most frequent events besides status changes. They free no task, so the checks for the types of
+# other events are skipped.
 _FREES_NOTHING = frozenset({EdgeAdded, TaskCreated})
 
 
@@ -363,8 +364,8 @@ def _freed(change: Change) -> dict[str, list[str]]:
     """
     Return the tasks that became ready, each with its cancelled blockers, in the order of events.
     """
-    # Only tasks blocked by a changed task can have become ready. To compare all ready tasks before
-    # and after would walk the whole plan on every call.
+    # Only tasks blocked by a changed task can have become ready. Comparing all ready tasks before
+    # and after the change would walk the whole plan on every call.
     before, after = change.before, change.after
     freed: dict[str, list[str]] = {}
     for event in change.events:
@@ -438,8 +439,8 @@ def _has_started(change: Change, task_id: str) -> bool:
 # ready.
 #
 # Law: the length does not grow with the plan or the change. A reply is sent again with every later
-# request and costs tokens each time. So ids are written as ranges, titles are named only if
-# something was lost, and the counts come first, which costs one token less than at the end.
+# request and costs tokens each time. So ids are written as ranges, and titles are named only if
+# something was lost. The counts come first, because this costs one token less than at the end.
 
 
 # Warnings that the reply to a whole-list write states in its own words: "removed while open", "no
@@ -470,7 +471,8 @@ def _with_counts(name: str, plan: Plan, changes: str = "") -> str:
 
 def whole_list_text(change: Change) -> str:
     """Return the reply to a whole-list write: the counts, and the open items that it removed."""
-    # Never the list itself: LangChain echoes 1,591 characters for 20 short items on every write.
+    # The reply never contains the list: LangChain repeats the list in the reply to every write,
+    # which takes 1,591 characters for 20 short items.
     counts = counts_text(change.after)
     if not change.events:
         return say("replies", "unchanged", counts=counts)
@@ -487,7 +489,7 @@ def whole_list_text(change: Change) -> str:
 
 
 def _titles(subjects: Collection[str]) -> str:
-    # By title, not by id: a model that writes whole lists may never have seen an id.
+    # Tasks are named by title: a model that writes whole lists may never have seen an id.
     titles = [f'"{one_line(subject, _LONGEST_TITLE)}"' for subject in [*subjects][:_MOST_TITLES]]
     if len(subjects) > _MOST_TITLES:
         titles.append(say("replies", "more", count=len(subjects) - _MOST_TITLES))
@@ -520,7 +522,7 @@ def not_in_reply(warnings: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def change_text(change: Change) -> str:
     """
-    Return the reply to granular calls: the counts, the changes by id, and the tasks now ready.
+    Return the reply to calls for single tasks: the counts, changes by id, and tasks now ready.
     """
     events = change.events
     if not events:
@@ -546,7 +548,8 @@ def _by_words(change: Change) -> dict[str, dict[str, None]]:
     is_new = bool(created) and len(created) == len(change.after)
     groups: dict[str, dict[str, None]] = {}
     for name, task_id in map(_words_for, change.events):
-        # The edges and the place of a new task are part of it, as is the order of a new plan.
+        # "created" also stands for the edges and the place of a new task, and for the order of a
+        # new plan.
         if name in _PART_OF_NEW and (is_new or task_id in created):
             continue
         group = "wait_over" if name == "resumed" and task_id in over else name
@@ -613,13 +616,13 @@ def _words_for(event: Event) -> tuple[str, str]:
 # -------- unseen --------
 # The text about changes by others since a session last saw the plan (law 15).
 #
-# A model that is not informed goes on from its old view and works against changes it never saw. So
-# the first reply after a change by others, or the reminder before it, says which tasks changed,
-# how, and by whom. If a whole-list write overwrote a value that somebody else had set, the reply
-# says which. If the list left out tasks that it cannot remove that way, the reply says that they
-# are kept and how to remove them. The text is short: a few tasks are named, and the others are
-# counted. The answer to a question is quoted in full, up to a maximum length, because the model
-# has waited for it.
+# A model that does not learn of changes by others works against these changes. So the first reply
+# after such a change, or the reminder before that reply, says which tasks changed, how, and by
+# whom. If a whole-list write overwrote a value that somebody else had set, the reply names the
+# value. A list cannot remove a task that its session has not listed, or that others have changed:
+# the reply says that such tasks are kept and how to remove them. The text is short: a few tasks are
+# named, and the others are counted. The answer to a question is quoted in full, up to a maximum
+# length, because the model has waited for it.
 
 
 _MOST_TASKS = 5
@@ -633,9 +636,9 @@ def news_text(base: Base, plan: Plan, reply: Reply) -> str:
     """
     Return the text that precedes a reply.
 
-    It names the changes by others since the merge base, the values that the call overwrote, the
-    open tasks that its list left out and that are kept, and lines of deleted tasks. `plan` is the
-    plan before the call.
+    It names the changes by others since the merge base, and the values that the call overwrote. For
+    a whole list, it also names the open tasks that are kept although the list left them out, and
+    the lines whose tasks were deleted. `plan` is the plan before the call.
     """
     has_list = reply.note.lines is not None
     if base.plan is plan and base.heard is None and not (has_list and base.listed is not None):
@@ -673,7 +676,9 @@ def _unseen(base: Base, plan: Plan, unseen: Sequence[Difference], after: Plan | 
 
 def _staying(base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply) -> str:
     """
-    Return the text about open tasks that a list left out and that are kept; each is named once.
+    Return the text about open tasks that are kept although the list left them out.
+
+    A task that was named before is named again only if others have changed it since.
     """
     listed = {task_id for task_id, _ in reply.note.lines or ()}
     news = {one.task.id for one in unseen}
@@ -698,8 +703,8 @@ def _staying_deleted(plan: Plan, unseen: Sequence[Difference], reply: Reply) -> 
     """
     Return the text about open lines whose tasks others deleted before the last reply.
 
-    The last reply has told that. But a session that lists such a task again may want it back, and
-    its line would otherwise be ignored without a word.
+    The last reply has reported the deletion. But a session that lists the task again may want it
+    back, and without this text nothing would say that its line is ignored.
     """
     news = {one.task.id for one in unseen}
     items = [
@@ -728,8 +733,8 @@ def _listed(items: list[str]) -> str:
 def _said(one: Difference) -> str:
     title = f"#{one.task.id} {one_line(one.task.subject, _LONGEST_TITLE)}"
     if one.was and one.was.subject != one.task.subject:
-        # A whole-list write identifies a task by its text: with the old text it would become a new
-        # task.
+        # A whole-list write identifies a task by its text: a line with the old text would become a
+        # new task.
         was = one_line(one.was.subject, _LONGEST_TITLE)
         title = say("replies", "renamed", title=title, was=was)
     if taken := _taken(one, title):
@@ -750,7 +755,7 @@ def _said(one: Difference) -> str:
 
 
 def _taken(one: Difference, title: str) -> str:
-    """Return who has claimed a task since, and from whom it was taken over; "" for no new claim."""
+    """Return who has claimed a task since, and who lost its claim; "" if there is no new claim."""
     claim, lost = one.now and one.now.claim, one.was and one.was.claim
     if not claim or (lost and lost.fence == claim.fence):
         return ""
@@ -780,7 +785,8 @@ def _unanswered(task: Task) -> Task:
 def _answer(one: Difference) -> str:
     task, was = one.task, one.was
     asked = was.waiting.question or was.waiting.reason if was and was.waiting else ""
-    # Only the last actor is known: if there are other changes, another actor may have answered.
+    # Only the last actor is known: if the task has other changes too, another actor may have
+    # answered.
     known = one.actor and not _differs_more(one)
     return say(
         "replies",
@@ -823,11 +829,11 @@ def _shown(value: object) -> str:
 # The text of problems, warnings and repairs: what was seen, what is allowed, and what to do.
 #
 # Law: every problem of an input is counted and most are named, yet the text stays short. A model
-# imitates its own broken payload when it reads it again, so the text shows it clipped and cleaned.
+# that reads its broken arguments again imitates them, so the text shows them clipped and cleaned.
 
 
 # A model can only repair problems that are named. But a list with a fault mostly has the same fault
-# in every entry, so naming more than these would only repeat it.
+# in every entry, so naming more problems than this would only repeat that fault.
 _MOST_PROBLEMS = 10
 _MOST_WARNINGS = 5
 _MOST_REPAIRS = 3
@@ -856,7 +862,7 @@ def is_error_text(text: str) -> bool:
 
 
 def warnings_text(warnings: Iterable[Problem]) -> tuple[str, ...]:
-    """Return at most five warnings, each as a sentence, and the number of the others."""
+    """Return at most five warnings as sentences, and the number of further warnings."""
     sentences = explain_all(warnings, _MOST_WARNINGS)
     return tuple(say("problems", "warning", sentence=each) for each in sentences)
 

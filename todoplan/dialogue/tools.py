@@ -1,11 +1,10 @@
 """
 Tool sets: the tools offered to a model, independent of any framework and policy.
 
-Read `toolset` first, then the three sets: `todos` (the whole list in one call), `tasks` (one task
-at a time), and `lean` (our own, with the fewest tokens). `schema` builds the JSON Schemas of their
-fields. `toolset.require_met` refuses a policy that no call of a set could satisfy.
-
-The names above are sections of this module.
+This module is divided into sections. Read `toolset` first, then the three sets: `todos` (the whole
+list in one call), `tasks` (one task at a time), and `lean` (designed for todoplan, with the fewest
+tokens). `schema` builds the JSON Schemas of their fields. In `toolset`, `require_met` refuses a
+policy that no call of a set could satisfy.
 """
 
 import re
@@ -79,9 +78,10 @@ def arguments_schema(
     """
     Return the schema of an object with these fields.
 
-    With `strict`, every property is required, optional ones may be null, and no other property is
-    allowed. A free object becomes a string with JSON, since strict mode has no free objects. A
-    field is then described by `about(path + ".strict")` if there is such a text.
+    With `strict`, every property is required, a property for an optional field may be null, and no
+    other property is allowed. An object with free keys becomes a string with JSON, since strict
+    mode has no such objects. A field is then described by `about(path + ".strict")` if there is
+    such a text.
     """
 
     def of_object(fields: tuple[Field, ...], prefix: str) -> dict[str, Any]:
@@ -105,7 +105,8 @@ def arguments_schema(
             shapes = _NUMERIC_SHAPES if field.numeric else _STRICT_SHAPES if strict else _SHAPES
             shape = shapes[field.kind]
         shape = deepcopy(shape)  # the caller may change the schema
-        # No `default`: strict mode refused one for long, and Azure still does (openai-agents#4390).
+        # There is no `default`: strict mode refused schemas with one for a long time, and Azure
+        # still does (openai-agents#4390).
         if description := (strict and about(f"{path}.strict")) or about(path):
             shape["description"] = description
         if strict and not field.required:
@@ -126,9 +127,9 @@ def arguments_schema(
 # they cannot differ, and another system's tool can be described by a table instead of code.
 #
 # The wording is data as well: each set has a file of its name, with sections named after tools and
-# arguments. In a text, `$TaskUpdate` or `$task_id` stands for the published name, so prompts,
-# descriptions, examples and errors change with it if a tool is renamed or keys are in snake_case.
-# A literal name in a text could be that of a tool that the model does not have.
+# arguments. In a text, `$TaskUpdate` or `$task_id` stands for the published name. So if a tool is
+# renamed, or keys are in snake_case, then prompts, descriptions, examples and errors use the new
+# names. A text with a literal name could name a tool that the model does not have.
 
 
 CLAIM = "claim_as"
@@ -163,11 +164,11 @@ class Tool:
     """
     One tool. `key` is its name in texts and files; `request` makes a command of the values read.
 
-    `whole_list`: it replaces the list, so two calls of it in one turn contradict each other and are
-    refused. `adds_only`: it does not change existing tasks, except for edges to new ones.
-    `drops_by_id`: open tasks are removed only by id; a list that leaves some out is refused.
-    `with_plan`: its values also contain the plan before the call, under the key `PLAN`.
-    `with_claim`: its values also contain the session's `ClaimTask`, under the key `CLAIM`.
+    `whole_list`: the tool replaces the list, so two of its calls in one turn contradict each other
+    and are refused. `adds_only`: the tool does not change existing tasks, except for edges to new
+    tasks. `drops_by_id`: open tasks are removed only by id; a list that leaves out open tasks is
+    refused. `with_plan`: the values also contain the plan before the call, under the key `PLAN`.
+    `with_claim`: the values also contain the session's `ClaimTask`, under the key `CLAIM`.
     """
 
     key: str
@@ -201,8 +202,8 @@ class ToolSet:
     `name` is the name of the file with its texts; a set without a file has no texts. `writer` is
     the tool that guidance names when it asks for an update. `by_id`: the model knows tasks by id.
     `names` maps tool keys to published names (see `renamed`). `expression` is the Python expression
-    for the set, used in its repr. A set for a `team` uses the text "plan.team" instead of "plan",
-    where there is one.
+    for the set, used in its repr. A set for a `team` uses the text "plan.team", if it exists,
+    instead of the text "plan"; the same holds for all other texts.
 
     Raises:
         PlanError: `tools` is not a tuple of tools, `writer` or a key of `names` is not one of them,
@@ -305,7 +306,8 @@ def plain_name(name: object) -> str:
     Return a tool name as a plain `str`; for an object of another type, the type's name in brackets.
 
     A lookup would call the object's `__hash__` and `__eq__`. A list has no hash, and a subclass of
-    `str` may define any. So the name is copied, and no method of the object is called.
+    `str` may define these methods in any way. So the name is copied, and no method of the object is
+    called.
     """
     if issubclass(type(name), str):
         return str.__str__(cast("str", name))
@@ -397,8 +399,8 @@ def write_tool(key: str, list_name: str = "todos", title: str = "content", *extr
             items=_entry(title),
             entry=Todo,
         ),
-        # OpenHands treats a missing list as an empty one and wipes the plan. Here clearing needs an
-        # argument of its own.
+        # OpenHands treats a missing list as an empty list and deletes the plan. Here a plan is
+        # cleared only with a separate argument.
         Field("clear", "clear", Kind.FLAG),
         *extra,
     )
@@ -468,13 +470,13 @@ _NEW = (
     attrs.evolve(_WAITING, hidden=True),
     SUBTASKS,
 )
-# The plan assigns the ids. An id in an entry only serves to refer to it within the same call.
+# The plan assigns the ids. An id in an entry is used only for references within the same call.
 _ENTRY = (*_NEW, Field(OWN_ID, OWN_ID, Kind.OWN_ID, aliases=("taskId", "todo_id"), hidden=True))
 _CREATE = (
     attrs.evolve(_NEW[0], required=False),
     *_NEW[1:-1],
-    # Several tasks in one call: without this, models invent a bulk tool (evonic#80). A later entry
-    # refers to an earlier one as "#0", as in hezo#216.
+    # Several tasks in one call: without this field, models invent a bulk tool (evonic#80). A later
+    # entry refers to the first one as "#0", as in hezo#216.
     Field("tasks", "tasks", Kind.ITEMS, aliases=("items", "todos"), items=_ENTRY),
     attrs.evolve(SUBTASKS, kind=Kind.ITEMS, items=_ENTRY),
 )
@@ -508,7 +510,7 @@ def _create(values: Mapping[str, Any]) -> Request:
     if "subject" not in values:
         return Problem("missing_field", path="subject", legal="subject")
     # "#1" is the second task of a call that creates several tasks. If the call creates one task,
-    # it can only mean the existing task 1.
+    # "#1" can only mean the existing task 1.
     own = {**values}
     subtasks = own.pop("subtasks", ())
     if not _EDGES.isdisjoint(own):
@@ -564,7 +566,8 @@ def _with_wait(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _update(values: Mapping[str, Any]) -> Request:
-    # "deleted" is no status of a plan, but a separate tool would cost its schema in every request.
+    # "deleted" is no status of a task in a plan. But with a separate tool to delete tasks, every
+    # request would be longer by its schema.
     if values.get("status") == DELETED:
         ignored = tuple(name for name in values if name not in {"task_id", "status"})
         deletion = DeleteTask(values["task_id"])
@@ -576,7 +579,7 @@ def _update_in_team(values: Mapping[str, Any]) -> Request:
     own = {key: value for key, value in values.items() if key not in {CLAIM, "status"}}
     if values.get("status") is not Status.IN_PROGRESS:
         return _update({**own, **({"status": values["status"]} if "status" in values else {})})
-    # Starting a task claims it: two agents would both work on a started task without a claim.
+    # Starting a task claims it. Without a claim, two agents could both work on a started task.
     claim = _claim(values)
     return Batch((_change(**_with_wait(own)), claim)) if len(own) > 1 else claim
 
@@ -625,8 +628,8 @@ def tasks(keys: KeyStyle = "camel", *, team: bool = False) -> ToolSet:
     """
     Return the tool set with argument names as Claude ("camel") or AgentScope ("snake") spells them.
 
-    Both spellings are accepted, whichever is published. For a `team`, that is agents that share a
-    plan, there is a fifth tool, `TaskClaim`, and setting a task in progress claims it.
+    Both spellings are accepted, whichever is published. The set for a `team`, that is for agents
+    that share a plan, has a fifth tool, `TaskClaim`, and setting a task in progress claims it.
 
     Raises:
         PlanError: `keys` is neither "camel" nor "snake".
@@ -645,9 +648,9 @@ TASKS = tasks()
 # The tool set `lean`, our own: one tool that writes a plan once and then changes it by id.
 #
 # It is designed for the fewest tokens. Completing a task starts the next ready one, so a step of
-# the plan costs one short call. A subtask is an indented line, and reasons for waiting are a free
-# object by task id: of all shapes, these two cost the fewest tokens in the schema and in each
-# call.
+# the plan costs one short call. A subtask is an indented line. Reasons for waiting are an object
+# whose keys are task ids. These two shapes cost fewer tokens than all others, in the schema and in
+# each call.
 
 
 # Ids are published as integers: each costs one token less than as a string.
@@ -678,8 +681,8 @@ _FIELDS = (
     Field("drop", "drop", Kind.IDS, numeric=True, aliases=("cancel", "remove", "delete")),
     Field("wait", "wait", Kind.WAITS, aliases=("waiting", "on_hold", "blocked", *WAITS)),
     Field("fail", "fail", Kind.IDS, numeric=True, aliases=("failed",)),
-    # Not published, because the next ready task starts by itself; accepted if a model sends it, to
-    # begin with another task or to go on with a closed one.
+    # Not published, because the next ready task starts by itself. It is accepted from a model that
+    # wants to begin with another task, or to reopen a closed task.
     Field(
         "start",
         "start",
@@ -689,7 +692,7 @@ _FIELDS = (
         hidden=True,
     ),
 )
-# Starting a task claims it: two agents would both work on a started task without a claim.
+# Starting a task claims it. Without a claim, two agents could both work on a started task.
 _TEAM_FIELDS = (
     *_FIELDS[:-1],
     Field("next", "next", Kind.FLAG, aliases=("claimNext",)),
@@ -713,15 +716,15 @@ def _plan(values: Mapping[str, Any]) -> Request:
     """
     Make one command from a call, in the order of the fields.
 
-    So a task that the same call writes can be edited, and one that it adds can be started.
+    So a call can edit a task that it writes, and start a task that it adds.
     """
     commands = _commands(values)
     if not commands:
         return Query()
-    # A call that only edits tasks is no progress, and must not start a task.
+    # If a call only edits tasks, there is no progress, and no task may start.
     if len(commands) > len(values.get("edit", ())):
-        # Measured with minimal texts and 20 tasks: 55,000 tokens are re-read, against 100,000 if
-        # each change of status is a call of its own.
+        # For a plan of 20 tasks with minimal texts, the model reads 55,000 tokens in all. If each
+        # status change was a separate call, it would read 100,000.
         commands.append(StartNext())
     return _batch(tuple(commands))
 
@@ -739,7 +742,9 @@ def not_started(request: Command) -> Command:
 
 def _plan_of_team(values: Mapping[str, Any]) -> Request:
     """
-    Make one command from a call in a team. No task starts by itself, since it would have no claim.
+    Make one command from a call in a team.
+
+    No task starts by itself, because a task that starts by itself would have no claim.
     """
     commands, claim = _commands(values), values[CLAIM]
     commands += [attrs.evolve(claim, task_id=task_id) for task_id in values.get("claim", ())]
@@ -758,9 +763,9 @@ def _commands(values: Mapping[str, Any]) -> list[Command]:
     for entry in values.get("edit", ()):
         changes = dict(entry)
         after = changes.pop("after", None)
-        # Only an empty list that stands alone removes edges, because models fill arguments that
-        # they do not need with empty lists. Other lists add edges: by law 15, an edge that another
-        # session has added since does not go because a list leaves it out.
+        # An empty list removes edges only if the entry has no other change, because models send
+        # empty lists for arguments that they do not need. Other lists only add edges: by law 15, an
+        # edge that another session has added since stays although a list leaves it out.
         freed = after == () and len(changes) == 1 and PLAN in values
         task = values[PLAN].get(changes["task_id"]) if freed else None
         changes["remove_blocked_by"] = task.blocked_by if task else ()
@@ -806,7 +811,7 @@ def lean(*, team: bool = False) -> ToolSet:
     """
     Return the tool set `lean`.
 
-    For a `team`, that is agents that share a plan, it also has `next` and `claim`: an agent claims
-    a task before it works on it, and no task starts by itself.
+    The set for a `team`, that is for agents that share a plan, also has `next` and `claim`: an
+    agent claims a task before it works on it, and no task starts by itself.
     """
     return _TEAM if team else LEAN
