@@ -1,12 +1,12 @@
 """
 One plan in a store, for any agent loop: commands, tool calls, events, history, undo.
 
-Read `transactions` first: each operation is a generator of steps, and is committed whoever else
-writes to the store. `planner` executes the steps or awaits them, with the driver in `steps`.
-`session` is one conversation with one plan, with its record. `watching` informs subscribers and
-waits for entries of others. `parallel_calls` puts the calls of one turn in order where a framework
-starts each by itself. `claiming` lets workers share one plan, and `verifying` lets the program
-check whether a task is done before it accepts a model's word for it.
+Read `transactions` first: each operation is a generator of steps, and is committed even if others
+write to the store at the same time. `planner` executes the steps or awaits them, with functions of
+`steps`. `session` is one conversation with one plan, with its record. `watching` informs
+subscribers and waits for entries of others. `parallel_calls` orders the calls of one turn if a
+framework starts each call separately. `claiming` lets workers share one plan. With `verifying`, the
+program checks whether a task is done before a model's call completes it.
 """
 
 from typing import TYPE_CHECKING

@@ -1,11 +1,11 @@
 """
-A Markdown file and a plan, kept in step: both sides may be edited at any time.
+Synchronisation of a Markdown file and a plan, both of which may be edited at any time.
 
 A comment at the end of the file names the revision of the plan that was last written to it. That
 revision is the merge base: where the file differs from it, the file was edited, and where the plan
 differs from it, others have changed the plan. Both changes are kept: the file is merged like a
-whole list from a session that has listed what the file showed (law 15). If both sides changed one
-field, the file's edit stands, and the conflict is reported.
+whole list from a session that has listed the tasks that the file showed (law 15). If both sides
+changed the same field, the file's edit is kept, and the conflict is reported.
 """
 
 import os
@@ -49,7 +49,7 @@ from todoplan.texts import one_line
 
 CAUSE = "sync"
 _TREE = "tasks were moved below each other on both sides: the plan's tree stands"
-_SUFFIXES = (".md", ".markdown", ".mdx", ".mdc", ".txt", "")  # code and data are left alone
+_SUFFIXES = (".md", ".markdown", ".mdx", ".mdc", ".txt", "")  # not files of code or data
 _TRIES = 20  # a person does not edit the file so often while it is synchronised
 
 
@@ -60,8 +60,9 @@ class Synced:
 
     `events` are the file's edits as the plan has accepted them, and `changed` is what others had
     changed in the plan since the last synchronisation. `conflicts` has a sentence for each edit of
-    the file that met another change. `text` is the file as it is now. `is_first` means that file
-    and plan were joined for the first time: nothing was removed on either side.
+    the file that conflicts with another change. `text` is the new text of the file. `is_first`
+    means that the file and the plan were joined for the first time, so nothing was removed on
+    either side.
     """
 
     plan: Plan
@@ -81,7 +82,7 @@ def sync_file(
     policy: Policy | None = None,
 ) -> Synced | Rejected:
     """
-    Bring a Markdown file and the planner's plan into step. If there is no such file, it is written.
+    Synchronise a Markdown file and the planner's plan. If there is no such file, it is created.
 
     The file is replaced as a whole, and only if it was not edited meanwhile. `actor` is the author
     of the file's edits in the journal.
@@ -163,7 +164,7 @@ def sync_text(
     A refusal changes nothing. Raises the same errors as `sync_file`.
     """
     document = read_document(text, form)
-    plan_id = planner._plan_id  # noqa: SLF001 - the planner of this room
+    plan_id = planner._plan_id  # noqa: SLF001 - a planner of the same package
     if document.plan_id not in {None, plan_id}:
         msg = (
             f"this file belongs to the plan {document.plan_id!r}, and not to {plan_id!r}; name "
@@ -204,7 +205,7 @@ def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
     nodes = {
         task_id: node
         for task_id, node in match_nodes(document, known, reworded=then is not None).items()
-        # If the file rewords a task that others removed, it becomes a new task: no text is lost.
+        # If the file rewords a task that others removed, the text is kept as a new task.
         if task_id in plan or node.subject == one_line(known[task_id].subject)
     }
     missing = {one_line(known[task_id].subject) for task_id in shown if task_id not in nodes}
@@ -225,7 +226,7 @@ def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
         write = WriteTodos(tuple(todo for todo, _ in rows))
         decision, change = decide_with_change(plan, write, policy, at, base, actor)
         if isinstance(decision, Rejected) and {one.code for one in decision.problems} == {"cycle"}:
-            # Each side has moved one of two tasks below the other: the plan's tree stands.
+            # Each side has moved one of two tasks below the other. The plan's tree is kept.
             rows = [(attrs.evolve(todo, level=None), node) for todo, node in rows]
             lines = {id(todo): node for todo, node in rows}
             write = WriteTodos(tuple(todo for todo, _ in rows))
@@ -261,9 +262,9 @@ def _rows(document: Document, known: Plan, nodes: Mapping[str, Node]) -> list[tu
     """
     Return the lines of the file as a list, each with its node in the file.
 
-    A line says only what differs from what the file showed. The lines are in the plan's order
-    unless somebody has moved some in the file, because a form may show tasks in an order of its
-    own.
+    A line has only the fields that differ from what the file showed. The lines are in the plan's
+    order unless somebody has moved lines in the file, because a form may show tasks in an order of
+    its own.
     """
     ids = {id(node): task_id for task_id, node in nodes.items()}
     has_levels = any(node.level for node in document.nodes) or any(task.parent for task in known)
@@ -300,7 +301,7 @@ def _updates(
     nodes: Mapping[str, Node],
     meant: Mapping[str, Node],
 ) -> Iterator[Command]:
-    """Yield the changes of the file that a list cannot express, and the ids that the form wants."""
+    """Yield the changes of the file that a list cannot express, and the ids that its form needs."""
     names = names_for(document, after)
     ids = {node.name: task_id for task_id, node in meant.items() if node.name}
     for task_id, node in meant.items():
@@ -344,7 +345,7 @@ def _conflicts(  # noqa: PLR0913, PLR0917 - both sides, and what came of them
     shown: Mapping[str, Node],
     base: Base,
 ) -> Iterator[str]:
-    """Yield a sentence for each edit of the file that met a change of somebody else."""
+    """Yield a sentence for each edit of the file that conflicts with a change by others."""
     for task in known:
         now, end, node = plan.get(task.id), after.get(task.id), nodes.get(task.id)
         actor = base.actors.get(task.id)

@@ -1,10 +1,10 @@
 """
 The calls of one model turn, in frameworks that start each call separately, all at once.
 
-Law 13: the calls are carried out in order as one, in one append. But a call that was not started
-must not happen: a person may refuse it at the last moment, so no call is carried out because
-another one has come. The first call therefore waits for the rest. They come within a millisecond,
-unless one is kept back; a call that comes later is carried out when it comes.
+Law 13: the calls are carried out in order, in one append. But a call must not be carried out before
+the framework starts it, because a person may refuse it at the last moment. So the first call waits
+for the others. They usually start within a millisecond. If one is delayed for too long, the calls
+that have started are carried out without it, and the delayed call is carried out when it starts.
 
 A framework repeats a step after a crash. A call that was answered before is then not carried out
 again, but gets the same answer, as long as this process lives and remembers the turn.
@@ -22,7 +22,7 @@ from todoplan.dialogue.calls import Call, Reply
 
 
 class Answered(Protocol):
-    """The result of a group of calls: a `Turn`, or what an adapter keeps of it."""
+    """The result of a group of calls: a `Turn`, or an adapter's own object with its replies."""
 
     @property
     def replies(self) -> tuple[Reply, ...]:
@@ -32,19 +32,19 @@ class Answered(Protocol):
 
 R = TypeVar("R", bound=Answered)
 
-# Only a call that is kept back causes so long a wait. With 0.1 seconds, threads of a machine under
-# load came too late.
+# The whole time passes only if a call is delayed. With 0.1 seconds, threads on a machine under load
+# came too late.
 _PATIENCE_SECONDS = 1.0
 _MOST_TURNS = 256
 
 _Calls = tuple[Call, ...]
 CarryOut = Callable[[_Calls, Sequence[R]], R]
-"""Carries out calls as one; its second argument has the results of the turn's earlier groups."""
+"""Carries out calls together; the second argument has the results of the turn's earlier groups."""
 
 
 def _settled_by_us() -> "Future[None]":
-    # A running future cannot be cancelled. Otherwise a task that waits for it and is cancelled
-    # would cancel it for the others.
+    # A running future cannot be cancelled. Otherwise a cancelled task that waits for the future
+    # would cancel it for all who wait.
     future: Future[None] = Future()
     future.set_running_or_notify_cancel()
     return future
@@ -52,7 +52,7 @@ def _settled_by_us() -> "Future[None]":
 
 @attrs.define(eq=False)
 class _Group(Generic[R]):
-    """Calls that are carried out as one; `after` is the previous group of the same turn."""
+    """Calls that are carried out together; `after` is the previous group of the same turn."""
 
     after: "_Group[R] | None" = None
     is_open: bool = True
@@ -74,7 +74,7 @@ class _Group(Generic[R]):
         Return the reply to one of the calls, once they are carried out.
 
         Raises:
-            Exception: the error for which they were not carried out.
+            Exception: the error because of which the calls were not carried out.
         """
         self.done.result()
         result = cast("R", self.result)

@@ -56,11 +56,11 @@ class Planner(Transactions):
     """
     One plan in a store, which is this process's memory by default. Safe between threads.
 
-    `Planner(store, "thread-7", toolbox=Toolbox(LEAN))`. The methods' argument `actor` says who
-    acts, as the program knows it; it is never read from a model's arguments. Subscribers are called
-    one after the other, in the thread whose command was accepted. `verify` checks a task that has a
-    `check` before a model's call completes the task. It is a function that takes the task and the
-    plan and returns (passed, summary), or a `Verifier`.
+    `Planner(store, "thread-7", toolbox=Toolbox(LEAN))`. The argument `actor` of the methods names
+    who acts. The program passes it; it is never read from a model's arguments. Subscribers are
+    called one after the other, in the thread whose command was accepted. `verify` checks a task
+    that has a `check` before a model's call completes the task. It is a function that takes the
+    task and the plan and returns (passed, summary), or a `Verifier`.
     """
 
     def __init__(
@@ -101,9 +101,9 @@ class Planner(Transactions):
         settings: Settings = _PLAIN,
     ) -> Session:
         """
-        Return a session with this plan: one conversation, whatever the name of its actor.
+        Return a session: one conversation with this plan. Several sessions may have the same actor.
 
-        A `record` (`session.record`) continues the conversation that it was saved from. Without a
+        A `record` (`session.record`) continues the conversation from which it was saved. Without a
         record, the session has listed nothing.
         """
         # Imported here: the session needs this module, and most planners need no session.
@@ -120,12 +120,12 @@ class Planner(Transactions):
                 with held:
                     do(held.task)
 
-        `None` does not mean that all tasks are done: another worker may complete a task that
-        unblocks one, or its lease may run out. `work` waits for both. A loop of your own should ask
-        again while `any(task.claim for task in planner.plan)`.
+        `None` does not mean that all tasks are done. A task may become available later, if another
+        worker completes a task that blocks it, or if the lease of a claim ends. `work` waits for
+        both. A loop of your own should ask again while `any(task.claim for task in planner.plan)`.
 
-        A `ClaimTask` instead of the name selects the task, and sets how long a claim lasts that is
-        not renewed (default: 300 seconds):
+        To select the task, pass a `ClaimTask` instead of the name. Its `lease` is the number of
+        seconds after which a claim ends if it is not renewed (default: 300):
         `ClaimTask("worker-1", lease=60, tag="docs", attempts=3)`.
 
         Raises:
@@ -158,8 +158,8 @@ class Planner(Transactions):
 
     def follow(self, *, timeout: float | None = None) -> None:
         """
-        Call subscribers also for what other planners write, as it comes: until nothing has come for
-        `timeout` seconds, or forever. Run it in a thread of its own:
+        Call subscribers also for the entries that other planners write, until no entry has come for
+        `timeout` seconds; without a timeout, forever. Run it in a thread of its own:
 
             Thread(target=planner.follow, daemon=True).start()
 
@@ -181,13 +181,13 @@ class Planner(Transactions):
                 value, failure = None, None
                 try:
                     value = self._perform(step)
-                except Exception as raised:  # noqa: BLE001 - the transaction knows what follows
+                except Exception as raised:  # noqa: BLE001 - thrown into the steps
                     failure = raised
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]  # a generator's value is Any
         finally:
-            # Also if a subscriber ended the program: its lock is released, and the others are
-            # called later.
+            # Also if a subscriber ended the program: this releases the subscriber's lock, and the
+            # other subscribers are called later.
             steps.close()
 
     def _perform(self, step: Step) -> Any:
@@ -215,27 +215,28 @@ class Planner(Transactions):
 # `AsyncPlanner`: the same transactions, awaited, on an `AsyncStore` or a `Store`.
 #
 # In an event loop, a slow store must not block everything else, and a cancelled call must not leave
-# half done what it has begun.
+# its work half done.
 #
-# - Each call of a `Store` runs in a thread of its own. Starting a thread costs little beside a file
-#   or a database, and a thread of an executor would keep the process from exiting while the store
-#   is stuck. A planner makes a few such calls at a time, and the others wait in the loop, so a plan
-#   whose store is stuck takes no threads from other plans. `MemoryStore` is called directly: it
-#   never waits for more than a few instructions of another thread.
-# - If the caller is cancelled after an append has begun, or while the plan is held, the work is
+# - Each call of a `Store` runs in a thread of its own. Starting a thread costs little compared with
+#   using a file or a database, and a thread of an executor would keep the process from exiting
+#   while the store is stuck. A planner makes only a few such calls at a time, and its other calls
+#   wait in the loop, so a plan whose store is stuck takes no threads from other plans.
+#   `MemoryStore` is called directly: it never waits for more than a few instructions of another
+#   thread.
+# - If the caller is cancelled after an append has begun, or while the plan is locked, the work is
 #   continued to its end, and then subscribers are called for the result. Each subscriber runs in a
 #   task of its own.
 #
-# Without a loop of asyncio (in Trio, or in a store's test suite), stores and subscribers are called
-# directly. If a call is cancelled there before subscribers were called, they are called after the
-# next command.
+# Without an asyncio event loop (in Trio, or in a store's test suite), stores and subscribers are
+# called directly. If a call is cancelled there before subscribers were called, they are called
+# after the next command.
 
 
 _AT_ONCE = 4  # reads can pass a slow append, and a stuck store blocks only so many threads
 
 
 class _StillWritingError(BaseException):
-    """The caller was cancelled while its append goes on; `answer` is the task of the append."""
+    """The caller was cancelled and its append still runs; `answer` is the task of the append."""
 
     def __init__(self, answer: asyncio.Task[Any], cancelled: asyncio.CancelledError) -> None:
         super().__init__()
@@ -297,8 +298,8 @@ class AsyncPlanner(Transactions):
         """
         Claim a task, so that nobody else works on it for now; `None` if no task is available.
 
-        Use the result with `async with held:` in a loop of asyncio. For the owner, the lease and
-        the errors, see `Planner.claim`. If the call is cancelled, a task that it has claimed is
+        Use the result with `async with held:` in an asyncio event loop. For the owner, the lease
+        and the errors, see `Planner.claim`. If the call is cancelled, a task that it has claimed is
         released.
         """
         command = claim_of(owner)
@@ -309,12 +310,12 @@ class AsyncPlanner(Transactions):
         self,
         since: int | None = None,
         *,
-        timeout: float | None = None,  # noqa: ASYNC109 - it is no limit: every entry begins it anew
+        timeout: float | None = None,  # noqa: ASYNC109 - not a time limit: each entry restarts it
     ) -> AsyncGenerator[Entry, None]:
         """
-        Yield every journal entry after revision `since`, and wait for new ones, in a loop of
-        asyncio. See `Planner.watch`; without `since`, the watch begins when its first entry is
-        asked for.
+        Yield every journal entry after revision `since`, and wait for new ones, in an asyncio event
+        loop. See `Planner.watch`. Without `since`, the watch begins when its first entry is asked
+        for.
         """
         known = (await self.plan()).revision if since is None else since
         steps = watching(self._store, self._plan_id, known, timeout)
@@ -329,7 +330,7 @@ class AsyncPlanner(Transactions):
         timeout: float | None = None,  # noqa: ASYNC109 - as above
     ) -> None:
         """
-        Call subscribers also for what other planners write, as it comes. Run it in a task of its
+        Call subscribers also for the entries that other planners write. Run it in a task of its
         own, and cancel the task at the end: `asyncio.create_task(planner.follow())`. See
         `Planner.follow`.
         """
@@ -344,8 +345,7 @@ class AsyncPlanner(Transactions):
         if not isinstance(step, Wait):
             return await self._perform(step)
         name, arguments = step.call
-        # Without the limiter: with it, a few waiting watchers would keep all other calls from the
-        # store.
+        # Without the limiter: with it, a few waiting watchers would block all other store calls.
         return await aside(getattr(self._store, name), *arguments)
 
     async def _await(self, steps: Steps[T], *, grace: float = 0) -> T:
@@ -357,8 +357,8 @@ class AsyncPlanner(Transactions):
                 step = steps.send(value) if failure is None else steps.throw(failure)
                 value, failure = None, None
                 try:
-                    # Done here if nothing waits: a coroutine for each step takes as long as the
-                    # step itself.
+                    # If the store never waits, the step is executed here: a coroutine for each step
+                    # would take as long as the step itself.
                     if step is nothing_to_do:
                         continue
                     if not self._never_waits or not isinstance(step, tuple):
@@ -378,7 +378,7 @@ class AsyncPlanner(Transactions):
                         goes_on = True
                         await self._background.leave(self._finish(steps, None), grace)
                     raise
-                except Exception as raised:  # noqa: BLE001 - the transaction knows what follows
+                except Exception as raised:  # noqa: BLE001 - thrown into the steps
                     failure = raised
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]  # a generator's value is Any
@@ -390,8 +390,8 @@ class AsyncPlanner(Transactions):
         """
         Carry out the remaining steps of a cancelled call whose append had begun.
 
-        Subscribers are called, claims are noted, and what only the caller could use is given back
-        (`CallerGoneError`). A failed append is not tried again.
+        Subscribers are called, and claims are noted. A claim that only the caller could use is
+        released (`CallerGoneError`). A failed append is not tried again.
         """
         value: Any = None
         failure: Exception | None = None
@@ -408,12 +408,12 @@ class AsyncPlanner(Transactions):
                 elif is_gone or isinstance(step, News):
                     try:
                         value = await self._perform(step)
-                    except Exception as raised:  # noqa: BLE001 - the transaction knows what follows
+                    except Exception as raised:  # noqa: BLE001 - thrown into the steps
                         failure = raised
                 else:
                     return
         except (StopIteration, CallerGoneError, StoreError, _StillWritingError):
-            pass  # nobody is left who could be told
+            pass  # the caller is gone, so nobody gets the result or the error
         finally:
             steps.close()
 
@@ -456,8 +456,8 @@ class AsyncPlanner(Transactions):
         if loop is None or not self._in_thread:
             value = method(*arguments)
         else:
-            # Released when the thread ends, not the call: a cancelled read still occupies its
-            # thread.
+            # Released when the thread ends, not when the call ends: a cancelled read still occupies
+            # its thread.
             semaphore = self._limiter.semaphore(loop)
             await semaphore.acquire()
             work = partial(method, *arguments)

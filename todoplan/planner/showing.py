@@ -38,7 +38,7 @@ async def show(
         else await asyncio.to_thread(lambda: planner.plan)
     )
     feed.saw(plan)
-    # However the task ends: closed, failed, or stopped with the loop.
+    # Unsubscribe however the task ends: closed, failed, or stopped with the loop.
     feed.sender.add_done_callback(lambda _: stop())
     return feed.close
 
@@ -85,7 +85,7 @@ class _Feed:
             plan = self._newest
             try:
                 await self._send(self._sent, plan)
-            # Whatever the connection raises: the plan does not depend on its viewers.
+            # The connection may raise anything, and a failing viewer must not affect the plan.
             except Exception:
                 _logger.exception("%s is told no more", self._viewer)
                 return

@@ -41,7 +41,7 @@ StoreCall = tuple[str, tuple[Any, ...]]
 
 
 class Hold(NamedTuple):
-    """Lock the plan and run the store calls that `decide` asks for."""
+    """Lock the plan and make the store calls that `decide` yields."""
 
     plan_id: str
     decide: Callable[[Any], Generator[Any, Any, Any]]
@@ -72,7 +72,7 @@ def at_once(
     steps: Callable[Concatenate[Any, P], Steps[T]], runner: str = "_run"
 ) -> Callable[Concatenate[Any, P], T]:
     """
-    Return a method that carries out the steps of another method, by the `runner` of its object.
+    Return a method that executes the steps of another method with the method named `runner`.
 
     `call = at_once(Transactions._call)` has the parameters and the docstring of `_call`.
     """
@@ -88,7 +88,7 @@ def at_once(
 def awaited(
     steps: Callable[Concatenate[Any, P], Steps[T]], runner: str = "_await"
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return a method that awaits the steps of another method, by the `runner` of its object."""
+    """Return a method that awaits the steps of another method with the method named `runner`."""
 
     async def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
         result: T = await getattr(self, runner)(steps(self, *args, **kwargs))
@@ -103,7 +103,7 @@ def described(
 ) -> None:
     """
     Give a function the docstring, the signature and, after `prefix`, the name of the steps that it
-    carries out. The signature leaves out the first parameters, as many as `without` says.
+    executes. `without` is the number of first parameters that the signature leaves out.
     """
     function.__name__ = function.__qualname__ = prefix + steps.__name__.removeprefix("_")
     given, function.__doc__ = signature(steps), steps.__doc__
@@ -143,7 +143,7 @@ async def done_awaited(calls: Generator[Callable[[], Awaitable[Any]], Any, T]) -
 
 
 def done_held(store: Any, step: Hold) -> Any:
-    """Lock a plan and decide, in this thread or in a coroutine that is returned."""
+    """Execute a `Hold` in this thread, or return a coroutine that does so for an async store."""
     holds = store.hold(step.plan_id)
     if hasattr(type(holds), "__aenter__"):
         return _held_awaited(holds, step)
@@ -186,7 +186,7 @@ async def result_of(work: Awaitable[T]) -> T:
 
 async def aside(method: Callable[..., Any], *arguments: Any) -> Any:
     """
-    Await a method that may block: in a thread of its own, unless the method is a coroutine
+    Await a method that may block. It runs in a thread of its own, unless it is a coroutine
     function.
     """
     if iscoroutinefunction(method):
@@ -290,7 +290,7 @@ class Background:
 
 
 # -------- arguments --------
-# The arguments of a planner: one that does not fit is refused at once, not when it is first needed.
+# The arguments of a planner are checked when they are passed, not when they are first needed.
 
 
 def checked_store(store: Any) -> AnyStore:

@@ -1,11 +1,9 @@
 """
-Verification by the program that a task is done, instead of trusting the model's claim.
+Verification by the program that a task is done, instead of trusting the model's word.
 
-Read `verifier` first: what a verifier is, and how it is called within its time limit. `looking`
-answers the calls of a turn and runs verifiers in between. `todoplan.dialogue.toolbox` decides
-what follows from the findings.
-
-The names above are sections of this module.
+Read the section `verifier` first: what a verifier is, and how it is called within its time limit.
+The section `looking` answers the calls of a turn and runs verifiers in between.
+`todoplan.dialogue.toolbox` decides what follows from the findings.
 """
 
 from __future__ import annotations
@@ -70,7 +68,7 @@ def _name(value: Any) -> str:
 
 def _look(value: Any) -> Look:
     if callable(value) and not isinstance(value, type):
-        return value  # type: ignore[no-any-return]  # what it returns is judged when it does
+        return value  # type: ignore[no-any-return]  # each result is checked when it is returned
     raise unfit(value, "give a function of a task and its plan that returns (passed, summary)")
 
 
@@ -124,8 +122,8 @@ class Verifier:
             except BaseException as error:  # noqa: BLE001 - a verifier may call sys.exit()
                 answer.set_exception(error)
 
-        # A thread of its own: the caller may be one of the few threads of a pool, and has to get
-        # out in time.
+        # A thread of its own: the caller may be one of the few threads of a pool, and must not be
+        # blocked beyond the time limit.
         Thread(target=copy_context().run, args=(run,), name="todoplan", daemon=True).start()
         if not wait([answer], self.seconds).done:
             return self._late(task)
@@ -280,8 +278,8 @@ class Looks:
 
 class Verifying:
     """
-    A toolbox whose completions are checked by a verifier, for callers that answer calls on a plan
-    of their own.
+    A toolbox whose completions are checked by a verifier, for callers that keep the plan
+    themselves.
 
         verifying = Verifying.of(toolbox, verify)
         reply = verifying.answer(lambda box: box.call(plan, name, arguments))
@@ -347,8 +345,8 @@ class Verifying:
         """
         Yield the findings that one call of a turn shares with the others.
 
-        `ids` are the calls of the turn, each of which enters here by itself; `own` is this call.
-        The shared findings are dropped when all calls have been answered.
+        `ids` are the ids of the turn's calls; each call uses this context manager separately. `own`
+        is the id of this call. The shared findings are dropped when all calls have been answered.
         """
         if len(ids) < 2:  # noqa: PLR2004 - a single call
             yield None
@@ -356,7 +354,8 @@ class Verifying:
         with self._lock:
             shared = self._turns.pop(key, None) or SharedLooks(Findings(self.verifier.by), set(ids))
             self._turns[key] = shared
-            # A call that a guard has refused never arrives, so the oldest turn is dropped.
+            # A call that a guard has refused never arrives, so its turn would stay here forever.
+            # The oldest turn is dropped instead.
             if len(self._turns) > _MOST_TURNS:
                 del self._turns[next(iter(self._turns))]
         try:

@@ -90,12 +90,12 @@ def watching(
         left = _WAIT if timeout is None else quiet_since + timeout - time.monotonic()
         if left <= 0:
             return
-        # An unavailable store would fail immediately, again and again.
+        # Not if the store is unavailable: the call would fail immediately, again and again.
         if was_there and callable(getattr(store, "wait_for_change", None)):
             try:
                 yield Wait(("wait_for_change", (plan_id, known, min(left, _WAIT))))
             except StoreError:
-                yield Pause(next(pauses))  # the next read shows whether it passes
+                yield Pause(next(pauses))  # the next read shows whether the error is temporary
         else:
             yield Pause(min(left, next(pauses)))
 
@@ -236,9 +236,9 @@ class Subscription:
         self.heard = Plan() if heard is None else heard
         self.behind = False
         self.stopped = False
-        # Never waited for, and not an RLock: a subscriber may give a command itself. With a plain
-        # wait it would deadlock; with an RLock it would be called for that command in the middle of
-        # another call.
+        # Never waited for, and not an RLock, because a subscriber may itself carry out a command.
+        # If it waited for the lock, it would deadlock. With an RLock it would be called for that
+        # command in the middle of another call.
         self.telling = Lock()
 
 

@@ -1,7 +1,7 @@
 """
 The `Store` protocol. Every store keeps a journal, and an append states the revision it is based on.
 
-A `Store` has three methods. A database can offer more: see `hold`.
+A `Store` has three methods. A store that can lock plans has more: see `HoldingStore`.
 """
 
 from abc import abstractmethod
@@ -160,8 +160,8 @@ def plan_at(journal: Sequence[Entry], length: int) -> Plan:
     """
     Return the plan after the first `length` entries of a complete journal.
 
-    The last result is cached: a caller that decides under the lock has asked for the same plan
-    before it took the lock.
+    The last result is cached, because a caller may ask for the same plan before it takes the lock
+    and again under the lock.
 
     Raises:
         CodecError: the same errors as `follow`.
@@ -183,8 +183,8 @@ def without_gaps(entries: Iterable[Entry], revision: int = 0) -> Iterator[Entry]
     Yield entries, and check that each one continues from the revision before it.
 
     Raises:
-        CodecError: an entry does not. Replay checks no rules, and would return a plan that nobody
-            decided on.
+        CodecError: an entry does not. Replay checks no rules, and would return a plan that never
+            existed.
     """
     for entry in entries:
         revision = entry.revision if is_beginning(entry) else revision + len(entry.events)
@@ -247,10 +247,11 @@ def cut_off(
 # -------- hold --------
 # The protocol of stores that can lock a plan, in addition to the three methods of `Store`.
 #
-# `Store.append` compares revisions: many callers decide concurrently, and all but one have to
-# decide again. A store that can make callers wait does it in one pass: *lock the plan, read the
-# entries since the last read, decide, append, commit*. Its planner therefore caches the plan and
-# reads only the newest entries, and a call costs the same after ten thousand entries as after ten.
+# `Store.append` compares revisions: many callers run a command concurrently, and all but one have
+# to run it again. A store that can make callers wait needs one pass: *lock the plan, read the
+# entries since the last read, run the command, append, commit*. Its planner therefore caches the
+# plan and reads only the newest entries, and a call costs the same after ten thousand entries as
+# after ten.
 # Such a store also supports idempotency keys: a call that is made twice with the same key is
 # carried out once.
 #

@@ -2,9 +2,9 @@
 A store in one JSON file that processes can share. A crash never leaves the file half written.
 
 Every append writes the whole file again. Appending in place would be faster, but a power failure
-could leave half an entry, and every reader would have to tell that from damage. A new file that
-replaces the old one is there completely or not at all, and a person can read it and repair it by
-hand.
+could leave half an entry, and every reader would have to distinguish that from damage. A new file
+that replaces the old one is there completely or not at all. A person can read the file and repair
+it by hand.
 
 The time of an append grows with the size of the file. So there is a size limit, and a warning long
 before it. A single plan may use only a share of the limit; otherwise one large plan could stop

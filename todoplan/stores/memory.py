@@ -104,7 +104,7 @@ class MemoryStore:
 
     def keep(self, plan_id: str, entries: Sequence[Entry], plan: Plan, signed: _Signed) -> None:
         """Save what was appended to a locked plan, for `MemoryHold`."""
-        # The entries last: only they make the receipts valid.
+        # The entries last, because receipts are valid only if their entries are in the journal.
         self._receipts.setdefault(plan_id, {}).update(signed)
         self._add(plan_id, entries, plan)
 

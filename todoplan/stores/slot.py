@@ -7,7 +7,7 @@ A slot has these limits:
 - It does not keep the whole journal: the latest 50 entries are saved. A `Session` can undo these; a
   planner can undo only what was done since the plan was loaded.
 - Idempotency keys are kept in this process only.
-- Another process cannot write it, and a reader with an older copy of the mapping does not see
+- Another process cannot write to it, and a reader with an older copy of the mapping does not see
   changes.
 """
 

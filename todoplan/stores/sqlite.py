@@ -1,8 +1,8 @@
 """
 Plans in a SQLite database, which threads and processes of one machine share.
 
-Read `SqliteStore` at the end first. Above it stand, each in a section of its own: the locked plan,
-the sharing and closing of connections, the creation and identification of the database file, the
+Read `SqliteStore` at the end first. The sections above it are, from the end: the locked plan, the
+sharing and closing of connections, the creation and identification of the database file, the
 tables, and the translation of errors of SQLite and the disk.
 """
 

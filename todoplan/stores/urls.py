@@ -111,7 +111,7 @@ def _split(url: str) -> tuple[str, str]:
     if parts.scheme not in {"sqlite", "file"}:
         return parts.scheme, parts.path
     # As in SQLAlchemy: the third slash ends the host, and the path follows. In sqlite://plans.db
-    # the name would be a host, and there is none.
+    # the name would be a host, but a file has no host.
     is_a_path = not parts.netloc and parts.path.startswith("/")
     return (parts.scheme, unquote(parts.path[1:])) if is_a_path else ("", url)
 

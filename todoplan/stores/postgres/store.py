@@ -183,7 +183,7 @@ def plan_ids(db: Connection) -> Steps[tuple[str, ...]]:
 
 
 # -------- writing --------
-# The writing statements, once for both stores, on a locked plan. No statement decides anything.
+# The writing statements, once for both stores, on a locked plan. They only save a finished change.
 #
 # A plan is locked by locking its row, in a statement of its own under READ COMMITTED: a statement
 # sees the data as of its start, which is before it waited for the lock. All reads come after this
@@ -193,7 +193,7 @@ def plan_ids(db: Connection) -> Steps[tuple[str, ...]]:
 _LONGEST_HOLD = "60s"
 """
 The idle time after which the server rolls back a lock holder that was stopped or disconnected, so
-that others can continue. Deciding takes milliseconds.
+that others can continue. Running a command takes milliseconds.
 """
 
 LOCK: LiteralString = """
@@ -446,7 +446,7 @@ class PostgresHold(Hold):
         """
         Roll back after an exception, so that the connection can be used again.
 
-        After an interrupt or a cancellation it is closed without that.
+        After an interrupt or a cancellation, the connection is closed without a rollback statement.
         """
         if self._is_here:
             with suppress(psycopg.Error):
