@@ -513,7 +513,7 @@ def _note(value: Any) -> Note:
 
 
 def _guidance(value: Any) -> Memory:
-    return Memory.of(value)  # a CodecError of its own names the number that is none
+    return Memory.of(value)  # its own CodecError names the value that is not a number
 
 
 def _request(value: Any) -> Request:
@@ -606,7 +606,7 @@ def record_of_0_2(kept: Mapping[str, Any], plan: Plan | None = None) -> Record |
     if behind is not None:
         revision = behind.plan.revision
         if plan is not None and plan.revision == revision:
-            revision = behind = None  # a program put another plan there: none of it is listed
+            revision = behind = None  # a program put another plan there: no task is listed
     elif "seen" not in kept and plan is not None:
         revision = plan.revision  # a `Planning` saved a base only if a change was unseen
     elif "seen" not in kept and memory.revision >= 0:
@@ -795,7 +795,7 @@ class _Session(Generic[P]):
 
     def _unseen(self) -> Steps[tuple[Plan, Base]]:
         """
-        Return the plan, and what the session knows of it as a `base`: `base.unseen(plan)` returns
+        Return the plan, and a `Base` with what the session knows of it. `base.unseen(plan)` returns
         the changes that the session has not seen.
         """
         sight = self._sight()
@@ -853,8 +853,8 @@ class _Session(Generic[P]):
         guidance: Guidance | None = None,
     ) -> Steps[Advice]:
         """
-        Return whether the model's answer is accepted. The verdict is "accept", or "again" with a
-        reminder: then ask the model again.
+        Check the model's answer, and return an `Advice`. Its verdict is "accept" or "again". After
+        "again", ask the model again, with the reminder of the advice.
 
         `request` is the request that the model has answered, by default the last one. It must be
         passed if several requests of one session are open at once. For `structured` see
@@ -1005,7 +1005,7 @@ class _Session(Generic[P]):
         earlier: Sequence[Start] = (),
     ) -> Steps[Decision]:
         """
-        Undo the last accepted command that was not undone yet. See `Planner.undo`.
+        Undo the last accepted command that has not been undone. See `Planner.undo`.
 
         A slot has only the latest entries of its journal. If the framework has more entries or
         earlier plans, pass them as `kept` and `earlier`.

@@ -856,8 +856,8 @@ class Transactions:
         self, *, actor: str | None = None, seen: int | None = None, fences: Fences | None = None
     ) -> Steps[Decision]:
         """
-        Undo the last accepted command that was not undone yet; called again, undo the one before
-        it.
+        Undo the last accepted command that has not been undone. Called again, undo the command
+        before it.
 
         The undo is refused if `seen` is given and the plan is not at that revision any more. It is
         also refused if it would end a live claim, unless the fencing token of the claim is in
@@ -1054,9 +1054,9 @@ class Transactions:
             try:
                 came = yield Hold(self._plan_id, decided)
             except Exception:
-                # Perhaps the entries are saved, and only the acknowledgement was lost, so the
-                # journal is read. A PostgreSQL server that was killed 20 times under load left 5
-                # such commits.
+                # Perhaps the entries are saved and only the acknowledgement was lost. So
+                # subscribers are called for what is in the journal. A PostgreSQL server that was
+                # killed 20 times under load left 5 such commits.
                 if appending:
                     yield News(appending[0], (), None)
                 raise

@@ -491,8 +491,8 @@ def behind_known(
     Return the entries of `tail` after a known revision. `tail` begins with the entry of that
     revision.
 
-    `last` is that entry if the caller has it, else `None`. Revisions alone cannot reveal that an
-    older copy was restored and has continued differently up to the same revision.
+    `last` is that entry if the caller has it, else `None`. The entries are compared, because an
+    older copy may have been restored and changed since, up to the same revision.
 
     Raises:
         StoreError: the entry is missing, or is another one ("rolled_back").
@@ -650,7 +650,7 @@ class LocalHold(Hold):
             return found.entries
         if expected != self.revision:
             raise overtaken(self._plan_id, expected, self.revision)
-        # Iterate before anything is written: if that raises, nothing was.
+        # Iterate before anything is written: if that raises, nothing has been written.
         added = tuple(entries)
         self._add(added, plan, key, answer)
         return added

@@ -9,7 +9,7 @@ from todoplan.stores.base import Key, LocalHold, Receipt, checked_receipt, gone_
 from todoplan.stores.locks import Turn
 
 _NOTHING = (Plan(), 0)
-_PATIENCE = 10.0  # seconds; only a thread that waits for something else locks for longer
+_PATIENCE = 10.0  # seconds; a thread locks for so long only if it waits for something else
 # By key name: the payload, the receipt, and the length of the journal after the append.
 _Signed = dict[str, tuple[str, Receipt, int]]
 

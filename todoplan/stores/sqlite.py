@@ -148,8 +148,8 @@ class in_words:  # noqa: N801 - used like a function: `with in_words(path):`
         StoreError: `data["problem"]` names the problem, and the message says what to do.
     """
 
-    # A class, because every append passes through five of these, and a generator takes as long as
-    # an SQL statement.
+    # A class, because every append uses five of these context managers, and one made from a
+    # generator takes as long as an SQL statement.
     __slots__ = ("_done", "_path")
 
     def __init__(self, path: Path, done: str = "written") -> None:

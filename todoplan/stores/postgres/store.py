@@ -519,7 +519,8 @@ class PostgresHold(Hold):
     def _keep_snapshot(self, db: Connection, plan: Plan) -> Steps[None]:
         document = snapshot_of_plan(plan)
         self._since, self._size = 0, len(document.encode())
-        # A larger one could not be read again. Without a snapshot the journal gives the plan.
+        # A larger snapshot could not be read again. Without it, the plan is replayed from the
+        # journal.
         if self._size <= LIMIT:
             values = {
                 "plan": self._name,
