@@ -974,7 +974,7 @@ def _single_in_progress(change: Change) -> Iterable[Problem]:
     if now <= 1:
         return ()
     was = {task.id for task in _counted(change.before, written)}
-    if was.issuperset(task.id for task in counted):
+    if was.issuperset(task.id for task in counted):  # the command has started none of them
         return ()
     return (Problem("single_in_progress", first_ids(counted), seen=str(now), legal="1"),)
 

@@ -43,8 +43,8 @@ class Settings:
     accepted, or the verdict is "raise" if `on_ignored="raise"`. A question to the user is always
     accepted, and so is an answer while all open tasks wait for something outside the plan.
     `empty`: how often a run without a plan is reminded that it may write one.
-    `stale`: how many turns after its last change, or after the last such reminder, the model is
-    reminded of a task in progress.
+    `stale`: how many turns after the model's last change of the plan, or after the last such
+    reminder, the model is reminded of tasks in progress.
     `changed`: report the changes by others since the model last saw the plan.
     `all_done`: when no task is open any more, ask once whether the final answer is complete;
     "if_silent" asks only if the final answer has no text.
