@@ -2,7 +2,7 @@
 The planning core for LLM agents: plan state that can be trusted and checked.
 
 This package exports the names that users need first; `commands` and `events` are namespaces. Each
-name is imported on first access, so importing the package is cheap and loads no other module of it.
+name is imported on first access, so importing the package is cheap.
 
 The public, stable names are those that `dir()` lists for `todoplan`, `todoplan.commands`,
 `todoplan.events`, `todoplan.errors`, `todoplan.core.plan.questions`, `todoplan.core.events.drift`,
@@ -84,7 +84,7 @@ __all__ = [
 ]
 __dir__ = listing(__all__)
 
-if not TYPE_CHECKING:  # a type checker that sees it accepts every misspelled name
+if not TYPE_CHECKING:  # with a `__getattr__`, type checkers would accept every misspelled name
     __getattr__ = loader(
         __name__,
         {

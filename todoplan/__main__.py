@@ -17,17 +17,18 @@ def main() -> None:
     Raises:
         SystemExit: always; with 2 and a line on stderr if the extra "cli" is not installed.
     """
-    # A task's text may contain characters that the terminal's encoding lacks; these must not make
-    # printing fail.
+    # A task's text may contain characters that the terminal's encoding lacks. Printing must not
+    # fail because of them.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     if sys.argv[1:] == ["--version"]:
-        # Status lines and scripts call this often. Without the imports of the command line it takes
-        # a tenth of the time.
+        # Status lines and scripts call this often. It takes a tenth of the time if the modules of
+        # the command line are not imported.
         sys.stdout.write(f"{todoplan.__version__}\n")
         sys.exit(0)
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["--help"], ["-h"]):
-        # A coding agent waits for the hook at every prompt: it imports only the standard library.
+        # A coding agent waits for the hook at every prompt. So the hook imports only the standard
+        # library.
         importlib.import_module("todoplan.cli.hook").run(sys.argv[2:])
         sys.exit(0)
     try:

@@ -1,4 +1,4 @@
-"""The exceptions, raised for a developer's mistakes. A model's mistake is a `Problem`, a value."""
+"""The exceptions, raised for mistakes of developers. A mistake of a model is a value, `Problem`."""
 
 from typing import Any
 
@@ -35,8 +35,9 @@ class PlanError(TodoplanError):
 
 class UnfinishedError(PlanError):
     """
-    A model went on to give final answers while tasks were open, and `Settings(on_ignored="raise")`
-    says that the run ends with an error. `data["task_ids"]` has the ids of the open tasks.
+    The model gave a final answer while tasks were open, although it was asked to go on as often as
+    `Settings` allows, and `on_ignored="raise"` says that the run then ends with an error.
+    `data["task_ids"]` has the ids of the open tasks.
     """
 
 
@@ -63,7 +64,7 @@ class MissingExtraError(TodoplanError, ImportError):
     @classmethod
     def of(cls, missing: str | None, extra: str) -> "MissingExtraError":
         """Return the error for a module that an extra of todoplan installs."""
-        # The second command is for users without a release, who work from a checkout.
+        # The second command is for users who work from a checkout.
         msg = (
             f"{missing} is not installed; run: pip install 'todoplan[{extra}]'"
             f" (from a checkout: pip install '.[{extra}]')"

@@ -2,8 +2,8 @@
 Lazy imports for public namespaces, and a short `dir()`.
 
 `loader` imports each public name from its module on first access, so that importing a package is
-cheap and loads only what is used. `listing` hides from `dir()` the names that a module itself
-imports.
+cheap and loads only the modules that are used. With `listing`, `dir()` shows the public names of a
+module, but not the names that the module itself imports.
 """
 
 import sys

@@ -1,9 +1,10 @@
 """
 OpenTelemetry spans for plans: `pip install 'todoplan[otel]'`, which installs only the API.
 
-`traced(toolbox)` returns the toolbox with tracing. Pass it wherever a toolbox is accepted, in any
-adapter and any planner. Nothing is traced without it. The SDK that the application configures
-decides where spans are sent. `todoplan replay --otlp` writes the same spans for a recording.
+`traced(toolbox)` returns a toolbox with tracing. Pass this toolbox wherever a toolbox is accepted,
+in any adapter and any planner. Other toolboxes are not traced. The SDK that the application
+configures determines where spans are sent. `todoplan replay --otlp` writes the same spans for a
+recording.
 
 `spans` turns calls and tasks into spans; `observing` connects them to a toolbox.
 """
@@ -44,18 +45,18 @@ __dir__ = listing(__all__)
 # -------- spans --------
 # Planning calls and tasks as spans.
 #
-# Names follow OpenTelemetry's GenAI conventions; names that these lack have the prefix
+# Names follow OpenTelemetry's GenAI conventions. A name that these conventions lack has the prefix
 # `todoplan.`.
 #
-# - A planning call is a `plan` span (`gen_ai.operation.name`). The agent's name is part of its
-#   name.
-# - A task is a span from its start to its completion, written when the task is closed, since the
-#   plan stores both times. So no state is kept, and one process may start a task and another
-#   complete it.
+# - A planning call is a `plan` span (`gen_ai.operation.name`). The name of the span contains the
+#   name of the agent.
+# - A task is a span from its start to its completion. The plan stores both times, so the span is
+#   written when the task is closed. No state is needed: one process may start a task, and another
+#   process may complete it.
 # - Refusals, reminders and lost claims have no duration. They are events on the current span, or
 #   spans of zero length if there is no current span, so that they are not lost.
 #
-# The texts of tasks and people are not in any attribute unless requested: they may be secret.
+# Texts of tasks and people may be secret, so no attribute contains them unless this is requested.
 
 
 _Value = str | int | float | bool | Sequence[str]
@@ -126,7 +127,7 @@ class Spans:
         """
         Write the spans of the tasks that `events` closed. `plan` is the plan after the events.
         """
-        # One span for each id: a task that one call closes, reopens and closes again ended once.
+        # One span for each task, even if one call closes it, reopens it and closes it again.
         for task in filter(None, map(plan.get, dict.fromkeys(_closed(events)))):
             if task.status.closed:
                 self._task(task, actor, context, at)
@@ -167,8 +168,7 @@ class Spans:
 
     def note(self, name: str, attributes: Mapping[str, _Value]) -> None:
         """
-        Record something without a duration: as an event on the current span, or as a span of its
-        own.
+        Record something without a duration: as an event on the current span, or else as a new span.
         """
         span = trace.get_current_span()
         if span.is_recording():

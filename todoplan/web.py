@@ -27,7 +27,7 @@ from todoplan.errors import TodoplanError
 # Access control for HTTP servers: checked before a request reaches a protocol or a plan.
 #
 # A web page that a person visits can send requests to servers on that person's machine. Such a
-# request is recognised by its Host header, or by the Origin header that the browser adds.
+# request has a foreign Host header, or the browser adds a foreign Origin header.
 
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -37,7 +37,7 @@ _ORIGIN_HEADER = re.compile(f"https?://{_HOST}", re.IGNORECASE)
 
 
 def _trimmed(token: str | None) -> str | None:
-    """Strip a token of its trailing newline, as read from a file. An empty token becomes `None`."""
+    """Remove spaces around a token, such as a newline at the end; return `None` if it is empty."""
     return (token or "").strip() or None
 
 
@@ -46,7 +46,7 @@ class Access:
     """
     The conditions for a request: its Host and Origin must be in `hosts`, and it must send `token`.
 
-    If `token` is `None`, no token is required.
+    If `token` is `None`, requests need no token.
     """
 
     hosts: tuple[str, ...] = _LOOPBACK
@@ -162,8 +162,8 @@ async def read_body(
     """
     body, too_large = bytearray(), _is_over(headers.get("content-length", ""), limit)
     more = not too_large
-    # mcp also reads the body, but only after it has reserved a slot for the request, and without a
-    # deadline.
+    # The package mcp reads the body too. But it first reserves one of its places for the request,
+    # and it has no deadline.
     with anyio.move_on_after(seconds):
         while more:
             # A disconnect also ends the body; mcp refuses the incomplete JSON.
@@ -222,7 +222,7 @@ def sent_again(body: bytes, receive: Receive) -> Receive:
 # Run an HTTP server: its socket, and a deadline for connections that send nothing.
 
 
-_GRACE_SECONDS = 1  # for open streams at shutdown: they would never end by themselves
+_GRACE_SECONDS = 1  # at shutdown, for open streams, which would never end by themselves
 
 
 # Based on h11, which uvicorn always installs; httptools needs an extra.
@@ -230,8 +230,8 @@ class _Deadline(H11Protocol):
     """
     A connection that is closed if no request head arrives within `head_seconds`.
 
-    uvicorn waits without a limit, so a few thousand silent connections could use up all that it can
-    hold.
+    uvicorn waits without a limit, so a few thousand silent connections could occupy all that it
+    allows.
     """
 
     head_seconds: float
@@ -293,8 +293,8 @@ def server_of(
     """
     config = uvicorn.Config(
         app,
-        # uvicorn creates a protocol object for each connection without arguments of ours, so a
-        # subclass carries the deadline.
+        # uvicorn creates a protocol object for each connection, and passes no arguments of ours. So
+        # the deadline is an attribute of a subclass.
         http=type("_Protocol", (_Deadline,), {"head_seconds": head_seconds}),
         # Further connections are answered with 503: each one costs a socket and a task.
         limit_concurrency=connections,

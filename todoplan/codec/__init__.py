@@ -7,7 +7,8 @@ plan. Nothing is coerced.
 
 - `documents` reads and writes plans, journals, events and the states of adapters; it has the JSON
   Schema of all documents.
-- `engine` has single values, composed readers, faults with their paths, checksums and JSON text.
+- `engine` reads and writes single values and JSON text; it has the composed readers, the faults
+  with their paths, and the checksums.
 - `foreign` has the formats of other systems.
 """
 
@@ -71,7 +72,7 @@ __all__ = [
 ]
 __dir__ = listing(__all__)
 
-if not TYPE_CHECKING:  # a type checker that saw it would accept every misspelled name
+if not TYPE_CHECKING:  # with a `__getattr__`, type checkers would accept every misspelled name
     __getattr__ = loader(
         __name__,
         {

@@ -76,8 +76,8 @@ from todoplan.errors import CodecError, PlanError
 # field (`tests/codec/test_every_field.py`). A field that was once left out here was lost on saving,
 # and no test noticed.
 #
-# Law: `_quick` and `_written` are only shortcuts. Whatever they do not accept at once is decided by
-# `TASK`.
+# Law: `_quick` and `_written` are only shortcuts. Whatever they do not accept at once is read or
+# written by `TASK`.
 
 
 TASK = Record(Task, "id", "subject", "status")
@@ -102,7 +102,7 @@ _RARE = (
 _rare = attrgetter(*_RARE)
 _RARE_ROWS = [row for row in TASK.rows if row[0] in _RARE]
 _MutableTask = mutable_variant(Task)
-# Errors that the shortcuts raise for a wrong value; `TASK` then describes the fault.
+# Errors that the shortcuts raise for a wrong value. `TASK` is then used, and describes the fault.
 TROUBLE = (MisfitError, AttributeError, KeyError, TypeError)
 
 
@@ -140,7 +140,8 @@ def _written(task: Task) -> dict[str, Any]:
         data["blocks"] = list(blocks)
     if blocked_by:
         data["blocked_by"] = list(blocked_by)
-    # Written out: most tasks have none of these, and a call would cost more than the comparisons.
+    # Compared one by one: most tasks have none of these fields, and a function call would cost more
+    # than the comparisons.
     if (
         task.estimate is not None
         or task.metadata is not EMPTY
@@ -200,7 +201,7 @@ def read_task(data: Any) -> Task:
 def _quick(items: list[Any]) -> list[Task]:
     tasks = []
     readers, least = TASK.readers, TASK.required
-    # In one loop: a function call for each task took a tenth of the time.
+    # All in one loop: with a function call for each task, the calls took a tenth of the time.
     for data in items:
         task_id, subject, status = data["id"], data["subject"], STATUSES[data["status"]]
         if not (type(task_id) is type(subject) is str and type(data) is dict):
@@ -245,7 +246,7 @@ _changed = {name: kind.read for name, kind in CHANGES.items()}
 _changes = {name: kind.write for name, kind in CHANGES.items()}
 _CHANGES = Kind(
     lambda data: FrozenDict(read_object(data, _changed)),
-    # All fields are written: one that is set to its default has changed too.
+    # All fields are written, since a field that is set to its default is a change too.
     lambda changes: read_object(dict(changes), _changes),
     object_schema({name: TASK.properties[name] for name in CHANGES}),
 )
@@ -303,15 +304,15 @@ A function returns new data and does not change its argument. For a journal it r
 
 
 # Version 2 only adds to version 1: the status failed, subtasks, waiting, answers, checks, evidence,
-# approval. Its number tells an older todoplan why it cannot read such a document. The data are
-# returned unchecked: if they are not an object, the readers report that.
+# approval. From the version number, an older todoplan can tell why it cannot read the document. The
+# data are returned unchecked: if they are not an object, the readers report this.
 def _from_1(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
 class _Named(dict[int, Callable[[dict[str, Any]], dict[str, Any]]]):
     """
-    A dict whose repr in a signature is its name: an address in it would differ from run to run.
+    A dict whose repr in a signature is its name. Its own repr has an address, which would vary.
     """
 
     def __repr__(self) -> str:
@@ -491,7 +492,8 @@ def _version(head: Any) -> int:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    # Not splitlines: JSON allows U+2028 in strings, and other programs write it unescaped.
+    # `splitlines` would also break at U+2028, which JSON allows in strings, and which other
+    # programs write unescaped.
     for place, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield place, line
@@ -551,10 +553,10 @@ def _head_schema(form: str, required: Schema, others: Schema) -> Schema:
 
 
 # -------- fragments --------
-# Tasks as JSON text, encoded only once: after one call, only one task of a thousand has changed.
+# Tasks as JSON text. A task is encoded only once, since a call mostly changes one task of a plan.
 #
-# Law: a fragment is, byte for byte, `to_text` of what `write_task` returns. A fragment is created
-# once and then cached with its plan.
+# Law: a fragment is the JSON text of one task. It is, byte for byte, equal to `to_text` of the
+# result of `write_task`. A fragment is created once and then cached with its plan.
 
 
 # In a prototype, f-strings with this quoting took half the time of json.dumps.
@@ -680,8 +682,8 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
         CodecError: the data are not a plan document, are of a newer version, have faults (at most
             1,000 are listed), or do not match their "check".
     """
-    # Law 11: OpenHands and docker-agent read a corrupt file as an empty list, and the next save
-    # overwrites the plan.
+    # Law 11: a corrupt document is an error. OpenHands and docker-agent read a corrupt file as an
+    # empty list, and the next save overwrites the plan.
     version = check_head(data, PLAN)
     if version < VERSION:
         # The checksum covers the data as written, so it is verified before upcasting.
@@ -692,8 +694,9 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
         raise wrong_shape(error.found, "plan", version=version) from None
     approved = read.get("approved")
     plan = assembled(read["tasks"], read["next_id"], read["revision"], approved, version=version)
-    # `plan_of` increases a next id that is in use, but a document with such a next id is corrupt:
-    # if its highest task had been cut off, an id would silently be used twice.
+    # If a task has the next id or a higher one, `plan_of` increases the next id. But a document
+    # with such a next id is corrupt: its next id is too low, and if its highest task was deleted,
+    # an id could silently be used twice.
     if plan.next_id != read["next_id"]:
         found = [("next_id", f"{read['next_id']} is used; the lowest that is free: {plan.next_id}")]
         raise wrong_shape(found, "plan", version=version)
@@ -736,8 +739,7 @@ def dump_plan(plan: Plan, *, check: bool = False) -> str:
     """
     Return the plan as one line of JSON. With `check`, `load_plan` detects flipped bits.
 
-    A checksum costs the time to encode the whole plan; without one, only the changed tasks are
-    encoded.
+    With `check`, the whole plan is encoded; without it, only the changed tasks are encoded.
 
     Raises:
         CodecError: the same errors as `plan_to_data`.
@@ -746,7 +748,7 @@ def dump_plan(plan: Plan, *, check: bool = False) -> str:
     if check:
         data = plan_to_data(plan)
         return to_text({**data, CHECK: checksum(data)})
-    # Joined from cached text: the JSON encoder would encode all tasks again.
+    # The text is joined from cached parts: the JSON encoder would encode all tasks again.
     try:
         tasks = [part.text for part in plan.written(FRAGMENTS) if part.text]
     except MisfitError:
@@ -779,12 +781,12 @@ def _listed(problems: tuple[Problem, ...]) -> str:
 # These are the base (the plan as the model has last seen it) and, for states that cannot contain a
 # whole journal, its latest entries.
 #
-# Law: at most 50 entries and at most 16,384 characters, but always the latest entry. A state is
-# saved again and again, and a journal that grew with the thread would soon be most of what is
-# saved.
+# Law: a state has at most 50 entries with at most 16,384 characters, but always the latest entry. A
+# state is saved again and again. If the journal grew with the thread, it would soon be the largest
+# part of the state.
 #
-# An entry is saved as JSON text: its length is known without encoding it again, and nobody who
-# receives the state can change the entry in place.
+# An entry is saved as JSON text: its length is known without encoding it again, and code that
+# receives the state cannot change the entry in place.
 
 
 RECENT = 50
@@ -802,7 +804,7 @@ def entry_line(entry: Entry) -> str:
 
 
 def with_entry(kept: Any, entry: Entry) -> list[str]:
-    """Return the saved lines with one more entry. The oldest are dropped if there are too many."""
+    """Return the saved lines with one more entry; the oldest are dropped if there are too many."""
     return with_lines(kept, [entry_line(entry)])
 
 
@@ -810,7 +812,8 @@ def with_lines(kept: Any, lines: Iterable[str]) -> list[str]:
     """Return the saved lines with further lines, without duplicates."""
     old = kept if isinstance(kept, list) else []
     all_lines = [*old, *(line for line in lines if line not in old)][-RECENT:]
-    # From the front, which is short: this runs in every call, and mostly drops one line or none.
+    # The oldest lines are dropped first. This runs in every call, and mostly drops one line or
+    # none.
     size, first = sum(map(len, all_lines)), 0
     while size > _CHARACTERS and first < len(all_lines) - 1:
         size -= len(all_lines[first])

@@ -36,15 +36,15 @@ from todoplan.errors import CodecError
 
 
 MOST = 1000
-"""The maximum number of collected faults. A document with more is not read further."""
+"""The maximum number of collected faults. After so many, the document is not read further."""
 
 LISTED = 20
 """The maximum number of faults listed in a message. The others are in the error's data."""
 _CLIP = 60
 _DIGITS = 4300
-# Python refuses to convert longer numbers to text or longer texts to numbers, because that takes
-# quadratic time. Every integer with at most this many bits has at most 4,300 digits; comparing bits
-# avoids counting digits.
+# Python refuses to convert between text and integers of more than 4,300 digits, because this takes
+# quadratic time. An integer with at most `_BITS` bits has at most 4,300 digits. Bits are compared,
+# because counting digits would need the conversion.
 _BITS = 14_284
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}")
 
@@ -76,8 +76,8 @@ def field_path(key: str) -> str:
 
 def shown(value: Any) -> str:
     """Return a value as error messages show it: JSON, on one line, truncated."""
-    # As JSON: the reader of an error sees a JSON document, in which None is null. As ASCII, so that
-    # the content of a document can neither break the line nor control a terminal.
+    # As JSON, since people compare an error with a JSON document, in which None is null. As ASCII,
+    # so that the content of a document can neither break the line nor control a terminal.
     if isinstance(value, str):
         text = json.dumps(value[:_CLIP])
         return text if len(value) <= _CLIP else f"{text}..."
@@ -192,7 +192,7 @@ def read_each(items: Iterable[Any], convert: FieldReader, first: int = 0) -> tup
             made.append(convert(item))
         except MisfitError as error:
             found += error.below(f"[{place}]")
-            if len(found) >= MOST:  # another kind of file: nobody reads a million faults
+            if len(found) >= MOST:  # probably another kind of file
                 break
     if found:
         raise MisfitError(found)
@@ -252,7 +252,7 @@ def positive(value: Any) -> int:
 
 
 def _whole(value: Any) -> int | None:
-    # Values to be written pass through here too, and may be of a subclass of int.
+    # This function also checks values to be written, which may be of a subclass of int.
     if type(value) is not int:
         if not isinstance(value, int) or isinstance(value, bool):
             return None
@@ -313,7 +313,7 @@ def ids(value: Any) -> tuple[str, ...]:
     """Read an array of strings."""
     if not isinstance(value, list):
         raise misfit(value, "no array of ids")
-    # The set of types is built in C: one check for an array instead of one for each item.
+    # The set of types is built in C. So there is one check for an array, not one for each item.
     return tuple(value) if {*map(type, value)} == _TEXT else read_each(value, _an_id)
 
 
@@ -369,8 +369,8 @@ def write_time(at: datetime) -> str:
     return _in_utc(at) if at.tzinfo is UTC else at.isoformat()
 
 
-# All tasks changed by one call have the same time. Only for UTC itself: times in different zones
-# can be equal although they are spelled differently, and a cache would confuse them.
+# Cached, since all tasks changed by one call have the same time. The cache is only for UTC: times
+# in different zones can be equal although their texts differ, and a cache would confuse them.
 _in_utc = lru_cache(maxsize=256)(datetime.isoformat)
 
 
@@ -398,16 +398,16 @@ def write_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
 # -------- checks --------
 # A checksum for a journal entry or a plan, which detects accidental damage.
 #
-# Of 150,000 documents in which bits were flipped, 2 % still loaded, as different plans: one digit
-# of a revision or one letter of a title is as valid as another. Law: with a checksum, such a
-# document is a `CodecError`. A document without a checksum loads as before, so that older
-# documents and those of other programs stay valid.
+# Of 150,000 documents in which bits were flipped, 2 % still loaded, as different plans: if a digit
+# of a revision or a letter of a title changes, the document is still valid. Law: with a checksum,
+# such a document is a `CodecError`. A document without a checksum can be loaded too, so that older
+# documents and documents of other programs stay valid.
 #
 # The checksum is CRC-32 over the canonical text of the data: sorted keys, no spaces, ASCII. So it
 # does not depend on how the document was transported or stored, for example in a database's JSON
-# column that sorts keys, or by a tool that indents. It detects every flip of few bits, and misses
-# one in four thousand million other changes. It is not a signature: whoever changes an entry on
-# purpose can also compute its checksum.
+# column that sorts keys, or by a tool that indents. It detects every change of a few bits, and
+# misses one in four thousand million other changes. It is not a signature: somebody who changes an
+# entry on purpose can also compute its checksum.
 
 
 CHECK = "check"
@@ -430,8 +430,8 @@ def checksum(data: dict[str, Any]) -> str:
 
 def unchecked(data: Any, what: str, where: dict[str, Any]) -> Any:
     """
-    Return an object without its checksum, after verifying it. An object without one is returned as
-    is.
+    Return an object without its checksum, after verifying the checksum. An object without a
+    checksum is returned as it is.
 
     `what` and `where` describe the object in error messages.
 
@@ -448,7 +448,7 @@ def unchecked(data: Any, what: str, where: dict[str, Any]) -> Any:
         raise MisfitError([(f".{CHECK}", f"{shown(written)} is {legal}")])
     try:
         found = checksum(rest)
-    # Data from a framework did not come from a JSON parser, and may contain anything.
+    # Data from a framework did not come from a JSON parser, so they may contain any object.
     except (TypeError, ValueError, RecursionError):
         found = "what is no JSON"
     if found != written:
@@ -461,9 +461,8 @@ def unchecked(data: Any, what: str, where: dict[str, Any]) -> Any:
 
 
 # -------- kinds --------
-# A kind of value is declared once: its reader, its writer and its JSON Schema. A field has the kind
-# of its type annotation, so classes of the core are read, written and described as they are
-# declared there.
+# A kind of value is declared once: its reader, its writer and its JSON Schema. The type annotation
+# of a field determines its kind. So the classes of the core need no second declaration here.
 #
 # A value that could not be read again is refused on writing: a document that nobody can load is
 # worse than an error.
@@ -641,13 +640,14 @@ def write_fields(value: Waiting | Evidence | Approval | Claim) -> dict[str, Any]
 # -------- text --------
 # JSON text and plain data, converted exactly: every string is preserved, and no key is lost.
 #
-# Written text can be encoded as UTF-8, and every line splitter sees one line. Lone surrogates are
-# escaped. JSON cannot distinguish a high surrogate followed by a low one from the single character
-# that they encode. Between such a pair U+FDD0 is inserted on writing and removed on reading.
+# Written text can be encoded as UTF-8, and every line splitter treats it as one line. Lone
+# surrogates are escaped. A string may contain a high surrogate followed by a low one. JSON cannot
+# distinguish these two from the single character that they encode. So U+FDD0 is inserted between
+# them on writing, and removed on reading.
 #
-# JSON parsers ignore a duplicate key in an object and keep its last value. A document has exactly
-# two quotes for each string of its value (a key or an item). If there are more quotes, some key
-# was lost. Counting is fast, and only if the count differs, the objects are examined one by one to
+# If an object has a duplicate key, JSON parsers silently keep the last value. A document has
+# exactly two quotes for each string of its value (a key or an item). If there are more quotes, some
+# key was lost. Counting is fast. Only if the count differs, the objects are examined one by one to
 # find the keys. (With a hook for every object, all reading would take twice as long.)
 
 
@@ -663,11 +663,11 @@ _CUT = re.compile(r"-|[.eE][+-]?|\\?u?[0-9a-fA-F]{0,4}|t(ru?)?|f(a(ls?)?)?|n(ul?
 to_raw = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
 ).encode
-"""Encode plain data as JSON text, without the treatment by `in_one_line`."""
+"""Encode plain data as JSON text, which `in_one_line` has not processed yet."""
 
 
 class Doubled(dict[str, Any]):
-    """An object of a document in which the keys `twice` are duplicated."""
+    """An object of a document that has some keys more than once: those in `twice`."""
 
     twice: tuple[str, ...]
 
@@ -698,10 +698,10 @@ def in_one_line(raw: str) -> str:
     try:
         raw.encode()
     except UnicodeEncodeError:
-        # Half a surrogate pair, as models send it: preserved by escaping, because no file could
-        # contain it.
+        # Models send halves of surrogate pairs. They are escaped, because no file in UTF-8 could
+        # contain them.
         return json.dumps(json.loads(_PAIR.sub(rf"\1{_JOINT}\2", raw)), separators=(",", ":"))
-    # Line breaks for str.splitlines and JavaScript, but not for JSON: they would break the line.
+    # These characters are line breaks for `str.splitlines` and JavaScript, but not for JSON.
     return raw.translate(_BREAKS) if any(chr(mark) in raw for mark in _BREAKS) else raw
 
 
@@ -745,12 +745,13 @@ def parse(text: str, line: int | None = None) -> Any:
         value = _decode(text)
         if has_lost_keys(text, value):
             raise _doubled_keys(_decode_all(text), line)
-        # Inside the `try`: `_apart` encodes and decodes the value, which may fail too for a deep
-        # one.
+        # Inside the `try`: `_apart` encodes and decodes the value, which may also fail if the value
+        # is nested deeply.
         return _apart(value) if _has_joint(text) else value
     except json.JSONDecodeError as error:
         raise _not_json(error, line) from None
-    # Python 3.11 stops at about 1,000 levels, 3.14 reads 100,000; `values` has a limit of its own.
+    # Python 3.11 stops at about 1,000 levels, 3.14 reads 100,000. Metadata have a lower limit,
+    # `DEPTH`.
     except RecursionError:
         raise _too_deep(line) from None
     except ValueError as error:
@@ -770,7 +771,7 @@ def _doubled_keys(value: Any, line: int | None) -> CodecError:
 def _not_json(error: json.JSONDecodeError, line: int | None) -> CodecError:
     where = f"line {line or error.lineno}, column {error.colno}"
     rest = error.doc[error.pos :].rstrip()
-    # A document that only ends too soon, as after a crash, is distinguished from one that is not
+    # A document that ends too soon, as after a crash, gets another error than a text that is not
     # JSON.
     if error.msg.startswith("Unterminated") or _CUT.fullmatch(rest):
         end = len(error.doc)
@@ -799,8 +800,8 @@ def _apart(value: Any) -> Any:
 
 def has_lost_keys(document: str, value: Any) -> bool:
     """Return whether the JSON text contains more strings than the value that was read from it."""
-    # An escaped quote does not delimit a string. A backslash that is itself escaped escapes
-    # nothing.
+    # An escaped quote does not begin or end a string. Escaped backslashes are removed first: a
+    # quote after one is not escaped.
     if "\\" in document:
         document = document.replace("\\\\", "").replace('\\"', "")
     return document.count('"') != 2 * _texts_in(value)

@@ -1,9 +1,9 @@
 """
 Commands: requests to change a plan. `decide` answers each with events or with problems.
 
-A status or priority may be given as its word. Where a command keeps a tuple, any iterable except a
-string may be given. An unsuitable value is the developer's mistake; the constructor raises a
-PlanError.
+A status or priority may also be passed as a string. For a field that is a tuple, any iterable
+except a string may be passed. If a value is unsuitable, the constructor raises a PlanError, because
+that is a mistake of the developer.
 
 `UNSET` means "leave the field unchanged"; `None` clears the field.
 """
@@ -76,10 +76,11 @@ __dir__ = listing(__all__)
 # An unsuitable value raises a PlanError in the command's constructor.
 
 
-_LONGEST = 10**9  # seconds, about thirty years: added to the present, it is still a valid datetime
+_LONGEST = 10**9  # seconds, about thirty years; the present time plus this is a valid datetime
 
 
-# An enum member and not an object(): type checkers narrow on it, and a copy is the same object.
+# An enum member and not an object(): type checkers can narrow a type by it, and a copy of it is the
+# same object.
 class _Sentinel(Enum):
     UNSET = "unset"
 
@@ -246,11 +247,11 @@ class ClaimTask:
     `task_id` names the task; without it, the next available task is claimed. If there is none,
     nothing happens.
 
-    The next available task is the first whose claim has expired, else the first ready one. Tasks
-    assigned to another actor are skipped. `priority` and `tag` (an item of "tags" in the metadata)
-    narrow the choice. A task that was released or lost `attempts` times since it was last closed is
-    not claimed again: it is set to failed or, with `give_to`, set to pending and assigned to that
-    actor.
+    The next available task is the first task whose claim has expired, or else the first ready task.
+    Tasks that are assigned to another actor are skipped. If `priority` or `tag` (an item of "tags"
+    in the metadata) is given, tasks without it are skipped too. If a task was released or lost
+    `attempts` times since it was last closed, it is not claimed again: it is set to failed or, with
+    `give_to`, set to pending and assigned to that actor.
     """
 
     owner: str = attrs.field(converter=as_name)
@@ -294,7 +295,7 @@ class AnswerTask:
 @attrs.frozen(weakref_slot=False)
 class RecordEvidence:
     """
-    Record the result of a check by the program whether a task is done.
+    Record what the program found when it checked whether a task is done.
 
     No tool offered to a model creates this command. `by` names the checker; by default it is the
     actor of the command.
@@ -325,7 +326,8 @@ def _tasks(value: Iterable[Task]) -> tuple[Task, ...]:
     return tuple_of(value, Task, "a tuple of tasks, such as tuple(plan)")
 
 
-# At least 0, as a journal entry requires: a negative number could be decided but not saved.
+# At least 0, as in a journal entry: a command with a negative number could be accepted, but its
+# events could not be saved.
 def _next_id(value: int) -> int:
     return as_whole_number(value, 0)
 
@@ -400,7 +402,7 @@ class UpdateTask:
     metadata: Mapping[str, Any] = attrs.field(default=EMPTY, converter=as_metadata)
     add_blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     add_blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
-    # langchain-agentkit tells a model to remove a dependency, and has no tool that can.
+    # langchain-agentkit tells a model to remove a dependency, but has no tool that can do so.
     remove_blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     remove_blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
     parent: str | None | Unset = attrs.field(default=UNSET, converter=text_none_or_unset)
@@ -483,7 +485,7 @@ def _levels(commands: tuple[Command, ...]) -> int:
 
 @attrs.frozen(weakref_slot=False)
 class Batch:
-    """Several commands in order, accepted or refused as one. A batch may contain batches."""
+    """Several commands in order, accepted or refused together. A batch may contain batches."""
 
     commands: tuple[Command, ...] = attrs.field(converter=_commands)
 

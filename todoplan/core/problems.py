@@ -1,5 +1,5 @@
 """
-A model's mistake as a value, never an exception: the input that was seen, and what is allowed.
+A model's mistake as a value, never as an exception: the input that was seen, and what is allowed.
 
 Each code has a text of two lines in `todoplan/texts/problems.txt`: the cause and the remedy.
 Replies to a model, messages for people and the table of all codes are made from these two lines.
@@ -72,7 +72,7 @@ def explain_all(problems: Iterable[Problem], most: int = MOST_NAMED) -> tuple[st
 def _named(task_ids: Sequence[str]) -> str:
     if all(map(number_of, task_ids)):
         return ids_text(task_ids)
-    # Cut before escaping: a model may send a megabyte as an id, and escapes make it even longer.
+    # Truncated before escaping: a model may send an id of a megabyte, and escaping makes it longer.
     safe = (escaped(task_id[: 2 * _MOST_OF_AN_ID]) for task_id in task_ids)
     short = (i if len(i) <= _MOST_OF_AN_ID else f"{i[: _MOST_OF_AN_ID - 3]}..." for i in safe)
     return clipped(", ".join(f"#{each}" for each in short))
@@ -105,7 +105,7 @@ class CodeText(NamedTuple):
 
 
 def code_texts() -> Iterator[CodeText]:
-    """Yield every code of todoplan itself with its text, in the order of the file."""
+    """Yield every code that todoplan itself uses, with its text, in the order of the file."""
     for code in names("problems"):
         if code not in _FRAMES:
             cause, _, remedy = wording("problems", code).partition("\n")

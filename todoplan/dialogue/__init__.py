@@ -3,8 +3,9 @@ Tool sets, argument intake, replies, reminders and the toolbox that combines the
 
 Read `toolbox` first: it turns a tool call into a reply. Then read the modules in the order in
 which a call passes through them: `tools` (the tools offered to the model), `intake` (reading the
-arguments that it sent), the core, and `replies` (the text that it receives). `guidance` decides
-about reminders. `calls` has the values that pass between them. All wording is in `todoplan.texts`.
+arguments that the model sent), the core, and `replies` (the text that the model receives).
+`guidance` decides when to remind the model. `calls` has the values that these modules exchange. All
+wording is in `todoplan.texts`.
 
 The names exported here are for embedders and authors of adapters. Each is imported on first use.
 """
@@ -61,7 +62,7 @@ __all__ = [
 ]
 __dir__ = listing(__all__)
 
-if not TYPE_CHECKING:  # a type checker that saw it would accept every misspelled name
+if not TYPE_CHECKING:  # with a `__getattr__`, type checkers would accept every misspelled name
     __getattr__ = loader(
         __name__,
         {

@@ -2,15 +2,16 @@
 Plans in the format of AgentScope 2 (`state.tasks_context`), read and written exactly.
 
 Fields that AgentScope's tasks do not have are saved in their metadata under "todoplan". AgentScope
-has no status for cancelled and failed tasks. A cancelled task becomes `completed`, which frees its
-dependents; a failed task becomes `pending`, which keeps them blocked. On reading, the original
-status is restored only if AgentScope's task still has this substitute, and `waiting` only if the
-task is `pending`: AgentScope's own fields take precedence, because its tools may have changed them.
+has no status for cancelled and failed tasks. A cancelled task becomes `completed`, so the tasks
+that it blocks can start; a failed task becomes `pending`, so they stay blocked. On reading, the
+original status is restored only if AgentScope's task still has this substitute. `waiting` is
+restored only if the task is `pending`. AgentScope's own fields take precedence, because its tools
+may have changed them.
 
 Next id, revision and approval are saved with every task, so that they survive the deletion of some
-tasks, and also beside the tasks under "todoplan", for a plan without tasks. AgentScope's
-`TaskContext` drops the key beside the tasks, so a caller that saves the data as a `TaskContext`
-must save the value of "todoplan" elsewhere.
+tasks. They are also saved beside the tasks under "todoplan", for a plan without tasks. AgentScope's
+`TaskContext` drops this key. So a caller that saves the data as a `TaskContext` must save the value
+of "todoplan" elsewhere.
 """
 
 from collections.abc import Callable, Sequence
@@ -112,8 +113,8 @@ def _foreign(data: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
     status = STATUSES[data["status"]]
     if status in _STAND_INS:
         ours["status"] = data["status"]
-    # If the user's metadata contains our key, its value is saved inside our data and restored from
-    # there.
+    # If the user's own metadata contain the key "todoplan", that value is saved inside our data,
+    # and restored from there.
     if _KEY in kept:
         ours["metadata"] = kept[_KEY]
     return {
@@ -133,7 +134,7 @@ def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan
     """
     Return the plan of AgentScope's tasks, including tasks that its own tools wrote.
 
-    An edge that only one of its two tasks records is added to the other one. AgentScope's own
+    If only one of the two tasks of an edge has it, it is added to the other task. AgentScope's own
     `created_at` has no time zone: it is interpreted in `zone`; without `zone`, the time is unknown.
 
     Raises:
@@ -161,8 +162,9 @@ def read_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Cont
     plain = read["tasks"]
     heads = [read.get(_KEY, {}), *(ours for _, ours in map(_parts, plain))]
     # A head has next id, revision and approval; tasks created by AgentScope's own tools have none.
-    # The head with the highest revision counts. Among equal revisions a task's head counts before
-    # the head beside the tasks, which may be missing: a plan with revision 0 may be approved.
+    # The head with the highest revision is used. If revisions are equal, the head of a task is used
+    # and not the head beside the tasks, which may be missing: a plan with revision 0 may have an
+    # approval.
     latest = max(reversed(heads), key=lambda each: each.get("revision", 0))
     tasks = [_task(one, zone) for one in plain]
     # AgentScope's tools do not know subtasks, and may delete a parent.
@@ -275,10 +277,10 @@ def _mirrored(tasks: list[Task]) -> tuple[Task, ...]:
 
 
 # -------- mirror --------
-# Foreign records that represent a plan's tasks and may be changed by anyone at any time.
+# Foreign records that represent a plan's tasks, and that other code may change at any time.
 #
-# AgentScope's tools, its users and its storage all write to the same records without notification.
-# A plan that was read from the records is valid only while they are unchanged.
+# AgentScope's tools, its users and its storage all write to the same records, without notifying
+# todoplan. A plan that was read from the records is valid only while they are unchanged.
 
 
 _fields_of = attrgetter("__dict__")
@@ -319,8 +321,8 @@ class Mirror:
         """
         Update the records in place to match the items.
 
-        With `whole`, the items are all records; otherwise they are only the changed ones, and these
-        records are current.
+        With `whole`, there is an item for each record. Otherwise there are items only for changed
+        tasks; their records must be unchanged since the last `write`.
         """
         if whole:
             by_id = {record.id: record for record in records}
@@ -342,11 +344,11 @@ class Mirror:
 
 
 def _copy(value: Any) -> Any:
-    # Not `copy.deepcopy`, which takes three times as long because of types that JSON does not have.
+    # `copy.deepcopy` takes three times as long, because it handles types that JSON does not have.
     if isinstance(value, dict):
         if not value:
             return _NO_FIELDS
-        # Most values are texts: no call for these.
+        # Most values are texts, which need no call.
         return {key: item if type(item) is str else _copy(item) for key, item in value.items()}
     if isinstance(value, list):
         return list(map(_copy, value)) if value else _NO_ITEMS

@@ -154,9 +154,9 @@ def to_backlog(plan: Plan) -> dict[str, str]:
     """
     Return the tasks as files of Backlog.md: a dict from file names to texts.
 
-    Data for which Backlog.md has no fields are lost: waits, claims, evidence and estimates, a check
-    that is not part of the description, and the difference between failed or cancelled tasks and
-    others.
+    Data for which Backlog.md has no fields are lost: waits, claims, evidence and estimates, and a
+    check that is not part of the description. A failed task becomes "To Do" and a cancelled task
+    "Done", so they can no longer be distinguished from other tasks.
 
     Raises:
         MissingExtraError: PyYAML is missing.

@@ -4,9 +4,10 @@ Plans in the format of LangChain's `write_todos`, in both directions: a list of 
 
 What such a list cannot represent is lost: ids, descriptions, owners, edges, subtasks, checks,
 estimates, metadata and times. The list has three statuses. None of them fits a cancelled task, so
-cancelled tasks are left out. A failed task is not done, and its dependents cannot begin: it becomes
-`pending` with the extra key `failed`. A waiting task gets the extra key `waiting`. Both keys count
-only while the status is still `pending`: if somebody has set another status, that status is newer.
+cancelled tasks are left out. A failed task is not done, and the tasks that it blocks cannot begin:
+it becomes `pending` with the extra key `failed`. A waiting task gets the extra key `waiting`. On
+reading, both keys count only if the status is `pending`: if somebody has set another status, that
+status is newer.
 """
 
 from collections.abc import Iterable, Mapping
@@ -127,9 +128,9 @@ def _task(task_id: str, todo: dict[str, Any]) -> Task:
 # A value is {"head": the last write, "plan": the document of `plan_to_data`}. The value of a step
 # also has its journal entry (`line`), the `parent` (the write that it follows) and its `turn`.
 #
-# A graph's state is never changed in place, and every node reads it. Law: a document that is the
-# same object has the same plan, so what was written or read here is not parsed a second time. A
-# copy, or a document that was sent or saved, is a plain dict and is parsed again.
+# A graph's state is never changed in place, and every node reads it. Law: if two documents are the
+# same object, they have the same plan. So a document that was written or read here is not parsed a
+# second time. A copy, or a document that was sent or saved, is a plain dict and is parsed again.
 
 
 _Value = Mapping[str, Any]
@@ -154,7 +155,7 @@ def head_of(value: _Value | None) -> str:
 
 def whole(plan: Plan, name: str) -> dict[str, Any]:
     """
-    Return a value that replaces the plan in the state. Steps merged later are applied to this plan.
+    Return a value that replaces the plan in the state; steps merged later are applied to this plan.
     """
     return {"head": f"{plan.revision}:{name}", "plan": write_document(plan), "replace": True}
 
@@ -165,7 +166,8 @@ class Step:
     The result of one call or command.
 
     It has the plan and the journal entry, a unique `name`, the `parent` (the write that it
-    follows), and the `turn`. The steps of one turn know the new ids of each other's tasks.
+    follows), and the `turn`. When steps are merged, tasks may get new ids; later steps of the same
+    `turn` are changed accordingly.
     """
 
     plan: Plan
@@ -200,11 +202,11 @@ def merge_plans(current: _Value, update: _Value) -> _Value:
     """
     Reducer: merge two writes of the plan.
 
-    For a state key of your own, write `Annotated[dict, merge_plans]`. A tool's step that follows
-    the current value is taken as it is. A step that was decided on another version, by a branch of
-    the same superstep, is applied to the current plan; its new tasks get new ids if their ids are
-    taken. A whole value, from a subgraph, is merged in the same way, unless the application passed
-    it to replace the current plan.
+    For a state key of your own, write `Annotated[dict, merge_plans]`. If a tool's step follows the
+    current value, its plan becomes the current plan. If a step was decided on another version, by a
+    branch of the same superstep, its events are applied to the current plan; its new tasks get new
+    ids if their ids are taken. A whole value, from a subgraph, is merged in the same way, unless
+    the application passed it to replace the current plan.
     """
     if update.get("replace"):
         return _settled(update)
@@ -219,7 +221,7 @@ def merge_plans(current: _Value, update: _Value) -> _Value:
 
 
 def _settled(value: _Value) -> _Value:
-    # Line, parent and turn of a step are needed for one merge only.
+    # The line, parent and turn of a step are needed only for the merge of this step.
     return {key: value[key] for key in ("head", "plan") if key in value}
 
 
@@ -272,14 +274,14 @@ def document_of(value: Any) -> Document:
     """
     if isinstance(value, Document):
         return value
-    # The cache refers to the object as well, so its id cannot be reused for another object.
+    # The cache keeps the object in memory, so its `id()` cannot be reused for another object.
     known = _read.get(id(value))
     if known is not None and known[0] is value:
         return known[1]
     plan = plan_from_data(value)
     order = tuple(plan)
-    # In the order of writing: `write_document` pairs the tasks of a document with those of its
-    # plan, which are in tree order.
+    # `write_document` pairs the tasks of a document with the tasks of its plan, which are in tree
+    # order. So the tasks of the document must have this order too.
     in_order = [task["id"] for task in value["tasks"]] == [task.id for task in order]
     data = value if value["version"] == VERSION and in_order else plan_to_data(plan)
     if len(_read) >= _MOST:
@@ -301,7 +303,7 @@ def write_document(plan: Plan, before: Any = None) -> Document:
     if not before:
         return Document(plan_to_data(plan), plan, order)
     old = document_of(before)
-    # `old.order` refers to the tasks, so no id can be reused for another object.
+    # `old.order` keeps the tasks in memory, so no `id()` can be reused for another object.
     known = dict(zip(map(id, old.order), old["tasks"], strict=True))
     try:
         tasks = [known.get(id(task)) or write_task(task) for task in order]

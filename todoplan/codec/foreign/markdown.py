@@ -55,7 +55,7 @@ _SECTION = re.compile(r"[Pp]([0-3])\b.*")
 _FIELD = re.compile(r"[ \t]*[-*+][ \t]+\*\*([A-Za-z][\w -]*?):?\*\*:?[ \t]*(.*)")
 _MARK = re.compile(r"<!-- todoplan (\{.*\}) -->")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-# An underscore within a word emphasises nothing, and names of files have many.
+# An underscore within a word is no emphasis in Markdown, and file names often contain underscores.
 _MARKUP = re.compile(r"[\\`*\[\]<>~&$|]|(?<!\w)_|_(?!\w)")
 _SECOND = 2  # the level of spec-kit's phases, and of the sections of TASKS.md
 _STATUSES = {
@@ -78,8 +78,8 @@ class Node:
 
     `before` are the lines between the task above and this one; `lines` are the task's own lines.
     `name` is the task's id in the file, or "" if it has none. `level` is its depth in the tree.
-    `section` is the number of its section P0 to P3 in TASKS.md, or -1 if it is in none. `labels` is
-    the text of its name and labels in the file, `raw` the text of its subject.
+    `section` is the number of its section P0 to P3 in TASKS.md, or -1 if it is in none of these.
+    `labels` is the text of its name and labels in the file, `raw` is the text of its subject.
     """
 
     before: list[str]
@@ -227,7 +227,7 @@ def _as_prose(heading: Node | None, above: list[str]) -> list[str]:
 
 
 def _read_mark(document: Document) -> None:
-    """Read the last comment of ours, and remove them all: lines may have been added below it."""
+    """Read the last comment of todoplan, and remove all of them, wherever they are in the file."""
     is_read = False
     for prose in reversed(document.prose()):
         for place in range(len(prose) - 1, -1, -1):
@@ -468,8 +468,8 @@ def write_document(
         is_heading = _is_heading(task, parents, own)
         late += before[id(own)] if own is not None else []
         depth = _list_depth(plan, task, parents, nodes)
-        # Prose ends a list: a line below it is not read as a subtask. So prose that would precede a
-        # subtask is written later.
+        # Prose ends a list: a line below the prose is not read as a subtask. So prose that would
+        # precede a subtask is written above the next task that is not a subtask.
         if not any(map(str.strip, late)) or depth <= 0:
             columns = [] if any(map(str.strip, late)) else columns
             out += late
@@ -507,7 +507,8 @@ def arranged(
         if document.form == "tasks.md":
             place = _section(task, node)
         elif document.form == "spec-kit":
-            # Tasks without a heading come first: below a heading they would be its subtasks.
+            # Tasks without a heading come first: below a heading, they would be read as its
+            # subtasks.
             place = _is_heading(task, parents, node) - 1
         trees.append((place, [task]))
     for place, tree in sorted(trees, key=lambda tree: tree[0]):
@@ -521,7 +522,7 @@ def _section(task: Task, node: Node | None) -> int:
 
 
 def _is_heading(task: Task, parents: Container[str | None], node: Node | None) -> bool:
-    """Return True if a task is written as a heading. Without subtasks it would be read as prose."""
+    """Return True if a task is written as a heading. A heading without tasks is read as prose."""
     is_one = task.parent is None if node is None else node.is_heading
     return is_one and task.id in parents
 
@@ -669,8 +670,8 @@ def match_nodes(document: Document, plan: Plan, *, reworded: bool = True) -> dic
     Match the plan's tasks with the tasks of a file. Return the file's tasks by the plan's task ids.
 
     Tasks are matched by their ids in the file, then by equal texts and then, if `reworded` is true,
-    by place and likeness: a line between the same neighbours as a task counts as that task if they
-    share half of their text.
+    by place and similarity: a line matches a task if it is between the same neighbours, and at
+    least half of their text is equal.
     """
     found: dict[str, Node] = {}
     by_name = {_name(task): task.id for task in plan if _name(task)}

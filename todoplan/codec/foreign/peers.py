@@ -32,12 +32,12 @@ from todoplan.core.plan.plan import Plan, tree_order
 # Foreign ids are strings, and ours are numbers. So the foreign id is saved in the metadata under
 # "original_id", and every field that our tasks do not have is saved there under its own name.
 # Nothing is lost, and nothing is guessed: an unknown status, a duplicate id and an edge to a task
-# that is not in the list are faults, and all of them are reported together.
+# that is not in the list are faults. All faults are reported together.
 
 
 ORIGINAL_ID = "original_id"
 BLOCKED = "blocked"
-"""The foreign status "blocked". With blockers it adds nothing; without blockers the task waits."""
+"""The foreign status "blocked". A task with blockers is pending; without blockers, it waits."""
 
 USUAL: dict[str, tuple[Status, str]] = {status.value: (status, "") for status in Status}
 """The usual foreign status words: our status for each, and the reason for waiting, "" for none."""
@@ -148,7 +148,7 @@ def _joined(rows: Sequence[Row]) -> Plan:
         for number, row in enumerate(rows, 1)
     ]
     ordered = tree_order(tasks)
-    # A task in a parent cycle ends up at the top level, which is not what was written.
+    # `tree_order` moves a task of a parent cycle to the top level. Such a list is refused instead.
     for task in ordered:
         row = rows[int(task.id) - 1]
         if row.parent is not None and task.parent is None:

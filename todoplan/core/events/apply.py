@@ -4,8 +4,9 @@ under any policy.
 
 Theory. `decide` checks once whether a command is allowed, at the time of the command. Its events
 are facts, and are applied here whenever a plan is built from its history. So nothing is refused
-here: an event that does not fit the plan (its task is gone, its edge exists already) does nothing,
-in every version of todoplan. A check here could refuse plans that were valid when they were saved.
+here: an event that does not fit the plan (its task was deleted, its edge exists already) does
+nothing, in every version of todoplan. A check could refuse plans that were valid when they were
+saved.
 
 Law: replaying the events that `decide` returned gives the plan that it returned. replay(a + b)
 equals replaying b on the result of replaying a. Each event increments the revision, even one that
@@ -86,8 +87,8 @@ def touched(events: Iterable[Event]) -> tuple[str, ...] | None:
     """
     Return the ids of the tasks that the events changed or added, in order.
 
-    This is for code that updates a copy of a plan. `None` means that the change is larger (tasks
-    were removed, moved or restored), so the whole plan must be read.
+    This is for code that keeps a copy of a plan up to date. `None` means that tasks were removed,
+    moved or restored, so the whole plan must be read again.
     """
     ids: dict[str, None] = {}  # an ordered set
     for event in events:

@@ -2,11 +2,11 @@
 A session's knowledge of a plan, and what others have changed since: the merge base (law 15).
 
 A plan has several writers: a model, a person who watches, the program around them, other agents.
-Most conflicts arise when one of them undoes a change that it has never seen: a model writes a whole
-list from memory, without tasks that were added in the meantime. So a list means its difference to
-the merge base, which is the plan as its session last wrote or read it. A missing line drops a task
-only if that session has itself listed the task: a model may leave out tasks that others added,
-whether or not it was informed of them.
+Most conflicts arise when one writer undoes a change that it has never seen. For example, a model
+writes a whole list from memory, without tasks that were added in the meantime. So only the
+differences between a list and the merge base are applied to the plan. The merge base is the plan as
+the session last wrote or read it. A missing line drops a task only if the session itself has listed
+the task: a model may leave out tasks that others added, whether or not it was informed of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,11 +32,11 @@ def _by_id(given: Mapping[str, Any]) -> FrozenDict:
 @attrs.frozen
 class Note:
     """
-    What one call shows that its session knows of the plan.
+    What a session knows of the plan because of one call.
 
     `lines` has each line of the call's list with its task's id, or is `None` if there was no list.
     `named` are the tasks that the call named by id or created. `read` is the id of the task that
-    the call read, "" for the whole plan, or `None` if it read nothing.
+    the call read, "" if it read the whole plan, or `None` if it read nothing.
     """
 
     lines: tuple[tuple[str, Todo], ...] | None = None
@@ -50,18 +50,18 @@ class Base:
     A session's knowledge of a plan. `advanced` returns the knowledge after the next calls.
 
     `plan` is the plan after the session's last answered call; later changes are news to the
-    session. `actors` maps the ids of tasks that others have changed since to the actor. `listed`
-    are the ids of tasks that the session wrote in a list, created or named; `None` stands for all
-    tasks of `plan`, as for an agent that works alone.
+    session. `actors` has the ids of tasks that others have changed since, each with the actor who
+    changed it. `listed` are the ids of tasks that the session wrote in a list, created or named;
+    `None` stands for all tasks of `plan`, as for an agent that works alone.
 
     `mine` has the session's own last version of listed tasks that others have changed or deleted
     since. An entry stays until the session's own list accepts the change, or the session reads the
     task. `order` is the order of the session's own last list, if the plan's order differs.
 
-    `told` is an id: the session was informed that unlisted tasks with lower ids stay in the plan.
-    `overflow` means that some entries of `mine` may have been discarded; then no line reopens a
-    closed task that the session has not listed since. `heard` is the plan whose changes an earlier
-    reply of the same turn has reported.
+    `told` is a task id, as a number: the session was informed that tasks with lower ids stay in the
+    plan although it has not listed them. `overflow` means that some entries of `mine` may have been
+    discarded; then no line reopens a closed task that the session has not listed since. `heard` is
+    the plan after an earlier call of the same turn, if a reply has reported the changes up to then.
     """
 
     plan: Plan
@@ -97,8 +97,8 @@ class Base:
         if task.id in self.mine or not self.has_listed(task.id):
             return False
         was = self.plan.get(task.id)
-        # Changed edges and times count, as another task may depend on this one; a renewed claim
-        # does not.
+        # Changed edges and times count as changes, because another task may depend on this one. A
+        # renewed claim does not count.
         return was is task or (was is not None and (was == task or _is_renewed(was, task)))
 
     def may_reopen(self, task: Task) -> bool:
@@ -136,8 +136,8 @@ class Base:
                     if now is None or _words(own) != _words(now):
                         mine[task_id] = own
                 elif task_id in listed and now is not None:
-                    # The task was not in the list or not asked for: the session still knows its own
-                    # version.
+                    # The calls had no line for the task and did not read it. So the session still
+                    # knows its own version.
                     if task_id not in named:
                         mine[task_id] = known
                     elif known.subject != now.subject:
@@ -188,7 +188,7 @@ class Base:
 
     @property
     def is_alone(self) -> bool:
-        """Whether the session has listed all of `plan`, with its own versions and its order."""
+        """Whether the session has listed all of `plan`, and has no own versions or own order."""
         # Compared by identity first, which calls no method of a mapping: this runs in every call.
         return self.listed is None and not self.order and (self.mine is EMPTY or not self.mine)
 
@@ -239,7 +239,7 @@ def _words(task: Task) -> tuple[Any, ...]:
 
 @attrs.frozen
 class Difference:
-    """One changed task: `was` is `None` for a new task, `now` for a deleted one."""
+    """One changed task: `was` is `None` for a new task, `now` is `None` for a deleted task."""
 
     was: Task | None
     now: Task | None
@@ -264,11 +264,11 @@ _JOINT = ", "
 
 def changed_by(was: Plan, entries: Iterable[Entry]) -> dict[str, str]:
     """
-    Return who has changed each task, from the journal entries after the plan `was`.
+    Return the actors who have changed each task, from the journal entries after the plan `was`.
 
-    Several actors are joined in the order of their first changes, as "ann, bob"; for a removed task
-    it is the actor who removed it. A new order of the tasks changes no task. A change that was
-    undone counts for nobody: neither for its author nor for the actor who undid it.
+    Several actors are joined in the order of their first changes, as "ann, bob". For a removed
+    task, only the actor who removed it is returned. A new order of the tasks does not count as a
+    change. If a change was undone, neither its author nor the actor who undid it is returned.
     """
     entries = tuple(entries)
     actors: dict[str, str] = {}
@@ -304,7 +304,8 @@ def changed_by(was: Plan, entries: Iterable[Entry]) -> dict[str, str]:
 def _restored_by(
     actor: str, was: Plan, event: PlanRestored, actors: Mapping[str, str]
 ) -> dict[str, str]:
-    # Tasks with a recorded actor keep it: undoing an earlier change does not affect later changes.
+    # A task with a recorded actor keeps that actor: undoing an earlier change does not affect later
+    # changes.
     ids = (*(task.id for task in was), *event.task_ids)
     return {**dict.fromkeys(ids, actor), **actors}
 

@@ -1,10 +1,10 @@
 """
 Drift: the differences between a plan and the revision that a person approved.
 
-A person approves a plan at one revision. Afterwards the model goes on planning, and the plan that
+A person approves a plan at one revision. Afterwards the model continues to plan, and the plan that
 is carried out in the end may be a different one. The plan stores the approved revision; the journal
-shows the plan at that revision. Progress is not drift: starting, pausing, verifying and completing
-tasks is what the plan was approved for.
+shows the plan at that revision. Progress is not drift: the plan was approved so that its tasks are
+started, paused, verified and completed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ __dir__ = listing(__all__)
 
 _PROGRESS = frozenset(
     {
-        "status",  # except cancelled: that takes a task out of the plan
+        "status",  # except cancelled: a cancelled task is no longer part of the plan
         "active_form",
         "owner",
         "blocks",  # mirrors `blocked_by`
@@ -46,8 +46,9 @@ class Drift:
     """
     The changes to an approved plan since its approval.
 
-    `came` are the tasks added since, `went` those removed, `changed` those with changes in the
-    approved fields, each with the actor who changed it, if known. A Drift without changes is false.
+    `came` are the tasks that were added since, `went` the tasks that were removed, and `changed`
+    the tasks with changes in the approved fields, each with the actor who changed it, if known. A
+    `Drift` without changes is false.
     """
 
     approval: Approval
@@ -79,8 +80,8 @@ def drift(plan: Plan, history: Iterable[Entry]) -> Drift:
     """
     Return the differences between a plan and the revision that was approved last.
 
-    `history` are the entries of its journal, oldest first. They must start at the beginning, or
-    with an entry that restores or clears the plan, and reach at least to the approval.
+    `history` are the entries of the plan's journal, oldest first. They must start at the beginning,
+    or with an entry that restores or clears the plan, and include the approval.
 
     Raises:
         PlanError: the plan was never approved, or the history does not show the approved plan.
@@ -108,7 +109,7 @@ def _approved(approval: Approval, history: tuple[Entry, ...]) -> tuple[Plan, dic
     start: Plan | None = None
     events: list[Event] = []
     for revision, event in _events(approval, history):
-        # From this event on all tasks are known, whatever was before.
+        # This event determines all tasks, so earlier events are not needed.
         if revision == 1 or isinstance(event, PlanRestored | PlanCleared):
             start, events = Plan(revision=revision - 1), []
         events.append(event)

@@ -3,15 +3,15 @@ Merge two histories of one plan, for frameworks whose branches write in the same
 
 Theory. Events refer to tasks by id, and both branches count their new ids from the same number: the
 "3" of one branch and the "3" of the other are two tasks. So the events of one branch are replayed
-on the plan of the other (a rebase), with translated ids: a created task whose id is already taken
-gets the next free one, and every later event of that branch that refers to it is changed
-accordingly. If only two plans are available instead of events, `joined` infers the events from the
-plans and rebases these.
+on the plan of the other branch (a rebase), with translated ids. A created task whose id is already
+taken gets the next free id, and later events of its branch that refer to the task are changed
+accordingly. If there are only two plans and no events, `joined` infers events from the plans, and
+rebases these events.
 
 Law: no task of either side is lost (if the events are available), no id is used twice, and the
-result is a valid plan: an edge that would close a cycle is left out. Of two changes to the same
-task the later one wins. A whole-list change of a branch affects only the tasks that the branch
-knew.
+result is a valid plan: an edge that would close a cycle is left out. If both branches changed the
+same task, the later change wins. If a branch cleared or reordered the plan, this affects only the
+tasks that the branch knew.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -67,7 +67,7 @@ def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
         ids[event.task.id] = str(draft.next_id)
     event = renumbered(event, ids)
     match event:
-        # Each branch has no cycles of its own, but the edges of both together may close one.
+        # Neither branch alone has a cycle, but the edges of both branches together may close one.
         case EdgeAdded(blocker, blocked) if not may_block(draft, blocker, blocked):
             pass
         case ParentChanged(task_id, str(parent)) if not may_contain(draft, parent, task_id):
@@ -104,9 +104,9 @@ def joined(mine: Plan, other: Plan) -> Plan:
     `other`, and the tasks that only `mine` created follow with new ids. A task that `mine` deleted
     and `other` still has is restored.
 
-    One loss cannot be detected from two plans: if `other` gave out an id and then deleted that
-    task, a task that `mine` created with the same id is taken for the deleted one. So rebase events
-    whenever there are any.
+    One loss cannot be detected from two plans. If `other` created a task and then deleted it, and
+    `mine` created a task with the same id, this task is taken for the deleted one. So if there are
+    events, rebase them instead.
     """
     plan, _ = rebased(other, _only_in(mine, other))
     if plan is other or plan == other:
@@ -123,9 +123,9 @@ def _only_in(mine: Plan, other: Plan) -> Iterator[Event]:
             yield TaskCreated(task)
         elif task.id in other and _is_later(task, other[task.id]):
             yield from _differences(task, other[task.id])
-    # Only edges of new tasks are added. langchain-agentkit unites the edges of both sides, and so
-    # restores edges that one side removed, and keeps dependents of a deleted task blocked for ever.
-    # Edges come last, when both of their ends exist.
+    # Only edges of new tasks are added. langchain-agentkit unites the edges of both sides. So it
+    # restores edges that one side removed, and tasks that depend on a deleted task stay blocked for
+    # ever. Edges are added last, when the tasks at both ends exist.
     for task in mine:
         for blocker in task.blocked_by:
             if task.id in made or blocker in made:
@@ -137,14 +137,14 @@ def _is_new(task: Task, other: Plan) -> bool:
     if theirs is None:
         # `other` has used every id below its next id: it has deleted this task.
         return number_of(task.id) >= other.next_id
-    # The same id in both: it is one task if both were created at the same time, else two.
+    # Both plans have this id: it is one task if the times of creation are equal, else two tasks.
     if task.created_at is None and theirs.created_at is None:
         return task.subject != theirs.subject
     return task.created_at != theirs.created_at
 
 
 def _is_later(task: Task, theirs: Task) -> bool:
-    # Without times it is unknown which change was later: theirs is kept.
+    # Without times it is unknown which change was later: the task of the other plan is kept.
     if task.updated_at is None or theirs.updated_at is None:
         return False
     return task.updated_at > theirs.updated_at
@@ -166,7 +166,7 @@ def _differences(task: Task, theirs: Task) -> Iterator[Event]:
         yield ParentChanged(task.id, task.parent, task.updated_at)
 
 
-# Fields that `apply` sets when the status changes; the program that wrote the other version may not
+# Fields that `apply` sets when the status changes. The program that wrote the later version may not
 # have set them.
 _IMPLIED = ("waiting", "evidence", "claim", "started_at", "completed_at", "updated_at")
 

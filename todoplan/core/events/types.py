@@ -94,7 +94,8 @@ class StatusChanged(_OfOneTask):
 
     def apply_to(self, draft: Draft) -> None:
         """Apply the event to the draft."""
-        # Applied whatever the present status is: `old` is only for rules and readers.
+        # Applied whatever the present status is: `old` is only for rules and for people who read
+        # the event.
         draft.move(self.task_id, self.new, self.at)
         if self.lost_by is not None:
             _count_failed_attempt(draft, self.task_id)
@@ -115,10 +116,11 @@ class TaskEdited(_OfOneTask):
         task = draft.get(self.task_id)
         if task is None:
             return
-        # Setting another field would break the draft's invariants: a status affects counts, an edge
-        # has two ends.
+        # Other fields are ignored, since setting them would break the draft's invariants: a status
+        # affects counts, and an edge has two ends.
         changes = {name: new for name, new in self.changes.items() if name in EDITABLE}
-        # Only a pending task waits: a task that was started or closed since stays so.
+        # Only a pending task waits. If the task was started or closed in the meantime, it does not
+        # wait.
         if task.status is not Status.PENDING:
             changes.pop("waiting", None)
         # Law 20: evidence counts only for the check for which it was recorded.
@@ -256,7 +258,8 @@ class PlanCleared:
 @attrs.frozen(weakref_slot=False)
 class PlanRestored:
     """
-    The tasks of an earlier plan were restored (undo, restore). The revision still goes up.
+    The tasks of an earlier plan were restored (undo, restore). The revision is not restored: it is
+    incremented.
 
     The next id is `next_id`, or the present one if that is higher. `approved` is the approval of
     the earlier plan.

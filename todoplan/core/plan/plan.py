@@ -1,14 +1,14 @@
 """
 The plan: an immutable value that holds the tasks in order, the next id and the revision.
 
-Theory. A plan is a value: a change creates a new plan, and code that holds the old one (a loop that
+Theory. A plan is a value: a change creates a new plan, and code that has the old plan (a loop that
 may have to retry, a subscriber, an undo) still reads the old state. This is cheap because versions
 share everything that did not change: the tasks are in a persistent vector. The counts, the tasks in
-progress and the ready tasks are stored beside it and updated with every change, never recomputed
-(the section `draft` explains how; only a draft makes a plan from another one).
+progress and the ready tasks are stored beside the vector and updated with every change, never
+recomputed. A new plan is made from an old one with a draft; the section `draft` explains how.
 
-Law: old versions stay readable, and one change costs nearly the same from 10 to 100,000 tasks.
-Plans do not know the rules of a policy. Further queries on a plan are in
+Law: old versions stay readable, and one change costs nearly the same from 10 to 100,000 tasks. A
+plan is independent of policies and their rules. Further queries on a plan are in
 `todoplan.core.plan.questions`.
 """
 
@@ -35,9 +35,9 @@ from todoplan.core.plan.model import Approval, Status, Task, as_id, fast_constru
 # builder records which chunks it has copied (`_owned`), so that a batch of writes copies each
 # chunk only once.
 #
-# Law: a chunk that was ever part of a frozen vector is never changed in place. Hence the same
-# chunk means the same items. A cache of data about chunks (section `chunk_text`) needs only to
-# compare identities; it does not need to be notified of changes.
+# Law: a chunk that was ever part of a frozen vector is never changed in place. So if two chunks
+# are the same object, they have the same items. A cache of data about chunks (section `chunk_text`)
+# only compares identities, and does not need to be notified of changes.
 
 
 T = TypeVar("T")
@@ -71,7 +71,8 @@ class Vector(Generic[T]):
         self.size = size
         self.notes = {} if notes is None else notes
         self._chunks = chunks or []
-        # None if frozen. In a builder, the set of the chunks that it has copied.
+        # `None` if the vector is frozen. In a builder, the numbers of the chunks that it has
+        # copied.
         self._owned: set[int] | None = None
 
     def __len__(self) -> int:
@@ -124,8 +125,8 @@ class Vector(Generic[T]):
 
     def _fill_to(self, size: int) -> None:
         self.extend([self.fill] * min(-self.size % CHUNK, size - self.size))
-        # All whole chunks are the same list, which `_own` copies before a write: the first edge of
-        # a large plan costs no copy of the plan.
+        # All whole chunks are the same list, which `_own` copies before a write. So the first edge
+        # of a large plan does not cost as much as a copy of the plan.
         whole = (size - self.size) >> _BITS
         self._chunks.extend([[self.fill] * CHUNK] * whole)
         self.size += whole << _BITS
@@ -148,17 +149,18 @@ class Vector(Generic[T]):
 # -------- slots --------
 # The positions of tasks: a slot for each id, and sets of slots as the bits of an integer.
 #
-# Theory. An id is a number that is never used twice, so a task's slot can be computed from its id
-# without a table: id 1 is in slot 0, id 2 in slot 1. A deleted task leaves its slot empty, because
-# closing the gap would move every later task; the plan is packed when the gaps outnumber the tasks
-# (`Draft.freeze`). Only when a whole-list write has changed the order of tasks are their slots
-# stored, in `placed`. Tasks with later ids have the slots after these.
+# Theory. A slot is a position in the vector of tasks. An id is a number that is never used twice,
+# so a task's slot can be computed from its id without a table: id 1 is in slot 0, id 2 in slot 1. A
+# deleted task leaves its slot empty, because closing the gap would move every later task. The plan
+# is packed when the gaps outnumber the tasks (`Draft.freeze`). If a whole-list write has changed
+# the order of tasks, their slots are stored in `placed`. Tasks with later ids have the slots after
+# these.
 #
 # A set of slots is an integer in which bit n stands for slot n (the section `draft` gives the
 # reasons).
 
 
-_LONGEST_ID = 18  # digits: such a number fits into a 64-bit integer, whatever reads a document
+_LONGEST_ID = 18  # digits: such a number fits into the 64-bit integers of any language
 _WORD_BITS = 1024
 _WORD = (1 << _WORD_BITS) - 1
 _KEPT = 4096
@@ -176,23 +178,23 @@ def number_of(task_id: str) -> int:
     Raises:
         PlanError: the value is not a string. Every lookup of a task by id makes this check.
     """
-    # Results are cached, because each call asks several times for each task. Only the low ids that
-    # most plans have are cached: a cache of every argument once held 382 MB of ids that a model
-    # made up.
+    # Results are cached, because each call needs the number of each task several times. Only low
+    # ids are cached, which are all that most plans have. A cache of every argument once held 382 MB
+    # of ids that a model had made up.
     try:
         return _numbers[task_id]
     except (KeyError, TypeError):
         # An unhashable value is not a string; as_id raises the error.
         as_id(task_id)
-    # ASCII only: full-width digits are decimal too, and would give one task two ids.
+    # ASCII only: full-width digits are decimal too, and a task would then have two ids.
     if len(task_id) > _LONGEST_ID or not (task_id.isascii() and task_id.isdecimal()):
         return 0
     if task_id[0] == "0":
         return 0
     number = int(task_id)
     if number <= _KEPT:
-        # The key is a plain str: one of a subclass would be kept alive, and could define its own
-        # hash.
+        # The key is a plain str. An instance of a subclass would stay in memory, and could define
+        # its own hash.
         _numbers[str(number)] = number
     return number
 
@@ -222,7 +224,7 @@ class Layout:
             number = _numbers[task_id]
         except (KeyError, TypeError):
             number = number_of(task_id)
-        # Every vector returns its fill value for -1, so no caller needs a branch for an unknown id.
+        # Every vector returns its fill value at -1, so no caller needs a branch for an unknown id.
         return self.base + number - self.first if number >= self.first else -1
 
     @classmethod
@@ -268,13 +270,14 @@ def positions(slots: int) -> Iterator[int]:
 # A vector as text. Each chunk is written once; in a changed chunk only the changed items are
 # written.
 #
-# A plan is written again after every call, as a document and as a view for the model, while a call
-# changes one task of a thousand. So the text of every chunk is cached together with the vector.
+# After every call, the plan is written again, as a document and as a view for the model. But a call
+# changes only one task of perhaps a thousand. So the text of every chunk is cached together with
+# the vector.
 #
 # Law: the cached text of a chunk is the text of its present items. A chunk is never changed in
 # place (see the section `vector`), and items are immutable. So the same object has the same
 # text, comparing identities is enough, and no cached text is ever stale. All versions of a vector
-# share the cache. For each chunk it holds the text that was written last, and it is freed with the
+# share the cache. For each chunk it has the text that was written last, and it is freed with the
 # last version.
 
 
@@ -292,7 +295,7 @@ class ChunkText(NamedTuple, Generic[T]):
 
 class ChunkWriter(Generic[T]):
     """
-    A way to write items as text. An item's text depends only on the item, and is never empty.
+    Functions that write items as text. An item's text depends only on the item, and is never empty.
 
     `one` writes one item; `many` writes several at once, with the same result. `joint` is the text
     between two items.
@@ -324,9 +327,9 @@ class ChunkWriter(Generic[T]):
         return parts
 
     def _brought_up(self, chunk: Sequence[T | None], last: ChunkText[T]) -> list[str]:
-        # `last` may belong to any version, older or newer; slicing copies, so its pieces stay
-        # intact. Items are compared by identity: comparing 128 tasks field by field would cost more
-        # than writing them.
+        # `last` may belong to an older or a newer version; its pieces stay as they are, because a
+        # slice is a copy. Items are compared by identity: comparing 128 tasks field by field would
+        # cost more than writing them.
         pieces = last.pieces[: len(chunk)]
         for place in compress(count(), map(is_not, chunk, last.items)):
             item = chunk[place]
@@ -412,7 +415,7 @@ class Tasks:
         """
         Return True if a task or one of its ancestors waits or has unresolved blockers.
 
-        Results in `known` are not computed again.
+        Results in `known` are used, and new results are added to it.
         """
         return from_above(
             self, task_id, {} if known is None else known, start=False, step=self._is_held
@@ -454,8 +457,8 @@ class Tasks:
         """Yield the tasks in progress, in order."""
         return self._at(self._active)
 
-    # Lazy: most callers want only the first of up to 100,000 ready tasks. The sets contain only
-    # slots of tasks, never of gaps; the check is for the type checker.
+    # Lazy, because most callers want only the first of up to 100,000 ready tasks. The sets contain
+    # only slots of tasks, never of gaps; the test for `None` is for the type checker.
     def _at(self, slots: int) -> Iterator[Task]:
         return (task for slot in positions(slots) if (task := self._tasks[slot]) is not None)
 
@@ -497,7 +500,7 @@ class Plan(Tasks):
         return self.counts.total
 
     def __iter__(self) -> Iterator[Task]:
-        # Runs in C. Only a gap is falsy, since Task defines neither __len__ nor __bool__.
+        # This runs in C. Only a gap (`None`) is false: Task defines neither __len__ nor __bool__.
         return filter(None, self._tasks)
 
     def written(self, writer: ChunkWriter[Task]) -> list[ChunkText[Task]]:
@@ -537,12 +540,13 @@ def _head(plan: Plan) -> tuple[int, int, Counts, Approval | None]:
 # -------- graph --------
 # Walks over the edges and the tree of a plan: cycles, order, the critical path.
 #
-# Law: a chain of 100,000 tasks neither recurses (Python stops at 1,000 frames) nor takes quadratic
-# time. A cycle is found before it exists: an edge closes a cycle if a path leads back already.
+# Law: a walk along a chain of 100,000 tasks neither recurses (Python stops at 1,000 frames) nor
+# takes quadratic time. A cycle is found before it exists: a new edge closes a cycle if there
+# already is a path from its blocked task to its blocker.
 #
-# A task that is held up holds up all tasks that it contains (law 18). So a path leads along
-# `blocks`, and from a task down to its subtasks; the tasks of a cycle of both kinds could never
-# start. No path leads from a subtask up to its parent: the parent does not wait for it.
+# If a task cannot start, neither can any task that it contains (law 18). So a path leads along
+# `blocks`, and from a task down to its subtasks. If such a path formed a cycle, its tasks could
+# never start. No path leads from a subtask up to its parent: a parent does not wait for a subtask.
 
 
 _Trail = dict[str, str | None]
@@ -583,8 +587,9 @@ def from_above(
     """
     Return a task's value, computed from the value of its parent: `step(value, task)`.
 
-    A task at the top level is computed from `start`. Values in `known` are not computed again;
-    without them, a chain of subtasks would take quadratic time.
+    For a task at the top level, `start` takes the place of the parent's value. Values in `known`
+    are used, and new values are added to it: without it, a chain of subtasks would take quadratic
+    time.
     """
     trail: list[Task] = []
     task = tasks.get(task_id)
@@ -617,7 +622,7 @@ def edges_from_above(tasks: Tasks, task_id: str, looked: set[str]) -> Iterator[t
     Yield the edges by which an ancestor blocks this task or one of its descendants.
 
     Each edge is a pair (blocked, blocker); the blocker is an ancestor of the blocked task. Tasks in
-    `looked` are skipped with all their descendants; the tasks visited are added to it.
+    `looked` are skipped with all their descendants; the visited tasks are added to `looked`.
     """
     below = [task_id]
     while below:
@@ -637,7 +642,7 @@ def may_block(tasks: Tasks, blocker: str, blocked: str) -> bool:
     """
     Return True if `blocker` may block `blocked`.
 
-    This is so if no path leads back, and neither task contains the other.
+    This is so if no path leads from `blocked` to `blocker`, and neither task contains the other.
     """
     apart = blocked not in ancestors(tasks, blocker) and blocker not in ancestors(tasks, blocked)
     return apart and not path_between(tasks, blocked, blocker)
@@ -647,9 +652,10 @@ def may_contain(tasks: Tasks, parent: str, child: str) -> bool:
     """
     Return True if `child` may be put below `parent`.
 
-    This is so if no path leads back, and no edge would join a task with its ancestor.
+    This is so if no path leads from `child` to `parent`, and no edge would then join a task with
+    its ancestor.
     """
-    # An edge in the other direction, from descendant to ancestor, is a path that leads back.
+    # An edge in the other direction, from descendant to ancestor, is part of such a path.
     return not path_between(tasks, child, parent) and not any(edges_within(tasks, parent, child))
 
 
@@ -657,9 +663,9 @@ def path_between(tasks: Tasks, start: str, goal: str) -> tuple[str, ...]:
     """
     Return the ids of a path from `start` to `goal`, both included; () if there is none.
 
-    A path leads along `blocks`, and from a task down to its subtasks. The search is breadth first,
-    alternating from both ends, so that its cost is that of the smaller side: a new task at the end
-    of a long chain costs one step.
+    A path leads along `blocks`, and from a task down to its subtasks. The search is breadth first
+    and alternates between both ends, so it ends as soon as one side is exhausted. For a new task at
+    the end of a long chain it takes one step.
     """
     if start == goal:
         return (start,)
@@ -695,8 +701,8 @@ def _trail(seen: _Trail, end: str) -> list[str]:
 
 def tree_order(tasks: Iterable[Task]) -> list[Task]:
     """
-    Return the tasks in tree order: each is followed by its descendants, siblings in the given
-    order.
+    Return the tasks in tree order: each is followed by its descendants, and siblings stay in the
+    given order.
 
     A parent is cleared if it is not among the tasks, or if it would close a cycle of parents.
     """
@@ -727,8 +733,9 @@ def topological_order(tasks: Iterable[Task]) -> tuple[str, ...]:
     Otherwise the given order is kept. Tasks on a cycle, and tasks that depend on a cycle, are left
     out: the result is then shorter than the input. Edges to tasks that are not given are ignored.
     """
-    # Kahn's algorithm. The heap holds positions instead of ids, so of all tasks that may come next,
-    # the first of the plan does: the result keeps the plan's order wherever the edges allow it.
+    # Kahn's algorithm. The heap contains positions instead of ids. So of all tasks that may come
+    # next, the first in the plan comes next: the result keeps the plan's order where the edges
+    # allow this.
     given = {task.id: (place, task) for place, task in enumerate(tasks)}
     by_place = [task for _, task in given.values()]
     waits = [sum(blocker in given for blocker in task.blocked_by) for task in by_place]
@@ -754,9 +761,10 @@ def critical_path(tasks: Iterable[Task]) -> tuple[tuple[str, ...], float]:
     """
     Return the longest chain of the given tasks by estimate: its ids, and its length in minutes.
 
-    A task without an estimate counts 0 minutes. So does a task with subtasks among the given ones,
-    because their estimates count instead. The blockers of a task block its subtasks too. Of chains
-    of equal length the one with more tasks is returned. Without tasks the result is `((), 0)`.
+    A task without an estimate counts 0 minutes. A task with subtasks among the given tasks counts 0
+    minutes too, because the estimates of the subtasks count instead. The blockers of a task block
+    its subtasks too. If chains are equally long, the one with more tasks is returned. Without tasks
+    the result is `((), 0)`.
     """
     given = {task.id: task for task in tasks}
     containers = {task.parent for task in given.values()}
@@ -781,23 +789,23 @@ def critical_path(tasks: Iterable[Task]) -> tuple[tuple[str, ...], float]:
 # A plan under construction: the one mutable object of the core. It never leaves `decide` or
 # `replay`.
 #
-# Theory. Every task is in a slot of a persistent vector. Beside the tasks is stored what would take
-# a walk over all of them to compute: the number of tasks with each status, the number of
-# unresolved blockers of each task, the subtasks of each parent, and which tasks are in progress,
-# waiting or ready. A change updates this data only for the tasks that it affects, and so costs
-# about the same in a plan of 10 tasks as in one of 100,000. What holds up an ancestor is looked up
-# when the ready tasks are read (`Tasks.ready`).
+# Theory. Every task is in a slot of a persistent vector. Beside the tasks, data are stored that
+# could only be computed by a walk over all tasks: the number of tasks with each status, the number
+# of unresolved blockers of each task, the subtasks of each parent, and which tasks are in progress,
+# waiting or ready. A change updates these data only for the tasks that it affects, and so costs
+# about the same in a plan of 10 tasks as in one of 100,000. Whether an ancestor waits or is blocked
+# is not part of these data: it is computed when the ready tasks are read (`Tasks.ready`).
 #
-# A set of tasks is an integer in which bit n stands for slot n. That is one object whatever its
-# size; a flip is one operation in C, and the first task is the lowest bit. A Python set of ids
-# would have to be copied for every version of the plan. Code that changes a value on which a
-# task's bit depends calls `_flip` before the change and after it.
+# A set of tasks is an integer in which bit n stands for slot n. Such a set is one object, whatever
+# its size. Changing a bit is one operation in C, and the first task is the lowest bit. A Python set
+# of ids would have to be copied for every version of the plan. Code that changes a value on which
+# a task's bit depends calls `_flip` before the change and after it.
 #
 # A draft maintains two more invariants: `blocks` and `blocked_by` mirror each other, and the tasks
 # are in the order of their tree, each directly followed by its subtasks. A task that is added or
-# moved goes to the end of its siblings. If that is not the end of the plan, all tasks have to be
-# laid out again. This work is deferred (`_late`) until the order is read, so that adding a
-# thousand subtasks costs one walk.
+# moved goes to the end of its siblings. If this is not the end of the plan, all tasks need new
+# slots. This work is deferred until the order is read (`_late` has the tasks to place), so adding a
+# thousand subtasks takes one walk.
 #
 # A draft checks no rules; a meaningless operation (an unknown id, an edge that exists already)
 # does nothing.
@@ -895,7 +903,7 @@ class Draft(Tasks):
                 return
             if not self._tasks.size <= slot <= self._tasks.size + CHUNK:
                 # Skipped ids leave a gap, which costs nothing while it is small. A slot before the
-                # end or far after it cannot be used, so the tasks are laid out again.
+                # end or far after it cannot be used, so all tasks get new slots.
                 self._settle()
                 self._lay_out(self, number)
                 slot = self._tasks.size
@@ -1030,8 +1038,8 @@ class Draft(Tasks):
             return
         if parent is not None and (parent == task_id or self.get(parent) is None):
             return
-        # A task without subtasks cannot contain its new parent, so a long list needs no walk per
-        # line.
+        # A task without subtasks cannot contain its new parent. So for a long list, no walk for
+        # each line is needed.
         if self.children(task_id) and parent and task_id in ancestors(self, parent):
             return
         self._detach(task)
@@ -1041,7 +1049,7 @@ class Draft(Tasks):
 
     def _attach(self, task: Task, parent: str | None) -> None:
         """
-        Put a task from the top level below a parent, if that exists, after the parent's subtasks.
+        Put a task from the top level below a parent, after its subtasks, if the parent exists.
         """
         container = None if parent is None else self.get(parent)
         slot = self._layout.slot(task.id)
@@ -1097,7 +1105,7 @@ class Draft(Tasks):
 
     def _lift(self, task: Task, at: datetime | None) -> None:
         """
-        Move the subtasks of a task up one level, directly before it, which keeps the plan's order.
+        Move the subtasks of a task up one level, directly before the task. The order is kept.
         """
         below = self.children(task.id)
         for child in filter(None, map(self.get, below)):

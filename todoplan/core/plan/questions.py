@@ -54,11 +54,12 @@ def open_tasks(plan: Plan) -> tuple[Task, ...]:
 
 def unresolved_blockers(plan: Plan, task: Task) -> tuple[str, ...]:
     """Return the ids of the task's unresolved blockers."""
-    # Law 7: the edge of a resolved blocker is kept, and is left out only here. AgentScope removes
-    # the edge when the blocker completes; if the blocker is reopened, it then blocks nothing.
+    # Law 7: the edge of a resolved blocker is kept; only this result leaves it out. AgentScope
+    # removes the edge when the blocker completes, so a reopened blocker blocks nothing.
     if not plan.waits_for(task.id):
         return ()
-    # A journal is replayed without checks: an edge may name no task, and then blocks nothing.
+    # A journal is replayed without checks. So an edge may name a task that does not exist, and then
+    # blocks nothing.
     blockers = filter(None, map(plan.get, task.blocked_by))
     return tuple(blocker.id for blocker in blockers if not blocker.status.resolved)
 
@@ -85,7 +86,7 @@ def stuck(plan: Plan) -> dict[str, tuple[str, ...]]:
         for failed in plan:
             if failed.status is Status.FAILED:
                 _spread(plan, failed, found)
-    # Sorted in the plan's order, whichever failed task was walked first.
+    # In the plan's order, not in the order in which the walks found the tasks.
     return {
         task.id: tuple(found[task.id])
         for task in plan
@@ -94,8 +95,9 @@ def stuck(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 
 def _spread(plan: Plan, failed: Task, found: dict[str, dict[str, None]]) -> None:
-    # Each task records a cause once, and at most 20 causes in all, so that all walks together take
-    # linear time. A task that has 20 does not pass on another: the tasks after it have 20 as well.
+    # For each task, a failed task is recorded once, and at most 20 failed tasks are recorded. So
+    # all walks together take linear time. A walk ends at a task that has 20, because the tasks
+    # after it have 20 as well.
     following, _ = graph.ways(plan)
     ahead = deque(failed.blocks)
     while ahead:
@@ -105,8 +107,8 @@ def _spread(plan: Plan, failed: Task, found: dict[str, dict[str, None]]) -> None
         causes = found.setdefault(task.id, {})
         if failed.id not in causes and len(causes) < _MOST_CAUSES:
             causes[failed.id] = None
-            # A task that is in progress despite its blocker can still be completed, and then frees
-            # its dependents; only its subtasks are held up with it.
+            # A task that is in progress despite its blocker can still be completed; the tasks that
+            # it blocks can then start. Only its subtasks cannot start.
             pending = task.status is Status.PENDING
             ahead += following(task) if pending else plan.children(task.id)
 
@@ -129,8 +131,8 @@ def _on_hold(plan: Plan, claimed: Collection[str]) -> set[str]:
     ahead = deque(plan.waiting())
     ahead += filter(None, map(plan.get, claimed))
     found = {task.id for task in ahead}
-    # The number of open subtasks of a task that are not on hold, counted when the first of them is
-    # put on hold.
+    # For each parent, the number of its open subtasks that are not on hold. They are counted when
+    # the first of them is put on hold.
     left: dict[str, int] = {}
     while ahead:
         task = ahead.popleft()
@@ -189,8 +191,8 @@ def progress(plan: Plan, task_id: str | None = None) -> float:
     """
     Return the resolved share of the plan's tasks, from 0.0 to 1.0; 0.0 for an empty plan.
 
-    With an id, return the resolved share of the leaves below that task; a task without subtasks is
-    its own leaf. The value is derived and never stored. For an unknown id it is 0.0.
+    With an id, return the resolved share of the leaves below that task; a task without subtasks
+    counts as its only leaf. The value is computed and never stored. For an unknown id it is 0.0.
     """
     if task_id is None:
         return plan.counts.resolved / len(plan) if len(plan) else 0.0
