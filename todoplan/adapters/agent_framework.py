@@ -272,7 +272,7 @@ def _call(content: Content) -> Call:
 
 
 def _conversation(messages: Sequence[Message]) -> list[neutral.Message]:
-    """Convert the messages of a request for guidance."""
+    """Convert a request's messages to the neutral form that guidance reads."""
     contents = [each for message in messages for each in message.contents]
     # A result does not have the tool's name.
     names = {each.call_id: each.name or "" for each in contents if each.type == "function_call"}

@@ -17,9 +17,9 @@ and is read only while there is no plan yet. Checkpointers save both keys. So a 
 checkpoint continues with the session's data of that checkpoint.
 
 All calls of a turn see the state before the turn, and LangGraph merges their writes with
-`merge_plans`. So each write has a `note`, which says what the session has listed or read by this
-call. If the write follows the current value, the reducer applies the whole note. Otherwise it only
-records the changes that the call itself made and the tasks that the call listed.
+`merge_plans`. So each write has a `note` of the tasks that its call listed or read. If the write
+was computed from the current value, the reducer applies the whole note. Otherwise it only records
+the changes that the call itself made and the tasks that the call listed.
 
 If a store keeps the plan, the key has {"stored": the plan's id, "session": the session's data} and
 no copy of the plan. Each thread has its own session, since other threads, agents and programs may
@@ -889,8 +889,9 @@ def _name(call: Call) -> str:
     """
     Return a name for a call, with a checksum of its arguments.
 
-    A parallel call may have seen this call with other arguments. The parallel call then must not
-    count as following this one.
+    A later call of the turn names this write as its parent. If that call was computed with other
+    arguments for this one, the names differ, and the reducer does not treat it as computed from
+    this write.
     """
     # Not `hash`: it is salted for each process, and a turn may be resumed in another one.
     return f"{zlib.crc32(repr((call.name, call.arguments)).encode()):x}:{call.call_id}"

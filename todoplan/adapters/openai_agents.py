@@ -443,7 +443,10 @@ class GuidedRequest:
         return cls(planning, guidance, request, asked)
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of the model, by name."""
+        """
+        Return the keyword arguments for the request to the model, with the reminder at the end of
+        `input`.
+        """
         # At the end, so that the cached prefix stays valid, and in a copy, so that no later request
         # contains it.
         return {**self.request, "input": with_reminder(self.request["input"], self.asked.text)}

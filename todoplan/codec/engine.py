@@ -560,7 +560,8 @@ def kind_of(annotation: Any) -> "Kind | Record":
 
 class Record:
     """
-    The kind of the instances of an attrs class. Fields that have their default are not written.
+    A `Kind` that reads and writes the instances of one attrs class. Fields that have their default
+    are not written.
 
     The fields `first` are always written, before the others. `special` has the kinds of fields that
     allow fewer values than their annotation.
@@ -628,7 +629,8 @@ KINDS |= {
 
 def write_fields(value: Waiting | Evidence | Approval | Claim) -> dict[str, Any]:
     """
-    Return such a value as plain data, without fields that have their default.
+    Return a `Waiting`, `Evidence`, `Approval` or `Claim` as plain data, without fields that have
+    their default.
 
     Raises:
         MisfitError: a value cannot be represented in JSON, or a time has no time zone.

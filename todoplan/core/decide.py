@@ -1193,7 +1193,10 @@ def _write_from(base: Base, transaction: Transaction, todos: Sequence[Todo]) -> 
 
 
 def _lines(base: Base, draft: Draft, todos: Sequence[Todo]) -> list[tuple[Todo, Task | None]]:
-    """Return each line with its task as the session knows it; `None` for a new task."""
+    """
+    Return each todo with the task that it means, in the version that the session knows; `None` for
+    a new task.
+    """
     meant = match(base.tasks(), [_as_meant(base, todo) for todo in todos])
     fresh = [todo for todo, task in zip(todos, meant, strict=True) if task is None]
     if not fresh:

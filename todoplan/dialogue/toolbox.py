@@ -960,7 +960,7 @@ class Findings:
 
     def beside(self) -> Findings:
         """
-        Return an object for another call of the same turn, which shares the recorded findings.
+        Return new `Findings` for another call of the same turn. Both share the recorded findings.
         """
         return Findings(self.by, found=self._found)
 

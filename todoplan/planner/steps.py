@@ -72,7 +72,8 @@ def at_once(
     steps: Callable[Concatenate[Any, P], Steps[T]], runner: str = "_run"
 ) -> Callable[Concatenate[Any, P], T]:
     """
-    Return a method that executes the steps of another method with the method named `runner`.
+    Return a method that gets the steps from `steps`, and passes them to the method named `runner`,
+    which carries them out.
 
     `call = at_once(Transactions._call)` has the parameters and the docstring of `_call`.
     """
@@ -88,7 +89,10 @@ def at_once(
 def awaited(
     steps: Callable[Concatenate[Any, P], Steps[T]], runner: str = "_await"
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return a method that awaits the steps of another method with the method named `runner`."""
+    """
+    Return an asynchronous method that gets the steps from `steps`, and passes them to the method
+    named `runner`, which carries them out.
+    """
 
     async def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
         result: T = await getattr(self, runner)(steps(self, *args, **kwargs))

@@ -517,8 +517,8 @@ class Connections:
 
     def _put_back(self, taken: list[Connection], *, is_sound: bool) -> None:
         """
-        Return a connection to the idle ones after a read, or close it under the lock if it is not
-        sound.
+        After a read, put the connection back among the idle ones. If it is not sound, close it
+        under the lock.
         """
         if is_sound:
             self.idle.extend(map(list.pop, repeat(taken, len(taken))))

@@ -999,7 +999,10 @@ class CallReplay:
     _is_checklist: bool = attrs.field(default=False, init=False)
 
     def carry_out(self) -> Step:
-        """Carry out the call with its recorded outcome, and judge it."""
+        """
+        Apply the call to the lane's plan, unless the recording shows that it was refused, and
+        record findings.
+        """
         result = self.call.result
         self.events += self.lane.shown_between
         self.lane.shown_between.clear()
@@ -1406,7 +1409,10 @@ class Replay:
 
     @property
     def other_tools(self) -> tuple[str, ...]:
-        """The first tools that were called, if none is a known planning tool."""
+        """
+        The names of the first tools called, if the recording contains no planning call; otherwise
+        empty.
+        """
         return () if self.fold.lanes else tuple(self.fold.others)
 
     @property

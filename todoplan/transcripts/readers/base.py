@@ -257,7 +257,8 @@ def record_reader(
     wanted: Callable[[bytes, Joiner], bool] = lambda _raw, _joiner: True,
 ) -> DialectReader:
     """
-    Return a reader that needs one record at a time, in a file of lines or in a document.
+    Return the reader of a dialect whose records can be read one by one. The file has JSON lines, or
+    is one JSON document.
 
     `begin` is called once for each reading of a file. It returns a function that yields the signals
     of one record.
