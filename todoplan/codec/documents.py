@@ -206,7 +206,7 @@ def _quick(items: list[Any]) -> list[Task]:
         task_id, subject, status = data["id"], data["subject"], STATUSES[data["status"]]
         if not (type(task_id) is type(subject) is str and type(data) is dict):
             raise TypeError
-        made = _MutableTask(task_id, subject, "", status)  # keywords cost half as much again
+        made = _MutableTask(task_id, subject, "", status)  # keywords would take 50 % longer
         if len(data) > _LEAST:
             for name, value in data.items():
                 if name not in least:
@@ -694,9 +694,8 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
         raise wrong_shape(error.found, "plan", version=version) from None
     approved = read.get("approved")
     plan = assembled(read["tasks"], read["next_id"], read["revision"], approved, version=version)
-    # If a task has the next id or a higher one, `plan_of` increases the next id. But a document
-    # with such a next id is corrupt: its next id is too low, and if its highest task was deleted,
-    # an id could silently be used twice.
+    # `plan_of` increases a next id that is too low. But a document with such a next id is corrupt:
+    # if its last tasks were lost too, an id would silently be used twice.
     if plan.next_id != read["next_id"]:
         found = [("next_id", f"{read['next_id']} is used; the lowest that is free: {plan.next_id}")]
         raise wrong_shape(found, "plan", version=version)
@@ -737,9 +736,10 @@ def assembled(
 
 def dump_plan(plan: Plan, *, check: bool = False) -> str:
     """
-    Return the plan as one line of JSON. With `check`, `load_plan` detects flipped bits.
+    Return the plan as one line of JSON. With `check`, it has a checksum.
 
-    With `check`, the whole plan is encoded; without it, only the changed tasks are encoded.
+    With a checksum, `load_plan` detects flipped bits, but the whole plan is encoded. Without one,
+    only the changed tasks are encoded.
 
     Raises:
         CodecError: the same errors as `plan_to_data`.

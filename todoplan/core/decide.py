@@ -192,7 +192,7 @@ def _walk(
 
 def _loops(tasks: Tasks, region: Collection[str]) -> Iterator[list[str]]:
     """
-    Yield a cycle for each edge that leads back to a task on the current trail.
+    Walk depth first; yield a cycle for each edge that leads back to a task on the current path.
 
     The walk is iterative, because a chain may have 100,000 tasks.
     """
@@ -437,7 +437,7 @@ _moved = fast_constructor(StatusChanged)
 
 
 def edit(transaction: Transaction, task: Task, changes: dict[str, Any]) -> None:
-    """Set the fields, if there are any."""
+    """Set these fields of the task, if there are any."""
     if changes:
         transaction.emit(TaskEdited(task.id, FrozenDict(changes), transaction.at))
 
@@ -535,7 +535,7 @@ def _claimable(transaction: Transaction, command: ClaimTask) -> list[Task]:
     draft, at = transaction.draft, transaction.at
     lost = [task for task in draft.active() if task.claim and not task.claim.is_live(at)]
     found = [task for task in lost if _fits(task, command) and _is_free(draft, task)]
-    # The loop stops early: a list of all ready tasks would cost as much as the plan is large.
+    # The loop stops early, because the cost of a list of all ready tasks grows with the plan.
     for task in draft.ready():
         if _fits(task, command):
             found.append(task)
@@ -556,7 +556,7 @@ def _is_free(draft: Draft, task: Task) -> bool:
 
 def _fits(task: Task, command: ClaimTask) -> bool:
     if task.owner is not None and task.owner != command.owner:
-        return False  # an assignment never expires: Beads reassigned people's work 36 times a day
+        return False  # an assignment never expires; Beads reassigned people's work 36 times a day
     if command.priority is not None and task.priority is not command.priority:
         return False
     tags = task.metadata.get("tags")
@@ -797,7 +797,7 @@ def new_tasks(todos: Iterable[tuple[str, Todo]], at: datetime | None) -> list[Ta
 
 
 def _set_times(made: Any, at: datetime) -> None:
-    """Set the times that a new task with this status has."""
+    """Set the times of a new task, which depend on its status."""
     made.created_at = made.updated_at = at
     if made.status is Status.IN_PROGRESS:
         made.started_at = at
@@ -893,7 +893,7 @@ def place(transaction: Transaction, command: MoveTask) -> None:
     transaction.nest(task, beside.parent, path)
     order = [each.id for each in transaction.draft]
     order.remove(task.id)
-    # After a task means after its subtasks too; the tree order ensures this.
+    # "After a task" means after its subtasks too; the tree order ensures this.
     order.insert(order.index(beside.id) + (command.before is None), task.id)
     reorder(transaction, order)
 
@@ -940,7 +940,7 @@ def answer(transaction: Transaction, command: AnswerTask) -> None:
 
 
 def end_waits(transaction: Transaction) -> None:
-    """End the waits whose time has come. Every command with a time does this."""
+    """End the waits whose end time is reached. Every command with a time does this."""
     for task in tuple(transaction.draft.waiting()):
         if still_to_come(task.waiting, transaction.at) is None:
             edit(transaction, task, {"waiting": None})
@@ -1090,7 +1090,7 @@ def _nest(
     A task whose line has the parent that the task has in `base` is not moved, because others may
     have moved it since.
     """
-    # If any line has a level, lines without one are at the top level.
+    # If any line has a level, lines without a level are at the top level.
     if [todo.level for todo in todos].count(None) == len(todos):
         return
     above: list[tuple[int, str]] = []

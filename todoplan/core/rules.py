@@ -175,8 +175,8 @@ class Limits:
     subtasks.
     """
 
-    # Protection against exhaustion: a runaway model gets a refusal with a reason instead of a full
-    # disk.
+    # Limits protect against exhaustion: a runaway model gets a refusal with a reason, and the disk
+    # is not filled.
     items: int = _at_most(10_000)
     open_items: int = _at_most(2_000)
     subject: int = _at_most(500)
@@ -506,7 +506,7 @@ def moves(to: Iterable[Status] = Status, *, of: Iterable[Status] = Status) -> se
 
 def registering(rules: dict[str, Rule]) -> Callable[..., Callable[[Check], Check]]:
     """
-    Return a decorator that adds a check to `rules`, under its own name without outer underscores.
+    Return a decorator that adds a check to `rules`, under its name without outer underscores.
 
     The check itself is unchanged and stays in its module under its name, so that a policy can be
     pickled.
@@ -738,8 +738,8 @@ def _max_edges(change: Change) -> Iterator[Problem]:
             yield Problem("max_edges", (now.id,), seen=str(len(now.blocked_by)), legal=str(most))
 
 
-# This is the only rule that stops every further change. A runaway model fills the disk with a
-# journal that is read at each start, although none of its steps looks wrong.
+# This is the only rule that stops every further change. A runaway model would fill the disk with a
+# journal, which is read at each start, although each single step looks right.
 @_rule(about_plan=True, limit="history", presets={"langchain": "error"})
 def _max_history(change: Change) -> Iterable[Problem]:
     number, most = change.after.revision, change.limits.history
@@ -875,7 +875,7 @@ def _below_closed(change: Change) -> Iterator[Problem]:
 # The rules that require somebody else: the program that checks whether a task is done, or the
 # person who approves a plan.
 #
-# Whoever switches one of these rules on must have such a program or person.
+# If you switch one of these rules on, you need such a program or person.
 
 
 TRUST_RULES: dict[str, Rule] = {}
@@ -1012,7 +1012,7 @@ def _completed_is_final(change: Change) -> Iterator[Problem]:
     for was, task in change.edited():
         if was.status is Status.COMPLETED and was.subject != task.subject:
             changed.setdefault("reworded", {})[task.id] = None
-    # A list without open tasks may be removed as a whole: a new one begins.
+    # If no task is open, completed tasks may be removed: a new list begins.
     if change.before.counts.open:
         for task in change.removed():
             if task.status is Status.COMPLETED:
@@ -1111,7 +1111,8 @@ RULES: dict[str, Rule] = {**_HERE, **TASK_RULES, **TREE_RULES, **TRUST_RULES}
 # Policies: which rules are on, and how severe they are. A policy is a value passed to `decide`.
 
 
-# Bounded, because a batch may have any set of triggers, and a preset lives as long as the program.
+# Bounded, because batches may have very many sets of triggers, and a preset exists as long as the
+# program runs.
 _MOST_KEPT = 256
 _ERROR = Severity.ERROR
 _Rated = tuple[tuple[Rule, Severity], ...]
@@ -1365,8 +1366,7 @@ def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
     """
     Check a plan as it is, without a command.
 
-    Only rules that are `about_plan` and have severity error are checked. Their violations are
-    returned.
+    Only rules with `about_plan` and severity error are checked. Their violations are returned.
     """
     # Every task counts as created, so rules that look only at new tasks see all of them.
     created: Iterable[TaskCreated] = map(TaskCreated, plan)

@@ -54,11 +54,11 @@ class Settings:
     """
 
     plan_lost: bool = True
-    # A cap is needed here: LangChain lets a run go on for 9,999 steps.
+    # A cap is needed, because LangChain allows 9,999 steps in a run.
     unfinished: int = 2
     on_ignored: Literal["let_go", "raise"] = "let_go"
-    # `empty` and `stale` are off: users of other tools complain most about such reminders
-    # (claude-code#56415, #81700).
+    # `empty` and `stale` are off by default: of all reminders of other tools, users complain most
+    # about these (claude-code#56415, #81700).
     empty: int = 0
     stale: int = 0
     changed: bool = True
@@ -380,8 +380,8 @@ ReminderKind = Literal[
 """Each kind has a text of the same name, and a row in `guidance.REMINDERS`."""
 
 TAG = "todoplan-reminder"
-# A reminder is sent with every request in which it is due. So its titles have at most 4,000
-# characters together, before brackets and ampersands are escaped.
+# A reminder is sent with every request for which it is due, so its length is limited: its titles
+# together have at most 4,000 characters, before brackets and ampersands are escaped.
 _LONGEST_SUBJECT = 200
 _LONGEST_OWNER = 60
 _MOST_TASKS = 20
@@ -407,7 +407,7 @@ def reminder(  # noqa: PLR0913 - what the text is made of
     unseen = unseen_text(base, plan) if base is not None else ""
     listed = open_tasks(plan) if tasks is None else tuple(tasks)
     foreign: set[str] = set()
-    # An agent that has listed nothing itself works on a plan that others wrote for it.
+    # If an agent has listed nothing itself, others wrote the plan for it, and no task is foreign.
     if kind == "unfinished" and base is not None and base.listed != NOTHING_LISTED:
         foreign = {task.id for task in listed if not base.has_listed(task.id)}
     lines = [
@@ -601,7 +601,7 @@ REMINDERS: dict[ReminderKind, Reminder] = {
     "changed_done": Reminder(
         "changed", lambda now: now.is_changed() and not now.plan.counts.open, _plan_shown
     ),
-    # Capped: claude-code#81700 counted 1,380 reminders of an empty list, 12.5 MB.
+    # Capped: in claude-code#81700, there were 1,380 reminders of an empty list, with 12.5 MB.
     "empty": Reminder(
         "empty",
         lambda now: not len(now.plan) and now.memory.empties < now.settings.empty,
@@ -774,7 +774,7 @@ def before_partial(
     advice = guidance.before_model(plan, messages, memory, base=base, claimed=claimed)
     if advice.kind == "plan_lost":
         return attrs.evolve(advice, memory=advice.memory.saw(plan))
-    # The provider stores this request with its reminder, so the plan in it stays known.
+    # The provider stores this request with its reminder, so the model still knows the plan later.
     known = plan.revision if advice.shows_plan else advice.memory.revision
     return attrs.evolve(advice, memory=attrs.evolve(advice.memory, revision=known))
 

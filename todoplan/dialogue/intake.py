@@ -75,7 +75,7 @@ def unnamed(change: Change) -> tuple[str, ...]:
     A whole-list write names each task that it keeps, by id or by text. Other commands name every
     task by its id. `clear` with an empty list counts as naming all tasks.
     """
-    # Closed tasks count too, since they are part of the plan's record.
+    # Closed tasks count too, since they show what was done.
     parts = [*parts_of(change.command)]
     if any(isinstance(part, WriteTodos) and part.clear and not part.todos for part in parts):
         return ()
@@ -93,7 +93,7 @@ def parts_of(command: Command | None) -> Iterator[Command]:
 
 
 def loss_by_guess(repairs: Sequence[Repair], change: Change) -> Problem | None:
-    """Return the problem if a change with these repairs violates law 17, otherwise `None`."""
+    """Return the problem if a repair was a guess and tasks would be lost (law 17), or `None`."""
     guess = next((repair for repair in repairs if repair.code in GUESSES), None)
     lost = unnamed(change) if guess else ()
     if guess is None or not lost:
@@ -727,7 +727,7 @@ class Kind(StrEnum):
     SUBTASKS = "subtasks"
 
 
-# Compared by identity: fields are keys of tables and caches that every call uses.
+# Compared by identity, because fields are keys of tables and caches that every call uses.
 @attrs.frozen(eq=False)
 class Field:
     """
@@ -1019,7 +1019,7 @@ def _in_order(lines: Sequence[tuple[int, str, str]]) -> bool:
             last, one_sign = (f"{outer}.0" if outer else "0") if number else "", sign
         if sign != one_sign or number != _after(last):
             return False
-        # "1 egg" is no item, since the number may be part of the text; "1.1 eggs" is one.
+        # "1 egg" is no item, since the number may be part of the text; "1.1 eggs" is an item.
         if number and not (sign or "." in number):
             return False
         above.append((depth, number, sign))
@@ -1073,7 +1073,7 @@ class Findings:
 
     def refuse(self, code: str, path: str, seen: object = "", legal: str = "") -> Any:
         """Record a problem, and return `MISSING`."""
-        # A counter of its own: once `problems` is full, its length no longer shows new faults.
+        # Counted separately: once `problems` is full, its length no longer shows new faults.
         self.faults += 1
         if self.faults <= MOST_KEPT:
             self.problems.append(Problem(code, (), quoted(seen), legal, path))
@@ -1292,7 +1292,7 @@ def _status_or_deleted(word: str) -> str | WaitingWord | None:
 
 
 def _plain_id(value: Any) -> str | None:
-    if type(value) is str:  # the length first, since `number_of` caches its arguments
+    if type(value) is str:  # the length is checked first, since `number_of` caches its arguments
         return value if len(value) <= MOST_DIGITS and number_of(value) else None
     return str(value) if type(value) is int and 0 < value < _BEYOND_IDS else None
 
@@ -1320,7 +1320,7 @@ def _id(
 
 def _id_hint(value: Any, path: str, findings: Findings) -> Any:
     """
-    Read an id of the model's own numbering, such as "2.1", which need not be an id of the plan.
+    Read an id that the model has chosen itself, such as "2.1"; it need not be an id of the plan.
     """
     return _plain_id(value) or _own_id(value, path, findings)
 
@@ -1881,8 +1881,8 @@ def within_each_other(rows: Sequence[Row]) -> list[int | None]:
     """
     Return, for each row, the index of the row that contains it.
 
-    That is the last row above it in the same list that is indented less, or else the row that
-    contains the list.
+    This is the last row above it in the same list that is indented less. If there is none, it is
+    the row that contains the list.
     """
     found: list[int | None] = []
     above: dict[int | None, list[tuple[int, int]]] = {}
@@ -1899,7 +1899,7 @@ def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
     """
     Return the rows of a whole list as field values, in tree order.
 
-    Each has its level, if at least one row is nested.
+    If at least one row is nested, the values of each row include its level.
     """
     within = within_each_other(rows)
     named = _named(rows)
@@ -2161,8 +2161,8 @@ def _by_field(
     """
     Return the value of each field.
 
-    If a field is sent under several spellings, weak ones give way to others. The remaining values
-    must be equal, otherwise they are a problem.
+    If a field is sent under several spellings, the weak ones are ignored if there is a stronger
+    one. If the values of the others differ, that is a problem.
     """
     chosen: dict[Field, tuple[int, str, Any]] = {}  # the strength of the key, the key, the value
     left_out: list[Field] = []

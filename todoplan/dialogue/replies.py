@@ -165,8 +165,8 @@ def _with_blockers(
 ) -> list[str]:
     """Return the text of each chunk, with the unresolved blockers added to the blocked tasks."""
     texts = []
-    # The counts may end early: the remaining tasks then have no blockers. `None` in place of a task
-    # is a gap.
+    # There may be fewer counts than tasks: the remaining tasks then have no blockers. An empty
+    # slot has `None` in place of a task.
     for chunk, counts in zip(chunks, chain(waits, repeat(())), strict=False):
         if any(counts):
             rows = zip(chunk.items, chunk.pieces, chain(counts, repeat(0)), strict=False)
@@ -278,7 +278,7 @@ def _evidence(found: Evidence) -> str:
 
 
 def _metadata(metadata: FrozenDict) -> str:
-    # JSON, where AgentScope shows a Python repr.
+    # As JSON; AgentScope shows the repr of a Python object.
     text = json.dumps(thaw(metadata), ensure_ascii=False)
     start = text[:_MOST_READ]
     if cleaning.printable(start) != start:
@@ -481,7 +481,7 @@ def whole_list_text(change: Change) -> str:
     )
     if dropped := [task.subject for task in change.removed() if not task.status.closed]:
         text = "; ".join([text, say("replies", "dropped", texts=_titles(dropped))])
-    # Checked first because most plans have no waits, and every whole-list write comes here.
+    # `next` is a fast check: most plans have no waits, and every whole-list write calls this.
     if next(change.before.waiting(), None) and (over := [*_waits_over(change)]):
         subjects = [change.before[task_id].subject for task_id in over]
         text = "; ".join([text, say("replies", "wait_over", ids=_titles(subjects))])
@@ -534,15 +534,16 @@ def change_text(change: Change) -> str:
     else:
         groups = _by_words(change)
         text = "; ".join([*_group_texts(groups, change)])
-    # The ready tasks are named, so that the model need not list the plan: with AgentScope's "Call
-    # TaskList now", 749,000 tokens are re-read for a plan of 20 tasks; without it 319,000.
+    # The ready tasks are named, so that the model need not list the plan. AgentScope's replies say
+    # "Call TaskList now": the model then reads 749,000 tokens for a plan of 20 tasks, and 319,000
+    # without these calls.
     if freed := freed_texts(change):
         text = "; ".join([text, *freed])
     return _with_counts("steps", change.after, text)
 
 
 def _by_words(change: Change) -> dict[str, dict[str, None]]:
-    """Return the ids for each reply text, by the text's name, in the order of events."""
+    """Return the ids of the tasks for each reply text, by its name, in the order of events."""
     created = {event.task.id for event in change.events if type(event) is TaskCreated}
     over = set(_waits_over(change))
     is_new = bool(created) and len(created) == len(change.after)

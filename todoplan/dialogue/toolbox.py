@@ -133,7 +133,7 @@ def claimed_by_others(plan: Plan, fences: Fences, at: datetime | None) -> frozen
     Return the ids of the tasks that other sessions work on.
 
     Such a task has a live claim whose fencing token is not among those of this session. Guidance
-    uses this to leave out the tasks of others from reminders.
+    does not remind a model of these tasks.
     """
     return frozenset(
         task.id
@@ -144,7 +144,7 @@ def claimed_by_others(plan: Plan, fences: Fences, at: datetime | None) -> frozen
     )
 
 
-# Takes positional arguments: keyword arguments take twice as long, about 3 % of a call.
+# Called with positional arguments: keyword arguments would take twice as long, about 3 % of a call.
 _reply = fast_constructor(Reply)
 _fields_before_id = attrgetter(*(field.name for field in attrs.fields(Reply)[:8]))
 _FINE, _ERROR = False, True
@@ -234,7 +234,8 @@ class Toolbox:
             checked_plan(plan)
         if base is not None:
             checked_base(base)
-        # `_Context(...)` in C: the generated constructor costs a twentieth of a short call.
+        # The same as `_Context(...)`, but in C: the generated constructor costs a twentieth of a
+        # short call.
         context = tuple.__new__(_Context, (at, base, actor, fences))
         reply = self._answer(plan, name, arguments, context)
         return reply if base is None else _with_unseen(reply, plan, base)
@@ -355,7 +356,7 @@ class Toolbox:
 
     def _example(self, plan: Plan, tool: Tool) -> str:
         """Return example arguments for a tool; a plan with tasks may have another example."""
-        # Only `lean` has a later example: its first one writes a new plan.
+        # Only `lean` has another example for later calls: its first example writes a new plan.
         key = f"{tool.key}.example"
         later = self.toolset.text(f"{key}.later") if len(plan) else ""
         return later or self.toolset.text(key)
@@ -406,7 +407,7 @@ class Toolbox:
                         seen = attrs.evolve(seen, heard=reply.plan)
             plan = reply.plan
             if call.call_id != reply.call_id:
-                # `attrs.evolve` takes a fifth of the time of a call for this.
+                # `attrs.evolve` would take a fifth of the time of a call here.
                 fields = _fields_before_id(reply)
                 reply = _reply(*fields, call.call_id, reply.repeat_of, reply.note)
             replies.append(reply)
@@ -870,8 +871,8 @@ def plan_before(
     for start in known:
         since = journal[start.entries :]
         if start.entries <= place and tuple(replay(start.plan, _events(since))) == tuple(plan):
-            # Every later entry is an undo, was undone or is a heartbeat, so it is enough to replay
-            # the entries before the change.
+            # Every later entry is an undo, was undone, or only renews claims. So it is enough to
+            # replay the entries before the change.
             return replay(start.plan, _events(journal[start.entries : place]))
     return None
 

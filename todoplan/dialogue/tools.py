@@ -111,7 +111,7 @@ def arguments_schema(
             shape["description"] = description
         if strict and not field.required:
             shape["type"] = [shape["type"], "null"]
-            # OpenAI refuses a nullable enum whose values do not include null.
+            # If an enum may be null, OpenAI requires that its values include null.
             if "enum" in shape:
                 shape["enum"] = [*shape["enum"], None]
         return shape
@@ -150,7 +150,7 @@ class Query:
 
 @attrs.frozen
 class Ignoring:
-    """A command that ignores some arguments, given by target names; the reply reports them."""
+    """A command, and the target names of arguments that it ignores; the reply reports these."""
 
     command: Command
     ignored: tuple[str, ...]
@@ -325,7 +325,7 @@ def unmet_rules(toolset: ToolSet, policy: Policy) -> dict[str, str]:
     }
     if not demands:
         return {}
-    # The title has a different name in each set, but every set has one.
+    # The field for the title has a different name in each set, but every set has this field.
     fields = [field for tool in toolset.tools for field in tool.fields]
     for field in fields:  # the list grows during the loop
         fields += field.items

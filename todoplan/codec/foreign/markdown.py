@@ -98,7 +98,7 @@ class Node:
 
     @property
     def priority(self) -> Priority | None:
-        """The priority of the section in which the task stands."""
+        """The priority of the section that contains the task."""
         return None if self.section < 0 or self.level else _PRIORITIES[self.section]
 
 

@@ -172,7 +172,7 @@ class Base:
 
     def _touched(self, before: Plan) -> Iterable[str]:
         """
-        Return the ids of tasks that others have changed or deleted, since this base or earlier.
+        Return the ids of tasks that others have changed or deleted, since `plan` or earlier.
         """
         changed = (one.task.id for one in differences(self.plan, before) if not _is_renewal(one))
         return dict.fromkeys((*self.mine, *changed))
