@@ -289,7 +289,7 @@ class Transaction:
         return task is not None and task.parent is not None
 
     def create(self, tasks: Sequence[Task]) -> None:
-        """Create these new tasks, whose ids continue those of the draft."""
+        """Create these new tasks; their ids follow the ids that the draft has used."""
         # This has the same effect as `emit` for each event, but is faster for a long first list.
         self.draft.add_all(tasks)
         self.draft.revision += len(tasks)

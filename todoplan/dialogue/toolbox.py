@@ -133,7 +133,7 @@ def claimed_by_others(plan: Plan, fences: Fences, at: datetime | None) -> frozen
     Return the ids of the tasks that other sessions work on.
 
     Such a task has a live claim whose fencing token is not among those of this session. Guidance
-    does not remind a model of these tasks.
+    does not remind a model to finish these tasks.
     """
     return frozenset(
         task.id
