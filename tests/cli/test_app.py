@@ -163,7 +163,7 @@ def test_a_name_that_other_tools_have_for_a_command_is_explained(invoke):
         result = invoke(name, "1")
         assert result.exit_code == 2
         assert f"No such command '{name}'. Write: todoplan {ours}" in result.stderr
-        assert ours.partition(" ")[0] in {*COMMANDS_BY_NAME, "--help"}
+        assert ours.partition(" ")[0] in {*COMMANDS_BY_NAME, "--help", "--version"}
     assert "Did you mean" in invoke("lisst").stderr
 
 

@@ -349,6 +349,9 @@ def test_a_mistyped_box_removes_no_task(planner, text, box):
         return
     with pytest.raises(PlanError, match="is no task, because of its box; nothing was changed"):
         synced(planner, wrong)
+    for wrong in (f"  - {box} Mow", f"-{box} Mow"):
+        with pytest.raises(PlanError, match="is no task, because of its box"):
+            synced(planner, text.replace("- [ ] Mow", wrong))
     assert len(planner.plan) == 3
     assert f"- {box} Weed" in synced(planner, text.replace("# Garden", f"- {box} Weed")).text
 
@@ -363,3 +366,12 @@ def test_a_file_of_another_kind_is_left_alone(planner, tmp_path, name):
     assert file.read_text("utf-8") == "{}"
     for good in ("TODO", "plan.MD", "rules.mdc"):
         assert isinstance(sync_file(planner, tmp_path / good), Synced)
+
+
+def test_a_line_in_the_place_of_another_one_is_that_task_reworded(planner, text):
+    """Whatever its words: the task keeps its other fields. Of two new lines none is meant."""
+    planner.apply(UpdateTask("2", owner="ann"))
+    done = synced(planner, synced(planner, text).text.replace("Lay pipes", "Quux"))
+    assert (done.plan["2"].subject, done.plan["2"].owner) == ("Quux", "ann")
+    done = synced(planner, done.text.replace("- [ ] Quux", "- [ ] Aaa\n- [ ] Bbb"))
+    assert "2" not in done.plan

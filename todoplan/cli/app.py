@@ -78,14 +78,18 @@ _OTHER_NAMES = {
     "export": "show --format json",
     "finish": "done ID",
     "help": "--help",
+    "init": "add TEXT",
     "ls": "list",
     "new": "add TEXT",
     "pause": "wait ID REASON",
+    "plans": "where",
     "rename": "edit ID --subject TEXT",
     "reopen": "edit ID --status pending",
     "reorder": "move ID --before ID",
     "status": "list",
+    "stop": "edit ID --status pending",
     "update": "edit ID",
+    "version": "--version",
 }
 """Names of commands in other tools, each with the todoplan command line that does the same."""
 

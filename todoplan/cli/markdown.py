@@ -47,7 +47,7 @@ def _read(source: Path, form: str | None) -> Plan:
         if text is None:
             msg = f"there is no file {source}"
             raise ReadError(msg, file=str(source))
-        if text.lstrip()[:1] == "{":
+        if text.lstrip()[:1] == "{" or source.suffix.lower() == ".json":
             try:
                 return load_plan(text)
             except CodecError as error:

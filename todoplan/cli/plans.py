@@ -574,7 +574,15 @@ def remove(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
 
     To keep a task that will not be done in the plan, cancel it instead: edit --status cancelled.
     """
-    return _apply(_batch(map(DeleteTask, ids_of_arguments(tasks))), edit, screen)
+    ids = ids_of_arguments(tasks)
+
+    def act(planner: "Planner") -> _Result:
+        # Subtasks first: a task that still has subtasks is not deleted.
+        plan = planner.plan
+        deepest = sorted(ids, key=lambda task_id: -sum(1 for _ in ancestors(plan, task_id)))
+        return _applied(planner, _batch(map(DeleteTask, deepest)), edit)
+
+    return _edited(act, edit, screen)
 
 
 def approve(screen: Screen, *, edit: Edit) -> int:
@@ -720,6 +728,8 @@ def _edited(
     # Only `add` may create a plan. With the other commands, a misspelled plan id is an error.
     if creates:
         planner, plan_id = edit.place.planner(screen.complain)
+        if not planner.plan.revision and len(edit.place.store_itself().plan_ids()):
+            screen.complain(f"a new plan begins: {plan_id}")
     else:
         store, plan_id = edit.place.opened()
         planner = Planner(store, plan_id)

@@ -662,3 +662,17 @@ def test_a_weekday_is_the_next_one(garden, invoke, name):
     assert (until.date(), until.hour, until.minute) == (due, 0, 0)
     assert invoke("wait", "1", "rain", "--until", "tomorrow").exit_code == 0
     assert invoke("wait", "1", "rain", "--until", "today").exit_code == 2
+
+
+def test_a_task_is_removed_with_its_subtasks_in_any_order_of_ids(garden, invoke):
+    """If all of them are named."""
+    for subject in ("Tools", "Nails"):
+        assert invoke("add", subject, "--parent", "1").exit_code == 0
+    assert "refused: The first of #1, #3-#4" in invoke("rm", "1").stderr
+    assert "removed #1, #3-#4" in invoke("rm", "1", "3-4").stdout
+
+
+def test_a_mistyped_plan_is_noticed(garden, invoke):
+    """Only `add` begins one; the first plan of a store needs no word."""
+    assert "a new plan begins: shoping" in invoke("add", "Milk", "--plan", "shoping").stderr
+    assert invoke("add", "Eggs", "--plan", "shoping").stderr == ""

@@ -118,3 +118,15 @@ def test_a_file_without_tasks_begins_no_plan(invoke, tmp_path):
         2,
         True,
     )
+
+
+def test_broken_json_is_no_markdown(invoke, tmp_path):
+    """The error is about JSON."""
+    broken = tmp_path / "plan.json"
+    broken.write_text("[1, 2", "utf-8")
+    result = invoke("import", broken)
+    assert (result.exit_code, "[ ]" in result.stderr, "plan.json" in result.stderr) == (
+        2,
+        False,
+        True,
+    )

@@ -13,6 +13,7 @@ export class Plans {
       draw: ({ plan }) => this.draw(plan),
     });
     this.empty = el("p", { class: "empty quiet" }, "No plan is here yet. Let an agent write one, or run ", el("code", {}, 'todoplan add "Write it"'), ": it shows here at once.");
+    this.empty.hidden = true; // until the first answer, it is unknown whether there are plans
     this.element = el("section", { class: "plans", "aria-label": "All plans" }, this.empty, this.rows.box);
     this.events = new Events("plans", {}, {
       hear: (kind, data) => {

@@ -44,7 +44,7 @@ _ITEM = re.compile(
     r"(?P<indent>[ \t]*)(?P<marker>(?:[-*+]|\d{1,9}[.)])[ \t]+)"
     r"\[(?P<box>[ xX/~-])\](?P<space>[ \t]+)(?P<text>\S.*)"
 )
-_UNKNOWN_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[.{0,3}\][ \t]*(\S.*?)[ \t]*")
+_UNKNOWN_BOX = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*\[.{0,3}\][ \t]*(\S.*?)[ \t]*")
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*")
 _STRUCK = re.compile(r"~~(.+)~~")
@@ -134,7 +134,9 @@ class Document:
 
     def unknown_box(self, subjects: Collection[str]) -> str | None:
         """Return a line that would be a task with one of these subjects if its box were known."""
-        lines = (line for part in self.prose() for line in part)
+        # An indented line with an unknown box belongs to the task above it.
+        parts = [*self.prose(), *(node.lines[1:] for node in self.nodes)]
+        lines = (line for part in parts for line in part)
         items = filter(None, map(_UNKNOWN_BOX.fullmatch, lines))
         return next((item[0].strip() for item in items if _unescaped(item[1]) in subjects), None)
 
@@ -670,8 +672,9 @@ def match_nodes(document: Document, plan: Plan, *, reworded: bool = True) -> dic
     Match the plan's tasks with the tasks of a file. Return the file's tasks by the plan's task ids.
 
     Tasks are matched by their ids in the file, then by equal texts and then, if `reworded` is true,
-    by place and similarity: a line matches a task if it is between the same neighbours, and at
-    least half of their text is equal.
+    by place and similarity: a line matches a task if it is between the same neighbours, and if it
+    is the only new line there in place of the only missing task, or at least half of their text is
+    equal.
     """
     found: dict[str, Node] = {}
     by_name = {_name(task): task.id for task in plan if _name(task)}
@@ -704,6 +707,7 @@ def match_nodes(document: Document, plan: Plan, *, reworded: bool = True) -> dic
         lines = [node for node in document.nodes[above + 1 : below] if id(node) not in taken]
         for task, node in zip(tasks, lines, strict=False):
             alike = SequenceMatcher(None, task.subject, node.subject, autojunk=False).quick_ratio()
-            if alike >= _ALIKE and not (node.name and _name(task)):
+            is_replaced = len(tasks) == len(lines) == 1
+            if (is_replaced or alike >= _ALIKE) and not (node.name and _name(task)):
                 found[task.id] = node
     return found
