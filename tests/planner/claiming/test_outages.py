@@ -8,6 +8,9 @@ import pytest
 
 from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
 from todoplan.core.plan.model import Status, Waiting
+from todoplan.core.problems import Problem
+from todoplan.core.rules import Policy, Rule
+from todoplan.dialogue import Toolbox
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.planner.claiming import claims, work, work_async
@@ -127,6 +130,19 @@ def test_a_report_that_a_store_refuses_gives_the_task_back(run):
             store.problems = ["too_large"]
 
     assert done_of(run(store, handler)) == (1, 1, 0)
+
+
+def test_a_release_that_a_policy_refuses_hides_no_error():
+    """What the body raised is raised; the claim expires."""
+
+    def never_back(change):
+        return (Problem("never_back", (move.task_id,)) for move in change.moves(Status.PENDING))
+
+    box = Toolbox(policy=Policy().adding(Rule("never_back", never_back)))
+    store = filled()
+    with pytest.raises(OhError), Planner(store, "p", toolbox=box).claim("bot"):
+        raise OhError
+    assert task_in(store).claim.owner == "bot"
 
 
 @pytest.mark.parametrize("error", [None, OhError])
