@@ -299,10 +299,13 @@ def _disturbed(
 
 
 def _held(path: str) -> None:
-    db = sqlite3.connect(path, isolation_level=None, timeout=30)
-    db.execute("begin exclusive")
-    time.sleep(1.0)
-    db.rollback()
+    db = sqlite3.connect(path, isolation_level=None, timeout=5)
+    # A worker that was stopped within a transaction holds the database already, and it is continued
+    # only after this function has returned.
+    with suppress(sqlite3.OperationalError):
+        db.execute("begin exclusive")
+        time.sleep(1.0)
+        db.rollback()
     db.close()
 
 
