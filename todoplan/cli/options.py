@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -120,7 +120,7 @@ def _time(given: str) -> datetime:
     try:
         # A time without a zone is local time. A day begins at midnight.
         day = _day(given.strip().lower())
-        at = (datetime.fromisoformat(given) if day is None else _midnight(day)).astimezone()
+        at = datetime.fromisoformat(given if day is None else day.isoformat()).astimezone()
     except (ValueError, OverflowError) as error:
         msg = (
             f"{given!r} is no time such as 2026-12-24, 2026-12-24T18:00, 2026-12-24T18:00+01:00,"
@@ -146,10 +146,6 @@ def _day(word: str) -> date | None:
         ahead = (_WEEKDAYS.index(word) - today().weekday() - 1) % len(_WEEKDAYS) + 1
         return today() + timedelta(days=ahead)
     return None
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time())
 
 
 def _due(given: str) -> Any:

@@ -121,3 +121,14 @@ def test_all_who_changed_a_task_are_named_in_order():
     assert changed_by(start, planner.history()[2:]) == {"1": "ann, bot"}
     planner.apply(commands.DeleteTask("1"), actor="dan")
     assert changed_by(start, planner.history()[2:]) == {"1": "dan"}
+
+
+def test_a_name_with_a_comma_is_one_name_and_the_last_three_are_kept():
+    """A saved session has these names: they do not grow with the number of changes."""
+    planner = Planner()
+    planner.apply(commands.CreateTask("Dig"), actor="bot")
+    start = planner.plan
+    for actor in ("Doe, Jane", "ann", "Doe, Jane", "bob", "cid"):
+        planner.apply(commands.UpdateTask("1", description=f"by {actor}"), actor=actor)
+    planner.apply(commands.UpdateTask("1", description="again"), actor="Doe, Jane")
+    assert changed_by(start, planner.history()[1:]) == {"1": "bob, cid, Doe, Jane"}

@@ -60,7 +60,7 @@ def test_limits_are_a_value_and_show_what_differs():
     assert (repr(limits), repr(Limits())) == ("Limits(items=3, history=5)", "Limits()")
 
 
-def test_the_guide_counts_the_chosen_policy_limits():
+def test_the_guide_counts_the_rules_that_hold_limits():
     """As many as its table names, each an error in every preset."""
     named = set(re.findall(r"\| `(max_\w+)` \|$", page("limits"), re.MULTILINE))
     numbers = {

@@ -230,26 +230,24 @@ def _as_prose(heading: Node | None, above: list[str]) -> list[str]:
 
 def _read_mark(document: Document) -> None:
     """Read the last comment of todoplan, and remove all of them, wherever they are in the file."""
-    is_read = False
-    for prose in reversed(document.prose()):
-        for place in range(len(prose) - 1, -1, -1):
-            match = _MARK.fullmatch(prose[place].strip())
-            if match is None:
-                continue
-            del prose[place]
-            if is_read:
-                continue
-            is_read = True
-            try:
-                mark = json.loads(match[1])
-                document.plan_id, document.revision = str(mark["plan"]), int(mark["revision"])
-                document.had_states = mark.get("states") is True
-            except (ValueError, KeyError, TypeError, RecursionError):
-                msg = (
-                    f"the comment {match[0]!r} is damaged; remove it, and the file and the plan "
-                    "are joined anew: nothing is removed"
-                )
-                raise CodecError(msg, problem="damaged_mark", seen=match[0]) from None
+    marks: list[re.Match[str]] = []
+    for prose in document.prose():
+        found = [_MARK.fullmatch(line.strip()) for line in prose]
+        marks += filter(None, found)
+        prose[:] = [line for line, mark in zip(prose, found, strict=True) if mark is None]
+    if not marks:
+        return
+    last = marks[-1]
+    try:
+        mark = json.loads(last[1])
+        document.plan_id, document.revision = str(mark["plan"]), int(mark["revision"])
+        document.had_states = mark.get("states") is True
+    except (ValueError, KeyError, TypeError, RecursionError):
+        msg = (
+            f"the comment {last[0]!r} is damaged; remove it, and the file and the plan "
+            "are joined anew: nothing is removed"
+        )
+        raise CodecError(msg, problem="damaged_mark", seen=last[0]) from None
 
 
 def _read_node(node: Node, form: Form) -> None:

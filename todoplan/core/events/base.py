@@ -10,7 +10,7 @@ the task: a model may leave out tasks that others added, whether or not it was i
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -253,31 +253,28 @@ class Difference:
         return task
 
 
-def _join(actors: dict[str, str], task_ids: Iterable[str], actor: str) -> None:
-    for task_id in task_ids:
-        names = actors.get(task_id, actor).split(_JOINT)
-        actors[task_id] = _JOINT.join(names if actor in names else (*names, actor))
-
-
-_JOINT = ", "
+_MOST_ACTORS = 3  # a saved session has the names, and its size is bounded
+_Names = tuple[str, ...]
+_Who = TypeVar("_Who", str, _Names)
 
 
 def changed_by(was: Plan, entries: Iterable[Entry]) -> dict[str, str]:
     """
     Return the actors who have changed each task, from the journal entries after the plan `was`.
 
-    Several actors are joined in the order of their first changes, as "ann, bob". For a removed
-    task, only the actor who removed it is returned. A new order of the tasks does not count as a
-    change. If a change was undone, neither its author nor the actor who undid it is returned.
+    Several actors, at most the last three, are joined in the order of their first changes, as
+    "ann, bob". For a removed task, only the actor who removed it is returned. A new order of the
+    tasks does not count as a change. If a change was undone, neither its author nor the actor who
+    undid it is returned.
     """
     entries = tuple(entries)
-    actors: dict[str, str] = {}
-    undoable: dict[int, dict[str, str | None]] = {}  # actors before each entry
+    actors: dict[str, _Names] = {}
+    undoable: dict[int, dict[str, _Names | None]] = {}  # actors before each entry
     for place, entry in enumerate(entries):
         undone = None if entry.undoes is None else undoable.get(entry.undoes)
         if undone is not None:
             then = {**actors, **undone}
-            actors = {task_id: actor for task_id, actor in then.items() if actor is not None}
+            actors = {task_id: names for task_id, names in then.items() if names is not None}
             continue
         before = actors
         if entry.actor is not None:
@@ -286,28 +283,35 @@ def changed_by(was: Plan, entries: Iterable[Entry]) -> dict[str, str]:
                 if isinstance(event, TasksReordered):
                     continue
                 if isinstance(event, TaskDeleted | PlanCleared):
-                    actors |= dict.fromkeys(event.task_ids, entry.actor)
+                    actors |= dict.fromkeys(event.task_ids, (entry.actor,))
                 elif not isinstance(event, PlanRestored):
-                    _join(actors, event.task_ids, entry.actor)
+                    _add(entry.actor, event.task_ids, actors)
                 elif entry.undoes is None:
                     plan = replay(was, [one for each in entries[:place] for one in each.events])
                     found = differences(plan, replay(plan, (event,)))
-                    _join(actors, [one.task.id for one in found if one.now], entry.actor)
-                    actors |= {one.task.id: entry.actor for one in found if one.now is None}
+                    _add(entry.actor, [one.task.id for one in found if one.now], actors)
+                    actors |= {one.task.id: (entry.actor,) for one in found if one.now is None}
                 else:
-                    actors = _restored_by(entry.actor, was, event, actors)
+                    actors = _restored_by((entry.actor,), was, event, actors)
         ids = {task_id for event in entry.events for task_id in event.task_ids}
         undoable[entry.revision] = {task_id: before.get(task_id) for task_id in ids}
-    return actors
+    return {task_id: ", ".join(names) for task_id, names in actors.items()}
+
+
+def _add(actor: str, task_ids: Iterable[str], actors: dict[str, _Names]) -> None:
+    for task_id in task_ids:
+        names = actors.get(task_id, ())
+        if actor not in names:
+            actors[task_id] = (*names, actor)[-_MOST_ACTORS:]
 
 
 def _restored_by(
-    actor: str, was: Plan, event: PlanRestored, actors: Mapping[str, str]
-) -> dict[str, str]:
+    who: _Who, was: Plan, event: PlanRestored, actors: Mapping[str, _Who]
+) -> dict[str, _Who]:
     # A task with a recorded actor keeps that actor: undoing an earlier change does not affect later
     # changes.
     ids = (*(task.id for task in was), *event.task_ids)
-    return {**dict.fromkeys(ids, actor), **actors}
+    return {**dict.fromkeys(ids, who), **actors}
 
 
 def _is_renewal(one: Difference) -> bool:

@@ -26,6 +26,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from todoplan.core.commands import (
@@ -61,10 +62,7 @@ BEATS = 3
 LONGEST_BACKOFF = 3_600.0
 """The longest delay between two attempts, in seconds."""
 
-LONGEST_PAUSE = 5.0
-"""The longest delay before an unavailable store is tried again, in seconds."""
-
-_FIRST_PAUSE = 0.1
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds before an unavailable store is tried again
 _PASSING = {"busy", "lost", "unreachable", "unknown"}  # what a later attempt may not meet again
 _LONGEST_REASON = 500
 _LOST = {"stale_fence", "unknown_task"}
@@ -88,16 +86,14 @@ class Outage:
         self._pause = _FIRST_PAUSE
 
     def pause(self, error: StoreError) -> float | None:
-        """
-        Return after how many seconds to try again; `None` if the error is to be raised.
-        """
+        """Return after how many seconds to try again; `None` if the error is to be raised."""
         now = time.monotonic()
         if error.data.get("problem") not in _PASSING:
             return None
         if self._began is not None and now - self._began >= self._seconds:
             return None
         self._began = now if self._began is None else self._began
-        pause, self._pause = self._pause, min(2 * self._pause, LONGEST_PAUSE)
+        pause, self._pause = self._pause, min(2 * self._pause, _LONGEST_PAUSE)
         return pause
 
 
@@ -161,6 +157,8 @@ class HeldClaim:
     `task` is the task as it was claimed, `fence` the fencing token of the claim, and `owner` the
     name of the worker.
     """
+
+    _sleep: Callable[[float], object]
 
     def __init__(
         self, planner: Transactions, command: ClaimTask, task: Task, fence: int, asked: float
@@ -292,9 +290,32 @@ class HeldClaim:
             yield from self._renew()
 
     def _ending(self, error: BaseException | None) -> Steps[None]:
-        """Complete the task, or release it if its body raised, with the reason as evidence."""
+        """
+        Complete the task, or release it if its body raised. Repeat this while the store is
+        unavailable.
+        """
         if self.settled:
             return
+        # A completion is repeated even after the lease, because otherwise the work is done again. A
+        # task whose body raised is free after the lease in any case.
+        outage = Outage(self.lease if error is None else self._ends - time.monotonic())
+        # After Ctrl-C or a cancellation, nobody waits for a store that is unavailable.
+        is_interrupted = error is not None and not isinstance(error, Exception)
+        report = self._report(error)
+        while True:
+            try:
+                return (yield from report)
+            except StoreError as failure:
+                pause = None if is_interrupted else outage.pause(failure)
+                if pause is None:
+                    if error is None:
+                        raise
+                    return  # the body's exception is more useful; the claim expires
+            yield partial(self._sleep, pause)
+            report = self._report_again(error)
+
+    def _report(self, error: BaseException | None) -> Steps[None]:
+        """Complete the task, or release it if its body raised, with the reason as evidence."""
         if error is not None:
             yield from self._giving_up(self._reason(error) if isinstance(error, Exception) else ())
             return
@@ -309,24 +330,13 @@ class HeldClaim:
                 yield from self._giving_up(())
             raise
 
-    def _ending_again(self, error: BaseException | None) -> Steps[None]:
-        """Repeat `_ending`, unless an earlier attempt was committed without an acknowledgement."""
+    def _report_again(self, error: BaseException | None) -> Steps[None]:
+        """Repeat `_report`, unless an earlier attempt was committed without an acknowledgement."""
         task = (yield from self.planner._plan()).get(self.task.id)
         if task is not None and task.claim is None and task.claims == self.fence:
             self.settled = True  # nobody has claimed it since
-        yield from self._ending(error)
-
-    def _outage(self, error: BaseException | None) -> Outage:
-        # A completion is repeated even after the lease, because otherwise the work is done again. A
-        # task whose body raised is free after the lease in any case.
-        return Outage(self.lease if error is None else self._ends - time.monotonic())
-
-    @staticmethod
-    def _pause(outage: Outage, failure: StoreError, error: BaseException | None) -> float | None:
-        """Return after how many seconds to try to end again; `None` if the claim is to expire."""
-        if error is not None and not isinstance(error, Exception):
-            return None  # Ctrl-C, or a cancellation: nobody waits for a store that is unavailable
-        return outage.pause(failure)
+            return
+        yield from self._report(error)
 
     def _giving_up(self, reason: tuple[Command, ...]) -> Steps[None]:
         """
@@ -385,6 +395,7 @@ class Claimed(HeldClaim):
     """
 
     planner: Planner
+    _sleep = staticmethod(time.sleep)
 
     def __init__(
         self, planner: Planner, command: ClaimTask, *got: *tuple[Task, int, float]
@@ -426,18 +437,7 @@ class Claimed(HeldClaim):
         self._stop.set()
         if self._beating is not None:
             self._beating.join()
-        outage, ending = self._outage(error), self._ending(error)
-        while True:
-            try:
-                return self._run(ending)
-            except StoreError as failure:
-                pause = self._pause(outage, failure, error)
-                if pause is None:
-                    if error is None:
-                        raise
-                    return None
-            time.sleep(pause)
-            ending = self._ending_again(error)
+        self._run(self._ending(error))
 
 
 class AsyncClaimed(HeldClaim):
@@ -448,6 +448,7 @@ class AsyncClaimed(HeldClaim):
     """
 
     planner: AsyncPlanner
+    _sleep = staticmethod(asyncio.sleep)
 
     def __init__(
         self, planner: AsyncPlanner, command: ClaimTask, *got: *tuple[Task, int, float]
@@ -483,15 +484,4 @@ class AsyncClaimed(HeldClaim):
             self._beating = None
             beating.cancel()
             await asyncio.wait([beating])
-        outage, ending = self._outage(error), self._ending(error)
-        while True:
-            try:
-                return await self._await(ending)
-            except StoreError as failure:
-                pause = self._pause(outage, failure, error)
-                if pause is None:
-                    if error is None:
-                        raise
-                    return None
-            await asyncio.sleep(pause)
-            ending = self._ending_again(error)
+        await self._await(self._ending(error))

@@ -200,11 +200,8 @@ def work(  # noqa: PLR0913 - all are options, by name
     done, lock, errors = WorkDone(), threading.Lock(), list[BaseException]()
 
     def drain(number: int) -> None:
-        command, idle, outage = (
-            _command(name, number, options),
-            _Idle(planner, lease),
-            Outage(lease),
-        )
+        command, outage = _command(name, number, options), Outage(lease)
+        idle = _Idle(planner, lease)
         try:
             while not halt.is_set() and not failed.is_set():
                 try:
@@ -294,11 +291,8 @@ async def work_async(  # noqa: PLR0913 - all are options, by name
     done = WorkDone()
 
     async def drain(number: int) -> None:
-        command, idle, outage = (
-            _command(name, number, options),
-            _Idle(planner, lease),
-            Outage(lease),
-        )
+        command, outage = _command(name, number, options), Outage(lease)
+        idle = _Idle(planner, lease)
         while stop is None or not stop.is_set():
             try:
                 held = await planner.claim(command)
