@@ -1,12 +1,11 @@
 """
 OpenTelemetry spans for plans: `pip install 'todoplan[otel]'`, which installs only the API.
 
-`traced(toolbox)` returns a toolbox with tracing. Pass this toolbox wherever a toolbox is accepted,
-in any adapter and any planner. Other toolboxes are not traced. The SDK that the application
-configures determines where spans are sent. `todoplan replay --otlp` writes the same spans for a
-recording.
+`traced(toolbox)` returns a toolbox with tracing, for any adapter and any planner. Other toolboxes
+are not traced. The SDK that the application configures determines where spans are sent. `todoplan
+replay --otlp` writes the same spans for a recording.
 
-`spans` turns calls and tasks into spans; `observing` connects them to a toolbox.
+The section `spans` turns calls and tasks into spans; `observing` connects them to a toolbox.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ except ModuleNotFoundError as error:
 
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.trace import Span, Status, StatusCode, Tracer, TracerProvider, get_tracer
+from opentelemetry.trace import Status, StatusCode, Tracer, TracerProvider, get_tracer
 
 from todoplan.core.decide import Decision, Rejected
 from todoplan.core.events.types import Event, StatusChanged, TaskClaimed, TaskCreated
@@ -48,15 +47,15 @@ __dir__ = listing(__all__)
 # Names follow OpenTelemetry's GenAI conventions. A name that these conventions lack has the prefix
 # `todoplan.`.
 #
-# - A planning call is a `plan` span (`gen_ai.operation.name`). The name of the span contains the
-#   name of the agent.
+# - A planning call is a `plan` span (`gen_ai.operation.name`). The name of the span has the name of
+#   the agent.
 # - A task is a span from its start to its completion. The plan stores both times, so the span is
 #   written when the task is closed. No state is needed: one process may start a task, and another
 #   process may complete it.
 # - Refusals, reminders and lost claims have no duration. They are events on the current span, or
 #   spans of zero length if there is no current span, so that they are not lost.
 #
-# Texts of tasks and people may be secret, so no attribute contains them unless this is requested.
+# Texts of tasks and people may be secret, so attributes have them only if the caller asks for it.
 
 
 _Value = str | int | float | bool | Sequence[str]
@@ -110,10 +109,14 @@ class Spans:
         span = self.tracer.start_span(
             name, context, attributes=attributes, start_time=call.began or None
         )
+        ended = call.ended or None
         if call.is_error:
-            _refuse(span, call.problems, call.ended)
-        self._claims(span, call.events, call.ended)
-        span.end(call.ended or None)
+            span.add_event("todoplan.refused", {"todoplan.problems": call.problems}, ended)
+            span.set_attribute("error.type", call.problems[0] if call.problems else "_OTHER")
+            span.set_status(Status(StatusCode.ERROR))
+        for lost in _lost(call.events):
+            span.add_event("todoplan.claim_lost", lost, ended)
+        span.end(ended)
         self.closed(call.events, call.plan, call.actor, context, call.ended)
 
     def closed(
@@ -128,7 +131,13 @@ class Spans:
         Write the spans of the tasks that `events` closed. `plan` is the plan after the events.
         """
         # One span for each task, even if one call closes it, reopens it and closes it again.
-        for task in filter(None, map(plan.get, dict.fromkeys(_closed(events)))):
+        closed: dict[str, None] = {}
+        for event in events:
+            if isinstance(event, StatusChanged) and event.new.closed:
+                closed[event.task_id] = None
+            if isinstance(event, TaskCreated) and event.task.status.closed:
+                closed[event.task.id] = None
+        for task in filter(None, map(plan.get, closed)):
             if task.status.closed:
                 self._task(task, actor, context, at)
 
@@ -162,9 +171,8 @@ class Spans:
 
     def taken_over(self, events: Iterable[Event]) -> None:
         """Record each claim that was lost through a command that did not come from a model."""
-        for event in events:
-            if lost := _lost(event):
-                self.note("todoplan.claim_lost", lost)
+        for lost in _lost(events):
+            self.note("todoplan.claim_lost", lost)
 
     def note(self, name: str, attributes: Mapping[str, _Value]) -> None:
         """
@@ -176,30 +184,13 @@ class Spans:
         else:
             self.tracer.start_span(name, attributes=attributes).end()
 
-    def _claims(self, span: Span, events: Iterable[Event], at: int) -> None:
-        for event in events:
-            if lost := _lost(event):
-                span.add_event("todoplan.claim_lost", lost, at or None)
 
-
-def _refuse(span: Span, problems: tuple[str, ...], at: int) -> None:
-    span.add_event("todoplan.refused", {"todoplan.problems": problems}, at or None)
-    span.set_attribute("error.type", problems[0] if problems else "_OTHER")
-    span.set_status(Status(StatusCode.ERROR))
-
-
-def _closed(events: Iterable[Event]) -> Iterator[str]:
+def _lost(events: Iterable[Event]) -> Iterator[dict[str, _Value]]:
+    """Yield the attributes of each claim that was lost."""
     for event in events:
-        if isinstance(event, StatusChanged) and event.new.closed:
-            yield event.task_id
-        if isinstance(event, TaskCreated) and event.task.status.closed:
-            yield event.task.id
-
-
-def _lost(event: Event) -> dict[str, _Value]:
-    if isinstance(event, TaskClaimed) and event.lost_by is not None:
-        return {"todoplan.task.id": event.task_id, "todoplan.claim.lost_by": str(event.lost_by)}
-    return {}
+        if isinstance(event, TaskClaimed) and event.lost_by is not None:
+            lost_by = str(event.lost_by)
+            yield {"todoplan.task.id": event.task_id, "todoplan.claim.lost_by": lost_by}
 
 
 def nanoseconds(at: datetime | None) -> int:

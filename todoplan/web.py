@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from todoplan.errors import TodoplanError
 
 # -------- access --------
-# Access control for HTTP servers: checked before a request reaches a protocol or a plan.
+# Access control for HTTP servers. It comes before any parsing of a request.
 #
 # A web page that a person visits can send requests to servers on that person's machine. Such a
 # request has a foreign Host header, or the browser adds a foreign Origin header.
@@ -46,7 +46,7 @@ class Access:
     """
     The conditions for a request: its Host and Origin must be in `hosts`, and it must send `token`.
 
-    If `token` is `None`, requests need no token.
+    If `token` is `None`, requests need no token. Spaces around a token are ignored.
     """
 
     hosts: tuple[str, ...] = _LOOPBACK
@@ -82,8 +82,17 @@ class Access:
                 f"{variable} to a long random text, or bind 127.0.0.1"
             )
             raise TodoplanError(msg, host=host)
-        known = f"[{host}]" if ":" in host else host
-        return cls((*_LOOPBACK, known.lower(), *map(_host_of, names)), token)
+        hosts = [*_LOOPBACK, (f"[{host}]" if ":" in host else host).lower()]
+        for name in names:
+            match = _HOST_HEADER.fullmatch(name.strip())
+            if not match:
+                msg = (
+                    f"{name!r} is no host; write it without scheme and path: plan.example, or "
+                    "[fd00::7]"
+                )
+                raise TodoplanError(msg, name=name)
+            hosts.append(match[1].lower())
+        return cls(tuple(hosts), token)
 
     def refusal(self, headers: Headers) -> Response | None:
         """Return the response that refuses a request, or `None` if the request is allowed."""
@@ -101,32 +110,23 @@ class Access:
 
     def unauthorised(self, headers: Headers) -> Response | None:
         """Refuse a request without the bearer token, if a token is required."""
-        if self.token is not None and not self._authorised(headers.getlist("authorization")):
-            challenge = {"WWW-Authenticate": "Bearer"}
-            return refused(401, "send the token: Authorization: Bearer <token>", challenge)
-        return None
+        if self.token is None:
+            return None
+        values = headers.getlist("authorization")
+        scheme, _, sent = values[0].partition(" ") if len(values) == 1 else ("", "", "")
+        # Compared in constant time, so that the response time does not show how much of a guess was
+        # right. Compared as bytes (Starlette decodes headers as latin-1), because `compare_digest`
+        # takes only ASCII text.
+        is_same = compare_digest(sent.strip(" \t").encode("latin-1"), self.token.encode())
+        if is_same and scheme.lower() == "bearer":
+            return None
+        challenge = {"WWW-Authenticate": "Bearer"}
+        return refused(401, "send the token: Authorization: Bearer <token>", challenge)
 
     def _known(self, form: re.Pattern[str], values: list[str]) -> bool:
         matches = [form.fullmatch(value) for value in values]
         # Exactly one: with two headers, we might check one and a later component use the other.
         return len(matches) == 1 and all(m and m[1].lower() in self.hosts for m in matches)
-
-    def _authorised(self, values: list[str]) -> bool:
-        scheme, _, sent = values[0].partition(" ") if len(values) == 1 else ("", "", "")
-        expected = (self.token or "").encode()
-        # Compared in constant time, so that the response time does not show how much of a guess was
-        # right. Compared as bytes (Starlette decodes headers as latin-1), because `compare_digest`
-        # takes only ASCII text.
-        same = compare_digest(sent.strip(" \t").encode("latin-1"), expected)
-        return same and scheme.lower() == "bearer"
-
-
-def _host_of(name: str) -> str:
-    found = _HOST_HEADER.fullmatch(name.strip())
-    if not found:
-        msg = f"{name!r} is no host; write it without scheme and path: plan.example, or [fd00::7]"
-        raise TodoplanError(msg, name=name)
-    return found[1].lower()
 
 
 def _is_loopback(host: str) -> bool:
@@ -160,10 +160,13 @@ async def read_body(
 
     A body is refused if it has more than `limit` bytes or does not arrive within `seconds`.
     """
-    body, too_large = bytearray(), _is_over(headers.get("content-length", ""), limit)
+    declared, body = headers.get("content-length", ""), bytearray()
+    # Compare lengths first: `int` raises an error for more than 4,300 digits.
+    digits, most = declared.lstrip("0"), str(limit)
+    too_large = declared.isdecimal() and (len(digits), digits) > (len(most), most)
     more = not too_large
-    # The package mcp reads the body too. But it first reserves one of its places for the request,
-    # and it has no deadline.
+    # The package mcp would also read the body. But it has no deadline, and by then the request
+    # already counts towards its limit of requests.
     with anyio.move_on_after(seconds):
         while more:
             # A disconnect also ends the body; mcp refuses the incomplete JSON.
@@ -180,8 +183,8 @@ def is_too_deep(body: bytes) -> bool:
     """
     Return whether JSON is nested more than `DEEPEST` levels deep, without parsing it.
 
-    The parsers that run later are recursive. A body with a zero byte is not JSON in UTF-8 and
-    counts as too deep.
+    The parsers that run later are recursive, and could exhaust the stack. A body with a zero byte
+    is not JSON in UTF-8 and counts as too deep.
     """
     if b"\0" in body:  # UTF-16: the byte of a quotation mark is also half of many other characters
         return True
@@ -199,12 +202,6 @@ def is_too_deep(body: bytes) -> bool:
     return False
 
 
-def _is_over(declared: str, limit: int) -> bool:
-    # Compare lengths first: `int` raises an error for more than 4,300 digits.
-    digits, most = declared.lstrip("0"), str(limit)
-    return declared.isdecimal() and (len(digits), digits) > (len(most), most)
-
-
 def sent_again(body: bytes, receive: Receive) -> Receive:
     """
     Return a receive channel that replays a body that was already read, then continues with
@@ -219,10 +216,10 @@ def sent_again(body: bytes, receive: Receive) -> Receive:
 
 
 # -------- serving --------
-# Run an HTTP server: its socket, and a deadline for connections that send nothing.
+# The socket of an HTTP server, and a deadline for connections that send nothing.
 
 
-_GRACE_SECONDS = 1  # at shutdown, for open streams, which would never end by themselves
+_GRACE_SECONDS = 1  # until a shutdown cuts open streams, which would never end by themselves
 
 
 # Based on h11, which uvicorn always installs; httptools needs an extra.
@@ -230,8 +227,8 @@ class _Deadline(H11Protocol):
     """
     A connection that is closed if no request head arrives within `head_seconds`.
 
-    uvicorn waits without a limit, so a few thousand silent connections could occupy all that it
-    allows.
+    uvicorn itself has no such deadline, so silent connections could use up the limit of open
+    connections.
     """
 
     head_seconds: float
@@ -286,10 +283,9 @@ def server_of(
     """
     Return the HTTP server of an application.
 
-    A request's head must arrive within `head_seconds`; at most `connections` are open at once.
-
-    `await server.serve(sockets=[listener])` runs it until the process receives a signal to stop or
-    `should_exit` is set.
+    The head of a request must arrive within `head_seconds`. At most `connections` are open at once.
+    `await server.serve(sockets=[listener])` runs the server until the process receives a signal to
+    stop or `should_exit` is set.
     """
     config = uvicorn.Config(
         app,

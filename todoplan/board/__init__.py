@@ -1,12 +1,11 @@
 """
-A web page that shows the plans of a store live and lets a person change them: `pip install
-'todoplan[board]'`.
+A web page that shows the plans of a store live and lets a person change them.
 
-`make_board(store)` returns an ASGI application, to mount in your own or to serve with `todoplan
-board`. Read `application` first: it has the requests and responses, and carries out what a person
-does. `messages` builds what a page receives. The page itself is in `static` as plain JavaScript
-modules; `static/vendor` holds third-party code. `bundle` joins the modules into one script, for
-reports and MCP clients.
+Install it with `pip install 'todoplan[board]'`. `make_board(store)` returns an ASGI application, to
+mount in your own or to serve with `todoplan board`. Read `application` first: it has the requests
+and responses, and carries out a person's actions. `messages` builds the messages to a page. The
+page itself is in `static` as plain JavaScript modules; `static/vendor` has third-party code.
+`bundle` joins the modules into one script, for reports and MCP clients.
 """
 
 from typing import TYPE_CHECKING
@@ -21,9 +20,4 @@ __dir__ = listing(__all__)
 
 # Loaded lazily: reports use the messages and the page's files, but not the server and its extra.
 if not TYPE_CHECKING:
-    __getattr__ = loader(
-        __name__,
-        {
-            "application": ("make_board",),
-        },
-    )
+    __getattr__ = loader(__name__, {"application": ("make_board",)})

@@ -87,8 +87,8 @@ _HEADERS = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    # Revalidated on each load, by ETag: a page of an older version may not understand a newer
-    # server.
+    # Revalidated on each load, by ETag: a cached page of an older version may not understand the
+    # messages of a newer server.
     "cache-control": "no-cache",
 }
 _OURS = {"same-origin", "none"}
@@ -122,28 +122,28 @@ class Guard:
         refusal = self.access.stranger(headers)
         if refusal is None and API in scope["path"]:
             refusal = self.access.unauthorised(headers)
-            # A page from another port of this machine has the same host name, so it passes the
-            # checks above. In this header, the browser says whether the board's own page sent the
-            # request.
+            # A page from another port of this machine has the same host name, so the checks above
+            # let it pass. In this header, the browser says whether the board's own page has sent
+            # the request.
             if headers.get("sec-fetch-site", "none") not in _OURS:
                 refusal = refused(403, "only the board's own page may ask this")
         await (refusal or self.app)(scope, receive, sending)
         if left_open:
-            # When the server stops, a stream is cut off in the middle, and uvicorn logs an error.
-            # End it here.
+            # If the server stops in the middle of a stream, uvicorn would log an error for it. So
+            # the stream is ended here.
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 # -------- feeds --------
-# The state of one plan for all pages that watch it: the store is read once for all of them.
+# The state of one plan for all pages that show it: the store is read once for all of them.
 #
-# For each reader, the feed keeps the plan that was last sent. Plans share unchanged parts, so this
-# is cheap. A slow reader receives the difference to the current plan, so no messages queue up for
-# it. The store is not read while there are no readers.
+# For each reader (a page), the feed keeps the plan that was last sent to it. Plans share unchanged
+# parts, so this is cheap. A slow reader receives one difference to the current plan, so no messages
+# queue up for it. The store is not read while there are no readers.
 
 
 _KEPT = 1_000  # entries; a reader that missed more does not receive the oldest rows
-_PAUSE = 0.05  # seconds between two messages: at most twenty a second
+_PAUSE = 0.05  # seconds between two messages: at most twenty per second
 
 StreamMessage = tuple[str, dict[str, Any]]
 
@@ -174,7 +174,13 @@ class Feed:
         """
         self._readers += 1
         try:
-            await self._begin()
+            # Locked: a second reader must not see a plan that is still being loaded.
+            async with self._beginning:
+                if self._following is None:
+                    self._failure = None
+                    self._plan = await self.planner.plan()
+                    self._recent.clear()
+                    self._following = asyncio.create_task(self._follow())
             seen = None if known is None else await self._known_at(known)
             if seen is None:
                 seen = self._plan
@@ -197,16 +203,6 @@ class Feed:
             if not self._readers and self._following is not None:
                 self._following.cancel()
                 self._following = None
-
-    async def _begin(self) -> None:
-        # Locked: a second reader must not see a plan that is still being loaded.
-        async with self._beginning:
-            if self._following is not None:
-                return
-            self._failure = None
-            self._plan = await self.planner.plan()
-            self._recent.clear()
-            self._following = asyncio.create_task(self._follow())
 
     async def _follow(self) -> None:
         entries = self.planner.watch(self._plan.revision)
@@ -235,7 +231,7 @@ class Feed:
             return self._plan
         journal = await self.planner.history()
         try:
-            # In a thread: replaying a long journal takes a while, and other readers must not wait.
+            # In a thread: to replay a long journal takes a while, and other readers must not wait.
             plan = await asyncio.to_thread(follow, Plan(), _up_to(revision, journal))
         except CodecError:
             return None
@@ -252,11 +248,10 @@ def _up_to(revision: int, journal: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 
 # -------- wishes --------
-# Parse the page's requests into commands. A request is one small object for each action of a
-# person.
+# A wish is the JSON object that the page sends for one action of a person. It becomes one command.
 #
-# Each command contains only what the person changed: one field, one move. The rest of the page may
-# be out of date when the request arrives and must not be written (law 15).
+# The command changes only what the person has changed: one field, one move. The rest of the page
+# may be out of date when the wish arrives, so it must not be written (law 15).
 
 
 FIELDS = ("subject", "description", "active_form", "priority", "owner", "estimate", "check", "due")
@@ -267,10 +262,10 @@ _TEXTS = {"subject", "description"}  # any other field that is empty becomes `No
 
 def command_of(wish: Mapping[str, Any], actor: str) -> Command:
     """
-    Return the command for a page's request.
+    Return the command for a wish.
 
     Raises:
-        PlanError: the request is unknown, or a part of it is missing or invalid.
+        PlanError: the wish is unknown, or a part of it is missing or invalid.
     """
     kind = wish.get("do")
     make = KINDS.get(kind) if isinstance(kind, str) else None
@@ -284,10 +279,6 @@ def command_of(wish: Mapping[str, Any], actor: str) -> Command:
         raise PlanError(msg, seen=sorted(wish)) from None
 
 
-def _add(wish: Mapping[str, Any], _: str) -> Command:
-    return CreateTask(wish["subject"], parent=wish.get("parent"))
-
-
 def _edit(wish: Mapping[str, Any], _: str) -> Command:
     field, value = wish["field"], wish["value"]
     if field not in FIELDS:
@@ -296,30 +287,17 @@ def _edit(wish: Mapping[str, Any], _: str) -> Command:
     if value == "" and field not in _TEXTS:
         value = None
     elif field == "due":
-        value = _date(value)
+        try:
+            value = date.fromisoformat(value)
+        except (TypeError, ValueError):
+            msg = f"{value!r} is no date; a page sends one such as 2026-12-31"
+            raise PlanError(msg, seen=value) from None
     changes: dict[str, Any] = {field: value}
     return UpdateTask(wish["task"], **changes)
 
 
-def _date(value: Any) -> date:
-    try:
-        return date.fromisoformat(value)
-    except (TypeError, ValueError):
-        msg = f"{value!r} is no date; a page sends one such as 2026-12-31"
-        raise PlanError(msg, seen=value) from None
-
-
-def _wait(wish: Mapping[str, Any], _: str) -> Command:
-    question = wish.get("question") or None
-    return UpdateTask(wish["task"], waiting=Waiting(wish["reason"], question=question))
-
-
-def _remove(wish: Mapping[str, Any], _: str) -> Command:
-    return DeleteTask(wish["task"], children=wish.get("children", "refuse"))
-
-
 KINDS: dict[str, Callable[[Mapping[str, Any], str], Command]] = {
-    "add": _add,
+    "add": lambda wish, _: CreateTask(wish["subject"], parent=wish.get("parent")),
     "edit": _edit,
     "status": lambda wish, _: UpdateTask(wish["task"], status=wish["status"]),
     "start next": lambda *_: StartNext(),
@@ -329,18 +307,20 @@ KINDS: dict[str, Callable[[Mapping[str, Any], str], Command]] = {
     "place": lambda wish, _: UpdateTask(wish["task"], parent=wish["parent"]),
     "link": lambda wish, _: UpdateTask(wish["task"], add_blocked_by=(wish["blocker"],)),
     "unlink": lambda wish, _: UpdateTask(wish["task"], remove_blocked_by=(wish["blocker"],)),
-    "wait": _wait,
+    "wait": lambda wish, _: UpdateTask(
+        wish["task"], waiting=Waiting(wish["reason"], question=wish.get("question") or None)
+    ),
     "resume": lambda wish, _: UpdateTask(wish["task"], waiting=None),
     "answer": lambda wish, _: AnswerTask(wish["task"], wish["answer"]),
     "release": lambda wish, _: ReleaseClaim(wish["task"], wish["fence"]),
-    "remove": _remove,
+    "remove": lambda wish, _: DeleteTask(wish["task"], children=wish.get("children", "refuse")),
     "approve": lambda _, actor: ApprovePlan(actor),
 }
-"""A function for each request's "do" word. "undo" is handled elsewhere: it is not a command."""
+"""Makes a wish's command, by its "do" word. `carry_out` handles "undo", which is no command."""
 
 
 # -------- acting --------
-# A person changes a plan, with the same commands and under the same policy as everyone else.
+# A person changes a plan, with the same commands as everyone else, and under a policy.
 #
 # The page sends the revision that it showed. Changes that others made since then are not silently
 # undone (law 15). An edit of a field that someone else has changed is accepted with a warning. A
@@ -349,25 +329,24 @@ KINDS: dict[str, Callable[[Mapping[str, Any], str], Command]] = {
 # which are checked together with the command, on the current plan.
 
 
-_Check = Callable[[Change], Iterator[Problem]]
-_OF_WHAT_WAS_SHOWN: dict[str, Callable[[Task], object]] = {
+_COMPARED: dict[str, Callable[[Task], object]] = {
     "status": lambda task: (task.status, task.waiting),
     "remove": lambda task: task,
 }
-"""Actions that are refused if the task has changed, with the part of the task that is compared."""
+"""The part of the task that is compared, by the "do" words that are refused if it has changed."""
 
 
 async def carry_out(
     planner: AsyncPlanner, policy: Policy, wish: Mapping[str, Any], actor: str
 ) -> dict[str, Any]:
     """
-    Carry out a person's request, and return a result for people to read.
+    Carry out a person's wish, and return a result for people to read.
 
-    The result is `{"accepted", "message", "warnings"}`, and if it was accepted, `"before"` and
-    `"revision"`: the plan's revisions before and after this change.
+    The result is `{"accepted", "message", "warnings"}`. If the wish was accepted, it also has
+    `"before"` and `"revision"`: the plan's revisions before and after this change.
 
     Raises:
-        PlanError: the request is malformed.
+        PlanError: the wish is malformed.
     """
     base = wish.get("base")
     if base is not None and (type(base) is not int or base < 0):
@@ -380,7 +359,7 @@ async def carry_out(
     if base is not None:
         plan, behind = await planner.look(base)
         shown = plan if behind is None else behind.plan
-        policy = _mindful(policy, wish, shown, base)
+        policy = _with_comparison(policy, wish, shown, base)
     return _outcome(await planner.apply(command, actor=actor, policy=policy))
 
 
@@ -399,49 +378,36 @@ def _outcome(decision: Decision, before: Plan | None = None) -> dict[str, Any]:
     }
 
 
-def _mindful(policy: Policy, wish: Mapping[str, Any], shown: Plan, base: int) -> Policy:
-    """Add a rule to the policy that compares the task with what the person was shown, if needed."""
+def _with_comparison(policy: Policy, wish: Mapping[str, Any], shown: Plan, base: int) -> Policy:
+    """Return the policy with a rule that compares the plan with what the page showed, if needed."""
     kind, task_id = wish["do"], wish.get("task")
     was = shown.get(task_id) if isinstance(task_id, str) else None
-    # If the journal was truncated, the plan that the page showed cannot be computed. Then the
-    # request is refused if the plan has changed at all.
+    # If the journal was cut, the plan that the page showed cannot be computed. Then the wish is
+    # refused if the plan has changed at all.
     is_known = shown.revision == base
-    if kind == "approve" or (kind in _OF_WHAT_WAS_SHOWN and not is_known):
-        return policy.adding(Rule("board_moved_on", _moved_on(base)))
-    if was is None or not is_known:
-        return policy
-    if kind == "edit":
-        return policy.adding(Rule("board_seen", _set_beside(was, wish["field"])), "warn")
-    if kind in _OF_WHAT_WAS_SHOWN:
-        return policy.adding(Rule("board_seen", _changed(was, _OF_WHAT_WAS_SHOWN[kind])))
-    return policy
 
-
-def _moved_on(base: int) -> _Check:
-    def check(change: Change) -> Iterator[Problem]:
+    def unchanged_plan(change: Change) -> Iterator[Problem]:
         if change.before.revision != base:
             yield Problem("moved_on", seen=str(base), legal=str(change.before.revision))
 
-    return check
+    if kind == "approve" or (kind in _COMPARED and not is_known):
+        return policy.adding(Rule("board_moved_on", unchanged_plan))
+    if was is None or not is_known or kind not in {"edit", *_COMPARED}:
+        return policy
 
-
-def _set_beside(was: Task, field: str) -> _Check:
-    def check(change: Change) -> Iterator[Problem]:
+    def unchanged_task(change: Change) -> Iterator[Problem]:
         task = change.before.get(was.id)
-        if task is not None and getattr(task, field) != getattr(was, field):
-            value = getattr(task, field)
-            yield Problem("changed_beside", (was.id,), seen="" if value is None else str(value))
-
-    return check
-
-
-def _changed(was: Task, of: Callable[[Task], object]) -> _Check:
-    def check(change: Change) -> Iterator[Problem]:
-        task = change.before.get(was.id)
-        if task is not None and of(task) != of(was):
+        if task is None:
+            return
+        if kind == "edit":
+            value = getattr(task, wish["field"])
+            if value != getattr(was, wish["field"]):
+                yield Problem("changed_beside", (was.id,), seen="" if value is None else str(value))
+        elif _COMPARED[kind](task) != _COMPARED[kind](was):
             yield Problem("changed_unseen", (was.id,), seen=task.status.replace("_", " "))
 
-    return check
+    rule = Rule("board_seen", unchanged_task)
+    return policy.adding(rule, "warn") if kind == "edit" else policy.adding(rule)
 
 
 STATIC = Path(__file__).with_name("static")
@@ -453,6 +419,7 @@ _MOST_PLANS = 1_000
 _BODY = 64 * 1024  # bytes: one field of one task
 _BODY_SECONDS = 30.0
 _LONGEST_NAME = 40
+_LONGEST_REVISION = 19  # digits
 _DAMAGED = {"gap", "newer_format", "rolled_back"}  # problems of one plan, not of the whole store
 _LIST_PAUSE = 1.0  # seconds between two reads of the list of plans
 
@@ -469,15 +436,20 @@ def make_board(  # noqa: PLR0913 - independent settings, all with a default
     """
     Return the ASGI application that shows the plans of a store, or only the plan `plan_id`.
 
-    A person's actions are checked against `policy` and recorded under the name `person`. If
+    A person's actions are checked against `policy`, and recorded under the name `person`. If
     `person` is a text, the page may send another name that the reader has entered. If it is a
-    function, it takes the request and returns the name, for instance from a login session. `access`
-    decides which requests are allowed; by default only those from this machine. `write` allows
-    changes; by default they are allowed only if `access` is limited to this machine.
+    function, it takes the request and returns the name, for example from a login session. `access`
+    decides which requests are allowed; by default only those to this machine's own names. `write`
+    allows changes; by default, changes are allowed if `access` is limited to this machine.
 
     Raises:
         PlanError: `store` is not a store.
     """
+
+    async def failed(_: Request, error: Exception) -> Response:
+        # 503: the store cannot be reached; the request may be valid. 400: the request is invalid.
+        return JSONResponse({"message": str(error)}, 400 if isinstance(error, PlanError) else 503)
+
     passed = access or Access()
     board = Board(store, plan_id, policy, person, write=passed.is_local if write is None else write)
     routes = [
@@ -493,13 +465,8 @@ def make_board(  # noqa: PLR0913 - independent settings, all with a default
     return Starlette(
         routes=routes,
         middleware=[Middleware(Guard, access=passed)],
-        exception_handlers={TodoplanError: _error_response},
+        exception_handlers={TodoplanError: failed},
     )
-
-
-async def _error_response(_: Request, error: Exception) -> Response:
-    # 503: the store cannot be reached, and the request may be correct. 400: the request is invalid.
-    return JSONResponse({"message": str(error)}, 400 if isinstance(error, PlanError) else 503)
 
 
 class Board:
@@ -530,13 +497,9 @@ class Board:
         if plan_id is None or (self._only is not None and plan_id != self._only):
             return None
         # Feeds are created only for plans that exist: a client can send any number of names.
-        if (
-            plan_id not in self._feeds
-            and plan_id != self._only
-            and plan_id not in await self._ids()
-        ):
-            return None
-        return self._feed(plan_id)
+        if plan_id in self._feeds or plan_id in await self._ids():
+            return self._feed(plan_id)
+        return None
 
     async def _ids(self) -> tuple[str, ...]:
         if self._only is not None:
@@ -553,32 +516,29 @@ class Board:
 
     async def about(self, _: Request) -> Response:
         """Respond with what this board allows."""
-        own = isinstance(self._person, str)
-        return JSONResponse(
-            {
-                "write": self._write,
-                "plan": self._only,
-                "person": self._person if own else None,
-                "named": own,
-            }
-        )
+        name = self._person if isinstance(self._person, str) else None
+        named = name is not None
+        about = {"write": self._write, "plan": self._only, "person": name, "named": named}
+        return JSONResponse(about)
 
     async def plans(self, _: Request) -> Response:
         """Stream the list of plans, and send it again whenever it changes."""
-        return EventSourceResponse(self._lists(), ping=15)
 
-    async def _lists(self) -> AsyncGenerator[dict[str, str], None]:
-        sent: Any = None
-        while True:
-            try:
-                found = [await self._summary(each) for each in (await self._ids())[:_MOST_PLANS]]
-            except TodoplanError as error:
-                yield {"event": "trouble", "data": json.dumps({"message": str(error)})}
-                return
-            if found != sent:
-                yield {"event": "plans", "data": json.dumps({"plans": found})}
-                sent = found
-            await asyncio.sleep(_LIST_PAUSE)
+        async def stream() -> AsyncGenerator[dict[str, str], None]:
+            sent: Any = None
+            while True:
+                try:
+                    ids = (await self._ids())[:_MOST_PLANS]
+                    found = [await self._summary(plan_id) for plan_id in ids]
+                except TodoplanError as error:
+                    yield {"event": "trouble", "data": json.dumps({"message": str(error)})}
+                    return
+                if found != sent:
+                    yield {"event": "plans", "data": json.dumps({"plans": found})}
+                    sent = found
+                await asyncio.sleep(_LIST_PAUSE)
+
+        return EventSourceResponse(stream(), ping=15)
 
     async def _summary(self, plan_id: str) -> dict[str, Any]:
         try:
@@ -595,19 +555,21 @@ class Board:
         if feed is None:
             return _no_plan()
         last = request.headers.get("last-event-id", "")
-        known = int(last) if last.isdecimal() and len(last) < len("9" * 19) else None
-        return EventSourceResponse(self._events(feed, known), ping=15)
-
-    async def _events(self, feed: Feed, known: int | None) -> AsyncGenerator[dict[str, str], None]:
+        # Longer numbers are no revisions, and `int` raises an error for more than 4,300 digits.
+        known = int(last) if last.isdecimal() and len(last) < _LONGEST_REVISION else None
         messages = feed.messages(known)
-        try:
-            async for name, data in messages:
-                message = {"event": name, "data": json.dumps(data)}
-                yield message if name == "trouble" else {**message, "id": str(data["revision"])}
-        except TodoplanError as error:
-            yield {"event": "trouble", "data": json.dumps({"message": str(error)})}
-        finally:
-            await messages.aclose()
+
+        async def stream() -> AsyncGenerator[dict[str, str], None]:
+            try:
+                async for name, data in messages:
+                    message = {"event": name, "data": json.dumps(data)}
+                    yield message if name == "trouble" else {**message, "id": str(data["revision"])}
+            except TodoplanError as error:
+                yield {"event": "trouble", "data": json.dumps({"message": str(error)})}
+            finally:
+                await messages.aclose()
+
+        return EventSourceResponse(stream(), ping=15)
 
     async def history(self, request: Request) -> Response:
         """Respond with the rows of the timeline before a revision, oldest first."""
@@ -617,7 +579,7 @@ class Board:
         before = request.query_params.get("before", "")
         if not before.isdecimal():
             return refused(400, "say before which revision: before=120")
-        revision = int(before[:18])
+        revision = int(before[: _LONGEST_REVISION - 1])
         journal = [each for each in await feed.planner.history() if each.revision < revision]
         rows = last_rows(journal, await feed.planner.plan())
         return JSONResponse({"rows": rows, "earlier": len(journal) > MOST_ROWS})
@@ -644,28 +606,22 @@ class Board:
         feed = await self._asked_for(request)
         if feed is None:
             return _no_plan()
-        wish = _parsed(body)
-        done = await carry_out(feed.planner, self._policy, wish, self._name(request, wish))
+        try:
+            wish = json.loads(body)
+        except (ValueError, RecursionError):
+            wish = None
+        if not isinstance(wish, dict):
+            msg = 'a page sends one JSON object, such as {"do": "status", "task": "3", ...}'
+            raise PlanError(msg)
+        if isinstance(self._person, str):
+            # Models read the name in their replies: one short line, without control characters.
+            sent = "".join(filter(str.isprintable, str(wish.get("name") or "")))
+            actor = sent.strip()[:_LONGEST_NAME] or self._person
+        else:
+            actor = self._person(request)
+        done = await carry_out(feed.planner, self._policy, wish, actor)
         return JSONResponse(done, 200 if done["accepted"] else 409)
-
-    def _name(self, request: Request, wish: dict[str, Any]) -> str:
-        if not isinstance(self._person, str):
-            return self._person(request)
-        # Models read the name in their replies: one short line, without control characters.
-        name = str(wish.get("name") or "")
-        return "".join(filter(str.isprintable, name)).strip()[:_LONGEST_NAME] or self._person
 
 
 def _no_plan() -> Response:
     return refused(404, "there is no such plan here")
-
-
-def _parsed(body: bytes) -> dict[str, Any]:
-    try:
-        wish = json.loads(body)
-    except (ValueError, RecursionError):
-        wish = None
-    if not isinstance(wish, dict):
-        msg = 'a page sends one JSON object, such as {"do": "status", "task": "3", ...}'
-        raise PlanError(msg)
-    return wish

@@ -1,8 +1,8 @@
 """
-Join the page's scripts into one, for self-contained files: reports and the page for MCP hosts.
+Joins the page's scripts into one, for self-contained files: reports and the page for MCP hosts.
 
-Browsers load the module files unchanged. Here their import and export lines are removed, and the
-modules are concatenated inside one function.
+The live board loads the module files unchanged. Here their import and export lines are removed, and
+the modules are concatenated inside one function.
 """
 
 import re
@@ -28,9 +28,7 @@ def _scripts(names: tuple[str, ...]) -> tuple[str, str]:
 
 
 def report_scripts() -> tuple[str, str]:
-    """
-    Return the scripts of a report: the graph layout, and the code that draws a plan's history.
-    """
+    """Return a report's scripts: the graph layout, and the code that draws a plan's history."""
     return _scripts(_REPORT)
 
 
@@ -40,17 +38,9 @@ def report_style() -> str:
     return _read("parts.css") + _read("report.css")
 
 
-@cache
-def _app_style() -> str:
-    return "".join(_read(f"{name}.css") for name in ("parts", "views", "app"))
-
-
 def app_page(plan: str, version: str) -> Markup:
-    """
-    Return the page that an MCP host shows.
-
-    It requests the resource with the URI `plan` from the host.
-    """
+    """Return the page that an MCP host shows. It asks the host for the resource at URI `plan`."""
+    style = "".join(_read(f"{name}.css") for name in ("parts", "views", "app"))
     loading = element("p", "Waiting for the program that shows this page …", class_="quiet")
     main = element("main", loading, id="app", data_plan=plan, data_version=version)
-    return page("Plan", main, styles=(_app_style(),), scripts=_scripts(_APP))
+    return page("Plan", main, styles=(style,), scripts=_scripts(_APP))

@@ -8,8 +8,8 @@ the rows of the timeline, one for each journal entry.
     snapshot: {plan, revision, next_id, approved, tasks: [...], rows: [...], earlier: true}
     change:   {revision, approved, tasks: [...], gone: [ids], order: [ids], rows: [...]}
 
-Tasks are encoded as by `todoplan.codec`. `order` is sent only if the order is not the previous
-one with the new tasks at the end. `earlier` is true if there are older rows.
+Tasks are encoded as by `todoplan.codec`. Without `order`, the new tasks come after the others,
+whose order is unchanged. `earlier` is true if there are older rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ def change(was: Plan, now: Plan, entries: Iterable[Entry]) -> dict[str, Any]:
     Return the changes from plan `was` to plan `now`, with the rows of `entries` between them.
 
     Raises:
-        CodecError: a task holds a value that JSON cannot represent.
+        CodecError: a task has a value that JSON cannot represent.
     """
     found = differences(was, now)
     gone = [each.task.id for each in found if each.now is None]
@@ -73,8 +73,8 @@ def change(was: Plan, now: Plan, entries: Iterable[Entry]) -> dict[str, Any]:
 def last_rows(journal: Sequence[Entry], plan: Plan) -> list[dict[str, Any]]:
     """Return the last entries of a journal as rows of the timeline. `journal` must be complete."""
     entries = journal[-MOST_ROWS:]
-    # The row of an undo is computed from the plan before it. Replaying a long journal takes a
-    # while, so it is done only if there is an undo among the last entries.
+    # The row of an undo is computed from the plan before the undo. To replay a long journal takes a
+    # while, so this is done only if there is an undo among the last entries.
     puts_back = any(isinstance(event, PlanRestored) for each in entries for event in each.events)
     return rows_of(entries, plan, follow(Plan(), journal[:-MOST_ROWS]) if puts_back else None)
 
@@ -85,14 +85,15 @@ def rows_of(
     """
     Return entries as rows of the timeline, oldest first.
 
-    Subjects are taken from `plan`. `before` is the plan before the first entry, or `None` if
-    unknown.
+    The subjects of tasks come from `plan`. `before` is the plan before the first entry, or `None`
+    if it is unknown.
     """
     rows = []
     for entry in entries:
-        # A reader that was far behind does not receive all entries. Then `before` does not match
-        # the entry.
-        if before is not None and not _follows(entry, before):
+        # A reader that missed many entries does not receive all of them. Then `before` is not the
+        # plan before this entry.
+        follows = before is not None and before.revision + len(entry.events) == entry.revision
+        if not follows and not is_beginning(entry):
             before = None
         rows.append(
             {
@@ -107,10 +108,6 @@ def rows_of(
         )
         before = None if before is None else plan_after(before, entry)
     return rows
-
-
-def _follows(entry: Entry, before: Plan) -> bool:
-    return is_beginning(entry) or entry.revision == before.revision + len(entry.events)
 
 
 def insight(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
