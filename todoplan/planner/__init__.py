@@ -3,10 +3,10 @@ One plan in a store, for any agent loop: commands, tool calls, events, history, 
 
 Read `transactions` first: each operation is a generator of steps, and is committed even if others
 write to the store at the same time. `planner` executes the steps or awaits them, with functions of
-`steps`. `session` is one conversation with one plan, with its record. `watching` informs
-subscribers and waits for entries of others. `parallel_calls` orders the calls of one turn if a
-framework starts each call separately. `claiming` lets workers share one plan. With `verifying`, the
-program checks whether a task is done before a model's call completes it.
+`steps`. `session` is one conversation with one plan. `watching` calls subscribers, and waits for
+entries that others write. `parallel_calls` is for frameworks that start each call of a turn
+separately. `claiming` lets workers share one plan. With `verifying`, the program checks whether a
+task is done before a model's call completes it.
 """
 
 from typing import TYPE_CHECKING
@@ -26,10 +26,7 @@ if not TYPE_CHECKING:  # asyncio takes longer to import than all the rest
     __getattr__ = loader(
         __name__,
         {
-            "planner": (
-                "AsyncPlanner",
-                "Planner",
-            ),
+            "planner": ("AsyncPlanner", "Planner"),
             "verifying": ("Verifier",),
             "watching": ("Subscriber",),
         },

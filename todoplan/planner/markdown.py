@@ -1,11 +1,12 @@
 """
-Synchronisation of a Markdown file and a plan, both of which may be edited at any time.
+Synchronises a Markdown file and a plan. Each of them may be edited at any time.
 
-A comment at the end of the file names the revision of the plan that was last written to it. That
-revision is the merge base: where the file differs from it, the file was edited, and where the plan
-differs from it, others have changed the plan. Both changes are kept: the file is merged like a
-whole list from a session that has listed the tasks that the file showed (law 15). If both sides
-changed the same field, the file's edit is kept, and the conflict is reported.
+A comment at the end of the file names the revision of the plan that was last written to it. The
+plan at that revision is the merge base: where the file differs from it, somebody has edited the
+file; where the current plan differs from it, others have changed the plan. Both kinds of changes
+are kept: the file is merged like a whole list from a session that has listed the tasks that the
+file showed (law 15). If both sides changed the same field, the file's edit is kept, and the
+conflict is reported.
 """
 
 import os
@@ -39,7 +40,7 @@ from todoplan.core.decide import Rejected, decide, decide_with_change
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import Base, Difference, changed_by, differences
 from todoplan.core.events.types import Event
-from todoplan.core.plan.model import Task, Todo
+from todoplan.core.plan.model import Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.errors import PlanError, ReadError
@@ -58,11 +59,11 @@ class Synced:
     """
     The result of a synchronisation.
 
-    `events` are the file's edits as the plan has accepted them, and `changed` is what others had
-    changed in the plan since the last synchronisation. `conflicts` has a sentence for each edit of
-    the file that conflicts with another change. `text` is the new text of the file. `is_first`
-    means that the file and the plan were joined for the first time, so nothing was removed on
-    either side.
+    `events` are the file's edits as the plan has accepted them, and `changed` are the changes that
+    others had made to the plan since the last synchronisation. `conflicts` has a sentence for each
+    edit of the file that conflicts with another change. `text` is the new text of the file.
+    `is_first` means that the file and the plan were joined for the first time, so nothing was
+    removed on either side.
     """
 
     plan: Plan
@@ -84,12 +85,12 @@ def sync_file(
     """
     Synchronise a Markdown file and the planner's plan. If there is no such file, it is created.
 
-    The file is replaced as a whole, and only if it was not edited meanwhile. `actor` is the author
-    of the file's edits in the journal.
+    The file is replaced as a whole, and only if it was not edited meanwhile. In the journal,
+    `actor` is the author of the file's edits.
 
     Raises:
-        ReadError: the file is no Markdown by its name, cannot be read or written, or was edited
-            during every attempt.
+        ReadError: by its name the file is no Markdown, or it cannot be read or written, or it was
+            edited during every attempt.
         PlanError: the file belongs to another plan, or has lost all its tasks.
         CodecError: the file is damaged (see `read_document`).
     """
@@ -195,7 +196,11 @@ def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
     at: datetime,
 ) -> Outcome:
     known = plan if then is None else then
-    shown = {} if then is None else _shown(document.form, then)
+    shown: Mapping[str, Node] = {}
+    if then is not None:
+        # What a file of that plan shows. Headings that have no tasks are not shown.
+        written = write_document(Document(document.form), then, {})
+        shown = match_nodes(read_document(written, document.form), then, reworded=False)
     if not document.nodes and shown:
         msg = (
             f"the file has no task any more, and had {len(shown)}; nothing was changed. Restore "
@@ -226,7 +231,8 @@ def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
         write = WriteTodos(tuple(todo for todo, _ in rows))
         decision, change = decide_with_change(plan, write, policy, at, base, actor)
         if isinstance(decision, Rejected) and {one.code for one in decision.problems} == {"cycle"}:
-            # Each side has moved one of two tasks below the other. The plan's tree is kept.
+            # The file has moved one of two tasks below the other, and the plan has moved the other
+            # one below the first. The plan's tree is kept.
             rows = [(attrs.evolve(todo, level=None), node) for todo, node in rows]
             lines = {id(todo): node for todo, node in rows}
             write = WriteTodos(tuple(todo for todo, _ in rows))
@@ -252,19 +258,13 @@ def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
     return Outcome(done, after, appended)
 
 
-def _shown(form: Form, plan: Plan) -> Mapping[str, Node]:
-    """Return the tasks that a file of the plan shows, without headings that have no tasks."""
-    document = read_document(write_document(Document(form), plan, {}), form)
-    return match_nodes(document, plan, reworded=False)
-
-
 def _rows(document: Document, known: Plan, nodes: Mapping[str, Node]) -> list[tuple[Todo, Node]]:
     """
     Return the lines of the file as a list, each with its node in the file.
 
-    A line has only the fields that differ from what the file showed. The lines are in the plan's
-    order unless somebody has moved lines in the file, because a form may show tasks in an order of
-    its own.
+    A line has only the fields that differ from what the file showed. A form may show tasks in an
+    order of its own, so the lines are in the plan's order unless somebody has moved them in the
+    file.
     """
     ids = {id(node): task_id for task_id, node in nodes.items()}
     has_levels = any(node.level for node in document.nodes) or any(task.parent for task in known)
@@ -352,7 +352,8 @@ def _conflicts(  # noqa: PLR0913, PLR0917 - both sides, and what came of them
         by = f" by {actor}" if actor else ""
         name = f'#{task.id} "{one_line(task.subject)}"'
         if now is None:
-            if node is not None and _is_edited(node, task):
+            shown_before = (one_line(task.subject), shown_status(task.status, states=False))
+            if node is not None and (node.subject, node.status) != shown_before:
                 yield f"{name} was removed{by}: your edit of it is dropped"
         elif node is None:
             if task.id in shown and end is not None:
@@ -363,12 +364,6 @@ def _conflicts(  # noqa: PLR0913, PLR0917 - both sides, and what came of them
                 if was != theirs != mine:
                     new = f"{_text(theirs)}{by}; the file's {_text(mine)} stands"
                     yield f"{name}: {field} was set to {new}"
-
-
-def _is_edited(node: Node, task: Task) -> bool:
-    return node.subject != one_line(task.subject) or node.status is not shown_status(
-        task.status, states=False
-    )
 
 
 def _text(value: object) -> str:

@@ -3,11 +3,12 @@ The calls of one model turn, in frameworks that start each call separately, all 
 
 Law 13: the calls are carried out in order, in one append. But a call must not be carried out before
 the framework starts it, because a person may refuse it at the last moment. So the first call waits
-for the others. They usually start within a millisecond. If one is delayed for too long, the calls
-that have started are carried out without it, and the delayed call is carried out when it starts.
+for the other calls, which usually start within a millisecond. If a call is delayed for too long,
+the calls that have started form a group and are carried out without it. The delayed call is carried
+out when it starts, in the next group.
 
-A framework repeats a step after a crash. A call that was answered before is then not carried out
-again, but gets the same answer, as long as this process lives and remembers the turn.
+A framework repeats a step after a failure. A call that was answered before is then not carried out
+again, but gets the same answer, as long as this process runs and keeps the turn.
 """
 
 import asyncio
@@ -32,8 +33,8 @@ class Answered(Protocol):
 
 R = TypeVar("R", bound=Answered)
 
-# The whole time passes only if a call is delayed. With 0.1 seconds, threads on a machine under load
-# came too late.
+# This time passes only if a call is delayed. With 0.1 seconds, threads on a machine under load came
+# too late.
 _PATIENCE_SECONDS = 1.0
 _MOST_TURNS = 256
 
@@ -137,9 +138,7 @@ class ParallelCalls(Generic[R]):
         return group.answer(call)
 
     def _join(self, key: Hashable, ids: Sequence[str], call: Call) -> tuple[_Group[R], bool]:
-        """
-        Return the group of a call that was started, and whether the call is the first of its group.
-        """
+        """Return the group of a call that was started, and whether it is the group's first call."""
         with self._lock:
             groups = self._turns.pop(key, None) or []
             self._turns[key] = groups

@@ -29,7 +29,6 @@ from todoplan.planner.steps import (
     Step,
     Steps,
     StoreCall,
-    aside,
     at_once,
     awaited,
     done_held,
@@ -345,8 +344,11 @@ class AsyncPlanner(Transactions):
         if not isinstance(step, Wait):
             return await self._perform(step)
         name, arguments = step.call
+        method = getattr(self._store, name)
+        if iscoroutinefunction(method):
+            return await method(*arguments)
         # Without the limiter: with it, a few waiting watchers would block all other store calls.
-        return await aside(getattr(self._store, name), *arguments)
+        return await threaded(partial(method, *arguments), asyncio.get_running_loop())
 
     async def _await(self, steps: Steps[T], *, grace: float = 0) -> T:
         value: Any = None

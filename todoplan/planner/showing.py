@@ -1,7 +1,7 @@
 """
-Show a plan to a viewer: at once, and after every change, until it is stopped.
+Shows a plan to a viewer: at once, and after every change, until it is stopped.
 
-A subscriber must return quickly, but a viewer may read slowly. So the subscriber only records the
+A subscriber must return quickly, but a viewer may read slowly. So the subscriber only keeps the
 newest plan, and a task of the event loop sends it. Several changes in the meantime are sent as one.
 """
 
@@ -23,11 +23,11 @@ async def show(
     planner: AsyncPlanner | Planner, send: Send, viewer: str
 ) -> Callable[[], Awaitable[None]]:
     """
-    Send a plan from now on, and return a coroutine function that stops it.
+    Send a plan from now on, and return a coroutine function that stops this.
 
-    The returned function first sends what is still pending. A plan that was never written is not
-    sent. Changes from other processes are sent while the planner's `follow` runs. If sending fails,
-    nothing more is sent, and the log names the viewer.
+    The returned function first sends a plan that was not sent yet. A plan that was never written is
+    not sent. Changes by other processes are sent while the planner's `follow` runs. If `send`
+    raises, nothing more is sent, and the log names the viewer.
     """
     feed = _Feed(send, viewer)
     stop = planner.subscribe(feed.changed)

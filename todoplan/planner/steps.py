@@ -1,15 +1,14 @@
 """
-The steps of transactions: generators yield steps and receive the result of each.
+The steps of transactions: a generator yields each step, and receives its result.
 
-So a transaction is written once; `Planner` executes its steps, and `AsyncPlanner` awaits them.
+So a transaction is written once: `Planner` executes its steps, and `AsyncPlanner` awaits them.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import suppress
 from contextvars import copy_context
-from functools import partial
-from inspect import iscoroutinefunction, signature
+from inspect import signature
 from os import PathLike, fspath
 from threading import Thread
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
@@ -27,8 +26,8 @@ P = ParamSpec("P")
 
 class News(NamedTuple):
     """
-    A hint that there may be new entries for subscribers. If it is unknown what was saved, `after`
-    is `None`.
+    A hint that there may be new entries for subscribers. `after` is `None` if an append failed and
+    may still have been saved.
     """
 
     before: Plan
@@ -49,22 +48,17 @@ class Hold(NamedTuple):
 
 Step = StoreCall | News | Hold | Callable[[], object]
 Steps = Generator[Step, Any, T]
-"""
-A generator of steps. The result of each step is sent back to it, or its exception is thrown into
-it.
-"""
+"""Yields steps, and is sent the result of each; a step's exception is thrown into it."""
 
 
 class CallerGoneError(Exception):
-    """
-    Thrown into the steps at `nothing_to_do` if the caller was cancelled: nobody gets the answer.
-    """
+    """Raised at the step `nothing_to_do` if the caller was cancelled, so nobody gets the answer."""
 
 
 def nothing_to_do() -> None:
     """
-    Do nothing. This step separates the work that is done in any case from what only the caller
-    sees.
+    Do nothing. The steps before this one are executed even if the caller is cancelled; the steps
+    after it are only for the caller.
     """
 
 
@@ -150,7 +144,12 @@ def done_held(store: Any, step: Hold) -> Any:
     """Execute a `Hold` in this thread, or return a coroutine that does so for an async store."""
     holds = store.hold(step.plan_id)
     if hasattr(type(holds), "__aenter__"):
-        return _held_awaited(holds, step)
+
+        async def awaited() -> Any:
+            async with holds as held:
+                return await done_awaited(step.decide(held))
+
+        return awaited()
     try:
         with holds as held:
             return done_at_once(step.decide(held))
@@ -160,13 +159,8 @@ def done_held(store: Any, step: Hold) -> Any:
             holds.let_go()
 
 
-async def _held_awaited(holds: Any, step: Hold) -> Any:
-    async with holds as held:
-        return await done_awaited(step.decide(held))
-
-
 # -------- threads --------
-# Running blocking calls outside the event loop, each in a thread of its own.
+# Blocking calls run outside the event loop, each in a thread of its own.
 
 
 GRACE = 1.0
@@ -188,18 +182,13 @@ async def result_of(work: Awaitable[T]) -> T:
     return await work
 
 
-async def aside(method: Callable[..., Any], *arguments: Any) -> Any:
+def threaded(
+    work: Callable[[], T], loop: _Loop, ended: Callable[[], None] = lambda: None
+) -> asyncio.Future[T]:
     """
-    Await a method that may block. It runs in a thread of its own, unless it is a coroutine
-    function.
+    Run a function in a daemon thread, which does not keep the process from exiting. `ended` is
+    called in the loop when the function has ended.
     """
-    if iscoroutinefunction(method):
-        return await method(*arguments)
-    return await threaded(partial(method, *arguments), asyncio.get_running_loop(), lambda: None)
-
-
-def threaded(work: Callable[[], T], loop: _Loop, ended: Callable[[], None]) -> asyncio.Future[T]:
-    """Run a function in a daemon thread, which does not keep the process from exiting."""
     answer: asyncio.Future[T] = loop.create_future()
 
     # Runs in the loop, by `call_soon_threadsafe`: futures and semaphores are not thread-safe.
@@ -242,18 +231,15 @@ class Limiter:
 
     def semaphore(self, loop: _Loop) -> asyncio.Semaphore:
         """Return the semaphore for an event loop."""
-        # A semaphore belongs to one loop, and each `asyncio.run` creates a new loop. A permit that
-        # was not released when its loop ended would be lost forever.
+        # A semaphore belongs to one loop, and each `asyncio.run` creates a new loop. So a new loop
+        # gets a new semaphore, which is free even if the old one was not released.
         if self._semaphore is None or self._semaphore[0] is not loop:
             self._semaphore = loop, asyncio.Semaphore(self._most)
         return self._semaphore[1]
 
 
 class Background:
-    """
-    Tasks that continue without their caller. An event loop refers to tasks weakly, so they are
-    stored here.
-    """
+    """Tasks that continue without their caller. An event loop has only weak references to them."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -267,10 +253,10 @@ class Background:
 
     async def leave(self, work: Coroutine[Any, Any, object], grace: float = GRACE) -> None:
         """
-        Start work that a cancelled caller leaves behind, and wait up to `grace` seconds for it.
+        Continue the work of a cancelled caller, and wait up to `grace` seconds for its end.
 
-        A loop that ends with its caller (Ctrl-C) would end the work as well. The limit keeps a
-        stuck store from blocking the caller.
+        If the loop ends with the caller (Ctrl-C), the work would end as well, so the caller waits.
+        It does not wait longer, because the store may be stuck.
         """
         task = self.start(work)
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -278,10 +264,7 @@ class Background:
             await asyncio.wait([task], timeout=grace)
 
     async def to_its_end(self, work: Coroutine[Any, Any, T]) -> T:
-        """
-        Await work that continues if the caller is cancelled; the cancelled caller then waits as in
-        `leave`.
-        """
+        """Await work that continues even if the caller is cancelled (see `leave`)."""
         task = self.start(work)
         try:
             return await asyncio.shield(task)

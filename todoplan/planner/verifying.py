@@ -1,9 +1,9 @@
 """
-Verification by the program that a task is done, instead of trusting the model's word.
+Verification by the program that a task is done, because the model's word may be wrong.
 
 Read the section `verifier` first: what a verifier is, and how it is called within its time limit.
-The section `looking` answers the calls of a turn and runs verifiers in between.
-`todoplan.dialogue.toolbox` decides what follows from the findings.
+The section `looking` runs verifiers while the calls of a turn are answered. What the findings mean
+for a call is decided in `todoplan.dialogue.toolbox`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
 from inspect import isawaitable, iscoroutine, iscoroutinefunction
+from math import inf
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
@@ -31,11 +32,11 @@ from todoplan.planner.steps import running_loop, threaded, unfit
 # -------- verifier --------
 # A verifier: a function of the program that checks whether a task is done, and its time limit.
 #
-# A verifier may run a project's tests, ask a service or read a file, so it may fail in any way.
-# Whatever it raises and however long it takes, the plan stays as it was, and the model receives
-# the reason. A verifier that hangs is abandoned in a daemon thread, which does not keep the
-# process from exiting. Python cannot stop a thread, so a verifier that starts a process should
-# give the process a time limit.
+# A verifier may run a project's tests, ask a service or read a file, so it may fail in any way. If
+# it raises or takes too long, the plan stays as it was, and the model receives the reason. A
+# verifier that hangs is left behind in a daemon thread, which does not keep the process from
+# exiting. Python cannot stop a thread, so a verifier that starts a process should give the process
+# a time limit.
 
 
 Look = Callable[
@@ -54,24 +55,6 @@ _AWAITED = "this verifier is awaited, and here nothing is: give a plain function
 _logger = logging.getLogger("todoplan")
 
 
-def _seconds(value: Any) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf"):
-        return float(value)
-    raise unfit(value, "give a number of seconds that is more than 0: Verifier(look, seconds=600)")
-
-
-def _name(value: Any) -> str:
-    if isinstance(value, str) and value.strip():
-        return value
-    raise unfit(value, 'give a name, for the evidence: Verifier(look, by="ci")')
-
-
-def _look(value: Any) -> Look:
-    if callable(value) and not isinstance(value, type):
-        return value  # type: ignore[no-any-return]  # each result is checked when it is returned
-    raise unfit(value, "give a function of a task and its plan that returns (passed, summary)")
-
-
 @attrs.frozen
 class Verifier:
     """
@@ -84,9 +67,21 @@ class Verifier:
         PlanError: an argument is not a function, not a positive number of seconds, or not a name.
     """
 
-    look: Look = attrs.field(converter=_look)
-    seconds: float = attrs.field(default=60.0, converter=_seconds)
-    by: str = attrs.field(default="verifier", converter=_name)
+    look: Look
+    seconds: float = 60.0
+    by: str = "verifier"
+
+    def __attrs_post_init__(self) -> None:
+        given: Any = self
+        if not callable(given.look) or isinstance(given.look, type):
+            remedy = "give a function of a task and its plan that returns (passed, summary)"
+            raise unfit(given.look, remedy)
+        is_number = isinstance(given.seconds, int | float) and not isinstance(given.seconds, bool)
+        if not is_number or not 0 < given.seconds < inf:
+            remedy = "give a number of seconds that is more than 0: Verifier(look, seconds=600)"
+            raise unfit(given.seconds, remedy)
+        if not isinstance(given.by, str) or not given.by.strip():
+            raise unfit(given.by, 'give a name, for the evidence: Verifier(look, by="ci")')
 
     @property
     def is_awaited(self) -> bool:
@@ -97,12 +92,10 @@ class Verifier:
 
     def refuse_awaited(self, instead: str) -> None:
         """
-        Raise if the function is a coroutine function, where nothing can be awaited.
-
-        `instead` names what to use instead.
+        Refuse a coroutine function, for a caller that cannot await it.
 
         Raises:
-            PlanError: it is a coroutine function.
+            PlanError: it is a coroutine function; `instead` names what to use.
         """
         if self.is_awaited:
             raise PlanError(_AWAITED.format(instead), seen=self.look)
@@ -137,28 +130,25 @@ class Verifier:
         return self._found(task, value)
 
     async def afind(self, task: Task, plan: Plan) -> Found:
-        """
-        Return the finding as `find` does, awaited. A plain function runs in a thread of its own.
-        """
+        """Return the finding as `find` does, awaited. A plain function runs in its own thread."""
         loop = running_loop()
+        asked = self._asked(task, plan, loop)
         if loop is None:  # Trio, whose own time limits apply
-            return await self._value(task, self._asked_here(task, plan))
-        work = asyncio.ensure_future(self._asked(task, plan, loop))
+            return await self._value(task, asked)
+        work = asyncio.ensure_future(asked)
         try:
             done, _ = await asyncio.wait([work], timeout=self.seconds)
             return await self._value(task, work) if done else self._late(task)
         finally:
-            # Not awaited, because the verifier may ignore the cancellation. And not left running if
-            # the caller is cancelled.
+            # Also if the caller was cancelled. Not awaited, because the verifier may ignore this.
             work.cancel()
 
-    async def _asked(self, task: Task, plan: Plan, loop: asyncio.AbstractEventLoop) -> Any:
+    async def _asked(self, task: Task, plan: Plan, loop: asyncio.AbstractEventLoop | None) -> Any:
         look: Callable[[], Any] = partial(self.look, task, plan)
-        value = look() if self.is_awaited else await threaded(look, loop, lambda: None)
-        return await value if isawaitable(value) else value
-
-    async def _asked_here(self, task: Task, plan: Plan) -> Any:
-        value = self.look(task, plan)
+        if loop is None or self.is_awaited:
+            value = look()
+        else:
+            value = await threaded(look, loop)
         return await value if isawaitable(value) else value
 
     async def _value(self, task: Task, work: Awaitable[Any]) -> Found:
@@ -174,7 +164,10 @@ class Verifier:
         if isinstance(value, tuple) and len(value) == 2:  # noqa: PLR2004 - a finding
             passed, summary = value
             if isinstance(passed, bool) and isinstance(summary, str):
-                return Finding(passed, clean(_short(summary), "summary")[0])
+                # The end is the most important part: a test run's last line has the counts.
+                if len(summary) > _LONGEST_SUMMARY:
+                    summary = f"... {summary[-_LONGEST_SUMMARY:].lstrip()}"
+                return Finding(passed, clean(summary, "summary")[0])
         return self._said(
             task, f"it returned {short_repr(value)}, and has to return (passed, summary)"
         )
@@ -205,22 +198,16 @@ def verifier_of(verify: Verify | None) -> Verifier | None:
     return verify if verify is None or isinstance(verify, Verifier) else Verifier(verify)
 
 
-def _short(summary: str) -> str:
-    # The end is the most important part: a test run's last line has the counts.
-    cut = len(summary) > _LONGEST_SUMMARY
-    return f"... {summary[-_LONGEST_SUMMARY:].lstrip()}" if cut else summary
-
-
 # -------- looking --------
-# Answering calls with verification: the answer is computed again until no finding is missing.
+# Calls are answered again, with the findings of the verifier, until no finding is missing.
 #
 # An attempt is a function that receives a toolbox. It reads the plan and answers the calls, but
 # changes nothing. So no lock is held while a verifier runs, which may take minutes, and the next
-# attempt sees a plan that was changed in the meantime.
+# attempt sees what others have changed in the plan meanwhile.
 #
 # Some frameworks start each call of a turn separately, and each call then answers the calls before
-# it again. So that each check is verified only once and all calls use the same findings, the calls
-# of one turn share their findings (`Verifying.of_turn`).
+# it again. So the calls of one turn share their findings (`Verifying.of_turn`): each check is
+# verified only once.
 
 
 T = TypeVar("T")
@@ -231,7 +218,7 @@ _RESTLESS = "the task was changed each time that it was looked at"
 
 @attrs.define(eq=False)
 class SharedLooks:
-    """The findings for the calls of one turn, and the calls that may still ask for them."""
+    """The findings for the calls of one turn, and the ids of the calls that are not answered."""
 
     findings: Findings
     open: set[str] = attrs.field(factory=set)
@@ -278,8 +265,7 @@ class Looks:
 
 class Verifying:
     """
-    A toolbox whose completions are checked by a verifier, for callers that keep the plan
-    themselves.
+    A toolbox with a verifier that checks completions, for callers that keep the plan themselves.
 
         verifying = Verifying.of(toolbox, verify)
         reply = verifying.answer(lambda box: box.call(plan, name, arguments))
@@ -343,10 +329,10 @@ class Verifying:
     @contextmanager
     def of_turn(self, key: Hashable, ids: Sequence[str], own: str) -> Iterator[SharedLooks | None]:
         """
-        Yield the findings that one call of a turn shares with the others.
+        Yield the findings that the calls of a turn share; `None` for a turn of one call.
 
-        `ids` are the ids of the turn's calls; each call uses this context manager separately. `own`
-        is the id of this call. The shared findings are dropped when all calls have been answered.
+        Each call uses this context manager separately. `ids` are the ids of the turn's calls, and
+        `own` is the id of this call. The findings are dropped when all calls have been answered.
         """
         if len(ids) < 2:  # noqa: PLR2004 - a single call
             yield None
@@ -354,8 +340,8 @@ class Verifying:
         with self._lock:
             shared = self._turns.pop(key, None) or SharedLooks(Findings(self.verifier.by), set(ids))
             self._turns[key] = shared
-            # A call that a guard has refused never arrives, so its turn would stay here forever.
-            # The oldest turn is dropped instead.
+            # If something else refuses a call, that call never comes here, and its turn would stay
+            # forever. So the oldest turn is dropped.
             if len(self._turns) > _MOST_TURNS:
                 del self._turns[next(iter(self._turns))]
         try:

@@ -1,15 +1,14 @@
 """
-Watching a plan: yields every entry of its journal once, in order, whoever wrote it, and then waits
-for the next.
+Watching a plan: every entry of its journal is yielded once, in order, and then the next is awaited.
 
-A watcher is a position in the journal, and reads the journal from there, so nothing is missed or
+A watch is a position in the journal, and reads the journal from there, so nothing is missed or
 yielded twice. A wake-up only triggers the next read: a notification from the store if it has
 `wait_for_change`, otherwise a timer. A read that finds nothing is cheap if the store can return the
 end of a journal (`entries_since`), so such a store is read up to ten times a second, and any other
 store once a second.
 
-If a store is unavailable for a while (a server restarts, a database is busy), the watch waits and
-logs that once. Any other error of the store ends the watch.
+If a store is unavailable for a while (a server restarts, a database is busy), the watch waits, and
+logs this once. Any other error of the store ends the watch.
 """
 
 import asyncio
@@ -28,23 +27,11 @@ from todoplan.planner.steps import News, Steps, StoreCall, unfit
 from todoplan.stores.base import AnyStore, behind_known, gone_back, plan_after
 
 _PASSING = {"busy", "lost", "unreachable"}
-_FIRST_PAUSE = 0.01  # seconds; each pause is 1.5 times the one before, up to one of the following
+_FIRST_PAUSE = 0.01  # seconds; each pause is 1.5 times the one before, up to one of these:
 _PAUSE, _LONG_PAUSE = 0.1, 1.0
 _WAIT = 5.0  # seconds; how long a thread may go on waiting after its task was cancelled
 
 _logger = logging.getLogger("todoplan")
-
-
-class Found(NamedTuple):
-    """The watch yields the next entry."""
-
-    entry: Entry
-
-
-class Pause(NamedTuple):
-    """Sleep for this number of seconds."""
-
-    seconds: float
 
 
 class Wait(NamedTuple):
@@ -53,14 +40,15 @@ class Wait(NamedTuple):
     call: StoreCall
 
 
-WatchStep = StoreCall | Found | Pause | Wait
+WatchStep = StoreCall | Wait | Entry | float
+"""A store call, an entry to yield, or a number of seconds to sleep."""
 
 
 def watching(
     store: AnyStore, plan_id: str, known: int, timeout: float | None
 ) -> Generator[WatchStep, Any, None]:
     """
-    Read and wait in turn, until nothing new has come for `timeout` seconds; with `None`, forever.
+    Read and wait alternately, until no entry has come for `timeout` seconds; with `None`, forever.
 
     `known` is the revision after which the watch begins.
 
@@ -83,7 +71,7 @@ def watching(
             entries, was_there = (), False
         for entry in entries:
             known, last = entry.revision, entry
-            yield Found(entry)
+            yield entry
         if entries:
             pauses, quiet_since = _pauses(store), time.monotonic()
             continue
@@ -95,9 +83,9 @@ def watching(
             try:
                 yield Wait(("wait_for_change", (plan_id, known, min(left, _WAIT))))
             except StoreError:
-                yield Pause(next(pauses))  # the next read shows whether the error is temporary
+                yield next(pauses)  # the next read shows whether the error is temporary
         else:
-            yield Pause(min(left, next(pauses)))
+            yield min(left, next(pauses))
 
 
 def _behind(
@@ -139,17 +127,17 @@ def _check(known: object, timeout: object) -> None:
 def watched(
     steps: Generator[WatchStep, Any, None], perform: Callable[[StoreCall], Any]
 ) -> Iterator[Entry]:
-    """Execute the steps of a watch in this thread."""
+    """Execute the steps of a watch in this thread, and yield its entries."""
     value: Any = None
     failure: Exception | None = None
     try:
         while True:
             step = steps.send(value) if failure is None else steps.throw(failure)
             value, failure = None, None
-            if isinstance(step, Found):
-                yield step.entry
-            elif isinstance(step, Pause):
-                time.sleep(step.seconds)
+            if isinstance(step, Entry):
+                yield step
+            elif isinstance(step, float):
+                time.sleep(step)
             else:
                 try:
                     value = perform(step.call if isinstance(step, Wait) else step)
@@ -164,17 +152,17 @@ def watched(
 async def watched_awaited(
     steps: Generator[WatchStep, Any, None], perform: Callable[[StoreCall | Wait], Awaitable[Any]]
 ) -> AsyncGenerator[Entry, None]:
-    """Execute the steps of a watch, and await each one."""
+    """Execute the steps of a watch, awaited, and yield its entries."""
     value: Any = None
     failure: Exception | None = None
     try:
         while True:
             step = steps.send(value) if failure is None else steps.throw(failure)
             value, failure = None, None
-            if isinstance(step, Found):
-                yield step.entry
-            elif isinstance(step, Pause):
-                await asyncio.sleep(step.seconds)
+            if isinstance(step, Entry):
+                yield step
+            elif isinstance(step, float):
+                await asyncio.sleep(step)
             else:
                 try:
                     value = await perform(step)
@@ -189,12 +177,12 @@ async def watched_awaited(
 # -------- telling --------
 # Calling subscribers for accepted entries, with a cursor in the journal for each subscriber.
 #
-# The journal is the only list of what was accepted. A second one, a queue of pending
-# notifications, was tried; threads, cancelled calls and lost acknowledgements each lost entries of
-# it. A subscription is a function and a cursor, and the function is called for each entry after
-# the cursor, one after the other. A hint only triggers a check: a command was accepted, a command
-# saw a newer plan, or an append raised but may have been saved. A lost hint delays the
-# notification until the next hint; no entry is lost.
+# The journal is the only list of what was accepted. A queue of pending notifications was tried
+# before. Threads, cancelled calls and lost acknowledgements each lost entries of that queue. A
+# subscription is a function and a cursor, and the function is called for each entry after the
+# cursor, one after the other. A hint only triggers a look at the journal: a command was accepted, a
+# command saw a newer plan, or an append raised but may have been saved. If a hint is lost, the
+# function is called after the next hint; no entry is lost.
 #
 # - Once: the cursor moves before the function is called. So a function that raises or is cancelled
 #   is not called again for the same entry.
@@ -202,8 +190,8 @@ async def watched_awaited(
 #   flag (`behind`), which the lock's holder checks before and after releasing the lock.
 # - Independent: each subscriber has its own cursor and lock, so no subscriber waits for another.
 #
-# The cursor is a plan, the latest one that the subscriber knows. Its revision is the position in
-# the journal, and replaying the next entry on it gives the plan that is passed with that entry.
+# The cursor is a plan: the one after the last entry for which the function was called. Its revision
+# is the position in the journal. The plan that is passed with the next entry is computed from it.
 
 
 Subscriber = Callable[[Entry, Plan], object]
@@ -214,10 +202,10 @@ A subscriber is called for every entry that is accepted after it subscribed, onc
 whichever planner on the same store wrote the entry. For an entry of another planner, the call comes
 when its own planner next carries out a command, or immediately while its planner is in `follow`.
 
-When a command returns, the subscriber has been called for its entry, unless another call of the
-same subscriber is in progress: in a thread, in a task, or in the subscriber itself if it made the
-command. That call then continues with the new entry. An exception of a subscriber is logged and
-affects nobody else, because the command has already happened.
+When a command returns, the subscriber has been called for the command's entry, unless another call
+of the same subscriber is in progress: in a thread, in a task, or in the subscriber itself if it
+made the command. Whoever makes that call then makes the next one for the new entry. An exception of
+a subscriber is logged and affects nobody else, because the command has already happened.
 """
 
 
@@ -226,8 +214,8 @@ _NOT_TOLD = "the journal of %r cannot be read: subscribers hear what is new afte
 
 class Subscription:
     """
-    A subscriber and its cursor, `heard`. The cursor is set once its planner has read a plan
-    (`placed`).
+    A subscriber and its cursor, `heard`. `placed` says whether the cursor is set: this needs a plan
+    that the planner has read. `behind` says that a hint has not been followed yet.
     """
 
     def __init__(self, subscriber: Subscriber, heard: Plan | None) -> None:
@@ -257,17 +245,15 @@ class Feed:
     def add(self, subscriber: Subscriber) -> Callable[[], None]:
         """Subscribe a function; return a function that ends the subscription."""
         with self._lock:
-            # From the newest plan seen so far, because a transaction may be in progress on that
-            # plan.
+            # From the newest plan so far: a transaction may be in progress on that plan.
             mine = Subscription(subscriber, self.newest and self.newest[0])
             self.subscriptions = (*self.subscriptions, mine)
 
         def stop() -> None:
-            # First: a call in progress, perhaps this subscriber's own, stops before the next entry.
+            # First: if the function is being called, perhaps by itself, no further call follows.
             mine.stopped = True
             with self._lock:
-                others = (each for each in self.subscriptions if each is not mine)
-                self.subscriptions = tuple(others)
+                self.subscriptions = tuple(one for one in self.subscriptions if one is not mine)
 
         return stop
 
@@ -275,8 +261,8 @@ class Feed:
         """
         Record a plan that was read, and the last entry of its journal.
 
-        Every transaction does this before it appends, so a cursor that is set here is before
-        everything accepted later.
+        Every transaction does this before it appends. So if a cursor is set here, all entries that
+        are accepted later come after it.
         """
         with self._lock:
             if self.newest is not None:
@@ -290,9 +276,7 @@ class Feed:
                     each.heard, each.placed = plan, True
 
     def behind(self, plan: Plan | None) -> list[Subscription]:
-        """
-        Return the subscriptions that were not called for everything up to a plan; with `None`, all.
-        """
+        """Return the subscriptions whose cursor is before a plan; with `None`, all."""
         return [
             each
             for each in self.subscriptions
@@ -325,8 +309,7 @@ class Feed:
         """
         Return the entries after a cursor.
 
-        Usually the hint has the entries that come next, and the store, which may be remote, is not
-        asked.
+        Usually the hint has these entries, and the store, which may be remote, is not asked.
         """
         heard = to.heard.revision
         if hint is not None and hint.after is not None and hint.before.revision == heard:

@@ -19,15 +19,5 @@ __dir__ = listing(__all__)
 if not TYPE_CHECKING:
     __getattr__ = loader(
         __name__,
-        {
-            "claims": (
-                "AsyncClaimed",
-                "Claimed",
-            ),
-            "workers": (
-                "WorkDone",
-                "work",
-                "work_async",
-            ),
-        },
+        {"claims": ("AsyncClaimed", "Claimed"), "workers": ("WorkDone", "work", "work_async")},
     )

@@ -1,14 +1,13 @@
 """
-A claimed task: its lease is renewed in the background, and the task is closed or released at the
-end.
+A claimed task. Its lease is renewed in the background; at the end the task is closed or released.
 
 A claim that is not renewed expires, and another worker gets the task. So while the body of the
 `with` runs, a heartbeat renews the lease three times per lease. If a renewal is refused because
-somebody else has the task by now, the claim is lost: `lost` tells the body, and later reports of
-the body are refused. If the store is unavailable for a while, the claim is not lost until the lease
-has expired by this process's own clock. After that its state is unknown, and it counts as lost. The
-report at the end of the body is repeated for up to a lease while the store is unavailable, because
-otherwise the work would be done again.
+somebody else has the task by now, the claim is lost: `lost` is true, and the body can no longer
+close the task. If the store is unavailable for a while, the claim is not lost until the lease has
+expired by this process's own clock. After that it is unknown who has the task, so the claim counts
+as lost. At the end of the body, the task is completed. If the store is unavailable then, this is
+tried again for as long as a lease, because otherwise the work would be done again.
 
 The store operations are written once, as steps. `Claimed` executes them in the calling thread, and
 `AsyncClaimed` awaits them.
@@ -63,7 +62,12 @@ LONGEST_BACKOFF = 3_600.0
 """The longest delay between two attempts, in seconds."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds before an unavailable store is tried again
-_PASSING = {"busy", "lost", "unreachable", "unknown"}  # what a later attempt may not meet again
+_PASSING = {
+    "busy",
+    "lost",
+    "unreachable",
+    "unknown",
+}  # they may be over at a later attempt
 _LONGEST_REASON = 500
 _LOST = {"stale_fence", "unknown_task"}
 _NO_RULES = Policy()
@@ -78,7 +82,7 @@ class NotDoneError(Exception):
 
 
 class Outage:
-    """Decides how often to try an unavailable store again: for `seconds`, and at least once."""
+    """Decides when to try an unavailable store again: for up to `seconds`, but at least once."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -88,11 +92,11 @@ class Outage:
     def pause(self, error: StoreError) -> float | None:
         """Return after how many seconds to try again; `None` if the error is to be raised."""
         now = time.monotonic()
-        if error.data.get("problem") not in _PASSING:
+        began = now if self._began is None else self._began
+        is_over = self._began is not None and now - began >= self._seconds
+        if is_over or error.data.get("problem") not in _PASSING:
             return None
-        if self._began is not None and now - self._began >= self._seconds:
-            return None
-        self._began = now if self._began is None else self._began
+        self._began = began
         pause, self._pause = self._pause, min(2 * self._pause, _LONGEST_PAUSE)
         return pause
 
@@ -140,19 +144,20 @@ def claiming(apply: Apply, command: ClaimTask) -> Steps[tuple[Task, int, float] 
     try:
         yield nothing_to_do
     except CallerGoneError:
-        yield from apply(_untouched(task.id, fence), actor=command.owner, policy=_NO_RULES)
+        yield from apply(without_attempt(task.id, fence), actor=command.owner, policy=_NO_RULES)
         raise
     return task, fence, asked
 
 
-def _untouched(task_id: str, fence: int) -> UpdateTask:
-    # Not `ReleaseClaim`, which counts as an attempt: nobody has worked on the task.
+def without_attempt(task_id: str, fence: int) -> UpdateTask:
+    """Return the command that releases a task on which nobody has worked."""
+    # Not `ReleaseClaim`, which would count as a failed attempt.
     return UpdateTask(task_id, status=Status.PENDING, fence=fence)
 
 
 class HeldClaim:
     """
-    The state and the steps that both kinds of claims share.
+    The state and the steps that `Claimed` and `AsyncClaimed` share.
 
     `task` is the task as it was claimed, `fence` the fencing token of the claim, and `owner` the
     name of the worker.
@@ -174,7 +179,7 @@ class HeldClaim:
         self.settled = self._lost = False
         self._body_saw_lost = False  # what `lost` returned last
         self.backoff = 0.0
-        """Seconds for which a task that failed is put off; twice as long after each attempt."""
+        """The delay in seconds before a failed task is tried again; doubled by each attempt."""
         self.found: Evidence | None = None
         """What a verifier has found at the end of the body: recorded with the completion."""
 
@@ -183,18 +188,19 @@ class HeldClaim:
         """
         Whether somebody else may work on the task by now; if so, stop working.
 
-        True after a refused renewal, and also while the lease has expired by this process's clock,
-        until a renewal is accepted. If somebody has reassigned the task, the next heartbeat
-        notices, at most a third of the lease later; `renew` asks immediately.
+        This is true after a refused renewal. It is also true if the lease has expired by this
+        process's clock, until a renewal is accepted. If somebody has reassigned the task, the next
+        heartbeat notices it, at most a third of the lease later; `renew` asks immediately.
 
-        A body that ends after this was true has not finished: its task is released, not completed.
+        If a body ends after this was true, it counts as unfinished: its task is released, not
+        completed.
         """
         self._body_saw_lost = self._is_lost()
         return self._body_saw_lost
 
     def _is_lost(self) -> bool:
         # The clock is checked too: without a heartbeat nobody asks the store, and a process that
-        # was stopped asks too late.
+        # was suspended asks too late.
         return self._lost or (not self.settled and time.monotonic() >= self._ends)
 
     def _complete(self) -> Steps[None]:
@@ -210,10 +216,8 @@ class HeldClaim:
 
     def _fail(self, why: str = "") -> Steps[None]:
         """
-        Close the task as failed: it is not tried again. `why` is recorded on the task as failed
-        evidence.
-
-        Raises the same errors as `complete`.
+        Close the task as failed, so that it is not tried again. The reason `why` is recorded on the
+        task as failed evidence. Raises the same errors as `complete`.
         """
         found = Evidence(passed=False, summary=self._summary(why), by=self.owner) if why else None
         close = UpdateTask(self.task.id, status=Status.FAILED, fence=self.fence)
@@ -234,15 +238,6 @@ class HeldClaim:
             return ()
         return (RecordEvidence(self.task.id, found.passed, found.summary, found.by),)
 
-    def _returning(self) -> Steps[None]:
-        """
-        Release the task before any work was done, which does not count as an attempt.
-
-        If the store is unavailable, the claim expires.
-        """
-        with suppress(StoreError, PlanError):
-            yield from self._settling(_untouched(self.task.id, self.fence), policy=_NO_RULES)
-
     def _settling(self, *commands: Command, policy: Policy | None = None) -> Steps[None]:
         """
         Close or release the task, by commands that are carried out as one.
@@ -261,7 +256,7 @@ class HeldClaim:
             reasons = " ".join(explain_all(decision.problems))
             what = f"its report was refused: {reasons}"
             raise self._lost_error(what)
-        decision.unwrap()
+        decision.unwrap()  # raises
 
     def _lost_error(self, what: str) -> StoreError:
         msg = f"{self.owner!r} lost its claim on the task {self.task.id}, and {what}"
@@ -301,10 +296,16 @@ class HeldClaim:
         outage = Outage(self.lease if error is None else self._ends - time.monotonic())
         # After Ctrl-C or a cancellation, nobody waits for a store that is unavailable.
         is_interrupted = error is not None and not isinstance(error, Exception)
-        report = self._report(error)
+        is_repeated = False
         while True:
             try:
-                return (yield from report)
+                if is_repeated:
+                    # The attempt before may have been committed, if only its answer was lost.
+                    task = (yield from self.planner._plan()).get(self.task.id)
+                    if task is not None and task.claim is None and task.claims == self.fence:
+                        self.settled = True  # nobody has claimed it since
+                        return
+                return (yield from self._report(error))
             except StoreError as failure:
                 pause = None if is_interrupted else outage.pause(failure)
                 if pause is None:
@@ -312,7 +313,7 @@ class HeldClaim:
                         raise
                     return  # the body's exception is more useful; the claim expires
             yield partial(self._sleep, pause)
-            report = self._report_again(error)
+            is_repeated = True
 
     def _report(self, error: BaseException | None) -> Steps[None]:
         """Complete the task, or release it if its body raised, with the reason as evidence."""
@@ -330,20 +331,12 @@ class HeldClaim:
                 yield from self._giving_up(())
             raise
 
-    def _report_again(self, error: BaseException | None) -> Steps[None]:
-        """Repeat `_report`, unless an earlier attempt was committed without an acknowledgement."""
-        task = (yield from self.planner._plan()).get(self.task.id)
-        if task is not None and task.claim is None and task.claims == self.fence:
-            self.settled = True  # nobody has claimed it since
-            return
-        yield from self._report(error)
-
     def _giving_up(self, reason: tuple[Command, ...]) -> Steps[None]:
         """
         Release the task: otherwise nobody could claim it until the lease has expired.
 
-        Other failures are not raised: the body's exception, or why it was not completed, is more
-        useful.
+        A refusal is not raised: the body's exception, or the reason why the task was not completed,
+        is more useful.
 
         Raises:
             StoreError: the store is unavailable.
@@ -361,10 +354,7 @@ class HeldClaim:
         return clean(" ".join(reason[:_LONGEST_REASON].split()), "summary")[0]
 
     def _reason(self, error: Exception) -> tuple[Command, ...]:
-        """
-        Return the commands that record why the body raised, and put the task off until its next
-        attempt.
-        """
+        """Return the commands that record why the body raised, and delay the next attempt."""
         tried, cause = self.task.failed_attempts + 1, f"{type(error).__name__}: {error}"
         by = self.owner
         if isinstance(error, NotDoneError):
@@ -389,9 +379,10 @@ class Claimed(HeldClaim):
 
     The heartbeat runs within the `with`. At the end the task is completed, unless it was closed or
     released before. If the body raised, or the policy refuses the completion, the task is released,
-    so that it is tried again; until then, the exception is recorded on the task as failed evidence.
-    The planner's `verify=` is not used: the body is the program's own code. Under
-    `evidence_required`, the body records what it saw with `RecordEvidence`.
+    so that it is tried again. An exception of the body is recorded on the task as failed evidence.
+
+    The planner's `verify=` is not used, because the body is the program's own code. Under the rule
+    `evidence_required`, the body records its evidence with `RecordEvidence`.
     """
 
     planner: Planner
@@ -423,7 +414,9 @@ class Claimed(HeldClaim):
         try:
             beating.start()
         except RuntimeError:  # no thread is free: work without a heartbeat does not begin
-            self._run(self._returning())
+            with suppress(StoreError, PlanError):  # then the claim expires
+                release = without_attempt(self.task.id, self.fence)
+                self._run(self._settling(release, policy=_NO_RULES))
             raise
         self._beating = beating
         return self
@@ -441,11 +434,7 @@ class Claimed(HeldClaim):
 
 
 class AsyncClaimed(HeldClaim):
-    """
-    A `Claimed` whose methods are awaited, as `AsyncPlanner.claim` returns it.
-
-    Use it in an `async with`.
-    """
+    """A `Claimed` whose methods are awaited, for `async with`. `AsyncPlanner.claim` returns it."""
 
     planner: AsyncPlanner
     _sleep = staticmethod(asyncio.sleep)
@@ -470,18 +459,18 @@ class AsyncClaimed(HeldClaim):
         return self
 
     async def _beat(self) -> None:
-        # The end of the body is a flag too, because a subscriber may suppress a cancellation.
+        # The flag `_beating` also ends the loop, because a subscriber may suppress a cancellation.
         while self._beating is not None and not self._lost:
             await asyncio.sleep(self.lease / BEATS)
             await self.renew()
 
     async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
-        # If this were cancelled halfway, the task would stay claimed without a heartbeat.
-        await self.planner._background.to_its_end(self._end(error))
+        async def end() -> None:
+            if (beating := self._beating) is not None:
+                self._beating = None
+                beating.cancel()
+                await asyncio.wait([beating])
+            await self._await(self._ending(error))
 
-    async def _end(self, error: BaseException | None) -> None:
-        if (beating := self._beating) is not None:
-            self._beating = None
-            beating.cancel()
-            await asyncio.wait([beating])
-        await self._await(self._ending(error))
+        # If this were cancelled halfway, the task would stay claimed without a heartbeat.
+        await self.planner._background.to_its_end(end())

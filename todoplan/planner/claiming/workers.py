@@ -1,12 +1,11 @@
 """
-Several workers that work through one plan: each claims a task, passes it to a function, and closes
-it.
+Workers that share a plan. Each claims a task, passes it to a function, closes it, and repeats this.
 
 Workers may run in any number of processes and on any number of machines; they share only the plan.
 So a worker that finds nothing to claim does not stop while others are working: a task that they
-complete may unblock another one, and a task that they lose has to be done again. A worker stops
-when no open task can become available: the remaining tasks wait, depend on a failed task, or are
-assigned to somebody.
+complete may unblock another one, and a task whose claim they lose has to be done again. A worker
+stops when no open task can become available: the remaining tasks wait, depend on a failed task, or
+are assigned to somebody.
 
 If the function raises, its task is released and tried again, up to `attempts` times in total. The
 count starts again for a task that is reopened.
@@ -50,7 +49,7 @@ class WorkDone:
     """
     What the workers of one pool did: how often they closed a task, released one, and lost a claim.
 
-    `left` has the ids of the tasks that are still open: such a task waits, depends on a failed
+    `left` has the ids of the tasks that are still open. Such a task waits, depends on a failed
     task, contains other tasks, or is assigned to somebody.
     """
 
@@ -66,17 +65,25 @@ def _left(plan: Plan) -> tuple[str, ...]:
     return tuple(task.id for task in plan if not task.status.closed)
 
 
-def _command(name: str, number: int, options: ClaimTask) -> ClaimTask:
-    return attrs.evolve(options, owner=f"{name}-{number}")
-
-
-def _checked(planner: object, kind: type, handler: object, workers: object) -> None:
+def _commands(  # noqa: PLR0913, PLR0917 - the arguments of `work`
+    kind: type,
+    planner: object,
+    handler: object,
+    workers: object,
+    backoff: float,
+    command: ClaimTask,
+) -> list[ClaimTask]:
+    """Check the arguments of a pool, and return the command with which each worker claims."""
     if not isinstance(planner, kind):
         raise unfit(planner, f"give {kind.__name__}(store, plan_id) first")
     if not callable(handler):
         raise unfit(handler, "give a function of a claimed task")
     if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
         raise unfit(workers, "give a number of workers from 1 on")
+    if isinstance(backoff, bool) or not 0 <= backoff < inf:
+        raise unfit(backoff, "give a number of seconds from 0 on: work(..., backoff=30)")
+    owners = [f"{command.owner}-{number + 1}" for number in range(workers)]
+    return [attrs.evolve(command, owner=owner) for owner in owners]
 
 
 class _Idle:
@@ -84,7 +91,8 @@ class _Idle:
     Decides whether a worker that found nothing to claim should keep trying.
 
     It should while others have live claims: their tasks may unblock others, or may be released. It
-    should too while a failed task is put off, by whichever pool: that pool may be killed meanwhile.
+    should also while the next attempt at a failed task is delayed. It does not matter which pool
+    has delayed it, because that pool may be killed meanwhile.
     """
 
     def __init__(self, planner: Transactions, lease: float) -> None:
@@ -94,8 +102,8 @@ class _Idle:
 
     def is_over(self, plan: Plan) -> bool:
         """Return whether to stop waiting."""
-        # A person may have put a failed task off until next week. Once the time has come, the next
-        # claim ends the wait.
+        # A person may have delayed a failed task until next week; then nobody waits for it. At the
+        # end of a delay, the next claim removes it.
         latest = in_utc(self._planner._clock()) + timedelta(seconds=LONGEST_BACKOFF)
         for task in plan.waiting():
             until = None if task.waiting is None else task.waiting.until
@@ -104,28 +112,15 @@ class _Idle:
         held = frozenset((task.id, task.claim) for task in plan.active() if task.claim is not None)
         if held != self._seen:
             self._seen, self._since = held, time.monotonic()
-        # Not by this clock alone, which may be an hour wrong: the store's clock is the one that
-        # counts.
+        # This clock may be an hour wrong, and leases end by the store's clock. So the claims also
+        # have to be unchanged for a lease.
         clock = datetime.now(UTC)
         alive = any(claim.until is not None and claim.is_live(clock) for _, claim in held)
         return not held or (not alive and time.monotonic() - self._since > self._lease)
 
 
-def _options(  # noqa: PLR0913, PLR0917 - those of `work`
-    name: str,
-    lease: float,
-    attempts: int | None,
-    give_to: str | None,
-    tag: str | None,
-    backoff: float,
-) -> ClaimTask:
-    if isinstance(backoff, bool) or not 0 <= backoff < inf:
-        raise unfit(backoff, "give a number of seconds from 0 on: work(..., backoff=30)")
-    return ClaimTask(name, lease=lease, attempts=attempts, give_to=give_to, tag=tag)
-
-
-def _take_in(held: Claimed | AsyncClaimed, verifier: Verifier, found: Found) -> None:
-    """Set what was found to be recorded with the completion, or raise if the task is not done."""
+def _note_finding(held: Claimed | AsyncClaimed, verifier: Verifier, found: Found) -> None:
+    """Keep a finding, to be recorded with the completion; raise if the task is not done."""
     if isinstance(found, str):
         msg = f"the verifier failed: {found}"
         raise NotDoneError(msg, verifier.by)
@@ -174,24 +169,24 @@ def work(  # noqa: PLR0913 - all are options, by name
     task that has a check before the task is completed. If it finds that the task is not done, this
     counts as an exception of the handler.
 
-    A handler that returns after `held.lost` was true has not finished: its task is released. A
-    handler that never returns keeps its task, so give it a time limit of its own.
+    If a handler returns after `held.lost` was true, it counts as unfinished: its task is released.
+    A handler that never returns keeps its task, so give it a time limit of its own.
 
     Once `stop` is set, no further task is claimed, and tasks in progress are finished. The same
-    happens after Ctrl-C, which is raised when they are finished; a second Ctrl-C does not wait for
-    them.
+    happens after Ctrl-C, and `KeyboardInterrupt` is raised when they are finished. A second Ctrl-C
+    does not wait for them.
 
-    A worker that finds nothing tries again five times a second, as long as anybody has a claim. So
-    it waits for tasks that others unblock, and up to `lease` seconds (default: five minutes) for
-    the task of a process that was killed. Workers renew their own claims, so a short lease costs
-    little. If the store is unavailable, workers try again for up to `lease` seconds.
+    A worker that finds nothing to claim tries again five times a second, as long as anybody has a
+    claim. So it waits for tasks that others unblock, and up to `lease` seconds (default: five
+    minutes) for the task of a process that was killed. Workers renew their own claims, so a short
+    lease costs little. If the store is unavailable, workers try again for up to `lease` seconds.
 
     Raises:
         TodoplanError: an argument is invalid, or the store fails. The other workers finish their
             tasks.
     """
-    _checked(planner, Planner, handler, workers)
-    options = _options(name, lease, attempts, give_to, tag, backoff)
+    command = ClaimTask(name, lease=lease, attempts=attempts, give_to=give_to, tag=tag)
+    commands = _commands(Planner, planner, handler, workers, backoff, command)
     verifier = verifier_of(verify)
     if verifier is not None:
         verifier.refuse_awaited("work_async")
@@ -199,9 +194,8 @@ def work(  # noqa: PLR0913 - all are options, by name
     failed = threading.Event()
     done, lock, errors = WorkDone(), threading.Lock(), list[BaseException]()
 
-    def drain(number: int) -> None:
-        command, outage = _command(name, number, options), Outage(lease)
-        idle = _Idle(planner, lease)
+    def drain(command: ClaimTask, ended: threading.Event) -> None:
+        outage, idle = Outage(lease), _Idle(planner, lease)
         try:
             while not halt.is_set() and not failed.is_set():
                 try:
@@ -224,7 +218,7 @@ def work(  # noqa: PLR0913 - all are options, by name
                         begun = True
                         handler(held)
                         if verifier is not None and held.task.check and not held.settled:
-                            _take_in(held, verifier, verifier.find(held.task, planner.plan))
+                            _note_finding(held, verifier, verifier.find(held.task, planner.plan))
                 except Exception as raised:
                     if not begun:  # no thread for the heartbeat, nor for the next task's
                         raise
@@ -235,19 +229,21 @@ def work(  # noqa: PLR0913 - all are options, by name
             errors.append(raised)
             failed.set()
         finally:
-            ended[number - 1].set()
+            ended.set()
 
-    # Events, since an interrupted `Thread.join` of Python 3.11 marks a running thread as stopped.
-    ended = [threading.Event() for _ in range(workers)]
-    threads = [threading.Thread(target=drain, args=(n + 1,), daemon=True) for n in range(workers)]
+    # Events, because an interrupted `Thread.join` of Python 3.11 marks a running thread as stopped.
+    threads = {
+        threading.Thread(target=drain, args=(command, end := threading.Event()), daemon=True): end
+        for command in commands
+    }
     try:
         for thread in threads:
             thread.start()
-        for end in ended:
+        for end in threads.values():
             _wait(end)
     except BaseException:  # Ctrl-C, or no thread is free
         failed.set()
-        for thread, end in zip(threads, ended, strict=True):
+        for thread, end in threads.items():
             if thread.ident is not None:  # it was started
                 _wait(end)
         raise
@@ -258,12 +254,9 @@ def work(  # noqa: PLR0913 - all are options, by name
 
 
 def _wait(end: threading.Event) -> None:
-    """
-    Wait for an event, and look for Ctrl-C meanwhile.
-
-    A signal that arrives while the main thread begins a wait without a timeout does not end that
-    wait: Python raises `KeyboardInterrupt` only once the event is set, after the last task.
-    """
+    """Wait for an event; Ctrl-C ends the wait."""
+    # With a timeout: a signal that arrives just before a wait without a timeout does not end it.
+    # Python would raise `KeyboardInterrupt` only once the event is set, after the last task.
     while not end.wait(_PAUSE):
         pass
 
@@ -282,17 +275,14 @@ async def work_async(  # noqa: PLR0913 - all are options, by name
     backoff: float = 0,
     verify: Verify | None = None,
 ) -> WorkDone:
-    """
-    Work through a plan with a pool of asyncio tasks. Arguments and results are those of `work`.
-    """
-    _checked(planner, AsyncPlanner, handler, workers)
-    options = _options(name, lease, attempts, give_to, tag, backoff)
+    """Work through a plan with a pool of asyncio tasks; for arguments and results see `work`."""
+    command = ClaimTask(name, lease=lease, attempts=attempts, give_to=give_to, tag=tag)
+    commands = _commands(AsyncPlanner, planner, handler, workers, backoff, command)
     verifier = verifier_of(verify)
     done = WorkDone()
 
-    async def drain(number: int) -> None:
-        command, outage = _command(name, number, options), Outage(lease)
-        idle = _Idle(planner, lease)
+    async def drain(command: ClaimTask) -> None:
+        outage, idle = Outage(lease), _Idle(planner, lease)
         while stop is None or not stop.is_set():
             try:
                 held = await planner.claim(command)
@@ -314,15 +304,15 @@ async def work_async(  # noqa: PLR0913 - all are options, by name
                     await handler(held)
                     if verifier is not None and held.task.check and not held.settled:
                         plan = await planner.plan()
-                        _take_in(held, verifier, await verifier.afind(held.task, plan))
+                        _note_finding(held, verifier, await verifier.afind(held.task, plan))
             except Exception as raised:  # noqa: BLE001 - the handler's, or a lost claim
                 error = raised
             _note(done, held.task.id, error)
 
     try:
         async with asyncio.TaskGroup() as group:
-            for number in range(workers):
-                group.create_task(drain(number + 1))
+            for command in commands:
+                group.create_task(drain(command))
     except BaseExceptionGroup as failures:
         raise failures.exceptions[0] from None
     done.left = _left(await planner.plan())
