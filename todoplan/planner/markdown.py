@@ -45,7 +45,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.errors import PlanError, ReadError
 from todoplan.planner.planner import Planner
-from todoplan.planner.transactions import Journal, Outcome, Signed, plan_of_revision
+from todoplan.planner.transactions import Append, Journal, Outcome, plan_of_revision
 from todoplan.texts import one_line
 
 CAUSE = "sync"
@@ -251,11 +251,11 @@ def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
     if then is not None:
         conflicts += tuple(_conflicts(known, plan, after, nodes, shown, base))
     entries = (Entry(after.revision, events, at, actor, CAUSE),)
-    appended = (Signed(entries, after),) if events else ()
+    appends = (Append(entries, after),) if events else ()
     text = write_document(document, after, meant, mark=plan_id)
     changed = () if then is None else differences(then, plan, actors)
     done = Synced(after, text, events, changed, conflicts, then is None)
-    return Outcome(done, after, appended)
+    return Outcome(done, after, appends)
 
 
 def _rows(document: Document, known: Plan, nodes: Mapping[str, Node]) -> list[tuple[Todo, Node]]:

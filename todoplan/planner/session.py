@@ -4,7 +4,8 @@ A session: one conversation with one plan (laws 13, 15 and 16 of `guides/archite
 A session has a `Record`: the tasks that it has listed, and the plan that it was last shown. It
 returns the reminder that is due, decides whether an answer of the model is accepted, and answers
 calls. A call is compared with the plan that the model knew when it wrote the call. A plan is in a
-store or in a slot: a mapping in the framework's state, which `SlotStore` makes a store of one plan.
+store, or in a slot: a mapping in the framework's state, which a `SlotStore` uses as the store of
+one plan.
 
 The operations of a session are written once, as generators of steps: `Session` executes the steps,
 and `AsyncSession` awaits them.
@@ -97,16 +98,14 @@ from todoplan.stores.slot import SLOT, SlotStore
 # A record grows with the changes that others make to tasks of the session, and not with the size or
 # the age of the plan. Its size is limited: if there are more than 100 tasks in `mine`, or more than
 # 1,000 ranges of listed ids, the oldest are removed. A removed task counts as not listed, so no
-# list can drop it. `overflow` says that `mine` may have lost a task. Then no line reopens a closed
-# task that the session has not listed, until the session has read the whole plan.
+# list can drop it. `overflow` means that a task may have been removed from `mine`. Then no line
+# reopens a closed task that the session has not listed, until the session has read the whole plan.
 
 
 RECORD_VERSION = 1
 MOST_OWN = 100
 MOST_RANGES = 1_000
 _PAIR = 2
-SIGHT = ("listed", "mine", "order", "told", "overflow")
-"""The fields of `Base` that a record keeps."""
 _WIDEST = 1_000_000  # ids; each range is expanded in memory
 _NEW_MEMORY = Memory().to_data()
 
@@ -116,9 +115,9 @@ class Request:
     """
     A request to the model that is not answered yet.
 
-    `memory` is what guidance will remember once the request is answered. `revision` is the plan's
-    revision at the time of the request. `text` is the reminder at the end of the request ("" for
-    none), and `kind` is the kind of that reminder.
+    `memory` is guidance's memory after the request is answered. `revision` is the plan's revision
+    at the time of the request. `text` is the reminder at the end of the request, "" if there is
+    none, and `kind` is the kind of that reminder.
     """
 
     memory: Memory
@@ -183,9 +182,7 @@ class Record:
     behind: Base | None = None
 
     def base(self, plan: Plan) -> Base:
-        """
-        Return the merge base of the next calls; `plan` is the plan at the record's `revision`.
-        """
+        """Return the merge base of the next calls. `plan` is the plan at the record's revision."""
         return quick_base(
             plan, EMPTY, self.listed, self.mine, self.order, self.told, self.overflow, None
         )
@@ -228,25 +225,23 @@ def bounded(known: Base) -> Base:
     lost = [*known.mine][:-MOST_OWN] if len(known.mine) > MOST_OWN else []
     if lost:
         mine = {task_id: known.mine[task_id] for task_id in known.mine if task_id not in lost}
-        listed = _all_of(known) - {*lost}
+        every = {task.id for task in known.plan} if known.listed is None else known.listed
+        listed = frozenset(every) - {*lost}
         known = attrs.evolve(known, mine=mine, listed=listed, overflow=True)
     if known.listed is not None and len(known.listed) > MOST_RANGES:
         ranges = _ranges(known.listed)
         if len(ranges) > MOST_RANGES:
-            known = attrs.evolve(known, listed=_spread(ranges[-MOST_RANGES:]))
+            known = attrs.evolve(known, listed=_ids_of(ranges[-MOST_RANGES:]))
     # Without an order, the order of the next list counts as new. That undoes no change by others.
     return known if len(known.order) <= MOST_RANGES else attrs.evolve(known, order=())
 
 
-def _all_of(known: Base) -> frozenset[str]:
-    return frozenset(task.id for task in known.plan) if known.listed is None else known.listed
-
-
 def record_to_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
     """
-    Return a record as plain JSON values; empty fields are left out. If no store keeps the plan,
-    pass the current plan as `plan`: then the data also has the differences between
-    `record.behind.plan`, the plan that the session knows, and the current plan.
+    Return a record as plain JSON values; empty fields are left out.
+
+    If no store keeps the plan, pass the current plan as `plan`. Then the data also has the
+    differences between `record.behind.plan`, the plan that the session knows, and the current plan.
     """
     data: dict[str, Any] = {"version": RECORD_VERSION, "id": record.id, "revision": record.revision}
     data |= _sight(record)
@@ -256,10 +251,17 @@ def record_to_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
         data["guidance"] = memory
     if record.answered:
         data["answered"] = record.answered
-    if record.asked is not None:
-        data["asked"] = request_to_data(record.asked)
-    if record.turn is not None:
-        data["turn"] = _turn_to_data(record.turn, plan)
+    if (asked := record.asked) is not None:
+        data["asked"] = {"guidance": _memory_to_data(asked.memory), "revision": asked.revision}
+    if (turn := record.turn) is not None:
+        data["turn"] = {
+            "calls": [*turn.calls],
+            "revision": turn.revision,
+            **_sight(turn),
+            **({"own": [*turn.own]} if turn.own else {}),
+            "notes": [note_to_data(note) for note in turn.notes],
+            **_behind_to_data(turn.behind, turn.revision, plan),
+        }
     return data | _behind_to_data(record.behind, record.revision, plan)
 
 
@@ -289,15 +291,25 @@ def record_from_data(data: object, plan: Plan | None = None) -> Record:
 
 
 def _with_base(read: dict[str, Any], plan: Plan | None) -> dict[str, Any]:
+    """Replace the saved differences to the current plan (`behind`) by a `Base`."""
     kept = read.pop("behind", None)
-    if kept is not None and plan is not None:
-        read["behind"] = _base_behind(kept, plan, read["revision"] or 0)
-    return read
-
-
-def request_to_data(request: Request) -> dict[str, Any]:
-    """Return a request that is not answered yet as plain JSON values, without its reminder."""
-    return {"guidance": _memory_to_data(request.memory), "revision": request.revision}
+    if kept is None or plan is None:
+        return read
+    was, new = {task.id: task for task in kept.get("was", ())}, {*kept.get("new", ())}
+    tasks = {task.id: was.get(task.id, task) for task in plan if task.id not in new} | was
+    order = kept.get("order") or [*tasks]
+    ordered = [tasks.pop(task_id) for task_id in order if task_id in tasks]
+    try:
+        then = plan_of(
+            (*ordered, *tasks.values()),
+            next_id=plan.next_id,
+            revision=read["revision"] or 0,
+            approved=kept.get("approved", plan.approved),
+        )
+    except PlanError as error:
+        msg = f"this session record is damaged: its merge base cannot be read: {error}"
+        raise CodecError(msg, problem="damaged", path="behind") from None
+    return {**read, "behind": Base(then, kept.get("actors", {}))}
 
 
 def _memory_to_data(memory: Memory) -> dict[str, int]:
@@ -380,28 +392,17 @@ def _sight(known: Base | Record | OpenTurn) -> dict[str, Any]:
 
 
 def _line_to_data(line: Todo | Task) -> dict[str, Any]:
-    """Return the fields of a line, or of a task as its session last wrote it, without `None`."""
+    """Return the fields of a line, or of a task as its session last wrote it; none is `None`."""
     data = {"content": line.content if isinstance(line, Todo) else line.subject}
     given = {name: getattr(line, name) for name in ("status", "active_form", "priority")}
     data |= {name: str(value) for name, value in given.items() if value is not None}
     return data if line.waiting is None else {**data, "waiting": write_fields(line.waiting)}
 
 
-def _turn_to_data(turn: OpenTurn, plan: Plan | None) -> dict[str, Any]:
-    return {
-        "calls": [*turn.calls],
-        "revision": turn.revision,
-        **_sight(turn),
-        **({"own": [*turn.own]} if turn.own else {}),
-        "notes": [note_to_data(note) for note in turn.notes],
-        **_behind_to_data(turn.behind, turn.revision, plan),
-    }
-
-
 def _behind_to_data(base: Base | None, revision: int | None, plan: Plan | None) -> dict[str, Any]:
     if base is None or plan is None or revision is None:
         return {}
-    # A program may have put another plan in place, at the same revision.
+    # A program may have replaced the plan by another one at the same revision.
     if revision == plan.revision and base.plan == plan:
         return {}
     changed = differences(base.plan, plan)
@@ -419,27 +420,8 @@ def _behind_to_data(base: Base | None, revision: int | None, plan: Plan | None) 
     return {"behind": data}
 
 
-def _base_behind(kept: dict[str, Any], plan: Plan, revision: int) -> Base:
-    was, new = {task.id: task for task in kept.get("was", ())}, {*kept.get("new", ())}
-    tasks = {task.id: was.get(task.id, task) for task in plan if task.id not in new} | was
-    order = kept.get("order") or [*tasks]
-    ordered = [tasks.pop(task_id) for task_id in order if task_id in tasks]
-    approved = kept.get("approved", plan.approved)
-    try:
-        then = plan_of(
-            (*ordered, *tasks.values()),
-            next_id=plan.next_id,
-            revision=revision,
-            approved=approved,
-        )
-    except PlanError as error:
-        msg = f"this session record is damaged: its merge base cannot be read: {error}"
-        raise CodecError(msg, problem="damaged", path="behind") from None
-    return Base(then, kept.get("actors", {}))
-
-
 def _ranges(listed: Iterable[str]) -> list[list[int]]:
-    """Return ids as ranges of numbers: [[1, 57], [60, 60]]."""
+    """Return ids as ranges of numbers, such as [[1, 57], [60, 60]]."""
     ranges: list[list[int]] = []
     for number in sorted(map(number_of, listed)):
         if ranges and number == ranges[-1][1] + 1:
@@ -449,8 +431,11 @@ def _ranges(listed: Iterable[str]) -> list[list[int]]:
     return ranges
 
 
-def _spread(ranges: Iterable[Any]) -> frozenset[str]:
+def _ids_of(ranges: Iterable[Any]) -> frozenset[str]:
     return frozenset(str(one) for first, last in ranges for one in range(first, last + 1))
+
+
+# Readers of the parts of a record. `Memory.of` raises its own CodecError.
 
 
 def _listed(value: Any) -> frozenset[str]:
@@ -459,7 +444,7 @@ def _listed(value: Any) -> frozenset[str]:
     ranges = read_each(value, _range)
     if sum(last - first for first, last in ranges) > _WIDEST:
         raise misfit(value, "too wide: no plan has so many tasks")
-    return _spread(ranges)
+    return _ids_of(ranges)
 
 
 def _range(value: Any) -> tuple[int, int]:
@@ -471,61 +456,44 @@ def _range(value: Any) -> tuple[int, int]:
     return first, last
 
 
-def _words(value: Any) -> tuple[str, dict[str, Any]]:
+def _fields_of_line(value: Any) -> tuple[str, dict[str, Any]]:
     if not isinstance(value, list) or len(value) != _PAIR:
         raise misfit(value, 'no task in words, such as ["2", {"content": "Fix"}]')
     return text(value[0]), read_object(value[1], _LINE, ("content",))
 
 
+def _line(value: Any) -> tuple[str, Todo]:
+    task_id, fields = _fields_of_line(value)
+    return task_id, Todo(**fields)
+
+
 def _mine(value: Any) -> FrozenDict:
     if not isinstance(value, list) or len(value) > MOST_OWN:
         raise misfit(value, f"no array of {MOST_OWN} tasks at most")
-    tasks = {task_id: _task(task_id, words) for task_id, words in read_each(value, _words)}
-    return FrozenDict(tasks)
-
-
-def _task(task_id: str, words: dict[str, Any]) -> Task:
-    return Task(task_id, words.pop("content"), **words)
-
-
-def _lines(value: Any) -> tuple[tuple[str, Todo], ...]:
-    if not isinstance(value, list):
-        raise misfit(value, "no array of lines")
-    return tuple((task_id, Todo(**words)) for task_id, words in read_each(value, _words))
-
-
-def _object_of(what: Mapping[str, FieldReader], *required: str) -> FieldReader:
-    return lambda value: read_object(value, what, required)
-
-
-def _texts(value: Any) -> dict[str, str]:
-    return _mapping(value, text)
-
-
-def _mapping(value: Any, reader: FieldReader) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise misfit(value, "no object")
-    return {text(key): reader(item) for key, item in value.items()}
+    tasks = read_each(value, _fields_of_line)
+    return FrozenDict({one: Task(one, fields.pop("content"), **fields) for one, fields in tasks})
 
 
 def _note(value: Any) -> Note:
-    return Note(**read_object(value, {"lines": _lines, "named": ids, "read": text}))
-
-
-def _guidance(value: Any) -> Memory:
-    return Memory.of(value)  # its own CodecError names the value that is not a number
+    return Note(**read_object(value, {"lines": _array(_line), "named": ids, "read": text}))
 
 
 def _request(value: Any) -> Request:
-    read = read_object(value, _REQUEST, ("guidance", "revision"))
+    read = read_object(value, {"guidance": Memory.of, "revision": count}, ("guidance", "revision"))
     return Request(read["guidance"], read["revision"])
 
 
-def _turn(value: Any) -> dict[str, Any]:
-    return read_object(value, _TURN, ("calls", "revision"))
+def _true(value: Any) -> bool:
+    if value is True:
+        return value
+    raise misfit(value, "not true; leave it out")
 
 
-def _each(reader: FieldReader) -> FieldReader:
+def _object(fields: Mapping[str, FieldReader], *required: str) -> FieldReader:
+    return lambda value: read_object(value, fields, required)
+
+
+def _array(reader: FieldReader) -> FieldReader:
     def read(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list):
             raise misfit(value, "no array")
@@ -534,10 +502,13 @@ def _each(reader: FieldReader) -> FieldReader:
     return read
 
 
-def _true(value: Any) -> bool:
-    if value is True:
-        return value
-    raise misfit(value, "not true; leave it out")
+def _mapping(reader: FieldReader) -> FieldReader:
+    def read(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise misfit(value, "no object")
+        return {text(key): reader(item) for key, item in value.items()}
+
+    return read
 
 
 _LINE: dict[str, FieldReader] = {
@@ -547,38 +518,42 @@ _LINE: dict[str, FieldReader] = {
     "priority": one_of(PRIORITIES),
     "waiting": KINDS[Waiting].read,
 }
-_REQUEST: dict[str, FieldReader] = {"guidance": _guidance, "revision": count}
 _BEHIND: dict[str, FieldReader] = {
-    "was": _each(read_task),
+    "was": _array(read_task),
     "new": ids,
     "order": ids,
-    "actors": _texts,
+    "actors": _mapping(text),
     "approved": optional(KINDS[Approval].read),
 }
-_FIELDS: dict[str, FieldReader] = {
-    "version": positive,
-    "id": text,
-    "revision": optional(count),
+_SIGHT: dict[str, FieldReader] = {
     "listed": _listed,
     "mine": _mine,
     "order": ids,
     "told": count,
     "overflow": _true,
-    "fences": lambda value: _mapping(value, positive),
-    "guidance": _guidance,
-    "answered": count,
-    "asked": _request,
-    "turn": _turn,
-    "behind": _object_of(_BEHIND),
 }
 _TURN: dict[str, FieldReader] = {
     "calls": ids,
     "revision": optional(count),
-    "own": _each(count),
-    "notes": _each(_note),
-    "behind": _object_of(_BEHIND),
-    **{name: _FIELDS[name] for name in SIGHT},
+    **_SIGHT,
+    "own": _array(count),
+    "notes": _array(_note),
+    "behind": _object(_BEHIND),
 }
+_FIELDS: dict[str, FieldReader] = {
+    "version": positive,
+    "id": text,
+    "revision": optional(count),
+    **_SIGHT,
+    "fences": _mapping(positive),
+    "guidance": Memory.of,
+    "answered": count,
+    "asked": _request,
+    "turn": _object(_TURN, "calls", "revision"),
+    "behind": _object(_BEHIND),
+}
+SIGHT = tuple(_SIGHT)
+"""The fields of `Base` that a record keeps."""
 
 
 SAVED_BY_0_2 = ("memory", "seen", "base", "id", "answered", "asked")
@@ -626,12 +601,12 @@ def record_of_0_2(kept: Mapping[str, Any], plan: Plan | None = None) -> Record |
 
 
 _READ_0_2: dict[str, FieldReader] = {
-    "memory": _guidance,
+    "memory": Memory.of,
     "seen": count,
     "base": base_of_0_2,
     "id": text,
     "answered": count,
-    "asked": _object_of({"memory": _guidance, "seen": optional(count)}, "memory"),
+    "asked": _object({"memory": Memory.of, "seen": optional(count)}, "memory"),
 }
 
 
@@ -644,7 +619,7 @@ SESSION = "session"
 
 class _Sight:
     """
-    What a session knows of a plan, computed inside the transaction that asks for it.
+    What a session knows of a plan. A transaction asks for it while the plan is locked.
 
     `plan` is the plan at the record's revision, if it is in memory. If the calls of a turn come one
     by one, `own` are the revisions that the turn's earlier calls have made, `notes` are the notes
@@ -666,9 +641,7 @@ class _Sight:
         self.notes: tuple[Note, ...] = ()
 
     def since(self, plan: Plan, _: Entry | None) -> int | None:
-        """
-        Return the revision after which the journal must be read; `None` if no entry is needed.
-        """
+        """Return the revision after which entries are needed; `None` if no entry is needed."""
         known = self.record.revision
         if known is None or known >= plan.revision:
             return None
@@ -706,8 +679,8 @@ class _Sight:
         if then is None:
             then = plan_of_revision(journal, record.revision)
         if then is None:
-            # The journal was cut after this record, or an older copy of the store was restored. It
-            # is unknown who has changed what since, so each task counts as changed by others.
+            # The journal was cut after this record, or an older copy of the store was restored. So
+            # it is unknown what others have changed, and no task counts as listed.
             return Base(plan, listed=NOTHING_LISTED, told=record.told, overflow=True)
         base = caught_up(record.base(then), journal, self.actor, self.own, earlier)
         if self.heard is not None and self.heard.revision is not None:
@@ -734,7 +707,7 @@ class _Session(Generic[P]):
         self.slot = slot
         self.guidance = guidance_of(planner.toolbox, require(settings, Settings))
         # The plan at the record's revision. Plans share tasks that did not change, so keeping this
-        # plan costs little. Without it, the plan is replayed from the journal.
+        # plan costs little. If it is `None`, it is computed from the journal.
         self._plan = self.state.behind.plan if self.state.behind else None
         turn = self.state.turn  # the same for an open turn
         self._turn_plan = turn.behind.plan if turn and turn.behind else None
@@ -762,8 +735,8 @@ class _Session(Generic[P]):
     def to_data(self) -> dict[str, Any]:
         """
         Return the session as plain JSON values, to be saved and later passed to `opened`. The
-        record is under the key "session". If no store keeps the plan, the plan and its latest
-        journal entries are in the values as well.
+        record is under the key "session". If no store keeps the plan, the values also have the plan
+        and its latest journal entries.
         """
         return {**({} if self.slot is None else self.slot.slot), SESSION: self.record}
 
@@ -795,7 +768,7 @@ class _Session(Generic[P]):
 
     def _unseen(self) -> Steps[tuple[Plan, Base]]:
         """
-        Return the plan, and a `Base` with what the session knows of it. `base.unseen(plan)` returns
+        Return the plan, and the session's knowledge of it as a `Base`. `base.unseen(plan)` returns
         the changes that the session has not seen.
         """
         sight = self._sight()
@@ -819,9 +792,9 @@ class _Session(Generic[P]):
 
         `messages` are the messages of the request, after older ones were summarised. `partial`
         means that the provider keeps the conversation, so that `messages` has only the new ones.
-        `silent` means that no reminder is added, because the adapter adds its own when it asks the
-        model again. `is_new` means that the user has asked for something new. `guidance` replaces
-        the session's own guidance.
+        `silent` means that no reminder is added: the adapter asks the model again, and has a
+        reminder already. `is_new` means that the user has asked for something new. `guidance`
+        replaces the session's own guidance.
         """
         plan, base = yield from self._unseen()
         state, judge = self.state, guidance or self.guidance
@@ -858,8 +831,8 @@ class _Session(Generic[P]):
 
         `request` is the request that the model has answered, by default the last one. It must be
         passed if several requests of one session are open at once. For `structured` see
-        `Guidance.after_model`. `silent` means that the provider blocked the answer, so the answer
-        is not checked.
+        `Guidance.after_model`. `silent` means that the answer is not checked, because the provider
+        has blocked it.
 
         Raises:
             PlanError: no request was made; or the model keeps answering while tasks are open, and
@@ -873,8 +846,8 @@ class _Session(Generic[P]):
         plan, base = yield from self._unseen()
         state, self._asked = self.state, None
         if state.revision is None:
-            # The first request shows the plan, so changes made while the model was answering are
-            # news. A plan that a program put in place may be at revision 0.
+            # The first request shows the plan, so changes while the model was answering are news.
+            # A plan that a program has passed to the session may be at revision 0.
             is_new = not asked.revision and (plan.revision > 0 or plan.next_id == 1)
             listed = None if is_new else NOTHING_LISTED
             # As in any new session, it is unknown who has closed which task.
@@ -901,7 +874,7 @@ class _Session(Generic[P]):
         `response` is the id of the model's message, if that id stays the same when the call is
         repeated. If the store keeps keys, the same calls of the same response are carried out once,
         and get the same replies when they are repeated. With "", the number of the turn in the
-        conversation serves as the id; `None` means that no call is ever repeated.
+        conversation is used as the id; `None` means that no call is ever repeated.
 
         If `calls` is empty, the turn has no planning calls: it is only counted, and its request is
         closed.
@@ -922,8 +895,9 @@ class _Session(Generic[P]):
 
     def _answer_one(self, call: Call, turn: Sequence[Call], response: object = "") -> Steps[Reply]:
         """
-        Answer one call of a turn whose calls are passed to this method one by one, in order. `turn`
-        has all calls of the turn, and each needs an id. The replies are the same as from `answer`.
+        Answer one call of a turn whose calls are passed to this method one by one, in order.
+
+        `turn` has all calls of the turn, and each needs an id. The replies are those of `answer`.
         """
         if len(turn) <= 1:  # nothing to keep for the calls that follow
             return (yield from self._answer((call,), response)).replies[0]
@@ -935,7 +909,7 @@ class _Session(Generic[P]):
         open_turn, turns = state.turn, state.answered - 1
         if open_turn is None or open_turn.calls != ids:
             sight_then = {name: getattr(state, name) for name in SIGHT}
-            # `behind` says who has changed which task, also before the record was loaded.
+            # `behind` also says who has changed which task before the record was loaded.
             open_turn = OpenTurn(ids, state.revision, behind=state.behind, **sight_then)
             turns = state.answered
             state = attrs.evolve(state, answered=turns + 1)
@@ -956,10 +930,10 @@ class _Session(Generic[P]):
         return reply
 
     def _keys(self, calls: Sequence[Call], response: object, turns: int) -> Sequence[str] | None:
-        # In a slot, plan and record are saved together, so no call is repeated.
+        # In a slot, the plan and the record are saved together, so no call is repeated.
         if self.slot is not None or response is None:
             return None
-        # Some servers give a response no id; then its number in the conversation identifies it.
+        # Some servers give no id to a response; then its number in the conversation identifies it.
         return self.planner.keys_of(calls, response or (self.state.id, turns))
 
     def _note_turn(self, turn: Turn, turns: int, open_turn: OpenTurn | None) -> None:
@@ -980,7 +954,7 @@ class _Session(Generic[P]):
             fences = fences_after(self.state.fences, events)
             self.state = attrs.evolve(self.state, fences=fences)
 
-    # Changes by a person or the program, which do not wait while the session answers calls.
+    # Changes by a person or the program. They do not wait while the session answers calls.
 
     def _edit(
         self,
@@ -990,10 +964,7 @@ class _Session(Generic[P]):
         policy: Policy | None = None,
         key: str | None = None,
     ) -> Steps[Decision]:
-        """
-        Carry out a command of a person or of the program. The session treats it as a change by
-        others.
-        """
+        """Carry out a command of a person or the program; for the session, others have made it."""
         return self.planner._apply(command, actor=actor, policy=policy, key=key)
 
     def _undo(
@@ -1007,12 +978,12 @@ class _Session(Generic[P]):
         """
         Undo the last accepted command that has not been undone. See `Planner.undo`.
 
-        A slot has only the latest entries of its journal. If the framework has more entries or
+        A slot has only the latest entries of its journal. If the framework has more entries, or
         earlier plans, pass them as `kept` and `earlier`.
 
         Raises:
-            PlanError: without a store, the plan before the change cannot be computed from the
-                entries and `earlier`.
+            PlanError: no store keeps the plan, and the plan before the change cannot be computed
+                from the entries and `earlier`.
         """
         journal = kept or (() if self.slot is None else self.slot.history())
         return self.planner._undo_last(actor, seen, None, journal, earlier)
@@ -1022,9 +993,7 @@ class _Session(Generic[P]):
         return self.planner._restore(require(plan, Plan), actor=actor)
 
     def _history(self) -> Steps[tuple[Entry, ...]]:
-        """
-        Return the journal, oldest entry first. Without a store, these are the latest 50 entries.
-        """
+        """Return the journal, oldest entry first; without a store, only the latest 50 entries."""
         if self.slot is not None:
             return self.slot.history()
         return (yield from self.planner._history())
@@ -1107,28 +1076,21 @@ def opened(  # noqa: PLR0913 - what a session is made of
     clock: Clock = utc_now,
     verify: Verify | None = None,
     actor: str | None = None,
-    owns: bool = False,
 ) -> Session:
     """
-    Return the session that was saved in a mapping, or a new one. Without a `store`, the mapping
-    itself is the slot that keeps the plan, and is written to.
+    Return the session that was saved in a mapping, or a new one.
 
-    If the mapping has a plan but no record, `owns` means that this conversation wrote the plan, for
-    example with another planner; its tasks then count as listed. Data of todoplan 0.2.0 is read
-    too.
+    Without a `store`, the mapping itself is the slot that keeps the plan, and is written to. If the
+    mapping has a plan but no record, no task counts as listed. Data of todoplan 0.2.0 is also read.
 
     Raises:
         CodecError: the saved data is damaged, or has an unknown version.
         PlanError: a store is given although a plan was saved in the mapping; or the plan of the
             saved session is in a store, and no store is given.
     """
-    store, plan_id, record, slot = _read(kept, store, plan_id, owns=owns)
+    store, plan_id, record, slot = _read(kept, store, plan_id)
     planner = Planner(
-        cast("Any", store),
-        plan_id,
-        toolbox=toolbox,
-        clock=require_clock(clock),
-        verify=verify,
+        cast("Any", store), plan_id, toolbox=toolbox, clock=require_clock(clock), verify=verify
     )
     return Session(planner, record, settings=settings, actor=actor, slot=slot)
 
@@ -1143,10 +1105,9 @@ def opened_async(  # noqa: PLR0913 - same
     clock: Clock = utc_now,
     verify: Verify | None = None,
     actor: str | None = None,
-    owns: bool = False,
 ) -> AsyncSession:
     """Return an `AsyncSession` for the same arguments as `opened`."""
-    store, plan_id, record, slot = _read(kept, store, plan_id, owns=owns)
+    store, plan_id, record, slot = _read(kept, store, plan_id)
     planner = AsyncPlanner(
         store, plan_id, toolbox=toolbox, clock=require_clock(clock), verify=verify
     )
@@ -1175,14 +1136,14 @@ MOST_REMEMBERED = 1_000
 
 
 def remember(kept: dict[Any, T], key: object, value: T) -> None:
-    """Add a value, such as a run's session, and remove the oldest value if there are over 1,000."""
+    """Add a value, such as a run's session. If there are over 1,000 values, remove the oldest."""
     kept[key] = value
     if len(kept) > MOST_REMEMBERED:
         del kept[next(iter(kept))]
 
 
 def _read(
-    kept: MutableMapping[str, Any], store: AnyStore | None, plan_id: str | None, *, owns: bool
+    kept: MutableMapping[str, Any], store: AnyStore | None, plan_id: str | None
 ) -> tuple[AnyStore, str | None, Record, SlotStore | None]:
     given = store_of_plans(store, plan_id)
     if given is not None and SLOT in kept:
@@ -1212,8 +1173,6 @@ def _read(
             kept.pop(name, None)
     else:
         record = Record()
-        if owns and plan is not None and plan.revision:
-            record = attrs.evolve(record, revision=plan.revision)
     return (slot, SLOT, record, slot) if given is None else (given, plan_id, record, None)  # type: ignore[return-value]  # a slot is one
 
 
@@ -1282,8 +1241,8 @@ class BasePlanning:
         """
         Refuse an edit because an active run would overwrite it with the run's own plan (law 16).
 
-        In the error message, `run` names the run, and `then` says what to do without a store.
-        `needs_id` means that a store needs a plan id.
+        In the error message, `run` names the run, and `then` says what to do without a store. With
+        `needs_id`, the message says that a store needs a plan id.
 
         Raises:
             PlanError: always.

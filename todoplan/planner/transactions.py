@@ -7,7 +7,7 @@ store at the same time.
 
 Transactions are generators: they yield each action on the store or on subscribers, and receive its
 result. So each operation is written once: `Planner` executes the actions, and `AsyncPlanner` awaits
-them. No lock of this file is held while the store is at work.
+them. During a store call, no lock of this module is held.
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ from todoplan.stores.memory import MemoryStore
 Journal = tuple[Entry, ...]
 
 _MOST_ATTEMPTS = 1_000  # more than many concurrent writers need, and still a limit
-_MANY = 500  # events; where possible, more than this are read before the plan is locked
+_MANY = 500  # events; up to `_MOST_READS` times, more than this are read before the plan is locked
 _MOST_READS = 3
 
 
 @attrs.frozen
-class Signed:
+class Append:
     """Entries to append, the plan after them, and the key and the answer to store with them."""
 
     entries: Journal
@@ -92,14 +92,11 @@ class Signed:
 
 @attrs.frozen
 class Outcome:
-    """
-    The result of an attempt: the caller's result, the plan after it, and what is to be appended,
-    with one `Signed` for each key.
-    """
+    """The result of an attempt: the caller's result, the plan after it, and what to append."""
 
     result: Any
     plan: Plan
-    appends: tuple[Signed, ...] = ()
+    appends: tuple[Append, ...] = ()
 
     @property
     def entries(self) -> Journal:
@@ -124,7 +121,7 @@ that the whole journal is not needed.
 
 @attrs.frozen
 class _Read:
-    """Entries of a journal after a revision; without entries, a request to read them."""
+    """Entries of a journal after revision `first`; without entries, a request to read them."""
 
     first: int
     entries: Journal = ()
@@ -140,15 +137,14 @@ def nothing(_: Plan, __: Entry | None) -> None:
 #
 # A framework repeats a call after a crash, a timeout or a resumed run, and cannot know whether the
 # first call was carried out: of 54 writers that were killed, 4 to 13 had appended entries without
-# reporting them. So the append carries the call's key, and the answer is stored with it. The
-# alternative was to answer the call again from the plan of that time. But an answer also depends on
-# what its actor had seen, on the policy and on the version of the texts, and none of the three is
-# in the journal.
+# reporting them. So the call's key and its answer are stored with the append. The call cannot be
+# answered again from the plan of that time: an answer also depends on what its actor had seen, on
+# the policy and on the version of the texts, and these are not in the journal.
 #
 # - A repeated result comes with the current plan. Otherwise a framework that keeps the plan in its
 #   state would go back to an older plan.
-# - The result of a call that changed nothing (a read or a refusal) is not stored: such a call can
-#   be made twice, and the list that it showed may be long. If it is repeated, it is answered anew.
+# - The result of a call that changed nothing (a read or a refusal) is not stored: its text may be
+#   long, and such a call can be made twice. If it is repeated, it is answered anew.
 # - A framework may repeat one call or all calls of a turn, in another order and in other groups. So
 #   each call has a key of its own (`keys_of_calls`). The calls that were carried out get their
 #   results again, and the other calls are carried out.
@@ -179,33 +175,17 @@ def parts_of_turn(
     if key is None:
         return (Part(None, places),)
     if not isinstance(key, tuple | list):
-        return (Part(_key_of_calls(key, places, calls, actor), places),)
-    if len(key) != len(calls) or len({*key}) != len(key):
+        groups: list[tuple[object, Sequence[int]]] = [(key, places)]
+    elif len(key) != len(calls) or len({*key}) != len(key):
         raise unfit(key, f"give one key for the turn, or one for each of its {len(calls)} calls")
-    alone = [(name, [place]) for name, place in zip(key, places, strict=True)]
-    return tuple(Part(_key_of_calls(name, at, calls, actor), at) for name, at in alone)
-
-
-def _key_of_calls(
-    name: object, places: Sequence[int], calls: Sequence[Call], actor: str | None
-) -> Key:
-    # Without the ids of the calls: a framework may give new ids to calls that it repeats.
-    asked = [[calls[place].name, calls[place].arguments] for place in places]
-    return _key(name, ["turn", asked, actor])
-
-
-def keys_of_calls(calls: Sequence[Call], *scope: object) -> tuple[str, ...]:
-    """
-    Return a key for each call; a call that is repeated gets the same key. See `Planner.keys_of`.
-    """
-    # Without ids (Gemini's calls need none), the position in the response distinguishes the calls.
-    # The arguments are part of the key: if a person edits a call and it keeps its id, the edited
-    # call must not be refused because its key was already used.
-    ids = [call.call_id or str(place) for place, call in enumerate(calls)]
-    return tuple(
-        f"{name}:{_digest([*scope, name, call.name, call.arguments])[:32]}"
-        for name, call in zip(ids, calls, strict=True)
-    )
+    else:
+        groups = [(name, (place,)) for name, place in zip(key, places, strict=True)]
+    parts = []
+    for name, group in groups:
+        # Without the ids of the calls: a framework may give new ids to calls that it repeats.
+        asked = [[calls[place].name, calls[place].arguments] for place in group]
+        parts.append(Part(_key(name, ["turn", asked, actor]), group))
+    return tuple(parts)
 
 
 def _key(name: object, asked: Any) -> Key:
@@ -223,10 +203,7 @@ def _digest(asked: Any) -> str:
 
 
 def replies_text(replies: Sequence[Reply]) -> str:
-    """
-    Return replies as the text that is stored with their key. The events are in the journal, and are
-    left out.
-    """
+    """Return replies as the text that is stored with their key. The events are in the journal."""
     kept = [
         {
             "name": reply.name,
@@ -254,8 +231,7 @@ def replies_again(
             for place, each in zip(part.places, replies, strict=True):
                 entry = next(entries) if each["has_entry"] else None
                 events = () if entry is None else entry.events
-                # The call may have named more tasks than these, but no fewer: lines that changed
-                # nothing are in no event.
+                # The call may have named more tasks: a line that changed nothing is in no event.
                 created = tuple(one.task.id for one in events if isinstance(one, TaskCreated))
                 found[place] = Reply(
                     plan,
@@ -273,31 +249,11 @@ def replies_again(
     return found
 
 
-def with_own(seen: Base, kept: Sequence[Receipt | None]) -> Base:
-    """
-    Return what an actor has seen, and add the changes of its own calls that are now repeated. Its
-    framework has lost the results of these calls, but the changes are no news to the actor.
-    """
-    entries = (entry for receipt in kept if receipt is not None for entry in receipt.entries)
-    own = [event for one in entries if one.revision > seen.plan.revision for event in one.events]
-    # Own entries up to the revision that was seen are in `seen.plan` already.
-    if not own:
-        return seen
-    # Only the actor's own events: changes that others made before them stay unseen.
-    return attrs.evolve(seen, plan=replay(seen.plan, own))
-
-
-def with_kept(fences: Fences, kept: Sequence[Receipt | None]) -> Fences:
-    """Return the fencing tokens of an actor, with the tokens that its repeated calls got."""
-    entries = [entry for receipt in kept if receipt is not None for entry in receipt.entries]
-    return fences_after(fences, [event for entry in entries for event in entry.events])
-
-
 def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
     """
     Return a turn with the new replies of `turn` and the stored replies `again`, in the order of the
-    calls. `again` has the replies by position. The first stored reply reports what others did since
-    `seen`, unless a new reply reports it.
+    calls. `again` has the stored replies by position. The first of them reports what others did
+    since `seen`, unless a new reply reports it.
     """
     anew = iter(turn.replies)
     count = len(turn.replies) + len(again)
@@ -313,27 +269,43 @@ def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
     return Turn(turn.plan, tuple(replies))
 
 
-def accepted_text(decision: Accepted) -> str:
-    """Return the text of a decision that is stored with its key."""
-    warnings = [attrs.asdict(each) for each in decision.warnings]
-    return json.dumps({"warnings": warnings}, separators=(",", ":"))
-
-
-def accepted_again(plan: Plan, receipt: Receipt) -> Accepted:
-    """Return the stored decision of a receipt, with the current plan."""
-    events = tuple(event for entry in receipt.entries for event in entry.events)
-    return Accepted(plan, events, _problems(json.loads(receipt.answer)["warnings"]))
-
-
 def _problems(kept: list[dict[str, Any]]) -> tuple[Problem, ...]:
     return tuple(Problem(**{**each, "task_ids": tuple(each["task_ids"])}) for each in kept)
+
+
+def appends_of(
+    parts: Sequence[Part],
+    again: Mapping[int, Reply],
+    replies: Sequence[Reply],
+    at: datetime,
+    actor: str | None,
+) -> tuple[Append, ...]:
+    """
+    Return what is to be appended for each part of a turn that was not carried out before; `replies`
+    are the replies to the calls of these parts.
+    """
+    appends, rest = [], iter(replies)
+    for part in parts:
+        if part.places and part.places[0] in again:
+            continue
+        made, entries = [], []
+        for _ in part.places:
+            reply = next(rest)
+            made.append(reply)
+            if reply.events:
+                entry = Entry(reply.plan.revision, reply.events, at, actor, reply.name)
+                entries.append(entry)
+        if entries:
+            answer = "" if part.key is None else replies_text(made)
+            appends.append(Append(tuple(entries), made[-1].plan, part.key, answer))
+    return tuple(appends)
 
 
 # -------- actors --------
 # What each actor that calls through one planner knows of the plan (law 15).
 #
-# If calls come to a planner without a session's record, the planner remembers for each actor the
-# plan after the actor's last call. Plans share tasks that did not change, so keeping a plan costs
+# If calls come to a planner without a session's record, the planner keeps, for each actor, the plan
+# after the actor's last call. Plans share tasks that did not change, so keeping a plan costs
 # little. As long as the plan is at that revision, nobody else has written, and nothing has to be
 # looked up. Otherwise the journal is read: it says who did what since.
 #
@@ -345,24 +317,22 @@ def _problems(kept: list[dict[str, Any]]) -> tuple[Problem, ...]:
 # are news to the actor. A command of `apply` does not count as such a call, because it shows the
 # model nothing.
 #
-# Likewise, a planner knows only the fencing tokens that its own calls got.
+# Likewise, a planner knows only those fencing tokens that its own calls got.
 
 
 _EMPTY_PLAN = Plan()
 _MOST_ACTORS = 1_000  # a server may have any number; for the others, the journal is read
 
 
-def plan_of_revision(
-    journal: Sequence[Entry], revision: int, known: Plan = _EMPTY_PLAN
-) -> Plan | None:
+def plan_of_revision(journal: Sequence[Entry], revision: int) -> Plan | None:
     """
-    Return the plan at a revision, computed from its journal, or from a `known` plan and the entries
-    after it; `None` if the journal was cut after that revision, or ends before it.
+    Return the plan at a revision, computed from its journal; `None` if the journal was cut after
+    that revision, or ends before it.
     """
-    entries = [one for one in journal if known.revision < one.revision <= revision]
+    entries = [one for one in journal if one.revision <= revision]
     if not entries or entries[-1].revision != revision:
-        return known if revision == known.revision else None
-    return follow(known, entries)
+        return None if revision else _EMPTY_PLAN
+    return follow(_EMPTY_PLAN, entries)
 
 
 def caught_up(
@@ -375,10 +345,10 @@ def caught_up(
     """
     Return what a session knows after later entries of the journal. `known` is what it knew before.
 
-    Entries are the session's own if their revisions are in `own`, or if they record what a verifier
-    found for a refused call of this actor. These entries are applied to the known plan. For the
-    other entries, the result says who made the changes; `earlier` says who made the changes before
-    the entries of `journal`.
+    An entry is the session's own if its revision is in `own`, or if it records what a verifier
+    found for a refused call of this actor. Own entries are applied to the known plan. The result
+    also says who made the changes of the other entries, and of the entries before `journal` (from
+    `earlier`).
     """
     done: list[Event] = []
     others: list[Entry] = []
@@ -393,7 +363,7 @@ def caught_up(
 
 
 class Actors:
-    """What the actors of one planner know, and the fencing tokens that their calls got."""
+    """What each actor of one planner knows, and the fencing tokens that its calls got."""
 
     def __init__(self, toolset: ToolSet) -> None:
         self._toolset = toolset
@@ -415,7 +385,7 @@ class Actors:
     def did(self, actor: str | None, events: Sequence[Event]) -> None:
         """Note which claims an actor's own calls got or ended."""
         if not self._toolset.team and actor not in self._fences:
-            return  # the common case, without the lock: every call comes here
+            return  # the common case needs no lock
         with self._lock:
             fences = fences_after(self._fences.pop(actor, NO_FENCES), events)
             if fences:
@@ -430,7 +400,7 @@ class Actors:
     def since(self, actor: str | None, plan: Plan, newest: Entry | None = None) -> int | None:
         """
         Return the revision after which `base` needs the journal; `None` if it needs no entry.
-        `newest` is the last entry, if it is known.
+        `newest` is the last entry of the journal, if the caller has it.
         """
         known = self._known.get(actor)
         if known is not None:
@@ -451,7 +421,7 @@ class Actors:
                 return None  # nothing was ever written, so there is nothing to know
             count = self._last_call(actor, journal) if actor is not None else 0
             then = follow(_EMPTY_PLAN, journal[:count]) if count else plan
-            # A list of this actor reopens no task: it does not know who has closed which task.
+            # A list by this actor reopens no task: it does not know who has closed which task.
             known = Base(then, listed=NOTHING_LISTED, overflow=True)
         if known.plan.revision != plan.revision:
             known = caught_up(known, journal, actor)
@@ -472,43 +442,10 @@ class Actors:
         return 0
 
 
-# -------- entries --------
-# What a planner appends: the journal entries of what was accepted, with their keys.
-
-
-def signed_entries(
-    parts: Sequence[Part],
-    again: Mapping[int, Reply],
-    replies: Sequence[Reply],
-    at: datetime,
-    actor: str | None,
-) -> tuple[Signed, ...]:
-    """
-    Return what is to be appended for each part of a turn that was not carried out before; `replies`
-    are the replies to the calls of these parts.
-    """
-    signed, rest = [], iter(replies)
-    for part in parts:
-        if part.places and part.places[0] in again:
-            continue
-        made, entries = [], []
-        for _ in part.places:
-            reply = next(rest)
-            made.append(reply)
-            if reply.events:
-                entry = Entry(reply.plan.revision, reply.events, at, actor, reply.name)
-                entries.append(entry)
-        if entries:
-            answer = "" if part.key is None else replies_text(made)
-            signed.append(Signed(tuple(entries), made[-1].plan, part.key, answer))
-    return tuple(signed)
-
-
 # -------- restoring --------
-# Putting an earlier plan back: by undo, from a snapshot, or from a plan that was kept elsewhere.
+# An earlier plan is restored, from a snapshot or from a plan that was kept elsewhere.
 #
-# These attempts restore a plan by one command, which adds an entry to the journal. No entry is
-# removed.
+# This is one command, which adds an entry to the journal. No entry is removed.
 
 
 _ANYTHING_GOES = Policy()
@@ -518,8 +455,10 @@ _BEGUN = "begin"
 def put_back(plan: Plan, earlier: Plan, blank: Entry, fences: Fences) -> Outcome:
     """
     Replace the tasks by those of an `earlier` plan. The entry for this has the time, actor and
-    cause of `blank`. The command is refused if it would end a live claim whose fencing token is not
-    among `fences` (law 19).
+    cause of `blank`.
+
+    The command is refused if it would end a live claim whose fencing token is not among `fences`
+    (law 19).
     """
     # No policy: the earlier plan may break a rule that was added later, and is still restored.
     command = RestorePlan(tuple(earlier), earlier.next_id, earlier.approved)
@@ -528,7 +467,7 @@ def put_back(plan: Plan, earlier: Plan, blank: Entry, fences: Fences) -> Outcome
         return Outcome(decision, plan)
     after = decision.plan
     entry = attrs.evolve(blank, revision=after.revision, events=decision.events)
-    return Outcome(decision, after, (Signed((entry,), after),))
+    return Outcome(decision, after, (Append((entry,), after),))
 
 
 def _moved_on(plan: Plan, seen: int) -> Rejected:
@@ -541,16 +480,14 @@ _NEVER_READ = (Plan(), None)
 
 class Sight(Protocol):
     """
-    What a session knows of a plan, computed inside the transaction that answers its calls. `notes`
-    are the notes of the earlier calls of the same turn.
+    What a session knows of a plan. The transaction that answers its calls asks for it while the
+    plan is locked. `notes` are the notes of the earlier calls of the same turn.
     """
 
     notes: tuple[Note, ...]
 
     def since(self, plan: Plan, newest: Entry | None, /) -> int | None:
-        """
-        Return the revision after which the journal must be read; `None` if no entry is needed.
-        """
+        """Return the revision after which entries are needed; `None` if no entry is needed."""
         ...
 
     def base(self, plan: Plan, journal: Journal, /) -> Base | None:
@@ -578,8 +515,7 @@ class Transactions:
     ) -> None:
         # Compared with None: a store may have a length, and an empty one would be false.
         self._store = MemoryStore() if store is None else checked_store(store)
-        # No default id in a shared store: DeerFlow had one, and gave one user's reminders to
-        # another.
+        # A store has no default id: DeerFlow had one, and gave one user's reminders to another.
         if store is not None and plan_id is None:
             msg = "a store that is given may hold many plans; say which one with plan_id="
             raise PlanError(msg)
@@ -633,7 +569,16 @@ class Transactions:
         of the model's message or the plan's revision at which it was written. If somebody edits a
         call and it keeps its id, it still gets another key.
         """
-        return keys_of_calls(calls, *scope) if self._holds else None
+        if not self._holds:
+            return None
+        # Without ids (Gemini's calls need none), the position in the response distinguishes the
+        # calls. The arguments are part of the key: if a person edits a call and it keeps its id,
+        # the edited call must not be refused because its key was already used.
+        ids = [call.call_id or str(place) for place, call in enumerate(calls)]
+        return tuple(
+            f"{name}:{_digest([*scope, name, call.name, call.arguments])[:32]}"
+            for name, call in zip(ids, calls, strict=True)
+        )
 
     def _apply(
         self,
@@ -649,31 +594,34 @@ class Transactions:
 
         If the command is repeated with the same `key`, in any process, it changes nothing, and
         returns the first result with the current plan. A `key` is unique in its plan; not every
-        store keeps keys. The key of a command that changed nothing, such as a refused command, is
-        not kept.
+        store keeps keys. If a command changed nothing, for example because it was refused, its key
+        is not kept.
         """
         chosen = self.toolbox.policy if policy is None else require(policy, Policy)
         keys = () if key is None else (_key(key, ["apply", repr(command), actor]),)
-        again = False
 
         def attempt(
             plan: Plan, _: Journal, at: datetime, kept: Sequence[Receipt | None] = (None,)
         ) -> Outcome:
-            nonlocal again
-            again = kept[0] is not None
-            if kept[0] is not None:
-                return Outcome(accepted_again(plan, kept[0]), plan)
+            if (receipt := kept[0]) is not None:
+                events = tuple(event for entry in receipt.entries for event in entry.events)
+                warnings = _problems(json.loads(receipt.answer)["warnings"])
+                return Outcome((Accepted(plan, events, warnings), True), plan)
             decision = decide(plan, command, chosen, at=at, actor=actor)
             if isinstance(decision, Rejected) or not decision.events:
-                return Outcome(decision, plan)
+                return Outcome((decision, False), plan)
             after = decision.plan
             entry = Entry(after.revision, decision.events, at, actor, type(command).__name__)
-            answer = accepted_text(decision) if keys else ""
-            signed = Signed((entry,), after, keys[0] if keys else None, answer)
-            return Outcome(decision, after, (signed,))
+            append = Append((entry,), after)
+            if keys:
+                warned = [attrs.asdict(each) for each in decision.warnings]
+                answer = json.dumps({"warnings": warned}, separators=(",", ":"))
+                append = Append((entry,), after, keys[0], answer)
+            return Outcome((decision, False), after, (append,))
 
-        decision: Decision = yield from self._commit(attempt, keys=keys)
-        if not again:
+        decision: Decision
+        decision, is_repeated = yield from self._commit(attempt, keys=keys)
+        if not is_repeated:
             tell_decided(self.toolbox, decision, actor)
         return decision
 
@@ -711,66 +659,68 @@ class Transactions:
         (`fences_after`); by default the planner remembers them for each actor.
         """
         began = start(self.toolbox)
-        sight = None if base is None or isinstance(base, Base) else base
-        given = base if isinstance(base, Base) else None
-        decided = was_behind = False
-        upon: Base | None = None
-        before: Plan
+        calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
+        parts = parts_of_turn(key, calls, actor)
+        keys = [part.key for part in parts if part.key is not None]
         own_fences = self._actors.fences(actor) if fences is None else fences
         looks = None if self._verifying is None else self._verifying.looks()
         box = self.toolbox if looks is None else looks.toolbox
+        sight = None if base is None or isinstance(base, Base) else base
+        if sight is not None:
+            since: Since = sight.since
+        else:
+            since = nothing if base is not None else partial(self._actors.since, actor)
 
         def attempt(
             plan: Plan, journal: Journal, at: datetime, kept: Sequence[Receipt | None] = ()
         ) -> Outcome:
-            nonlocal decided, was_behind, upon, before
             again = replies_again(plan, calls, parts, kept) if kept else _NO_REPLIES
-            anew = [one for at, one in enumerate(calls) if at not in again] if again else calls
-            decided = bool(anew)
-            if sight is not None:
+            anew = (
+                [one for place, one in enumerate(calls) if place not in again] if again else calls
+            )
+            seen: Base | None
+            if isinstance(base, Base):
+                seen = base
+            elif sight is not None:
                 seen = sight.base(plan, journal)
-                decided = True  # `joined` puts the news in front of a repeated reply
             else:
-                seen = self._actors.base(actor, plan, journal) if given is None and anew else given
+                seen = self._actors.base(actor, plan, journal) if anew else None
             fences = own_fences
-            if kept:
-                seen = None if seen is None else with_own(seen, kept)
-                fences = with_kept(own_fences, kept)
-            was_behind = seen is not None and seen.plan.revision != plan.revision
-            upon, before = seen, plan
+            if again:
+                repeated = [entry for receipt in kept if receipt for entry in receipt.entries]
+                fences = fences_after(fences, [event for one in repeated for event in one.events])
+                if seen is not None:
+                    # The framework has lost the results of these calls, but their changes are no
+                    # news to the actor. Changes that others made before them stay unseen.
+                    later = [one for one in repeated if one.revision > seen.plan.revision]
+                    seen = seen.with_own(event for one in later for event in one.events)
             # One append for all calls of a turn (law 13). pydantic-ai-harness writes each change
-            # of a batch by itself and without a version, so parallel calls come in between.
+            # of a batch separately and without a version, so parallel calls interleave.
             turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=fences)
             if looks is not None and looks.are_missing:
-                return Outcome(turn, plan)
-            signed = signed_entries(parts, again, turn.replies, at, actor)
+                return Outcome((turn, seen, plan, False), plan)
+            appends = appends_of(parts, again, turn.replies, at, actor)
             if again:
                 turn = joined(turn, again, seen)
-            return Outcome(turn, turn.plan, signed)
+            # A session learns something even if all its calls are repeated: see `joined`.
+            return Outcome((turn, seen, plan, bool(anew or sight)), turn.plan, appends)
 
-        calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
-        parts = parts_of_turn(key, calls, actor)
-        since: Since = nothing
-        if sight is not None:
-            since = sight.since
-        elif given is None:
-            since = partial(self._actors.since, actor)
-        find, only_reads = self.toolbox.toolset.find, not own_fences
-        for call in calls:
-            tool = find(call.name)
-            if tool is not None and not tool.read_only:
-                only_reads = False
         # A read by an actor that has a claim is committed, because it extends the claim.
-        if only_reads:
-            turn: Turn = yield from self._look_at(attempt, since)
-        else:
-            keys = [part.key for part in parts if part.key is not None]
-            turn = yield from self._commit(attempt, since, keys, with_repeats=bool(sight))
-            while looks is not None and looks.are_missing:
-                # A verification may take minutes, so the plan and the store are not locked
-                # meanwhile.
-                yield looks.alook if self._awaits else looks.look
-                turn = yield from self._commit(attempt, since, keys, with_repeats=bool(sight))
+        only_reads = not own_fences
+        for call in calls:
+            tool = self.toolbox.toolset.find(call.name)
+            only_reads = only_reads and (tool is None or tool.read_only)
+        turn: Turn
+        while True:
+            if only_reads:
+                answered = yield from self._look_at(attempt, since)
+            else:
+                answered = yield from self._commit(attempt, since, keys, with_repeats=bool(sight))
+            if looks is None or not looks.are_missing:
+                break
+            # A verification may take minutes, so the plan and the store are not locked meanwhile.
+            yield looks.alook if self._awaits else looks.look
+        turn, seen, before, has_answered = answered
         events = turn.events
         if sight is None:
             self._actors.did(actor, events)
@@ -781,15 +731,16 @@ class Transactions:
         if self._awaits:
             yield nothing_to_do
         # Only now the actor's knowledge is updated. An attempt that was not saved and a refusal
-        # have shown nothing to anybody. A repeated result has shown the plan of its time, not the
+        # have shown nothing to anybody. A repeated reply has shown the plan of its time, not the
         # current plan.
+        was_behind = seen is not None and seen.plan.revision != before.revision
         at_revision = None if was_behind else turn.plan.revision - len(events)
-        if decided and turn.shows_all_to(at_revision):
-            if upon is None:
+        if has_answered and turn.shows_all_to(at_revision):
+            if seen is None:
                 known = quick_base(turn.plan)
             else:
                 notes = [*(sight.notes if sight else ()), *(reply.note for reply in turn.replies)]
-                known = upon.advanced(before, turn.plan, notes)
+                known = seen.advanced(before, turn.plan, notes)
             if sight is None:
                 self._actors.knows(actor, known)
             turn = Turn(turn.plan, turn.replies, known)
@@ -847,7 +798,7 @@ class Transactions:
                 own = {task.id: task.claim.fence for task in plan if task.claim is not None}
                 done = put_back(plan, each, Entry(0, (), at, cause=_BEGUN, undoes=0), own)
                 plan, entries = done.plan, [*entries, *done.entries]
-            appends = (Signed(tuple(entries), plan),) if entries else ()
+            appends = (Append(tuple(entries), plan),) if entries else ()
             return Outcome(result=True, plan=plan, appends=appends)
 
         return self._commit(attempt, lambda plan, _: ALL if plan.revision else None)
@@ -859,8 +810,8 @@ class Transactions:
         Undo the last accepted command that has not been undone. Called again, undo the command
         before it.
 
-        The undo is refused if `seen` is given and the plan is not at that revision any more. It is
-        also refused if it would end a live claim, unless the fencing token of the claim is in
+        The undo is refused if the plan is not at revision `seen` any more (if `seen` is passed). It
+        is also refused if it would end a live claim, unless the fencing token of the claim is in
         `fences`, such as `{"3": 1}`. By default, `fences` are the tokens that this planner's own
         calls got for the actor.
         """
@@ -875,9 +826,11 @@ class Transactions:
         earlier: Sequence[Start] = (),
     ) -> Steps[Decision]:
         """
-        Undo the last change. If the store has only a part of the journal, as a slot has, `kept` is
-        the journal to use. The plan before the change is then replayed from `kept`, starting from
-        the empty plan, from a restored plan in `kept`, or from one of the `earlier` plans.
+        Undo the last change.
+
+        If the store has only a part of the journal, as a slot has, `kept` is the journal to use.
+        The plan before the change is then replayed from `kept`, starting from the empty plan, from
+        a restored plan in `kept`, or from one of the `earlier` plans.
 
         Raises:
             PlanError: the plan before the change cannot be computed from `kept` and `earlier`.
@@ -907,7 +860,7 @@ class Transactions:
             decision, entry = undone(plan, change, before, at=at, actor=actor, fences=own)
             if isinstance(decision, Rejected) or entry is None:
                 return Outcome(decision, plan)
-            return Outcome(decision, decision.plan, (Signed((entry,), decision.plan),))
+            return Outcome(decision, decision.plan, (Append((entry,), decision.plan),))
 
         return self._commit(attempt, lambda *_: ALL)
 
@@ -921,8 +874,9 @@ class Transactions:
         cause: str = "restore",
     ) -> Steps[Decision]:
         """
-        Replace the tasks by those of an earlier plan, or by the first tasks of a new plan. The
-        revision grows, and no id is used again. No rule is checked, because an earlier plan may
+        Replace the tasks by those of an earlier plan, or by the first tasks of a new plan.
+
+        The revision grows, and no id is used again. No rule is checked, because an earlier plan may
         break a rule that was added later. For `seen` and `fences` see `undo`. `cause` is the name
         of the command in the journal.
         """
@@ -1025,7 +979,7 @@ class Transactions:
                 raise gone_back(self._plan_id, known.revision, revision)
             if many is not None and revision - known.revision > many:
                 return _Read(revision)
-            ask = partial(partial, held.entries_since)
+            ask = partial(partial, held.entries_since)  # `ask(7)` is a step: read after revision 7
             plan = self._caught_up(known, last, (yield ask(known.revision - 1)))
             kept = []
             for key in keys:
@@ -1038,15 +992,15 @@ class Transactions:
                 journal = yield from self._tail(since, plan, ask, read, many)
                 if isinstance(journal, _Read):
                     return journal
-            # All who share the plan share the store's clock. If the program has given a clock, that
+            # All users of the plan share the store's clock. If the program has passed a clock, that
             # one is used instead.
-            at = (yield held.now) if self._clock is utc_now else self._clock()
-            done = attempt(plan, journal, in_utc(at), *([tuple(kept)] if keys else []))
+            at = (yield held.now) if self._clock is utc_now else in_utc(self._clock())
+            done = attempt(plan, journal, at, *([tuple(kept)] if keys else []))
             revision = plan.revision
             for each in done.appends:
-                signing = {"key": each.key, "answer": each.answer} if each.key else {}
+                key_given = {"key": each.key, "answer": each.answer} if each.key else {}
                 appending.append(plan)
-                yield partial(held.append, revision, each.entries, each.plan, **signing)
+                yield partial(held.append, revision, each.entries, each.plan, **key_given)
                 revision = each.plan.revision
             return plan, done
 
@@ -1054,9 +1008,9 @@ class Transactions:
             try:
                 came = yield Hold(self._plan_id, decided)
             except Exception:
-                # Perhaps the entries are saved and only the acknowledgement was lost. So
-                # subscribers are called for what is in the journal. A PostgreSQL server that was
-                # killed 20 times under load left 5 such commits.
+                # Perhaps the entries are saved, and only the acknowledgement was lost. So
+                # subscribers are called for the entries in the journal. A PostgreSQL server that
+                # was killed 20 times under load left 5 such commits.
                 if appending:
                     yield News(appending[0], (), None)
                 raise
@@ -1066,22 +1020,21 @@ class Transactions:
             plan = yield from self._plan()
             tail: Journal = yield self._since(came.first)
             read = _Read(came.first, tuple(e for e in tail if e.revision <= plan.revision))
-            # The result is not used. But slow parts of the attempt, such as replaying years of
-            # entries, are cached, so that the next attempt does not repeat them while the plan is
-            # locked.
+            # The result is not used. But slow parts of the attempt are cached, such as replaying
+            # years of entries. So the next attempt does not repeat them while the plan is locked.
             attempt(
                 plan, read.entries, in_utc(self._clock()), *([(None,) * len(keys)] if keys else [])
             )
 
     def _compared(self, attempt: Attempt, since: Since) -> Steps[Any]:
         # Retries are affordable: in a prototype on SQLite, 32 processes on one plan appended 2,656
-        # times a second with 4.3 conflicts for each; an agent gives about one command a second.
+        # times a second, with 4.3 conflicts per append; an agent makes about one call a second.
         for _ in range(_MOST_ATTEMPTS):
             plan = yield from self._plan()
             journal: Journal = ()
             if since(plan, None) is not None:
                 journal = yield from self._history()
-            # The two reads are not atomic: somebody has written between them.
+            # The two reads are not atomic: somebody may have written between them.
             if journal and journal[-1].revision != plan.revision:
                 continue
             # Each attempt asks for the time, so that its entry is not older than one that came
@@ -1133,8 +1086,8 @@ class Transactions:
         """Return the journal entries that an attempt needs, or a `_Read` if they are too many."""
         first = since(plan, None)
         if first == ALL:
-            # After a restart, if this actor wrote last, the earlier entries (perhaps years of them)
-            # are not needed.
+            # After a restart, if this actor has written the newest entry, the earlier entries
+            # (perhaps years of them) are not needed.
             known, last = self._feed.newest or (plan, None)
             if last is None or known.revision != plan.revision:
                 newest: Journal = yield ask(plan.revision - 1)
