@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Coroutine, Iterator
 from contextlib import aclosing
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
+from time import sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from todoplan.core.commands import ClaimTask
@@ -28,7 +29,6 @@ from todoplan.planner.steps import (
     News,
     Step,
     Steps,
-    StoreCall,
     at_once,
     awaited,
     done_held,
@@ -39,7 +39,7 @@ from todoplan.planner.steps import (
 )
 from todoplan.planner.transactions import Transactions
 from todoplan.planner.verifying import Verify
-from todoplan.planner.watching import Wait, watched, watched_awaited, watching
+from todoplan.planner.watching import check_watch, next_entries
 from todoplan.stores.base import AnyStore, Store, follow
 
 if TYPE_CHECKING:
@@ -153,7 +153,16 @@ class Planner(Transactions):
             StoreError: the plan has not reached `since` ("rolled_back"), or the store fails.
         """
         known = self.plan.revision if since is None else since
-        return watched(watching(self._store, self._plan_id, known, timeout), self._perform)
+        check_watch(known, timeout)
+        return self._watched(known, timeout)
+
+    def _watched(self, known: int, timeout: float | None) -> Iterator[Entry]:
+        last, wait = None, getattr(self._store, "wait_for_change", None)
+        where = self._store, self._plan_id
+        while entries := self._run(next_entries(*where, known, last, timeout, sleep, wait)):
+            yield from entries
+            last = entries[-1]
+            known = last.revision
 
     def follow(self, *, timeout: float | None = None) -> None:
         """
@@ -317,11 +326,23 @@ class AsyncPlanner(Transactions):
         for.
         """
         known = (await self.plan()).revision if since is None else since
-        steps = watching(self._store, self._plan_id, known, timeout)
-        # Closed here: otherwise Python closes the generator at some later time, in the loop.
-        async with aclosing(watched_awaited(steps, self._find)) as entries:
-            async for entry in entries:
+        check_watch(known, timeout)
+        method: Any = getattr(self._store, "wait_for_change", None)
+
+        async def wait(*arguments: Any) -> Any:
+            if iscoroutinefunction(method):
+                return await method(*arguments)
+            # Without the limiter: with it, a few waiting watchers would block other store calls.
+            return await threaded(partial(method, *arguments), asyncio.get_running_loop())
+
+        last, where = None, (self._store, self._plan_id)
+        while entries := await self._await(
+            next_entries(*where, known, last, timeout, asyncio.sleep, method and wait)
+        ):
+            for entry in entries:
                 yield entry
+            last = entries[-1]
+            known = last.revision
 
     async def follow(
         self,
@@ -339,16 +360,6 @@ class AsyncPlanner(Transactions):
                 before, plan = plan, follow(plan, (entry,))
                 self._feed.saw(plan, entry)
                 await self._tell(News(before, (entry,), plan))
-
-    async def _find(self, step: StoreCall | Wait) -> Any:
-        if not isinstance(step, Wait):
-            return await self._perform(step)
-        name, arguments = step.call
-        method = getattr(self._store, name)
-        if iscoroutinefunction(method):
-            return await method(*arguments)
-        # Without the limiter: with it, a few waiting watchers would block all other store calls.
-        return await threaded(partial(method, *arguments), asyncio.get_running_loop())
 
     async def _await(self, steps: Steps[T], *, grace: float = 0) -> T:
         value: Any = None

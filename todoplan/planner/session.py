@@ -81,14 +81,9 @@ from todoplan.dialogue.toolbox import (
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner.planner import AsyncPlanner, Planner
 from todoplan.planner.steps import Limiter, Steps, at_once, awaited, running_loop, store_of_plans
-from todoplan.planner.transactions import (
-    Journal,
-    Outcome,
-    Transactions,
-    caught_up,
-    plan_of_revision,
-)
+from todoplan.planner.transactions import Outcome, Transactions, caught_up, plan_of_revision
 from todoplan.planner.verifying import Verify, verifier_of
+from todoplan.planner.watching import Journal
 from todoplan.stores.base import ALL, AnyStore
 from todoplan.stores.slot import SLOT, SlotStore
 

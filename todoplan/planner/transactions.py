@@ -56,7 +56,7 @@ from todoplan.dialogue.tools import ToolSet
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner.steps import Hold, News, Step, Steps, checked_store, nothing_to_do, unfit
 from todoplan.planner.verifying import Verify, Verifying
-from todoplan.planner.watching import Feed, Subscriber
+from todoplan.planner.watching import Feed, Journal, Subscriber
 from todoplan.stores.base import (
     ALL,
     CUT,
@@ -72,8 +72,6 @@ from todoplan.stores.base import (
     plan_at,
 )
 from todoplan.stores.memory import MemoryStore
-
-Journal = tuple[Entry, ...]
 
 _MOST_ATTEMPTS = 1_000  # more than many concurrent writers need, and still a limit
 _MANY = 500  # events; up to `_MOST_READS` times, more than this are read before the plan is locked

@@ -11,19 +11,18 @@ If a store is unavailable for a while (a server restarts, a database is busy), t
 logs this once. Any other error of the store ends the watch.
 """
 
-import asyncio
 import logging
 import time
 from bisect import bisect_right
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from threading import Lock
-from typing import Any, NamedTuple
 
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
-from todoplan.planner.steps import News, Steps, StoreCall, unfit
+from todoplan.planner.steps import News, Steps, unfit
 from todoplan.stores.base import AnyStore, behind_known, gone_back, plan_after
 
 _PASSING = {"busy", "lost", "unreachable"}
@@ -33,70 +32,59 @@ _WAIT = 5.0  # seconds; how long a thread may go on waiting after its task was c
 
 _logger = logging.getLogger("todoplan")
 
-
-class Wait(NamedTuple):
-    """Make a store call that blocks until something changes."""
-
-    call: StoreCall
+Journal = tuple[Entry, ...]
 
 
-WatchStep = StoreCall | Wait | Entry | float
-"""A store call, an entry to yield, or a number of seconds to sleep."""
-
-
-def watching(
-    store: AnyStore, plan_id: str, known: int, timeout: float | None
-) -> Generator[WatchStep, Any, None]:
+def next_entries(  # noqa: PLR0913, PLR0917 - the position of the watch, and how to wait
+    store: AnyStore,
+    plan_id: str,
+    known: int,
+    last: Entry | None,
+    timeout: float | None,
+    sleep: Callable[[float], object],
+    wait: Callable[..., object] | None,
+) -> Steps[Journal]:
     """
-    Read and wait alternately, until no entry has come for `timeout` seconds; with `None`, forever.
+    Return the next entries after revision `known`, or none if none has come for `timeout` seconds.
 
-    `known` is the revision after which the watch begins.
+    `last` is the entry of that revision, if the caller has it. `sleep` sleeps for some seconds, and
+    `wait` calls the store's `wait_for_change`, if it has this method.
 
     Raises:
-        PlanError: `known` is not a revision, or `timeout` is not a number of seconds.
         StoreError: the plan has not reached the known revision, or the store fails permanently.
     """
-    _check(known, timeout)
-    pauses, quiet_since, was_there = _pauses(store), time.monotonic(), True
-    last: Entry | None = None
+    has_tails = callable(getattr(store, "entries_since", None))
+    pause, longest = _FIRST_PAUSE, _PAUSE if has_tails else _LONG_PAUSE
+    began, is_there = time.monotonic(), True
     while True:
         try:
-            entries = yield from _behind(store, plan_id, known, last)
-            was_there = True
+            entries: Journal = yield from _entries_after(store, plan_id, known, last)
         except StoreError as error:
             if error.data.get("problem") not in _PASSING:
                 raise
-            if was_there:
+            if is_there:
                 _logger.warning("the journal of %r is waited for: %s", plan_id, error)
-            entries, was_there = (), False
-        for entry in entries:
-            known, last = entry.revision, entry
-            yield entry
-        if entries:
-            pauses, quiet_since = _pauses(store), time.monotonic()
-            continue
-        left = _WAIT if timeout is None else quiet_since + timeout - time.monotonic()
-        if left <= 0:
-            return
-        # Not if the store is unavailable: the call would fail immediately, again and again.
-        if was_there and callable(getattr(store, "wait_for_change", None)):
-            try:
-                yield Wait(("wait_for_change", (plan_id, known, min(left, _WAIT))))
-            except StoreError:
-                yield next(pauses)  # the next read shows whether the error is temporary
+            is_there = False
         else:
-            yield min(left, next(pauses))
+            is_there = True
+            if entries:
+                return entries
+        left = _WAIT if timeout is None else began + timeout - time.monotonic()
+        if left <= 0:
+            return ()
+        # Not if the store is unavailable: the call would fail immediately, again and again.
+        if is_there and wait is not None:
+            with suppress(StoreError):  # then the next read shows whether the error is temporary
+                yield partial(wait, plan_id, known, min(left, _WAIT))
+                continue
+        yield partial(sleep, min(left, pause))
+        pause = min(pause * 1.5, longest)
 
 
-def _behind(
-    store: AnyStore, plan_id: str, known: int, last: Entry | None
-) -> Generator[WatchStep, Any, tuple[Entry, ...]]:
-    """
-    Return the entries after a revision. `last` is the entry of that revision, if the caller has it.
-    """
+def _entries_after(store: AnyStore, plan_id: str, known: int, last: Entry | None) -> Steps[Journal]:
     if callable(getattr(store, "entries_since", None)):
         first = known if last is None else known - 1
-        tail: tuple[Entry, ...] = yield "entries_since", (plan_id, first)
+        tail: Journal = yield "entries_since", (plan_id, first)
         if last is not None:
             tail = behind_known(plan_id, known, last, tail)
         return tuple(entry for entry in tail if entry.revision > known)
@@ -105,73 +93,21 @@ def _behind(
         return ()
     if plan.revision < known:
         raise gone_back(plan_id, known, plan.revision)
-    journal: tuple[Entry, ...] = yield "entries", (plan_id,)
+    journal: Journal = yield "entries", (plan_id,)
     return tuple(entry for entry in journal if entry.revision > known)
 
 
-def _pauses(store: AnyStore) -> Iterator[float]:
-    longest = _PAUSE if callable(getattr(store, "entries_since", None)) else _LONG_PAUSE
-    pause = _FIRST_PAUSE
-    while True:
-        yield pause
-        pause = min(pause * 1.5, longest)
+def check_watch(known: object, timeout: object) -> None:
+    """
+    Check the arguments of `Planner.watch`.
 
-
-def _check(known: object, timeout: object) -> None:
+    Raises:
+        PlanError: `known` is not a revision, or `timeout` is not a number of seconds.
+    """
     if not isinstance(known, int) or isinstance(known, bool) or known < 0:
         raise unfit(known, "give the revision that is known: 0 for all, None for what comes")
     if timeout is not None and (not isinstance(timeout, int | float) or timeout < 0):
         raise unfit(timeout, "give a number of seconds, or None to watch for ever")
-
-
-def watched(
-    steps: Generator[WatchStep, Any, None], perform: Callable[[StoreCall], Any]
-) -> Iterator[Entry]:
-    """Execute the steps of a watch in this thread, and yield its entries."""
-    value: Any = None
-    failure: Exception | None = None
-    try:
-        while True:
-            step = steps.send(value) if failure is None else steps.throw(failure)
-            value, failure = None, None
-            if isinstance(step, Entry):
-                yield step
-            elif isinstance(step, float):
-                time.sleep(step)
-            else:
-                try:
-                    value = perform(step.call if isinstance(step, Wait) else step)
-                except Exception as raised:  # noqa: BLE001 - thrown into the steps
-                    failure = raised
-    except StopIteration:
-        return
-    finally:
-        steps.close()
-
-
-async def watched_awaited(
-    steps: Generator[WatchStep, Any, None], perform: Callable[[StoreCall | Wait], Awaitable[Any]]
-) -> AsyncGenerator[Entry, None]:
-    """Execute the steps of a watch, awaited, and yield its entries."""
-    value: Any = None
-    failure: Exception | None = None
-    try:
-        while True:
-            step = steps.send(value) if failure is None else steps.throw(failure)
-            value, failure = None, None
-            if isinstance(step, Entry):
-                yield step
-            elif isinstance(step, float):
-                await asyncio.sleep(step)
-            else:
-                try:
-                    value = await perform(step)
-                except Exception as raised:  # noqa: BLE001 - as in `watched`
-                    failure = raised
-    except StopIteration:
-        return
-    finally:
-        steps.close()
 
 
 # -------- telling --------
@@ -305,7 +241,7 @@ class Feed:
             finally:
                 to.telling.release()
 
-    def _after(self, to: Subscription, hint: News | None) -> Steps[tuple[Entry, ...]]:
+    def _after(self, to: Subscription, hint: News | None) -> Steps[Journal]:
         """
         Return the entries after a cursor.
 
@@ -316,9 +252,9 @@ class Feed:
             return hint.entries
         try:
             if self._has_tails:
-                tail: tuple[Entry, ...] = yield "entries_since", (self._plan_id, heard)
+                tail: Journal = yield "entries_since", (self._plan_id, heard)
                 return tail
-            journal: tuple[Entry, ...] = yield "entries", (self._plan_id,)
+            journal: Journal = yield "entries", (self._plan_id,)
         except Exception:
             _logger.exception(_NOT_TOLD, self._plan_id)
             return ()

@@ -19,12 +19,13 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from math import inf
 
 import attrs
 
 from todoplan.core.commands import ClaimTask
-from todoplan.core.plan.model import Claim, Evidence, in_utc
+from todoplan.core.plan.model import Claim, Evidence, Task, in_utc
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Found
 from todoplan.errors import StoreError
@@ -34,9 +35,10 @@ from todoplan.planner.claiming.claims import (
     Claimed,
     NotDoneError,
     Outage,
+    claiming,
 )
 from todoplan.planner.planner import AsyncPlanner, Planner
-from todoplan.planner.steps import unfit
+from todoplan.planner.steps import GRACE, Steps, unfit
 from todoplan.planner.transactions import Transactions
 from todoplan.planner.verifying import Verifier, Verify, verifier_of
 
@@ -119,6 +121,29 @@ class _Idle:
         return not held or (not alive and time.monotonic() - self._since > self._lease)
 
 
+def _next_claim(
+    planner: Transactions,
+    command: ClaimTask,
+    idle: _Idle,
+    is_stopped: Callable[[], bool],
+    sleep: Callable[[float], object],
+) -> Steps[tuple[Task, int, float] | None]:
+    """Claim a task as soon as one is available; return `None` if the worker should stop."""
+    outage = Outage(command.lease)
+    pause: float | None
+    while not is_stopped():
+        try:
+            found = yield from claiming(planner._apply, command)
+            if found is not None or idle.is_over((yield from planner._plan())):
+                return found
+            outage, pause = Outage(command.lease), _PAUSE
+        except StoreError as failure:
+            if (pause := outage.pause(failure)) is None:
+                raise
+        yield partial(sleep, pause)
+    return None
+
+
 def _note_finding(held: Claimed | AsyncClaimed, verifier: Verifier, found: Found) -> None:
     """Keep a finding, to be recorded with the completion; raise if the task is not done."""
     if isinstance(found, str):
@@ -194,23 +219,14 @@ def work(  # noqa: PLR0913 - all are options, by name
     failed = threading.Event()
     done, lock, errors = WorkDone(), threading.Lock(), list[BaseException]()
 
+    def is_stopped() -> bool:
+        return halt.is_set() or failed.is_set()
+
     def drain(command: ClaimTask, ended: threading.Event) -> None:
-        outage, idle = Outage(lease), _Idle(planner, lease)
+        idle = _Idle(planner, lease)
         try:
-            while not halt.is_set() and not failed.is_set():
-                try:
-                    held = planner.claim(command)
-                    if held is None and idle.is_over(planner.plan):
-                        return
-                except StoreError as failure:
-                    if (pause := outage.pause(failure)) is None:
-                        raise
-                    halt.wait(pause)
-                    continue
-                outage = Outage(lease)
-                if held is None:
-                    halt.wait(_PAUSE)
-                    continue
+            while claim := planner._run(_next_claim(planner, command, idle, is_stopped, halt.wait)):
+                held = Claimed(planner, command, *claim)
                 error: BaseException | None = None
                 begun, held.backoff = False, backoff
                 try:
@@ -281,22 +297,15 @@ async def work_async(  # noqa: PLR0913 - all are options, by name
     verifier = verifier_of(verify)
     done = WorkDone()
 
+    def is_stopped() -> bool:
+        return stop is not None and stop.is_set()
+
     async def drain(command: ClaimTask) -> None:
-        outage, idle = Outage(lease), _Idle(planner, lease)
-        while stop is None or not stop.is_set():
-            try:
-                held = await planner.claim(command)
-                if held is None and idle.is_over(await planner.plan()):
-                    return
-            except StoreError as failure:
-                if (pause := outage.pause(failure)) is None:
-                    raise
-                await asyncio.sleep(pause)
-                continue
-            outage = Outage(lease)
-            if held is None:
-                await asyncio.sleep(_PAUSE)
-                continue
+        idle = _Idle(planner, lease)
+        while claim := await planner._await(
+            _next_claim(planner, command, idle, is_stopped, asyncio.sleep), grace=GRACE
+        ):
+            held = AsyncClaimed(planner, command, *claim)
             error: BaseException | None = None
             held.backoff = backoff
             try:
