@@ -56,10 +56,9 @@ NOTES = st.builds(
 TURNS = st.builds(
     OpenTurn,
     calls=st.lists(st.text(), max_size=3).map(tuple),
-    revision=st.none() | NUMBERS,
+    before=st.builds(Record, st.just(""), st.none() | NUMBERS, **SIGHTS),
     own=st.lists(NUMBERS, max_size=3).map(tuple),
     notes=st.lists(NOTES, max_size=3).map(tuple),
-    **SIGHTS,
 )
 RECORDS = st.builds(
     Record,

@@ -130,22 +130,16 @@ class OpenTurn:
     """
     A turn whose calls are answered one by one.
 
-    `calls` are the ids of the calls. The fields from `revision` to `overflow` say what the session
-    knew before the first call. `own` are the revisions that the turn's calls have made since, and
-    `notes` are the notes of these calls. `behind` is as in `Record`; in saved data, its plan
-    includes the changes that the turn's calls have made.
+    `calls` are the ids of the calls. `before` is the session's record before the first call: only
+    its revision, its fields of `SIGHT` and `behind` are saved. `own` are the revisions that the
+    turn's calls have made since, and `notes` are the notes of these calls. In saved data, the plan
+    of `before.behind` includes the changes that the turn's calls have made.
     """
 
     calls: tuple[str, ...]
-    revision: int | None
-    listed: frozenset[str] | None = None
-    mine: Mapping[str, Task] = EMPTY
-    order: tuple[str, ...] = ()
-    told: int = 0
-    overflow: bool = False
+    before: Record
     own: tuple[int, ...] = ()
     notes: tuple[Note, ...] = ()
-    behind: Base | None = None
 
 
 @attrs.frozen(weakref_slot=False)
@@ -251,13 +245,13 @@ def record_to_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
     if (turn := record.turn) is not None:
         data["turn"] = {
             "calls": [*turn.calls],
-            "revision": turn.revision,
-            **_sight(turn),
+            "revision": turn.before.revision,
+            **_sight(turn.before),
             **({"own": [*turn.own]} if turn.own else {}),
             "notes": [note_to_data(note) for note in turn.notes],
-            **_behind_to_data(turn.behind, turn.revision, plan),
+            **_behind_to_data(turn.before, plan),
         }
-    return data | _behind_to_data(record.behind, record.revision, plan)
+    return data | _behind_to_data(record, plan)
 
 
 def record_from_data(data: object, plan: Plan | None = None) -> Record:
@@ -281,7 +275,9 @@ def record_from_data(data: object, plan: Plan | None = None) -> Record:
     del read["version"]
     read["memory"] = read.pop("guidance", Memory())
     if "turn" in read:
-        read["turn"] = OpenTurn(**_with_base(read["turn"], plan))
+        turn = read["turn"]
+        given = {name: turn.pop(name) for name in ("calls", "own", "notes") if name in turn}
+        read["turn"] = OpenTurn(before=Record("", **_with_base(turn, plan)), **given)
     return Record(**_with_base(read, plan))
 
 
@@ -371,7 +367,7 @@ def note_from_data(data: object, ids: Mapping[str, str] = EMPTY) -> Note:
     return Note(lines, tuple(ids.get(task_id, task_id) for task_id in note.named), note.read)
 
 
-def _sight(known: Base | Record | OpenTurn) -> dict[str, Any]:
+def _sight(known: Base | Record) -> dict[str, Any]:
     data: dict[str, Any] = {}
     if known.listed is not None:
         data["listed"] = _ranges(known.listed)
@@ -394,11 +390,12 @@ def _line_to_data(line: Todo | Task) -> dict[str, Any]:
     return data if line.waiting is None else {**data, "waiting": write_fields(line.waiting)}
 
 
-def _behind_to_data(base: Base | None, revision: int | None, plan: Plan | None) -> dict[str, Any]:
-    if base is None or plan is None or revision is None:
+def _behind_to_data(record: Record, plan: Plan | None) -> dict[str, Any]:
+    base = record.behind
+    if base is None or plan is None or record.revision is None:
         return {}
     # A program may have replaced the plan by another one at the same revision.
-    if revision == plan.revision and base.plan == plan:
+    if record.revision == plan.revision and base.plan == plan:
         return {}
     changed = differences(base.plan, plan)
     then = [task.id for task in base.plan]
@@ -705,7 +702,7 @@ class _Session(Generic[P]):
         # plan costs little. If it is `None`, it is computed from the journal.
         self._plan = self.state.behind.plan if self.state.behind else None
         turn = self.state.turn  # the same for an open turn
-        self._turn_plan = turn.behind.plan if turn and turn.behind else None
+        self._turn_plan = turn.before.behind.plan if turn and turn.before.behind else None
         self._asked = self.state.asked
 
     @property
@@ -721,9 +718,9 @@ class _Session(Generic[P]):
         # A slot keeps only the latest entries, so the record also has the changes by others.
         state, plan, journal = self.state, self.slot.load(SLOT), self.slot.entries(SLOT)
         turn = state.turn
-        if turn is not None and turn.revision is not None:
-            upon = self._sight_of_turn(turn).known(plan, journal)
-            turn = attrs.evolve(turn, own=(), behind=attrs.evolve(upon, heard=None))
+        if turn is not None and turn.before.revision is not None:
+            known = attrs.evolve(self._sight_of_turn(turn).known(plan, journal), heard=None)
+            turn = attrs.evolve(turn, own=(), before=attrs.evolve(turn.before, behind=known))
         behind = None if state.revision is None else self._sight().known(plan, journal)
         return record_to_data(attrs.evolve(state, turn=turn, behind=behind), plan)
 
@@ -749,13 +746,7 @@ class _Session(Generic[P]):
         return _Sight(self.state, self._plan, self.actor, self._did)
 
     def _sight_of_turn(self, turn: OpenTurn) -> _Sight:
-        upon = attrs.evolve(
-            self.state,
-            revision=turn.revision,
-            behind=turn.behind,
-            **{name: getattr(turn, name) for name in SIGHT},
-        )
-        sight = _Sight(upon, self._turn_plan, self.actor, self._did)
+        sight = _Sight(turn.before, self._turn_plan, self.actor, self._did)
         sight.own, sight.notes = turn.own, turn.notes
         if turn.notes:  # an earlier reply of this turn has reported the changes by others
             sight.heard, sight.heard_plan = self.state, self._plan
@@ -903,10 +894,7 @@ class _Session(Generic[P]):
         state, ids = self.state, tuple(one.call_id for one in turn)
         open_turn, turns = state.turn, state.answered - 1
         if open_turn is None or open_turn.calls != ids:
-            sight_then = {name: getattr(state, name) for name in SIGHT}
-            # `behind` also says who has changed which task before the record was loaded.
-            open_turn = OpenTurn(ids, state.revision, behind=state.behind, **sight_then)
-            turns = state.answered
+            open_turn, turns = OpenTurn(ids, attrs.evolve(state, turn=None)), state.answered
             state = attrs.evolve(state, answered=turns + 1)
             self._turn_plan = self._plan
         sight = self._sight_of_turn(open_turn)
@@ -918,10 +906,11 @@ class _Session(Generic[P]):
         reply = done.replies[0]
         notes = open_turn.notes if reply.is_error else (*open_turn.notes, reply.note)
         own = (*open_turn.own, *([reply.revision] if reply.events else ()))
-        if open_turn.revision is None:
-            before = done.plan.revision - len(done.events)
-            open_turn = attrs.evolve(open_turn, revision=before, listed=sight.listed)
-        self._note_turn(done, 0, attrs.evolve(open_turn, own=own, notes=notes))
+        before = open_turn.before
+        if before.revision is None:
+            revision = done.plan.revision - len(done.events)
+            before = attrs.evolve(before, revision=revision, listed=sight.listed)
+        self._note_turn(done, 0, OpenTurn(ids, before, own, notes))
         return reply
 
     def _keys(self, calls: Sequence[Call], response: object, turns: int) -> Sequence[str] | None:
@@ -1090,7 +1079,7 @@ def opened(  # noqa: PLR0913 - what a session is made of
     return Session(planner, record, settings=settings, actor=actor, slot=slot)
 
 
-def opened_async(  # noqa: PLR0913 - same
+def opened_async(  # noqa: PLR0913 - as `opened`
     kept: MutableMapping[str, Any],
     *,
     toolbox: Toolbox | None = None,
