@@ -58,9 +58,7 @@ HOST = """
 
 
 class Host:
-    """
-    A page that shows the plan's page in a frame, and passes on what it asks for.
-    """
+    """A page that shows the plan's page in a frame, and passes on what it asks for."""
 
     def __init__(self, page):
         self.page, self.store = page, MemoryStore()

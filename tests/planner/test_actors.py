@@ -29,9 +29,7 @@ ASKING = DEFAULT.but(evidence_required="error")
 
 
 class Counted(MemoryStore):
-    """
-    A store that counts how often its journal was read.
-    """
+    """A store that counts how often its journal was read."""
 
     read = 0
 
@@ -343,9 +341,7 @@ class Rewrite:
     new: tuple[str, ...] = ()
 
     def of(self, seen):
-        """
-        Return the todos to send, each existing task with its id.
-        """
+        """Return the todos to send, each existing task with its id."""
         lines = (*self.lines, *[""] * len(seen))
         kept = [
             {"id": task.id, "content": task.subject, "status": status or task.status.value}

@@ -11,9 +11,7 @@ from todoplan.core.plan.model import Task
 
 
 class Both:
-    """
-    One planner or the other, called alike.
-    """
+    """One planner or the other, called alike."""
 
     def __init__(self, kind, store):
         self.planner, self.store = kind(store, "1", toolbox=Toolbox(TASKS)), store

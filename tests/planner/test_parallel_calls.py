@@ -19,9 +19,7 @@ def create(name):
 
 
 class Desk:
-    """
-    A plan, the calls of turns on it, and how many calls each append held.
-    """
+    """A plan, the calls of turns on it, and how many calls each append held."""
 
     def __init__(self):
         self.calls, self.appends = ParallelCalls(), []

@@ -47,9 +47,7 @@ def replayed(history):
 
 
 def test_an_accepted_command_is_kept_with_time_and_actor():
-    """
-    The journal says what happened, when, by whom and by which command.
-    """
+    """The journal says what happened, when, by whom and by which command."""
     planner = Planner(clock=lambda: NOON)
     assert isinstance(planner.apply(CreateTask("Write"), actor="ann"), Accepted)
     (entry,) = planner.history()
@@ -73,18 +71,14 @@ def test_a_command_is_decided_as_its_actors():
 
 
 def test_the_own_clock_knows_its_zone():
-    """
-    Without a clock of the caller's the time is the present, in UTC.
-    """
+    """Without a clock of the caller's the time is the present, in UTC."""
     planner = Planner()
     planner.apply(CreateTask("Write"))
     assert planner.history()[0].at.tzinfo is UTC
 
 
 def test_a_rejected_command_leaves_no_trace():
-    """
-    A refusal changes neither plan nor journal, and nobody is told of it.
-    """
+    """A refusal changes neither plan nor journal, and nobody is told of it."""
     planner, told = Planner(), []
     planner.subscribe(lambda entry, plan: told.append(entry))
     assert isinstance(planner.apply(DeleteTask("7")), Rejected)
@@ -92,9 +86,7 @@ def test_a_rejected_command_leaves_no_trace():
 
 
 def test_a_command_that_changes_nothing_leaves_no_entry():
-    """
-    Accepted without events: the journal has nothing to say.
-    """
+    """Accepted without events: the journal has nothing to say."""
     planner = Planner()
     planner.apply(CreateTask("Write"))
     planner.apply(UpdateTask("1", status="pending"))
@@ -115,9 +107,7 @@ def test_what_does_not_fit_is_refused_at_once(wrong, wanted):
 
 
 def test_undo_takes_back_one_command_after_the_other():
-    """
-    Undo goes back step by step, past what it has taken back, and says when there is no more.
-    """
+    """Undo goes back step by step, past what it has taken back, and says when there is no more."""
     planner = Planner()
     for subject in "abc":
         planner.apply(CreateTask(subject))
@@ -132,9 +122,7 @@ def test_undo_takes_back_one_command_after_the_other():
 
 
 def test_undo_never_gives_an_id_out_again():
-    """
-    A task created after an undo has an id that no task had before.
-    """
+    """A task created after an undo has an id that no task had before."""
     planner = Planner()
     planner.apply(CreateTask("a"))
     planner.undo()
@@ -143,9 +131,7 @@ def test_undo_never_gives_an_id_out_again():
 
 
 def test_undo_names_what_it_took_back():
-    """
-    The entry of an undo holds the revision of the entry that it undid.
-    """
+    """The entry of an undo holds the revision of the entry that it undid."""
     planner = Planner()
     planner.apply(CreateTask("a"))
     planner.undo(actor="ann")
@@ -154,9 +140,7 @@ def test_undo_names_what_it_took_back():
 
 
 def test_undo_of_a_command_whose_steps_cancel_out_goes_on():
-    """
-    A command that created and deleted a task can be undone, and then what came before it.
-    """
+    """A command that created and deleted a task can be undone, and then what came before it."""
     planner = Planner()
     planner.apply(CreateTask("a"))
     planner.apply(Batch((CreateTask("b"), DeleteTask("2"))))
@@ -182,9 +166,7 @@ def test_undo_lets_those_who_work_go_on():
 
 
 def test_undo_works_under_any_policy():
-    """
-    A strict policy refuses commands, not going back.
-    """
+    """A strict policy refuses commands, not going back."""
     strict = strict_for(LEAN)
     planner = Planner(toolbox=Toolbox(LEAN, strict.but(duplicate_content="off")))
     assert not planner.call("plan", {"write": ["a", "b"]}).is_error
@@ -194,9 +176,7 @@ def test_undo_works_under_any_policy():
 
 
 def test_restore_brings_back_a_snapshot():
-    """
-    A plan that was kept is a snapshot: restoring it gives its tasks back, and ids go on.
-    """
+    """A plan that was kept is a snapshot: restoring it gives its tasks back, and ids go on."""
     planner = Planner()
     planner.apply(CreateTask("a"))
     snapshot = planner.plan
@@ -209,9 +189,7 @@ def test_restore_brings_back_a_snapshot():
 
 
 def test_a_seeded_plan_keeps_its_next_id():
-    """
-    Seeding a planner with a plan whose last task was deleted does not free that id.
-    """
+    """Seeding a planner with a plan whose last task was deleted does not free that id."""
     source = Planner()
     source.apply(CreateTask("a"))
     source.apply(CreateTask("b"))
@@ -223,9 +201,7 @@ def test_a_seeded_plan_keeps_its_next_id():
 
 
 def test_a_plan_that_cannot_go_on_is_not_restored():
-    """
-    A hand-made plan with an id that leaves no room to count is refused, and nothing changes.
-    """
+    """A hand-made plan with an id that leaves no room to count is refused, and nothing changes."""
     planner = Planner()
     far = apply(Plan(), TaskCreated(Task("9" * 17, "a")))
     assert isinstance(planner.restore(far), Rejected)
@@ -233,9 +209,7 @@ def test_a_plan_that_cannot_go_on_is_not_restored():
 
 
 def test_two_planners_on_one_store_share_a_plan():
-    """
-    The store owns the plan; a planner has none of its own.
-    """
+    """The store owns the plan; a planner has none of its own."""
     store = MemoryStore()
     Planner(store, "a").apply(CreateTask("Write"))
     assert subjects(Planner(store, "a").plan) == ["Write"]
@@ -243,18 +217,14 @@ def test_two_planners_on_one_store_share_a_plan():
 
 
 def test_a_given_store_needs_a_plan_id():
-    """
-    There is no default key: two users of one store never meet by accident.
-    """
+    """There is no default key: two users of one store never meet by accident."""
     with pytest.raises(PlanError, match="plan_id"):
         Planner(MemoryStore())
 
 
 @pytest.mark.parametrize("plan_id", [7, b"a", ("a",)])
 def test_a_plan_id_is_a_text(plan_id):
-    """
-    A number is refused before anything is kept under it.
-    """
+    """A number is refused before anything is kept under it."""
     with pytest.raises(PlanError, match=re.escape(f"not {plan_id!r}; give str")):
         Planner(MemoryStore(), plan_id)
 
@@ -265,18 +235,14 @@ class _Sized(MemoryStore):
 
 
 def test_a_store_that_counts_as_false_is_used():
-    """
-    Only `None` stands for a store of its own, and "" is an id as any other.
-    """
+    """Only `None` stands for a store of its own, and "" is an id as any other."""
     store = _Sized()
     Planner(store, "").apply(CreateTask("Write"))
     assert subjects(store.load("")) == ["Write"]
 
 
 def test_a_planner_over_what_must_be_awaited_says_so(caplog):
-    """
-    An awaited store is refused, an awaited subscriber is logged; neither is left unawaited.
-    """
+    """An awaited store is refused, an awaited subscriber is logged; neither is left unawaited."""
     with pytest.raises(PlanError, match="use AsyncPlanner"):
         _ = Planner(Awaited(), "p").plan
 
@@ -290,9 +256,7 @@ def test_a_planner_over_what_must_be_awaited_says_so(caplog):
 
 
 def test_what_is_awaited_without_being_a_coroutine_is_refused_too():
-    """
-    A future has nothing to close.
-    """
+    """A future has nothing to close."""
 
     class Later(MemoryStore):
         def load(self, plan_id):
@@ -308,9 +272,7 @@ class _Future:
 
 
 def test_threads_on_one_planner_lose_nothing():
-    """
-    Eight threads create tasks at once: every task is there, every id is its own.
-    """
+    """Eight threads create tasks at once: every task is there, every id is its own."""
     planner = Planner()
 
     def work(name):
@@ -324,9 +286,7 @@ def test_threads_on_one_planner_lose_nothing():
 
 
 class Busy(MemoryStore):
-    """
-    A store in which somebody else is always, or a number of times, faster.
-    """
+    """A store in which somebody else is always, or a number of times, faster."""
 
     def __init__(self, times):
         super().__init__()
@@ -338,9 +298,7 @@ class Busy(MemoryStore):
 
 
 def test_of_many_that_claim_a_task_one_gets_it():
-    """
-    Where an owner's task is not to be taken, eight threads that take it leave one owner.
-    """
+    """Where an owner's task is not to be taken, eight threads that take it leave one owner."""
     store, claiming = MemoryStore(), threading.Barrier(8)
     box = Toolbox(TASKS, DEFAULT.but(owner_taken="error"))
     Planner(store, "p").apply(CreateTask("Tag"))
@@ -358,27 +316,21 @@ def test_of_many_that_claim_a_task_one_gets_it():
 
 
 def test_a_faster_writer_makes_the_planner_decide_anew():
-    """
-    A lost race is run again on the plan as it is now.
-    """
+    """A lost race is run again on the plan as it is now."""
     planner = Planner(Busy(3), "a")
     planner.apply(CreateTask("Write"))
     assert subjects(planner.plan) == ["Write"]
 
 
 def test_a_store_that_never_takes_an_append_is_given_up():
-    """
-    The number of tries is finite; the error says which plan.
-    """
+    """The number of tries is finite; the error says which plan."""
     with pytest.raises(StoreError, match="'a' kept changing") as caught:
         Planner(Busy(10**6), "a").apply(CreateTask("Write"))
     assert caught.value.data == {"plan_id": "a", "problem": "busy"}
 
 
 class Late(MemoryStore):
-    """
-    A store whose plan is one entry ahead of the journal on the first look.
-    """
+    """A store whose plan is one entry ahead of the journal on the first look."""
 
     looks = 0
 
@@ -388,9 +340,7 @@ class Late(MemoryStore):
 
 
 def test_undo_looks_again_when_the_journal_moved_on():
-    """
-    Undo decides only on a journal and a plan of the same revision.
-    """
+    """Undo decides only on a journal and a plan of the same revision."""
     store = Late()
     planner = Planner(store, "a")
     planner.apply(CreateTask("a"))
@@ -402,9 +352,7 @@ def test_undo_looks_again_when_the_journal_moved_on():
 
 @pytest.mark.parametrize("step", ["undo", "restore"])
 def test_a_step_back_from_another_revision_is_refused(step):
-    """
-    Who undoes or restores what they see does not undo what came since.
-    """
+    """Who undoes or restores what they see does not undo what came since."""
     planner = Planner(MemoryStore(), "a")
     planner.apply(CreateTask("a"))
     before = planner.plan
@@ -418,9 +366,7 @@ def test_a_step_back_from_another_revision_is_refused(step):
 
 
 def test_a_store_that_fails_is_heard():
-    """
-    What a store raises reaches the caller.
-    """
+    """What a store raises reaches the caller."""
 
     class Broken(MemoryStore):
         def load(self, plan_id):
@@ -432,9 +378,7 @@ def test_a_store_that_fails_is_heard():
 
 
 class Awaited:
-    """
-    A memory store behind coroutines.
-    """
+    """A memory store behind coroutines."""
 
     def __init__(self):
         self.store = MemoryStore()
@@ -453,9 +397,7 @@ class Awaited:
 
 @pytest.mark.parametrize("store", [MemoryStore, Awaited])
 def test_the_awaited_handle_does_the_same(store):
-    """
-    Every method works over an async store and over a plain one, and coroutines can subscribe.
-    """
+    """Every method works over an async store and over a plain one, and coroutines can subscribe."""
 
     async def scenario():
         planner, told = AsyncPlanner(store(), "a", toolbox=Toolbox(tasks())), []
@@ -481,9 +423,7 @@ def test_the_awaited_handle_does_the_same(store):
 
 
 def test_async_tasks_on_one_plan_lose_nothing():
-    """
-    Coroutines that interleave between reading and writing lose no task.
-    """
+    """Coroutines that interleave between reading and writing lose no task."""
 
     async def scenario():
         planner = AsyncPlanner(Awaited(), "a")
@@ -494,9 +434,7 @@ def test_async_tasks_on_one_plan_lose_nothing():
 
 
 def test_an_awaited_store_that_fails_is_heard():
-    """
-    What an async store raises reaches the caller.
-    """
+    """What an async store raises reaches the caller."""
 
     class Broken(Awaited):
         async def load(self, plan_id):
@@ -520,9 +458,7 @@ steps = st.lists(
 
 @given(steps)
 def test_the_journal_always_replays_to_the_plan(script):
-    """
-    Whatever is applied and undone, replaying the journal gives the plan, and ids stay unique.
-    """
+    """Whatever is applied and undone, replaying the journal gives the plan, and ids stay unique."""
     planner = Planner()
     for step in script:
         if step == "undo":
@@ -534,9 +470,7 @@ def test_the_journal_always_replays_to_the_plan(script):
 
 @given(steps)
 def test_undoing_everything_leaves_nothing(script):
-    """
-    As many undos as commands, and the plan has no tasks.
-    """
+    """As many undos as commands, and the plan has no tasks."""
     planner = Planner()
     for step in script:
         if step != "undo":

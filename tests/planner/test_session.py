@@ -65,9 +65,7 @@ def answered(text="Done."):
 
 
 class Places:
-    """
-    A plan in a slot, and one in a store: a session goes on in both from what it saved.
-    """
+    """A plan in a slot, and one in a store: a session goes on in both from what it saved."""
 
     def __init__(self, folder, kind):
         self.store = None if kind == "slot" else kind(folder / "plans")
@@ -310,9 +308,7 @@ def test_an_answer_that_is_sent_back_says_which_tasks_others_added(tmp_path):
 
 
 def sent_back(session):
-    """
-    Return the text with which a final answer is sent back.
-    """
+    """Return the text with which a final answer is sent back."""
     session.before_model(is_new=True)
     advice = session.after_model(answered())
     assert advice.verdict == "again"

@@ -18,9 +18,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Watch:
-    """
-    A clock that is set by hand.
-    """
+    """A clock that is set by hand."""
 
     now = START
 
@@ -28,23 +26,17 @@ class Watch:
         return self.now
 
     def tick(self, **more):
-        """
-        Let time pass.
-        """
+        """Let time pass."""
         self.now += timedelta(**more)
 
 
 def new(store, clock, toolset=None):
-    """
-    Return a planner of one process of the team.
-    """
+    """Return a planner of one process of the team."""
     return Planner(store, "p", toolbox=Toolbox(toolset or lean(team=True)), clock=clock)
 
 
 def fill(planner, *subjects):
-    """
-    Create tasks.
-    """
+    """Create tasks."""
     for subject in subjects:
         planner.apply(CreateTask(subject)).unwrap()
 

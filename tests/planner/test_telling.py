@@ -41,9 +41,7 @@ async def until(holds):
 
 
 def test_subscribers_are_told_each_entry_with_the_plan_after_it():
-    """
-    A turn of two calls is told as two entries, each with its own plan.
-    """
+    """A turn of two calls is told as two entries, each with its own plan."""
     planner, told = Planner(toolbox=Toolbox(tasks())), []
     planner.subscribe(
         lambda entry, plan: told.append((entry.revision, [task.subject for task in plan]))
@@ -53,9 +51,7 @@ def test_subscribers_are_told_each_entry_with_the_plan_after_it():
 
 
 def test_a_subscription_can_be_ended():
-    """
-    Calling what subscribe returned ends it.
-    """
+    """Calling what subscribe returned ends it."""
     planner, told = Planner(), []
     end = planner.subscribe(lambda entry, plan: told.append(entry))
     end()
@@ -103,9 +99,7 @@ def test_a_subscriber_that_ends_the_program_leaves_the_others_told():
 
 
 def test_subscribers_are_told_in_order_also_of_what_a_subscriber_does():
-    """
-    What is accepted while others are still being told is told after that, to all.
-    """
+    """What is accepted while others are still being told is told after that, to all."""
     planner, told = Planner(), []
 
     def go_on(entry, plan):
@@ -119,9 +113,7 @@ def test_subscribers_are_told_in_order_also_of_what_a_subscriber_does():
 
 
 def test_a_failing_subscriber_stops_nobody(caplog):
-    """
-    What a subscriber raises is logged; the command stands and the others are told.
-    """
+    """What a subscriber raises is logged; the command stands and the others are told."""
     planner, told = Planner(), []
     planner.subscribe(lambda entry, plan: 1 / 0)
     planner.subscribe(lambda entry, plan: told.append(entry.revision))

@@ -19,26 +19,20 @@ class OhError(Exception):
 
 
 def away():
-    """
-    Return what a store raises that cannot be reached.
-    """
+    """Return what a store raises that cannot be reached."""
     msg = "away"
     return StoreError(msg, problem="unreachable")
 
 
 async def planner(count=2, **options):
-    """
-    Return a planner of so many tasks.
-    """
+    """Return a planner of so many tasks."""
     made = AsyncPlanner(MemoryStore(), "p", **options)
     await made.apply(CreateTasks([CreateTask(f"t{n}") for n in range(count)]))
     return made
 
 
 def taken_over(by):
-    """
-    Let somebody else take over the task 1, as if its lease were long over.
-    """
+    """Let somebody else take over the task 1, as if its lease were long over."""
     later = Planner(by._store, "p", clock=lambda: datetime.now(UTC) + timedelta(days=1))
     assert later.claim("thief").task.id == "1"
 

@@ -39,18 +39,14 @@ class SlowStore(MemoryStore):
 
 
 def filled(store=None, count=2):
-    """
-    Return a store with a plan of so many tasks.
-    """
+    """Return a store with a plan of so many tasks."""
     store = store or MemoryStore()
     Planner(store, "p").apply(CreateTasks([CreateTask(f"t{n}") for n in range(count)]))
     return store
 
 
 async def cancelled_in_its_append(store, work):
-    """
-    Cancel a coroutine while its append is under way, and let the append go on.
-    """
+    """Cancel a coroutine while its append is under way, and let the append go on."""
     store.slow = True
     running = asyncio.create_task(work)
     await asyncio.to_thread(store.entered.wait, 10)
@@ -63,9 +59,7 @@ async def cancelled_in_its_append(store, work):
 
 
 async def settled(planner):
-    """
-    Wait until nothing of a planner goes on in the background.
-    """
+    """Wait until nothing of a planner goes on in the background."""
     while tasks := [*planner._background._tasks]:
         await asyncio.wait(tasks)
 
@@ -100,9 +94,7 @@ def test_a_loop_that_ends_with_a_cancelled_claim_gives_the_task_back_first():
 
 
 async def cancelled_main(store):
-    """
-    Claim a task in the main task of a loop, and cancel that in the midst of it.
-    """
+    """Claim a task in the main task of a loop, and cancel that in the midst of it."""
     main = asyncio.current_task()
 
     def interrupt():
@@ -295,9 +287,7 @@ def test_a_call_that_is_cancelled_and_found_nothing_kept_is_not_tried_again():
 
 
 def pressed():
-    """
-    Send the signal of Ctrl-C to the main thread.
-    """
+    """Send the signal of Ctrl-C to the main thread."""
     signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
 
@@ -353,9 +343,7 @@ class NoThread(threading.Thread):
     """A thread that cannot be started."""
 
     def start(self):
-        """
-        Refuse, as Python does where the system has no thread left.
-        """
+        """Refuse, as Python does where the system has no thread left."""
         msg = "can't start new thread"
         raise RuntimeError(msg)
 

@@ -45,9 +45,7 @@ AWAY = ["unreachable", "busy"]
 
 @pytest.fixture(params=["threads", "tasks"])
 def run(request):
-    """
-    Return a function that runs a handler for the tasks of a store, in a pool of one worker.
-    """
+    """Return a function that runs a handler for the tasks of a store, in a pool of one worker."""
 
     def threads(store, handler, **options):
         return work(Planner(store, "p"), handler, workers=1, **options)
@@ -62,9 +60,7 @@ def run(request):
 
 
 def filled(count=1):
-    """
-    Return a store with a plan of so many tasks.
-    """
+    """Return a store with a plan of so many tasks."""
     store = FlakyStore()
     for number in range(count):
         Planner(store, "p").apply(CreateTask(f"t{number}"))

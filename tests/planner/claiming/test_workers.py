@@ -22,26 +22,20 @@ class OhError(Exception):
 
 
 def away():
-    """
-    Return what a store raises that cannot be reached.
-    """
+    """Return what a store raises that cannot be reached."""
     msg = "away"
     return StoreError(msg, problem="unreachable")
 
 
 def planner(*items, store=None):
-    """
-    Return a planner of these tasks.
-    """
+    """Return a planner of these tasks."""
     made = Planner(store or MemoryStore(), "p")
     made.apply(CreateTasks(items))
     return made
 
 
 def drained(plans, handler, **options):
-    """
-    Drain with threads, and with tasks of asyncio: whatever holds of one holds of the other.
-    """
+    """Drain with threads, and with tasks of asyncio: whatever holds of one holds of the other."""
 
     async def awaited(held):
         handler(held)

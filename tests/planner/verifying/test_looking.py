@@ -22,9 +22,7 @@ COMPLETE = ("TaskUpdate", {"taskId": "1", "status": "completed"})
 
 
 class Looker:
-    """
-    A verifier that says of each task what it is told, and keeps what it was asked.
-    """
+    """A verifier that says of each task what it is told, and keeps what it was asked."""
 
     def __init__(self, *answers, meanwhile=lambda: None):
         self.answers, self.asked, self.meanwhile = list(answers), [], meanwhile
@@ -40,9 +38,7 @@ class Looker:
 
 
 def planner_with(verify, *tasks, toolbox=ASKING, store=None, kind=Planner):
-    """
-    Return a planner of started tasks, each with a check.
-    """
+    """Return a planner of started tasks, each with a check."""
     store = MemoryStore() if store is None else store
     plain = Planner(store, "p", toolbox=toolbox)
     for title in tasks or ("Fix",):

@@ -31,18 +31,14 @@ async def passes_awaited(task, plan):
 
 
 class Asked:
-    """
-    An object that is called, and awaited.
-    """
+    """An object that is called, and awaited."""
 
     async def __call__(self, task, plan):
         return await passes_awaited(task, plan)
 
 
 def found(verifier):
-    """
-    Return what a verifier finds, at once and awaited, which must be the same.
-    """
+    """Return what a verifier finds, at once and awaited, which must be the same."""
     made = Verifier(verifier) if not isinstance(verifier, Verifier) else verifier
     at_once, awaited = made.find(TASK, PLAN), asyncio.run(made.afind(TASK, PLAN))
     assert at_once == awaited
