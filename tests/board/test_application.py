@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 import pytest
 from support.asgi import events, request
+from support.stores_sound import AsyncSound
 
 from todoplan import STRICT, MemoryStore, Planner
 from todoplan.board import application, make_board
@@ -233,27 +234,12 @@ def test_the_list_of_plans_is_sent_again_when_one_changes(store, monkeypatch):
     assert second["plans"][1]["counts"]["pending"] == 1
 
 
-class Awaited:
+class Awaited(AsyncSound):
     """A store whose methods are awaited, as far as the board asks for them."""
-
-    def __init__(self, store):
-        self._store = store
 
     async def plan_ids(self):
         """All of them."""
-        return self._store.plan_ids()
-
-    async def load(self, plan_id):
-        """As of the store."""
-        return self._store.load(plan_id)
-
-    async def entries(self, plan_id):
-        """As of the store."""
-        return self._store.entries(plan_id)
-
-    async def append(self, *arguments):
-        """As of the store."""
-        return self._store.append(*arguments)
+        return self.kept.plan_ids()
 
 
 def test_a_board_of_one_plan_lists_that_one(store):
@@ -278,16 +264,11 @@ def test_a_store_that_is_awaited_is_shown_as_well(store):
     assert asyncio.run(read("/api/plan?plan=garden"))["revision"] == 3
 
 
-class Bare(Awaited):
-    """A store that does not know its plans."""
-
-    plan_ids = None
-
-
 def test_a_store_that_lists_no_plans_shows_the_one_that_is_named(store):
     """Three methods make a store; which plan is meant is then said."""
-    assert request(make_board(Bare(store)), "GET", "/api/insight?plan=garden").status_code == 404
-    named = make_board(Bare(store), plan_id="garden")
+    bare = AsyncSound(store)
+    assert request(make_board(bare), "GET", "/api/insight?plan=garden").status_code == 404
+    named = make_board(bare, plan_id="garden")
     assert request(named, "GET", "/api/insight").json()["revision"] == 3
     assert request(named, "GET", "/api/insight?plan=house").status_code == 404
 

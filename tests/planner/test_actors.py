@@ -150,15 +150,6 @@ def test_an_edit_by_apply_is_no_look():
     assert subjects(planner.plan) == ["Dig", "Tell Ann"]
 
 
-def test_a_first_write_drops_nothing():
-    """An actor that was never here has listed nothing; nothing is news to it."""
-    planner = Planner(toolbox=BOX)
-    planner.apply(CreateTask("Old"), actor="ann")
-    assert planner.base_of("bot") is None
-    assert "not on your list, kept: #1 Old" in write(planner, "Dig", actor="bot")
-    assert sorted(subjects(planner.plan)) == ["Dig", "Old"]
-
-
 def test_actors_are_told_apart_by_their_names():
     """Each of two agents is told what the other did, and neither of its own work."""
     planner = Planner(toolbox=BOX)

@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from support.pace import until
 
 from todoplan.core.commands import CreateTask
 from todoplan.planner import AsyncPlanner
@@ -14,14 +15,6 @@ from todoplan.planner import planner as async_planner
 from todoplan.stores.memory import MemoryStore
 
 PATIENCE = 60
-
-
-async def until(holds):
-    """Wait until something holds, or fail."""
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end, "it never held"
-        await asyncio.sleep(0.001)
 
 
 class Stuck(MemoryStore):

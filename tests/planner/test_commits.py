@@ -160,17 +160,6 @@ def test_a_subscriber_hears_what_a_lost_acknowledgement_hid():
     assert told == [(1, 1)]
 
 
-def test_a_subscriber_that_is_behind_is_told_from_the_tail():
-    """Of other planners' commands too, also where the journal was cut behind what it has heard."""
-    store, told = MemoryStore(), []
-    mine, other = Planner(store, "a"), Planner(store, "a")
-    mine.subscribe(lambda entry, plan: told.append((entry.cause, plan.revision, len(plan))))
-    mine.apply(CreateTask("Dig"))
-    other.apply(CreateTask("Lay"))
-    mine.apply(CreateTask("Fill"))
-    assert [revision for _, revision, _ in told] == [1, 2, 3]
-
-
 def test_a_subscriber_behind_a_cut_hears_the_plan_as_it_was_then(tmp_path):
     """What was cut it cannot be told one by one; then it goes on in order."""
     store, told = SqliteStore(tmp_path / "plans.db"), []

@@ -1,13 +1,11 @@
 """Law 15 as a user meets it, situation by situation; each of them failed in 0.2.0."""
 
-import asyncio
-
 import pytest
 
 from todoplan import LEAN, TODOS, MemoryStore, Toolbox
 from todoplan.core.commands import CreateTask, UpdateTask
 from todoplan.dialogue import WRITE_TODOS, Guidance, Memory, Settings
-from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner import Planner
 from todoplan.stores import FileStore, SqliteStore
 
 STORES = {"memory": MemoryStore, "file": FileStore, "sqlite": SqliteStore}
@@ -25,14 +23,13 @@ def toolbox(request):
     return Toolbox({"write_todos": WRITE_TODOS, "todos": TODOS, "lean": LEAN}[request.param])
 
 
-def write(planner, *texts, actor=None, awaited=False):
+def write(planner, *texts, actor=None):
     if planner.toolbox.toolset is LEAN:
         call = "plan", {"write": [*texts]}
     else:
         todos = [{"content": text, "status": "pending"} for text in texts]
         call = "write_todos", {"todos": todos}
     reply = planner.call(*call, actor=actor)
-    reply = asyncio.run(reply) if awaited else reply
     assert not reply.is_error, reply.text
     return reply.text
 
@@ -46,19 +43,12 @@ def test_the_first_list_of_a_newcomer_removes_nothing(store, toolbox, actors):
     """By whatever planner, of whatever name; the reply says what stays and how to remove it."""
     person, bot = (Planner(store, "p", toolbox=toolbox) for _ in range(2))
     person.apply(CreateTask("Ann's task"), actor="ann")
+    assert bot.base_of(actors[0]) is None  # nothing is news to it
     text = write(bot, "Fix", "Release", actor=actors[0])
     assert "not on your list, kept: #1 Ann's task (to remove one, list it as cancelled)" in text
     assert "removed" not in text
     assert "Ann's" not in write(bot, "Fix", "Release", actor=actors[0])
     assert subjects(store) == {"Ann's task", "Fix", "Release"}
-
-
-def test_the_first_list_of_an_awaited_newcomer_removes_nothing(store, toolbox):
-    """The same transactions."""
-    Planner(store, "p", toolbox=toolbox).apply(CreateTask("Ann's task"), actor="ann")
-    text = write(AsyncPlanner(store, "p", toolbox=toolbox), "Fix", awaited=True)
-    assert "kept: #1 Ann's task" in text
-    assert subjects(store) == {"Ann's task", "Fix"}
 
 
 @ACTORS
@@ -80,8 +70,6 @@ def test_a_task_of_which_a_reminder_told_stays(store, toolbox):
     planner.apply(CreateTask("Changelog"), actor="bob")
     base = planner.base_of("bot")
     assert "Changelog" in guidance.before_model(planner.plan, [], memory, base=base).text
-    if hasattr(planner, "mark_seen"):  # as 0.2.0 was told that it was shown
-        planner.mark_seen(planner.plan, actor="bot")
     assert "removed" not in write(planner, "Fix", actor="bot")
     assert subjects(store) == {"Fix", "Changelog"}
 

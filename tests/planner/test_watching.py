@@ -7,8 +7,8 @@ import sys
 import threading
 from itertools import islice
 
-import attrs
 import pytest
+from support.stores_sound import AsyncSound, Sound
 
 from todoplan.core.commands import CreateTask
 from todoplan.core.plan.plan import Plan
@@ -29,41 +29,10 @@ for number in range(20):
 """
 
 
-@attrs.define
-class Plain:
-    """A store of somebody's own: three methods, and nothing else."""
+class Failing(Sound):
+    """A store that fails some times, in a way of its own, and then goes on."""
 
-    kept: MemoryStore = attrs.field(factory=MemoryStore)
-
-    def load(self, plan_id):
-        return self.kept.load(plan_id)
-
-    def entries(self, plan_id):
-        return self.kept.entries(plan_id)
-
-    def append(self, plan_id, expected, entries, plan):
-        return self.kept.append(plan_id, expected, entries, plan)
-
-
-class Awaited(Plain):
-    """The same, awaited."""
-
-    async def load(self, plan_id):
-        return self.kept.load(plan_id)
-
-    async def entries(self, plan_id):
-        return self.kept.entries(plan_id)
-
-    async def append(self, plan_id, expected, entries, plan):
-        return self.kept.append(plan_id, expected, entries, plan)
-
-
-@attrs.define
-class Failing(Plain):
-    """One that fails some times, in a way of its own, and then goes on."""
-
-    problem: str = "busy"
-    times: int = 2
+    problem, times = "busy", 2
 
     def load(self, plan_id):
         if self.times:
@@ -79,7 +48,7 @@ def store(request, tmp_path):
         "memory": MemoryStore,
         "file": lambda: FileStore(tmp_path / "plans.json"),
         "sqlite": lambda: SqliteStore(tmp_path / "plans.db"),
-        "plain": Plain,
+        "plain": Sound,
     }[request.param]()
     yield made
     if request.param == "sqlite":
@@ -204,8 +173,10 @@ def test_a_store_that_is_away_is_waited_for(caplog):
 
 def test_a_store_that_fails_for_good_ends_the_watch():
     """What does not pass by itself is told at once."""
+    store = Failing()
+    store.problem = "read_only"
     with pytest.raises(StoreError, match="somebody else"):
-        list(Planner(Failing(problem="read_only"), "a").watch(since=0))
+        list(Planner(store, "a").watch(since=0))
 
 
 def test_a_wait_that_fails_is_no_end(caplog):
@@ -298,7 +269,7 @@ class TestAwaited:
         made = {
             "memory": MemoryStore,
             "sqlite": lambda: SqliteStore(tmp_path / "plans.db"),
-            "awaited": Awaited,
+            "awaited": AsyncSound,
         }[request.param]()
         yield made
         if request.param == "sqlite":

@@ -1,5 +1,6 @@
 """The time that work takes, and how it grows: as a ratio, which a busy machine leaves alone."""
 
+import asyncio
 import gc
 import time
 
@@ -29,3 +30,11 @@ def is_linear(taking, length):
     """
     large = taking(length)
     return large < 0.2 or large < 8 * taking(length // 4)
+
+
+async def until(holds, patience=60):
+    """Wait until something holds, or fail after some seconds."""
+    end = time.monotonic() + patience
+    while not holds():
+        assert time.monotonic() < end, "it never held"
+        await asyncio.sleep(0.005)

@@ -1,18 +1,19 @@
-"""A claimed task in the hands of who works on it."""
+"""A claimed task and its worker, in threads and in tasks of asyncio."""
 
+import asyncio
 import threading
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
 
-from todoplan.core.commands import ClaimTask, CreateTask, CreateTasks, UpdateTask
+from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
 from todoplan.core.plan.model import Status
 from todoplan.core.rules import DEFAULT
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import PlanError, StoreError
-from todoplan.planner import Planner
-from todoplan.planner.claiming import claims
+from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner.claiming import Claimed, claims
 from todoplan.stores import MemoryStore
 
 
@@ -20,17 +21,7 @@ class OhError(Exception):
     """What a body raises."""
 
 
-def away():
-    """Return what a store raises that cannot be reached."""
-    msg = "away"
-    return StoreError(msg, problem="unreachable")
-
-
-def planner(count=2, store=None, **options):
-    """Return a planner of so many tasks."""
-    made = Planner(store or MemoryStore(), "p", **options)
-    made.apply(CreateTasks([CreateTask(f"t{n}") for n in range(count)]))
-    return made
+TWO = CreateTask("t0"), CreateTask("t1")
 
 
 def taken_over(by):
@@ -46,13 +37,14 @@ class AwayStore(MemoryStore):
 
     def load(self, plan_id):
         if self.away.is_set():
-            raise away()
+            msg = "away"
+            raise StoreError(msg, problem="unreachable")
         return super().load(plan_id)
 
 
-def test_a_claimed_task_is_completed_at_the_end():
+def test_a_claimed_task_is_completed_at_the_end(planner):
     """One after the other, until there is none to get."""
-    plans = planner()
+    plans = planner(*TWO)
     seen = []
     while (held := plans.claim("bot")) is not None:
         with held:
@@ -62,9 +54,9 @@ def test_a_claimed_task_is_completed_at_the_end():
     assert {entry.actor for entry in plans.history()[1:]} == {"bot"}
 
 
-def test_what_raises_gives_its_task_back():
+def test_what_raises_gives_its_task_back(planner):
     """It is pending again, and what was raised goes on."""
-    plans = planner()
+    plans = planner(*TWO)
     with pytest.raises(OhError), plans.claim("bot"):
         raise OhError
     assert (plans.plan["1"].status, plans.plan["1"].claims) == (Status.PENDING, 1)
@@ -75,18 +67,18 @@ def test_what_raises_gives_its_task_back():
     ("close", "status"),
     [("complete", "completed"), ("fail", "failed"), ("release", "pending")],
 )
-def test_a_body_may_close_its_task_itself(close, status):
+def test_a_body_may_close_its_task_itself(planner, close, status):
     """The end of the `with` then adds nothing."""
-    plans = planner()
+    plans = planner(*TWO)
     with plans.claim("bot") as held:
         getattr(held, close)()
         revision = plans.plan.revision
     assert (plans.plan["1"].status, plans.plan.revision) == (status, revision)
 
 
-def test_which_task_and_for_how_long_is_said_by_a_command():
+def test_which_task_and_for_how_long_is_said_by_a_command(planner):
     """One that cannot be had is an error that says why."""
-    plans = planner()
+    plans = planner(*TWO)
     with plans.claim(ClaimTask("bot", lease=60, task_id="2")) as held:
         assert held.task.id == "2"
         with pytest.raises(PlanError, match="is claimed by bot until"):
@@ -94,9 +86,9 @@ def test_which_task_and_for_how_long_is_said_by_a_command():
     assert plans.claim(ClaimTask("bot", priority="high")) is None
 
 
-def test_the_heartbeat_keeps_a_claim_alive():
+def test_the_heartbeat_keeps_a_claim_alive(planner):
     """A body that takes longer than its lease is not overtaken."""
-    plans = planner(1)
+    plans = planner(CreateTask("t0"))
     with plans.claim(ClaimTask("bot", lease=0.15)) as held:
         first = held.task.claim.until
         beaten = threading.Event()
@@ -107,9 +99,9 @@ def test_the_heartbeat_keeps_a_claim_alive():
     assert plans.plan["1"].status is Status.COMPLETED
 
 
-def test_a_lost_claim_is_told_and_refused():
+def test_a_lost_claim_is_told_and_refused(planner):
     """The body can see it; what it reports is not in the plan, and that is said."""
-    plans = planner()
+    plans = planner(*TWO)
     held = plans.claim("bot")
     lost = pytest.raises(StoreError, match=r".bot. lost its claim on the task 1")
     with lost as caught, held:
@@ -121,14 +113,11 @@ def test_a_lost_claim_is_told_and_refused():
     assert plans.plan["1"].claim.owner == "thief"
 
 
-def test_a_claim_without_a_heartbeat_is_lost_when_its_lease_has_run_out(monkeypatch):
-    """
-    By the clock of its process, whoever has the task by then; a renewal that is accepted finds it
-    again, and what is closed is not lost.
-    """
+def test_a_claim_without_a_heartbeat_is_lost_when_its_lease_has_run_out(planner, monkeypatch):
+    """By the clock of its process; an accepted renewal ends this, and a closed task is not lost."""
     now = 1000.0
     monkeypatch.setattr(claims, "time", SimpleNamespace(monotonic=lambda: now))
-    plans = planner()
+    plans = planner(*TWO)
     held, other = plans.claim(ClaimTask("bot", lease=60)), plans.claim("other")
     now += 59
     assert not held.lost
@@ -142,48 +131,84 @@ def test_a_claim_without_a_heartbeat_is_lost_when_its_lease_has_run_out(monkeypa
     assert other.lost
 
 
-def test_a_lost_claim_hides_no_other_error():
+def test_a_lost_claim_hides_no_other_error(planner):
     """What the body raised is what is raised."""
-    plans = planner()
+    plans = planner(*TWO)
     held = plans.claim("bot")
     taken_over(plans)
     with pytest.raises(OhError), held:
         raise OhError
 
 
-def test_the_heartbeat_ends_where_the_claim_is_lost():
+def test_the_heartbeat_ends_where_the_claim_is_lost(planner):
     """Nobody renews what is somebody else's."""
-    plans = planner()
+    plans = planner(*TWO)
     held = plans.claim(ClaimTask("bot", lease=0.1))
     with pytest.raises(StoreError, match="lost its claim"), held:  # noqa: PT012 - its end raises
         taken_over(plans)
-        held._beating.join(10)
+        if isinstance(held, Claimed):
+            held._beating.join(10)
+        else:
+            held.run(asyncio.wait_for(held._beating, 10))
         assert held.lost
 
 
-def test_a_store_that_is_away_for_a_while_loses_nothing():
+def test_a_store_that_is_away_for_a_while_loses_nothing(planner):
     """Until the lease is over by this process's clock; then nobody can say."""
     store = AwayStore()
-    plans = planner(store=store)
+    plans = planner(*TWO, store=store)
     held = plans.claim(ClaimTask("bot", lease=30))
     store.away.set()
     assert held.renew()
     held._ends = 0
     assert not held.renew()
+    with pytest.raises(OhError), held:
+        raise OhError
     store.away.clear()
+    assert plans.plan["1"].claim.owner == "bot"  # what cannot be released expires
     held.release()
 
 
-def test_a_policy_may_refuse_the_end():
+def test_a_cancelled_body_gives_its_task_back():
+    """As one that raises."""
+
+    async def main():
+        plans = AsyncPlanner()
+        await plans.apply(CreateTask("a"))
+
+        async def body():
+            async with await plans.claim("bot"):
+                await asyncio.sleep(60)
+
+        running = asyncio.create_task(body())
+        await asyncio.sleep(0.01)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        return (await plans.plan())["1"]
+
+    task = asyncio.run(main())
+    assert (task.status, task.claims) == (Status.PENDING, 1)
+
+
+def test_a_claim_may_be_closed_without_its_heartbeat(planner):
+    """As by the end of a `with` that never began."""
+    plans = planner(*TWO)
+    for _ in range(2):
+        plans.claim("bot").__exit__(None, None, None)
+    assert plans.plan.counts.completed == 2
+
+
+def test_a_policy_may_refuse_the_end(planner):
     """That is the caller's to know; the task is given back, for nobody could have it meanwhile."""
     strict = Toolbox(policy=DEFAULT.but(linear_status="error", blocked_complete="error"))
-    plans = planner(toolbox=strict)
+    plans = planner(*TWO, toolbox=strict)
     with pytest.raises(PlanError, match="waits for"), plans.claim("bot"):
         plans.apply(UpdateTask("1", add_blocked_by=("2",)), policy=DEFAULT.but(blocked_start="off"))
     assert (plans.plan["1"].status, plans.plan["1"].claim) == (Status.PENDING, None)
 
 
-def test_who_claims_has_a_name():
+def test_who_claims_has_a_name(planner):
     """Anything else is refused at once."""
     with pytest.raises(PlanError, match='claim\\("worker-1"\\)'):
-        planner().claim(3)
+        planner(*TWO).claim(3)

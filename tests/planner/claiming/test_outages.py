@@ -1,6 +1,5 @@
 """Claims and pools while the store is unavailable, and what is not completed by mistake."""
 
-import asyncio
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -12,8 +11,8 @@ from todoplan.core.problems import Problem
 from todoplan.core.rules import Policy, Rule
 from todoplan.dialogue import Toolbox
 from todoplan.errors import PlanError, StoreError
-from todoplan.planner import AsyncPlanner, Planner
-from todoplan.planner.claiming import claims, work, work_async
+from todoplan.planner import Planner
+from todoplan.planner.claiming import claims, work
 from todoplan.planner.claiming import workers as pool
 from todoplan.stores import MemoryStore
 
@@ -43,20 +42,10 @@ class FlakyStore(MemoryStore):
 AWAY = ["unreachable", "busy"]
 
 
-@pytest.fixture(params=["threads", "tasks"])
-def run(request):
+@pytest.fixture
+def run(made, drain):
     """Return a function that runs a handler for the tasks of a store, in a pool of one worker."""
-
-    def threads(store, handler, **options):
-        return work(Planner(store, "p"), handler, workers=1, **options)
-
-    def tasks(store, handler, **options):
-        async def awaited(held):
-            handler(held)
-
-        return asyncio.run(work_async(AsyncPlanner(store, "p"), awaited, workers=1, **options))
-
-    return threads if request.param == "threads" else tasks
+    return lambda store, handler, **options: drain(made(store), handler, workers=1, **options)
 
 
 def filled(count=1):
@@ -187,12 +176,11 @@ def test_a_claim_that_was_lost_for_a_while_is_completed():
     assert task_in(store).status is Status.COMPLETED
 
 
-@pytest.mark.parametrize("kind", [Planner, AsyncPlanner])
-def test_a_claim_whose_answer_came_late_is_renewed_before_the_body_begins(kind, monkeypatch):
+def test_a_claim_whose_answer_came_late_is_renewed_before_the_body_begins(made, monkeypatch):
     """By this process's clock little of its lease is left."""
     now = [1000.0]
     store = filled()
-    planner = kind(store, "p")
+    planner = made(store)
     monkeypatch.setattr(claims.time, "monotonic", lambda: now[0])
 
     def late(plan_id, hold=store.hold):
@@ -201,15 +189,8 @@ def test_a_claim_whose_answer_came_late_is_renewed_before_the_body_begins(kind, 
 
     monkeypatch.setattr(store, "hold", late)
 
-    async def body():
-        async with await planner.claim(ClaimTask("bot", lease=60)) as held:
-            assert held._ends == 1_100
-
-    if kind is Planner:
-        with planner.claim(ClaimTask("bot", lease=60)) as held:
-            assert held._ends == 1_100
-    else:
-        asyncio.run(body())
+    with planner.claim(ClaimTask("bot", lease=60)) as held:
+        assert held._ends == 1_100
     assert task_in(store).status is Status.COMPLETED
 
 
@@ -242,22 +223,12 @@ def test_a_task_whose_workers_are_lost_says_so():
     assert task.evidence.summary == "gave up after 2 attempts: w1 was lost"
 
 
-@pytest.mark.parametrize("kind", [Planner, AsyncPlanner])
-def test_a_worker_releases_a_task_that_has_to_wait(kind):
+def test_a_worker_releases_a_task_that_has_to_wait(made):
     """That is no failed attempt, and the end of the body reports nothing more."""
     store = filled()
-    planner = kind(store, "p")
     waiting = Waiting("legal", question="May we?")
-
-    async def body():
-        async with await planner.claim("bot") as held:
-            await held.release(waiting)
-
-    if kind is Planner:
-        with planner.claim("bot") as held:
-            held.release(waiting)
-    else:
-        asyncio.run(body())
+    with made(store).claim("bot") as held:
+        held.release(waiting)
     task = task_in(store)
     assert (task.status, task.claim, task.waiting) == (Status.PENDING, None, waiting)
     assert task.failed_attempts == 0

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from todoplan.core.commands import ClaimTask, CreateTask, CreateTasks, UpdateTask
+from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
 from todoplan.core.plan.model import Claim, Status, Waiting
 from todoplan.errors import PlanError, StoreError
-from todoplan.planner import AsyncPlanner, Planner, Verifier
+from todoplan.planner import Planner, Verifier
 from todoplan.planner.claiming import work, work_async
 from todoplan.planner.claiming import workers as pool
 from todoplan.render import to_text
@@ -21,129 +21,70 @@ class OhError(Exception):
     """What a body raises."""
 
 
-def away():
-    """Return what a store raises that cannot be reached."""
-    msg = "away"
-    return StoreError(msg, problem="unreachable")
+def fail(held):
+    raise OhError
 
 
-def planner(*items, store=None):
-    """Return a planner of these tasks."""
-    made = Planner(store or MemoryStore(), "p")
-    made.apply(CreateTasks(items))
-    return made
-
-
-def drained(plans, handler, **options):
-    """Drain with threads, and with tasks of asyncio: whatever holds of one holds of the other."""
-
-    async def awaited(held):
-        handler(held)
-
-    yield work(plans(), handler, **options)
-    tasks = plans()
-    other = AsyncPlanner(tasks._store, "p")
-    yield asyncio.run(work_async(other, awaited, **options))
-
-
-def test_every_task_is_done_once():
+def test_every_task_is_done_once(planner, drain):
     """By however many workers, also where one frees the next."""
     seen = Counter()
     items = [CreateTask(f"t{n}", blocked_by=(f"#{n - 3}",) if n > 5 else ()) for n in range(40)]
-    for done in drained(lambda: planner(*items), lambda held: seen.update([held.task.id])):
-        assert (done.completed, done.given_back, done.lost) == (40, 0, 0)
-    assert set(seen.values()) == {2}
-    assert len(seen) == 40
+    done = drain(planner(*items), lambda held: seen.update([held.task.id]))
+    assert (done.completed, done.given_back, done.lost) == (40, 0, 0)
+    assert (set(seen.values()), len(seen)) == ({1}, 40)
 
 
-def test_what_raises_is_tried_again_and_then_failed():
+def test_what_raises_is_tried_again_and_then_failed(planner, drain):
     """As often as is said; the others go on. What hangs behind it stays."""
 
     def handler(held):
         if held.task.subject == "bad":
             raise OhError
 
-    made = []
-
-    def plans():
-        made.append(
-            planner(CreateTask("bad"), CreateTask("b", blocked_by=("#0",)), CreateTask("c"))
-        )
-        return made[-1]
-
-    for done in drained(plans, handler, attempts=2, workers=2):
-        assert (done.completed, done.given_back, done.left) == (1, 2, ("2",))
-    for plan in (each.plan for each in made):
-        assert [task.status for task in plan] == ["failed", "pending", "completed"]
+    plans = planner(CreateTask("bad"), CreateTask("b", blocked_by=("#0",)), CreateTask("c"))
+    done = drain(plans, handler, attempts=2, workers=2)
+    assert (done.completed, done.given_back, done.left) == (1, 2, ("2",))
+    assert [task.status for task in plans.plan] == ["failed", "pending", "completed"]
 
 
-def test_what_was_tried_too_often_may_go_to_a_person():
+def test_what_was_tried_too_often_may_go_to_a_person(planner, drain):
     """It is theirs from then on, and no worker takes it."""
-
-    def handler(held):
-        raise OhError
-
     plans = planner(CreateTask("bad"))
-    assert work(plans, handler, attempts=1, give_to="ann").given_back == 1
+    assert drain(plans, fail, attempts=1, give_to="ann").given_back == 1
     assert (plans.plan["1"].owner, plans.plan["1"].status) == ("ann", "pending")
 
 
-def test_workers_leave_what_waits():
+def test_workers_leave_what_waits(planner, drain):
     """And end when nothing is left that could be had; a tag narrows what they take."""
     plans = planner(
         CreateTask("a", waiting=Waiting("ann")), CreateTask("b", metadata={"tags": ["x"]})
     )
-    assert work(plans, lambda held: None, tag="y").completed == 0
-    done = work(plans, lambda held: None, tag="x")
+    assert drain(plans, lambda held: None, tag="y").completed == 0
+    done = drain(plans, lambda held: None, tag="x")
     assert (done.completed, done.left) == (1, ("1",))
     assert plans.plan["1"].status is Status.PENDING
 
 
-@pytest.mark.parametrize("kind", ["threads", "asyncio"])
-def test_a_pool_stops_when_it_is_told_to(kind):
+def test_a_pool_stops_when_it_is_told_to(planner, drain):
     """Tasks at work are ended; no further one is claimed."""
-    plans = planner(*(CreateTask(f"t{n}") for n in range(9)))
-    if kind == "threads":
-        stop = threading.Event()
-        done = work(plans, lambda held: stop.set(), workers=1, stop=stop)
-    else:
-
-        async def main():
-            stop = asyncio.Event()
-
-            async def handler(held):
-                stop.set()
-
-            other = AsyncPlanner(plans._store, "p")
-            return await work_async(other, handler, workers=1, stop=stop)
-
-        done = asyncio.run(main())
-    assert done.completed == 1
-    assert plans.plan.counts.completed == 1
+    plans, stop = planner(*(CreateTask(f"t{n}") for n in range(9))), threading.Event()
+    done = drain(plans, lambda held: stop.set(), workers=1, stop=stop)
+    assert (done.completed, plans.plan.counts.completed) == (1, 1)
 
 
-@pytest.mark.parametrize("kind", ["threads", "asyncio"])
-def test_a_pool_waits_for_what_others_work_on(kind, monkeypatch):
+def test_a_pool_waits_for_what_others_work_on(planner, drain, monkeypatch):
     """What they complete may free a task, and what they leave is done again."""
     monkeypatch.setattr(pool, "_PAUSE", 0.01)
     plans = planner(CreateTask("a"), CreateTask("b", blocked_by=("#0",)))
-    other = plans.claim("other")
-    timer = threading.Timer(0.1, other.complete)
+    timer = threading.Timer(0.1, plans.claim("other").complete)
     timer.start()
-    if kind == "threads":
-        done = work(plans, lambda held: None, workers=1)
-    else:
-
-        async def handler(held):
-            pass
-
-        done = asyncio.run(work_async(AsyncPlanner(plans._store, "p"), handler, workers=1))
+    done = drain(plans, lambda held: None, workers=1)
     timer.join()
     assert done.completed == 1
     assert plans.plan.counts.completed == 2
 
 
-def test_a_lost_claim_is_counted(caplog):
+def test_a_lost_claim_is_counted(planner, drain, caplog):
     """And logged; the pool goes on."""
     plans = planner(CreateTask("a"), CreateTask("b"))
 
@@ -153,7 +94,7 @@ def test_a_lost_claim_is_counted(caplog):
             with later.claim(ClaimTask("thief", task_id="1")):
                 pass
 
-    done = work(plans, handler, workers=1)
+    done = drain(plans, handler, workers=1)
     assert (done.completed, done.lost) == (1, 1)
     assert "the claim on the task 1 was lost" in caplog.text
 
@@ -164,29 +105,16 @@ class BrokenStore(MemoryStore):
     def load(self, plan_id):
         plan = super().load(plan_id)
         if plan.counts.completed:
-            raise away()
+            msg = "away"
+            raise StoreError(msg, problem="unreachable")
         return plan
 
 
-def test_a_store_that_fails_ends_the_pool():
+def test_a_store_that_fails_ends_the_pool(planner, drain):
     """What it raised is raised where the pool was started."""
-    items = [CreateTask(f"t{n}") for n in range(4)]
+    plans = planner(*(CreateTask(f"t{n}") for n in range(4)), store=BrokenStore())
     with pytest.raises(StoreError, match="away"):
-        list(
-            drained(
-                lambda: planner(*items, store=BrokenStore()),
-                lambda held: None,
-                workers=2,
-                lease=0.3,
-            )
-        )
-    with pytest.raises(StoreError, match="away"):  # noqa: PT012 - its end raises
-        plans = planner(*items, store=BrokenStore())
-
-        async def handler(held):
-            pass
-
-        asyncio.run(work_async(AsyncPlanner(plans._store, "p"), handler, workers=2, lease=0.3))
+        drain(plans, lambda held: None, workers=2, lease=0.3)
 
 
 @pytest.mark.parametrize(
@@ -205,12 +133,12 @@ def test_what_does_not_fit_is_refused_at_once(misuse, remedy):
         misuse()
 
 
-def test_nobody_waits_for_a_claim_that_nobody_keeps_alive(monkeypatch):
+def test_nobody_waits_for_a_claim_that_nobody_keeps_alive(planner, drain, monkeypatch):
     """It is left to others, once it has not changed for a lease and is over by the clock."""
     plans = planner(CreateTask("a", owner="ann"))
     plans.claim(ClaimTask("ann", lease=0.01))
     monkeypatch.setattr(pool, "_PAUSE", 0.01)
-    assert work(plans, lambda held: None, workers=1, lease=0.05).completed == 0
+    assert drain(plans, lambda held: None, workers=1, lease=0.05).completed == 0
     idle = pool._Idle(plans, 60.0)
     assert not idle.is_over(plans.plan)
     live = UpdateTask("1", status="pending", fence=1)
@@ -219,114 +147,85 @@ def test_nobody_waits_for_a_claim_that_nobody_keeps_alive(monkeypatch):
     assert far.is_live(datetime.now(UTC))
 
 
-def pools(*items):
-    """
-    Yield planners of these tasks, with a clock that goes on a minute at each look, and their pools.
-    """
+@pytest.fixture
+def clocked(planner):
+    """Return a function that makes a planner whose clock goes on a minute at each look."""
+    now = [datetime(2026, 1, 31, tzinfo=UTC)]
 
-    async def in_tasks(other, handler, options):
-        async def awaited(held):
-            done = handler(held)
-            if done is not None:
-                await done
+    def clock():
+        now[0] += timedelta(minutes=1)
+        return now[0]
 
-        return await work_async(other, awaited, workers=1, **options)
-
-    for kind in (Planner, AsyncPlanner):
-        now = [datetime(2026, 1, 31, tzinfo=UTC)]
-
-        def clock(now=now):
-            now[0] += timedelta(minutes=1)
-            return now[0]
-
-        plans = planner(*items)
-        other = kind(plans._store, "p", clock=clock)
-
-        def drain(handler, other=other, **options):
-            if isinstance(other, Planner):
-                return work(other, handler, workers=1, **options)
-            return asyncio.run(in_tasks(other, handler, options))
-
-        yield plans, drain
+    return lambda *items: planner(*items, clock=clock)
 
 
-def test_the_reason_of_a_failure_stands_on_its_task():
+def test_the_reason_of_a_failure_stands_on_its_task(clocked, drain):
     """Until it is tried again, and for good where nobody tries it again."""
-    for plans, drain in pools(CreateTask("bad"), CreateTask("b")):
-        said = []
+    plans, said = clocked(CreateTask("bad"), CreateTask("b")), []
 
-        def handler(held, said=said):
-            if held.task.subject == "bad":
-                msg = "no\nluck"
-                raise OhError(msg)
-            if not said:
-                said.append(held)
-                raise OhError
-
-        assert drain(handler, attempts=2).given_back == 3
-        assert plans.plan["1"].evidence.summary == "gave up after 2 attempts: OhError: no luck"
-        assert (plans.plan["2"].status, plans.plan["2"].evidence) == ("completed", None)
-        assert any("attempt 1 failed: OhError" in repr(entry) for entry in plans.history())
-        assert "gave up after 2 attempts: OhError: no luck" in to_text(plans.plan)
-
-
-def test_a_worker_that_fails_a_task_says_why():
-    """The reason stands on the task as what a raise would have left, and it is not tried again."""
-    for plans, drain in pools(CreateTask("bad")):
-
-        def handler(held):
-            return held.fail("no\nsuch part")
-
-        assert drain(handler).left == ()
-        task = plans.plan["1"]
-        assert (task.status, task.evidence.passed) == ("failed", False)
-        assert (task.evidence.summary, task.evidence.by) == ("no such part", "worker-1")
-
-
-def test_a_failed_task_is_put_off_for_twice_as_long_each_time(monkeypatch):
-    """Up to an hour, by the planner's clock; the last attempt has nothing to be put off for."""
-    monkeypatch.setattr(pool, "_PAUSE", 0.001)
-    for plans, drain in pools(CreateTask("bad")):
-
-        def handler(held):
+    def handler(held):
+        if held.task.subject == "bad":
+            msg = "no\nluck"
+            raise OhError(msg)
+        if not said:
+            said.append(held)
             raise OhError
 
-        assert drain(handler, attempts=4, backoff=1_000).given_back == 4
-        waits = [
-            event.changes["waiting"].until - entry.at
-            for entry in plans.history()
-            for event in entry.events
-            if getattr(event, "changes", {}).get("waiting")
-        ]
-        assert [round(wait.total_seconds(), -3) for wait in waits] == [1_000, 2_000, 4_000]
-        assert waits[-1] < timedelta(hours=1, minutes=2)
-        assert plans.plan["1"].status is Status.FAILED
+    assert drain(plans, handler, workers=1, attempts=2).given_back == 3
+    assert plans.plan["1"].evidence.summary == "gave up after 2 attempts: OhError: no luck"
+    assert (plans.plan["2"].status, plans.plan["2"].evidence) == ("completed", None)
+    assert any("attempt 1 failed: OhError" in repr(entry) for entry in plans.history())
+    assert "gave up after 2 attempts: OhError: no luck" in to_text(plans.plan)
+
+
+def test_a_worker_that_fails_a_task_says_why(clocked, drain):
+    """The reason stands on the task as what a raise would have left, and it is not tried again."""
+    plans = clocked(CreateTask("bad"))
+    assert drain(plans, lambda held: held.fail("no\nsuch part"), workers=1).left == ()
+    task = plans.plan["1"]
+    assert (task.status, task.evidence.passed) == ("failed", False)
+    assert task.evidence.summary == "no such part"
+
+
+def test_a_failed_task_is_put_off_for_twice_as_long_each_time(clocked, drain, monkeypatch):
+    """Up to an hour, by the planner's clock; the last attempt has nothing to be put off for."""
+    monkeypatch.setattr(pool, "_PAUSE", 0.001)
+    plans = clocked(CreateTask("bad"))
+    assert drain(plans, fail, workers=1, attempts=4, backoff=1_000).given_back == 4
+    waits = [
+        event.changes["waiting"].until - entry.at
+        for entry in plans.history()
+        for event in entry.events
+        if getattr(event, "changes", {}).get("waiting")
+    ]
+    assert [round(wait.total_seconds(), -3) for wait in waits] == [1_000, 2_000, 4_000]
+    assert waits[-1] < timedelta(hours=1, minutes=2)
+    assert plans.plan["1"].status is Status.FAILED
 
 
 @pytest.mark.parametrize(
     ("found", "said"),
     [((False, "2 of 3"), "2 of 3"), (OhError("away"), "the verifier failed: OhError: away")],
 )
-def test_a_task_is_looked_at_before_it_is_completed(found, said):
+def test_a_task_is_looked_at_before_it_is_completed(clocked, drain, found, said):
     """One that is not done is tried again; what was found stands on it. Only one with a check."""
-    for plans, drain in pools(CreateTask("a", check="make test"), CreateTask("b")):
-        answers = [None, (True, "3 of 3"), found]
+    plans = clocked(CreateTask("a", check="make test"), CreateTask("b"))
+    answers = [None, (True, "3 of 3"), found]
 
-        def look(task, plan, answers=answers):
-            answer = answers.pop()
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
+    def look(task, plan):
+        answer = answers.pop()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
-        verify = Verifier(look, by="ci")
-        done = drain(lambda held: None, verify=verify)
-        assert (done.completed, done.given_back, answers) == (2, 1, [None])
-        evidence = plans.plan["1"].evidence
-        assert (evidence.passed, evidence.summary, evidence.by) == (True, "3 of 3", "ci")
-        assert any(f"attempt 1 failed: {said}" in repr(entry) for entry in plans.history())
-        plans.apply(UpdateTask("1", status="pending"))
-        assert drain(lambda held: None, verify=look).completed == 1
-        assert plans.plan["1"].evidence is None
+    done = drain(plans, lambda held: None, workers=1, verify=Verifier(look, by="ci"))
+    assert (done.completed, done.given_back, answers) == (2, 1, [None])
+    evidence = plans.plan["1"].evidence
+    assert (evidence.passed, evidence.summary, evidence.by) == (True, "3 of 3", "ci")
+    assert any(f"attempt 1 failed: {said}" in repr(entry) for entry in plans.history())
+    plans.apply(UpdateTask("1", status="pending"))
+    assert drain(plans, lambda held: None, workers=1, verify=look).completed == 1
+    assert plans.plan["1"].evidence is None
 
 
 def test_what_no_pool_can_do_is_refused():
@@ -337,4 +236,4 @@ def test_what_no_pool_can_do_is_refused():
 
     for options in ({"backoff": -1}, {"backoff": True}, {"verify": look}):
         with pytest.raises(PlanError):
-            work(planner(), lambda held: None, **options)
+            work(Planner(), fail, **options)
