@@ -146,7 +146,7 @@ def test_what_is_no_check_is_refused(check):
 @pytest.mark.parametrize("cause", [{1}, {1: 2, "a": 3}])
 def test_data_that_are_no_json_have_no_check(cause):
     """They are refused, and nothing else is raised."""
-    with pytest.raises(CodecError, match="comes to what is no JSON"):
+    with pytest.raises(CodecError, match="now has no JSON"):
         entry_from_data({**entry_to_data(ENTRIES[0]), "cause": cause, "check": "crc32:00000000"})
 
 

@@ -53,7 +53,7 @@ def test_a_plan_that_is_there_is_not_written_over(stores):
     copy_plan(here, there, "a")
     Planner(there, "a").apply(CreateTask("Lay"))
     before = there.entries("a")
-    with pytest.raises(StoreError, match="'a' is there already, and is another one") as caught:
+    with pytest.raises(StoreError, match="the target already has another plan 'a'") as caught:
         copy_plan(here, there, "a")
     assert caught.value.data["problem"] == "taken"
     assert there.entries("a") == before
@@ -68,7 +68,7 @@ def test_who_comes_first_while_a_plan_is_copied_stays():
 
     here = MemoryStore()
     create(here, "Dig")
-    with pytest.raises(StoreError, match="is another one"):
+    with pytest.raises(StoreError, match="already has another plan"):
         copy_plan(here, Slow(), "a")
 
 
@@ -81,7 +81,7 @@ def test_a_copy_that_does_not_come_back_as_it_was_is_told():
 
     here = MemoryStore()
     create(here, "Dig")
-    with pytest.raises(StoreError, match="did not come back as it was; keep the source"):
+    with pytest.raises(StoreError, match="but the copy is different; keep the source"):
         copy_plan(here, Forgetful(), "a")
 
 

@@ -143,7 +143,7 @@ def test_an_id_that_is_no_text_leaves_the_file_as_it_was(path):
     """It would make the file no JSON."""
     planner = create(path, "Dig")
     before = path.read_bytes()
-    with pytest.raises(PlanError, match="not 7; give str"):
+    with pytest.raises(PlanError, match="not 7: pass str"):
         FileStore(path).append(7, 0, planner.history(), planner.plan)
     assert path.read_bytes() == before
 
@@ -484,7 +484,7 @@ def test_a_large_file_warns_once(path, monkeypatch):
     planner = create(path)
     planner.apply(CreateTask("Dig"))
     more = Batch((CreateTask("Plant"),) * 9)
-    with pytest.warns(UserWarning, match=r"plans\.json has 0 MiB, .* and may have 64"):
+    with pytest.warns(UserWarning, match=r"plans\.json has 0 of at most 64 MiB"):
         planner.apply(more)
     planner.apply(more)
     assert len(FileStore(path).load("a")) == 19
@@ -515,7 +515,7 @@ def test_a_folder_that_cannot_be_synced_is_told_for_what_it_is(path, monkeypatch
 
     monkeypatch.setattr(locked_file.os, "fsync", failing)
     if is_told:
-        with pytest.raises(StoreError, match=r"may not outlive a power cut.*has been") as caught:
+        with pytest.raises(StoreError, match=r"may be lost in a power failure.*has been") as caught:
             planner.apply(CreateTask("Plant"))
         assert caught.value.data["problem"] == "unsynced"
     else:

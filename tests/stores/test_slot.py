@@ -88,9 +88,9 @@ def test_what_is_appended_is_in_the_mapping_and_read_again():
 def test_a_slot_keeps_no_second_plan():
     """Said at once, whatever is asked of it."""
     store = SlotStore({})
-    with pytest.raises(PlanError, match="keeps one plan, 'plan'"):
+    with pytest.raises(PlanError, match="has one plan, 'plan'"):
         Planner(store, "other").apply(CreateTask("a"))
-    with pytest.raises(PlanError, match="keeps one plan"):
+    with pytest.raises(PlanError, match="has one plan"):
         store.append("other", 0, (), Plan())
 
 

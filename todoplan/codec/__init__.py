@@ -1,9 +1,8 @@
 """
-Plans and journals as versioned JSON, read and written exactly, and conversion from and to other
-systems.
+Reading and writing plans and journals as versioned JSON, and in the formats of other systems.
 
-Law: what is read equals what was written, and a corrupt document is a `CodecError`, never an empty
-plan. Nothing is coerced.
+Law: what is read equals what was written. Reading a corrupt document raises a `CodecError`, and
+never returns an empty plan. No value is converted silently.
 
 - `documents` reads and writes plans, journals, events and the states of adapters; it has the JSON
   Schema of all documents.

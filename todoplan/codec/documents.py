@@ -1,10 +1,10 @@
 """
-Plans as documents, in both directions.
+Plans and journals as documents: reading and writing.
 
-Law: what is read equals what was written, and the sequence of ids continues.
+Law: what is read equals what was written, and new tasks get ids that were never used.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from functools import lru_cache
 from json.encoder import encode_basestring
@@ -68,22 +68,22 @@ from todoplan.core.problems import Problem
 from todoplan.errors import CodecError, PlanError
 
 # -------- tasks --------
-# Tasks as plain data, in both directions. This is the hot path, so the code is written out.
+# Tasks as plain data: reading and writing. This is the hot path.
 #
 # `TASK` reads and writes every field by its kind. The two other writers, `write_task` and
-# `fragment`, name the fields one by one: a loop over a table was tried, and took twice as long for
-# a plan of 1,000 tasks. Therefore a test sets every field of a task and checks each writer for the
-# field (`tests/codec/test_every_field.py`). A field that was once left out here was lost on saving,
-# and no test noticed.
+# `fragment`, name the fields one by one: a loop over a table took twice as long for a plan of 1,000
+# tasks. A field that was once forgotten here was lost on saving, and no test noticed. So a test now
+# sets every field of a task, and checks each writer (`tests/codec/test_every_field.py`).
 #
-# Law: `_quick` and `_written` are only shortcuts. Whatever they do not accept at once is read or
-# written by `TASK`.
+# Law: `_quick` and `_written` are only shortcuts. If they raise an error, `TASK` reads or writes
+# the task, or describes the fault.
 
 
 TASK = Record(Task, "id", "subject", "status")
-"""The kind of tasks. Its first fields are written even if they have their default."""
+"""The kind of tasks. These three fields are always written."""
 
 _LEAST = len(TASK.required)
+# Looking up a word here takes a third of the time of the attribute `value`.
 _WORDS = {status: word for word, status in STATUSES.items()}
 _GRADES = {priority: word for word, priority in PRIORITIES.items()}
 _RARE = (
@@ -102,14 +102,13 @@ _RARE = (
 _rare = attrgetter(*_RARE)
 _RARE_ROWS = [row for row in TASK.rows if row[0] in _RARE]
 _MutableTask = mutable_variant(Task)
-# Errors that the shortcuts raise for a wrong value. `TASK` is then used, and describes the fault.
+# The errors that the shortcuts raise for a wrong value.
 TROUBLE = (MisfitError, AttributeError, KeyError, TypeError)
 
 
 def write_task(task: Task) -> dict[str, Any]:
     """
-    Return a task as plain data: id, subject and status, and the fields that differ from their
-    default.
+    Return a task as plain data: id, subject, status, and all other values that are not defaults.
 
     Raises:
         MisfitError: a value cannot be represented in JSON, or a time has no time zone.
@@ -140,8 +139,7 @@ def _written(task: Task) -> dict[str, Any]:
         data["blocks"] = list(blocks)
     if blocked_by:
         data["blocked_by"] = list(blocked_by)
-    # Compared one by one: most tasks have none of these fields, and a function call would cost more
-    # than the comparisons.
+    # Most tasks have none of these values, and the comparisons take less time than a function call.
     if (
         task.estimate is not None
         or task.metadata is not EMPTY
@@ -201,7 +199,7 @@ def read_task(data: Any) -> Task:
 def _quick(items: list[Any]) -> list[Task]:
     tasks = []
     readers, least = TASK.readers, TASK.required
-    # All in one loop: with a function call for each task, the calls took a tenth of the time.
+    # Without a function call for each task, because the calls took a tenth of the time.
     for data in items:
         task_id, subject, status = data["id"], data["subject"], STATUSES[data["status"]]
         if not (type(task_id) is type(subject) is str and type(data) is dict):
@@ -236,7 +234,7 @@ KINDS[tuple[Task, ...]] = Kind(read_tasks, write_tasks, array_schema(TASK.schema
 
 
 # -------- events --------
-# Journal entries and events as plain data, in both directions.
+# Journal entries and events as plain data: reading and writing.
 
 
 CHANGES = {name: kind for name, kind in TASK.kinds.items() if name in EDITABLE}
@@ -246,7 +244,7 @@ _changed = {name: kind.read for name, kind in CHANGES.items()}
 _changes = {name: kind.write for name, kind in CHANGES.items()}
 _CHANGES = Kind(
     lambda data: FrozenDict(read_object(data, _changed)),
-    # All fields are written, since a field that is set to its default is a change too.
+    # Defaults are written too, because a field that is set to its default is a change.
     lambda changes: read_object(dict(changes), _changes),
     object_schema({name: TASK.properties[name] for name in CHANGES}),
 )
@@ -288,7 +286,7 @@ ENTRY = Record(Entry)
 
 
 # -------- versions --------
-# The head of a document (format and version), and upcasting from older versions.
+# The head of a document (format and version), and conversion from older versions (upcasting).
 
 
 PLAN = "todoplan/plan"
@@ -303,24 +301,19 @@ A function returns new data and does not change its argument. For a journal it r
 """
 
 
-# Version 2 only adds to version 1: the status failed, subtasks, waiting, answers, checks, evidence,
-# approval. From the version number, an older todoplan can tell why it cannot read the document. The
-# data are returned unchecked: if they are not an object, the readers report this.
-def _from_1(data: dict[str, Any]) -> dict[str, Any]:
-    return data
-
-
 class _Named(dict[int, Callable[[dict[str, Any]], dict[str, Any]]]):
     """
-    A dict whose repr in a signature is its name. Its own repr has an address, which would vary.
+    A dict whose repr, which signatures show, is its name. Functions in it have a varying repr.
     """
 
     def __repr__(self) -> str:
         return "UPCASTERS"
 
 
-# Read-only, because everybody shares this default.
-UPCASTERS: Upcasters = MappingProxyType(_Named({1: _from_1}))
+# Version 2 only adds to version 1: the status failed, subtasks, waiting, answers, checks, evidence,
+# approval. So a document of version 1 needs no change. From the version number, an older todoplan
+# can tell why it cannot read the document. The mapping is read-only, because everybody shares it.
+UPCASTERS: Upcasters = MappingProxyType(_Named({1: lambda data: data}))
 
 _OTHER = {PLAN: "load_plan reads it", JOURNAL: "load_journal reads it"}
 
@@ -332,8 +325,13 @@ def check_head(data: Any, form: str) -> int:
     Raises:
         CodecError: the document has another format, or a newer version than this todoplan.
     """
-    if not isinstance(data, dict) or data.get("format") != form:
-        raise _wrong_format(data, form)
+    if not isinstance(data, dict):
+        msg = f"{shown(data)} is no {form} document"
+        raise CodecError(msg, problem="wrong_format", path="")
+    if (seen := data.get("format")) != form:
+        hint = f"; {_OTHER[seen]}" if isinstance(seen, str) and seen in _OTHER else ""
+        msg = f"format: {shown(seen)} is not {shown(form)}{hint}"
+        raise CodecError(msg, problem="wrong_format", path="format", version=data.get("version"))
     version = data.get("version")
     if type(version) is not int or version < 0:  # True is an int, but not a version
         msg = f"version: {shown(version)} is no version; this todoplan reads up to {VERSION}"
@@ -345,16 +343,6 @@ def check_head(data: Any, form: str) -> int:
         )
         raise CodecError(msg, problem="newer_version", path="version", version=version)
     return version
-
-
-def _wrong_format(data: Any, form: str) -> CodecError:
-    if not isinstance(data, dict):
-        msg = f"{shown(data)} is no {form} document"
-        return CodecError(msg, problem="wrong_format", path="")
-    seen = data.get("format")
-    hint = _OTHER.get(seen, "") if isinstance(seen, str) else ""
-    msg = f"format: {shown(seen)} is not {shown(form)}{hint and '; '}{hint}"
-    return CodecError(msg, problem="wrong_format", path="format", version=data.get("version"))
 
 
 def upcast(data: dict[str, Any], version: int, upcasters: Upcasters) -> dict[str, Any]:
@@ -377,10 +365,10 @@ def upcast(data: dict[str, Any], version: int, upcasters: Upcasters) -> dict[str
 
 
 # -------- journals --------
-# Journals as documents, in both directions: JSON Lines, with a head and then one entry per line.
+# Journals as documents, which are JSON Lines: first a head, then one entry per line.
 #
-# Each line written here ends with a checksum (`todoplan.codec.engine`); a line without one is read
-# as well. An entry that was only partly appended because of a crash is refused.
+# Each written line ends with a checksum (`todoplan.codec.engine`). A line without one can be read
+# too. If a crash has left an incomplete last line, reading raises an error.
 
 
 _HEAD = {"format": JOURNAL, "version": VERSION}
@@ -406,7 +394,7 @@ def entry_from_data(
     """
     Return the entry that `entry_to_data` wrote. `version` is the version of the journal document.
 
-    If the data have a "check", as lines do, it is verified.
+    If the data have a checksum, as lines do, it is verified.
 
     Raises:
         CodecError: the data have faults, which are listed with their paths; the checksum is wrong;
@@ -441,8 +429,7 @@ def entry_from_line(
 def _entry(data: Any, version: int, upcasters: Upcasters, where: dict[str, Any]) -> Entry:
     what = f"entry (line {where['line']})" if where else "entry"
     try:
-        # The checksum covers the data as written, so it is verified before upcasting an older
-        # entry.
+        # The checksum is of the data as they were written, so it is verified before upcasting.
         entry: Entry = ENTRY.read(upcast(unchecked(data, what, where), version, upcasters))
     except MisfitError as error:
         raise wrong_shape(error.found, what, version=version, **where) from None
@@ -471,32 +458,23 @@ def load_journal(
     A journal that was truncated between two lines cannot be distinguished from a shorter one.
 
     Raises:
-        CodecError: a line is wrong. The error has the first such line, counted from 1, in
-            `data["line"]`, and all its faults.
+        CodecError: a line is wrong. The error lists the faults of the first such line, and
+            `data["line"]` is its number, counted from 1.
     """
-    lines = _lines(to_unicode(text, limit))
-    line, head = next(lines, (1, ""))
-    version = _version(parse(head, line))
-    return tuple(
-        _entry(parse(entry, line), version, upcasters, {"line": line}) for line, entry in lines
-    )
-
-
-def _version(head: Any) -> int:
+    # `splitlines` would also break at U+2028, which JSON allows in strings, and which other
+    # programs write unescaped.
+    lines = enumerate(to_unicode(text, limit).split("\n"), 1)
+    filled = ((place, line) for place, line in lines if line.strip())
+    place, line = next(filled, (1, ""))
+    head = parse(line, place)
     version = check_head(head, JOURNAL)
     try:
         read_object(head, {"format": str, "version": int})
     except MisfitError as error:
         raise wrong_shape(error.found, "head of a journal", version=version, line=1) from None
-    return version
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    # `splitlines` would also break at U+2028, which JSON allows in strings, and which other
-    # programs write unescaped.
-    for place, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield place, line
+    return tuple(
+        _entry(parse(line, place), version, upcasters, {"line": place}) for place, line in filled
+    )
 
 
 # -------- schema --------
@@ -504,7 +482,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 _CHECKSUM: Schema = {"type": "string", "pattern": f"^{CHECK_PATTERN}$"}
-# The ids that `number_of` accepts. Events may name any text: an unknown id has no effect.
+# The ids that `number_of` accepts. Events may name any other text, which has no effect.
 _ID: Schema = {"type": "string", "pattern": "^[1-9][0-9]{0,17}$"}
 
 
@@ -553,13 +531,13 @@ def _head_schema(form: str, required: Schema, others: Schema) -> Schema:
 
 
 # -------- fragments --------
-# Tasks as JSON text. A task is encoded only once, since a call mostly changes one task of a plan.
+# A fragment is the JSON text of one task. It is created once and then cached with the plan, because
+# a call mostly changes only one task of a plan.
 #
-# Law: a fragment is the JSON text of one task. It is, byte for byte, equal to `to_text` of the
-# result of `write_task`. A fragment is created once and then cached with its plan.
+# Law: a fragment is equal, byte for byte, to `to_text(write_task(task))`.
 
 
-# In a prototype, f-strings with this quoting took half the time of json.dumps.
+# With this function and f-strings, writing took half the time of json.dumps.
 _quoted = encode_basestring
 
 
@@ -571,9 +549,8 @@ def fragment(task: Task) -> str:
         MisfitError: the task contains a value that JSON cannot represent.
     """
     try:
-        # `_value_`, because `value` is a descriptor implemented in Python.
         raw = (
-            f'{{"id":"{task.id}","subject":{_quoted(task.subject)},"status":"{task.status._value_}"'
+            f'{{"id":"{task.id}","subject":{_quoted(task.subject)},"status":"{_WORDS[task.status]}"'
         )
         if task.description != "":
             raw += f',"description":{_quoted(task.description)}'
@@ -581,7 +558,7 @@ def fragment(task: Task) -> str:
             if task.active_form is not None:
                 raw += f',"active_form":{_quoted(task.active_form)}'
             if task.priority is not None:
-                raw += f',"priority":"{task.priority._value_}"'
+                raw += f',"priority":"{_GRADES[task.priority]}"'
             if task.owner is not None:
                 raw += f',"owner":{_quoted(task.owner)}'
         if task.blocks:
@@ -617,11 +594,7 @@ def fragment(task: Task) -> str:
         return to_text(write_task(task))
 
 
-def _fragments(tasks: Sequence[Task]) -> list[str]:
-    return [fragment(task) for task in tasks]
-
-
-FRAGMENTS = ChunkWriter(fragment, _fragments, ",")
+FRAGMENTS = ChunkWriter(fragment, lambda tasks: [*map(fragment, tasks)], ",")
 """Writer of a plan's tasks, which encodes each task only once."""
 
 
@@ -629,8 +602,7 @@ def plan_to_data(plan: Plan) -> dict[str, Any]:
     """
     Return the plan as plain JSON values, for frameworks that save state themselves.
 
-    A time keeps its microseconds and its offset. A named time zone is saved as its offset at that
-    time.
+    Times are saved with microseconds and offset. Of a named time zone, only the offset is saved.
 
     Raises:
         CodecError: a task contains a value that JSON cannot represent (NaN, a set), or a time
@@ -683,10 +655,10 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
             1,000 are listed), or do not match their "check".
     """
     # Law 11: a corrupt document is an error. OpenHands and docker-agent read a corrupt file as an
-    # empty list, and the next save overwrites the plan.
+    # empty list, and then overwrite the plan with the next save.
     version = check_head(data, PLAN)
     if version < VERSION:
-        # The checksum covers the data as written, so it is verified before upcasting.
+        # The checksum is of the data as they were written, so it is verified before upcasting.
         data = upcast(unchecked(data, "plan", {}), version, upcasters)
     try:
         read = read_object(unchecked(data, "plan", {}), _FIELDS, _REQUIRED)
@@ -695,7 +667,7 @@ def plan_from_data(data: Any, *, upcasters: Upcasters = UPCASTERS) -> Plan:
     approved = read.get("approved")
     plan = assembled(read["tasks"], read["next_id"], read["revision"], approved, version=version)
     # `plan_of` increases a next id that is too low. But a document with such a next id is corrupt:
-    # if its last tasks were lost too, an id would silently be used twice.
+    # if it has also lost its last tasks, their ids would be used again.
     if plan.next_id != read["next_id"]:
         found = [("next_id", f"{read['next_id']} is used; the lowest that is free: {plan.next_id}")]
         raise wrong_shape(found, "plan", version=version)
@@ -721,7 +693,7 @@ def assembled(
     **data: Any,
 ) -> Plan:
     """
-    Return the plan of existing tasks. `next_id` is increased above every id.
+    Return the plan of existing tasks. If `next_id` is not above every id, it is increased.
 
     Raises:
         CodecError: the tasks do not form a plan; `data["problems"]` says why.
@@ -729,17 +701,23 @@ def assembled(
     try:
         return plan_of(tasks, next_id=next_id, revision=revision, approved=approved)
     except PlanError as error:
-        found = error.data["problems"]
-        data.update(problem="no_plan", path="tasks", problems=found)
-        raise CodecError(_listed(found), **data) from None
+        problems: tuple[Problem, ...] = error.data["problems"]
+        named = [
+            f"{one.code} {', '.join(map(shown, one.task_ids[:5]))} ({one.seen})"
+            for one in problems[:LISTED]
+        ]
+        more = f"; and {len(problems) - LISTED} more" if len(problems) > LISTED else ""
+        msg = f"these tasks are not a valid plan: {'; '.join(named)}{more}"
+        data.update(problem="no_plan", path="tasks", problems=problems)
+        raise CodecError(msg, **data) from None
 
 
 def dump_plan(plan: Plan, *, check: bool = False) -> str:
     """
     Return the plan as one line of JSON. With `check`, it has a checksum.
 
-    With a checksum, `load_plan` detects flipped bits, but the whole plan is encoded. Without one,
-    only the changed tasks are encoded.
+    With a checksum, `load_plan` detects flipped bits, but all tasks are encoded again. Without one,
+    only the changed tasks are.
 
     Raises:
         CodecError: the same errors as `plan_to_data`.
@@ -748,11 +726,11 @@ def dump_plan(plan: Plan, *, check: bool = False) -> str:
     if check:
         data = plan_to_data(plan)
         return to_text({**data, CHECK: checksum(data)})
-    # The text is joined from cached parts: the JSON encoder would encode all tasks again.
+    # The text is joined from cached parts, because the JSON encoder would encode all tasks again.
     try:
         tasks = [part.text for part in plan.written(FRAGMENTS) if part.text]
     except MisfitError:
-        tasks = [to_text(task) for task in written(plan)]  # raises with all faults
+        tasks = [to_text(task) for task in written(plan)]  # raises an error with all faults
     return f'{to_text(head(plan))[:-1]},"tasks":[{",".join(tasks)}]}}'
 
 
@@ -767,26 +745,15 @@ def load_plan(text: str | bytes, *, limit: int = LIMIT, upcasters: Upcasters = U
     return plan_from_data(parse(to_unicode(text, limit)), upcasters=upcasters)
 
 
-def _listed(problems: tuple[Problem, ...]) -> str:
-    named = [
-        f"{p.code} {', '.join(map(shown, p.task_ids[:5]))} ({p.seen})" for p in problems[:LISTED]
-    ]
-    more = f"; and {len(problems) - LISTED} more" if len(problems) > LISTED else ""
-    return f"these tasks are not a valid plan: {'; '.join(named)}{more}"
-
-
 # -------- states --------
-# Data that adapters save in a framework's state beside the plan.
-#
-# These are the base (the plan as the model has last seen it) and, for states that cannot contain a
-# whole journal, its latest entries.
+# The latest entries of a journal, which adapters save in a framework's state. And the merge base
+# that version 0.2.0 saved there.
 #
 # Law: a state has at most 50 entries with at most 16,384 characters, but always the latest entry. A
-# state is saved again and again. If the journal grew with the thread, it would soon be the largest
-# part of the state.
+# state is saved again and again, and a whole journal would soon be its largest part.
 #
-# An entry is saved as JSON text: its length is known without encoding it again, and code that
-# receives the state cannot change the entry in place.
+# An entry is saved as JSON text. So its length is known, and code that receives the state cannot
+# change the entry in place.
 
 
 RECENT = 50
@@ -804,7 +771,7 @@ def entry_line(entry: Entry) -> str:
 
 
 def with_entry(kept: Any, entry: Entry) -> list[str]:
-    """Return the saved lines with one more entry; the oldest are dropped if there are too many."""
+    """Return the saved lines with one more entry. If there are too many, the oldest are dropped."""
     return with_lines(kept, [entry_line(entry)])
 
 
@@ -812,8 +779,7 @@ def with_lines(kept: Any, lines: Iterable[str]) -> list[str]:
     """Return the saved lines with further lines, without duplicates."""
     old = kept if isinstance(kept, list) else []
     all_lines = [*old, *(line for line in lines if line not in old)][-RECENT:]
-    # The oldest lines are dropped first. This runs in every call, and mostly drops one line or
-    # none.
+    # Drop the oldest lines. This runs in every call, and mostly drops one line or none.
     size, first = sum(map(len, all_lines)), 0
     while size > _CHARACTERS and first < len(all_lines) - 1:
         size -= len(all_lines[first])
@@ -831,14 +797,12 @@ def read_recent(kept: Any) -> tuple[Entry, ...]:
     if kept is None:
         return ()
     if not isinstance(kept, list) or not all(isinstance(line, str) for line in kept):
-        msg = (
-            f"the journal in this state is damaged: {kept!r:.60} is no list of texts; leave it out"
-        )
+        msg = f"the journal in this state is damaged: {kept!r:.60} is no list of texts; remove it"
         raise CodecError(msg)
     return tuple(map(_entry_of, kept))
 
 
-# Cached: a state is read again and again, and most of its lines stay the same.
+# Cached, because a state is read again and again, and most of its lines stay the same.
 @lru_cache(maxsize=256)
 def _entry_of(line: str) -> Entry:
     return entry_from_data(parse(line))
@@ -864,8 +828,5 @@ def _actors(value: Any) -> dict[str, str]:
     return {text(task_id): text(actor) for task_id, actor in value.items()}
 
 
-def _state_plan(value: Any) -> Any:
-    return value  # read by `plan_from_data`, which lists the faults of the plan document
-
-
-_STATE_FIELDS: dict[str, FieldReader] = {"plan": _state_plan, "actors": _actors}
+# `plan_from_data` reads the plan, and lists its faults.
+_STATE_FIELDS: dict[str, FieldReader] = {"plan": lambda plan: plan, "actors": _actors}

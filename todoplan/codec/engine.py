@@ -1,5 +1,5 @@
 """
-Single values of a document, read strictly: nothing is coerced, and a bool is not a number.
+Reading and writing single values of a document, strictly: nothing is converted silently.
 
 A reader returns the value as the core represents it, or raises `MisfitError` with every fault.
 """
@@ -32,7 +32,7 @@ from todoplan.core.problems import Problem
 from todoplan.errors import CodecError
 
 # -------- faults --------
-# Faults in a document: all of them with their paths, and the error that lists them.
+# Faults in a document with their paths, and the error that lists them.
 
 
 MOST = 1000
@@ -43,8 +43,8 @@ LISTED = 20
 _CLIP = 60
 _DIGITS = 4300
 # Python refuses to convert between text and integers of more than 4,300 digits, because this takes
-# quadratic time. An integer with at most `_BITS` bits has at most 4,300 digits. Bits are compared,
-# because counting digits would need the conversion.
+# quadratic time. An integer with at most `_BITS` bits has at most 4,300 digits. Its bits are
+# counted, because counting its digits would need the conversion.
 _BITS = 14_284
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,40}")
 
@@ -64,20 +64,21 @@ class MisfitError(ValueError):
         return [(path + inner, sentence) for inner, sentence in self.found]
 
 
-def misfit(value: Any, legal: str) -> MisfitError:
-    """Return the error for one value. `legal` completes the sentence: `null is no text`."""
-    return MisfitError([("", f"{shown(value)} is {legal}")])
+def misfit(value: Any, fault: str) -> MisfitError:
+    """Return the error "`value` is `fault`", such as "null is no text"."""
+    return MisfitError([("", f"{shown(value)} is {fault}")])
 
 
-def field_path(key: str) -> str:
+def field_path(key: object) -> str:
     """Return the path suffix for a key of an object."""
-    return f".{key}" if _PLAIN_KEY.fullmatch(key) else f"[{shown(key)}]"
+    is_plain = isinstance(key, str) and _PLAIN_KEY.fullmatch(key)
+    return f".{key}" if is_plain else f"[{shown(key)}]"
 
 
 def shown(value: Any) -> str:
     """Return a value as error messages show it: JSON, on one line, truncated."""
-    # As JSON, since people compare an error with a JSON document, in which None is null. As ASCII,
-    # so that the content of a document can neither break the line nor control a terminal.
+    # As JSON, because people compare the error with a JSON document, in which None is null. As
+    # ASCII, so that the content of a document can neither break the line nor control a terminal.
     if isinstance(value, str):
         text = json.dumps(value[:_CLIP])
         return text if len(value) <= _CLIP else f"{text}..."
@@ -115,7 +116,7 @@ def wrong_shape(found: Sequence[Found], what: str, **data: Any) -> CodecError:
 # -------- readers --------
 # Composed readers: one of several words, an optional value, an object, an array.
 #
-# Law: a composed reader collects the faults of all its parts, each with its path, and raises once.
+# Law: a composed reader collects the faults of all its parts, and raises one error that lists them.
 # So a person who repairs a document sees everything that is wrong with it.
 
 
@@ -162,7 +163,7 @@ def read_object(
         reader = readers.get(key)
         if reader is None:
             # An unknown field is a fault, because an ignored field would be lost at the next save.
-            found.append(_unknown(key, readers))
+            found.append((field_path(key), f"no such field; there are {', '.join(readers)}"))
             continue
         try:
             read[key] = reader(value)
@@ -173,17 +174,12 @@ def read_object(
     return read
 
 
-def _unknown(key: Any, readers: Mapping[str, FieldReader]) -> Found:
-    path = field_path(key) if isinstance(key, str) else f"[{shown(key)}]"
-    return path, f"no such field; there are {', '.join(readers)}"
-
-
 def read_each(items: Iterable[Any], convert: FieldReader, first: int = 0) -> tuple[Any, ...]:
     """
     Return every item converted. In error paths, items are numbered from `first`.
 
     Raises:
-        MisfitError: the faults of all items, each with the item's index.
+        MisfitError: items are wrong. The error lists all faults, each with the item's index.
     """
     made: list[Any] = []
     found: list[Found] = []
@@ -197,6 +193,18 @@ def read_each(items: Iterable[Any], convert: FieldReader, first: int = 0) -> tup
     if found:
         raise MisfitError(found)
     return tuple(made)
+
+
+def read_array(value: Any, convert: FieldReader) -> tuple[Any, ...]:
+    """
+    Read an array item by item.
+
+    Raises:
+        MisfitError: the value is not an array, or items are wrong. The error lists all faults.
+    """
+    if not isinstance(value, list):
+        raise misfit(value, "no array")
+    return read_each(value, convert)
 
 
 DEPTH = 64
@@ -222,7 +230,7 @@ _FULL_TIME = "a time with its zone such as 2025-01-31T09:00:00+00:00"
 
 
 def text(value: Any) -> str:
-    """Read a string, as a plain one."""
+    """Read a string. A subclass of `str` becomes a plain `str`."""
     if isinstance(value, str):
         return value if type(value) is str else str.__str__(value)
     raise misfit(value, "no text")
@@ -235,29 +243,29 @@ def truth(value: Any) -> bool:
     raise misfit(value, "neither true nor false")
 
 
-def count(value: Any) -> int:
-    """Read an integer that is at least 0."""
-    whole = _whole(value)
-    if whole is None or whole < 0:
-        raise misfit(value, "no whole number from 0 on")
-    return whole
+def at_least(least: int) -> Callable[[Any], int]:
+    """Return a reader of whole numbers from `least` on."""
+
+    def read(value: Any) -> int:
+        whole = _whole(value)
+        if whole is None or whole < least:
+            raise misfit(value, f"no whole number from {least} on")
+        return whole
+
+    return read
 
 
-def positive(value: Any) -> int:
-    """Read an integer that is at least 1."""
-    whole = _whole(value)
-    if whole is None or whole < 1:
-        raise misfit(value, "no whole number from 1 on")
-    return whole
+count = at_least(0)
+positive = at_least(1)
 
 
 def _whole(value: Any) -> int | None:
-    # This function also checks values to be written, which may be of a subclass of int.
+    # This function also checks values before writing, and these may be of a subclass of int.
     if type(value) is not int:
         if not isinstance(value, int) or isinstance(value, bool):
             return None
         value = int.__int__(value)
-    return None if is_huge(value) else value
+    return value if value.bit_length() <= _BITS else None
 
 
 def number(value: Any) -> float:
@@ -277,7 +285,7 @@ def time(value: Any) -> datetime:
     raise misfit(value, f"no time; give {_FULL_TIME}")
 
 
-@lru_cache(maxsize=1024)  # only valid times are cached, so the keys are short
+@lru_cache(maxsize=1024)  # errors are not cached, so all cached texts are short
 def _time(spelled: str) -> datetime:
     # Checked before `fromisoformat`, which also accepts week dates and times without colons.
     if not _is_time(spelled):
@@ -286,16 +294,12 @@ def _time(spelled: str) -> datetime:
         at = datetime.fromisoformat(spelled)
     except ValueError as error:
         raise misfit(spelled, f"no time: {error}") from None
-    # If there is a point before the last six digits and no Z, the offset has microseconds.
-    return _below_a_second(at, spelled) if spelled[-7] == "." and spelled[-1] != "Z" else at
-
-
-def _below_a_second(at: datetime, spelled: str) -> datetime:
-    if at.utcoffset():
-        return at
-    # An offset of less than a second: Python 3.11 reads "+00:00:00.000001" as UTC.
-    offset = timedelta(microseconds=int(spelled[-16] + spelled[-6:]))
-    return at.replace(tzinfo=timezone(offset))
+    # Python 3.11 reads an offset of less than a second ("+00:00:00.000001") as UTC. If there is a
+    # point before the last six digits and no Z, the offset has microseconds.
+    if spelled[-7] == "." and spelled[-1] != "Z" and not at.utcoffset():
+        offset = timedelta(microseconds=int(spelled[-16] + spelled[-6:]))
+        return at.replace(tzinfo=timezone(offset))
+    return at
 
 
 def day(value: Any) -> date:
@@ -313,22 +317,16 @@ def ids(value: Any) -> tuple[str, ...]:
     """Read an array of strings."""
     if not isinstance(value, list):
         raise misfit(value, "no array of ids")
-    # The set of types is built in C. So there is one check for an array, not one for each item.
-    return tuple(value) if {*map(type, value)} == _TEXT else read_each(value, _an_id)
-
-
-def _an_id(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    raise misfit(value, "no id, a text")
+    # The set of types is built in C, which is faster than a check of each item.
+    return tuple(value) if {*map(type, value)} == _TEXT else read_each(value, text)
 
 
 def metadata(value: Any) -> FrozenDict:
     """Read an object of arbitrary JSON values."""
     if not isinstance(value, Mapping):
         raise misfit(value, "no object")
-    # Values that cannot be written are refused here with their paths. The JSON encoder would not
-    # report the path or the value, and would write NaN, which no other reader accepts.
+    # The JSON encoder would report neither the path nor the value, and would write NaN, which other
+    # programs cannot read.
     found = list(islice(_json_faults(value, "", DEPTH), MOST))
     if found:
         raise MisfitError(found)
@@ -359,9 +357,7 @@ def _json_faults(value: Any, path: str, depth: int) -> Iterator[Found]:
 
 
 def write_time(at: datetime) -> str:
-    """
-    Return the time as text. Microseconds and the offset are preserved, the name of the zone is not.
-    """
+    """Return the time as text, with microseconds and offset, without the name of the zone."""
     if not isinstance(at, datetime):
         raise misfit(at, f"no time; give {_FULL_TIME}")
     if at.tzinfo is not UTC and at.utcoffset() is None:
@@ -369,8 +365,8 @@ def write_time(at: datetime) -> str:
     return _in_utc(at) if at.tzinfo is UTC else at.isoformat()
 
 
-# Cached, since all tasks changed by one call have the same time. The cache is only for UTC: times
-# in different zones can be equal although their texts differ, and a cache would confuse them.
+# Cached, because all tasks that a call changes get the same time. The cache is only for UTC: times
+# of different zones can be equal although their texts differ, and a cache would confuse them.
 _in_utc = lru_cache(maxsize=256)(datetime.isoformat)
 
 
@@ -383,14 +379,14 @@ def write_day(value: Any) -> str:
 
 
 def write_ids(value: Any) -> list[str]:
-    """Return a tuple of ids as an array."""
+    """Return a tuple of ids as a list."""
     if not isinstance(value, tuple):
         raise misfit(value, "no array of ids")
     return list(ids([*value]))
 
 
 def write_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return plain dicts and lists, if JSON can represent all values."""
+    """Return metadata as plain dicts and lists."""
     plain: dict[str, Any] = thaw(metadata(value))
     return plain
 
@@ -398,16 +394,16 @@ def write_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
 # -------- checks --------
 # A checksum for a journal entry or a plan, which detects accidental damage.
 #
-# Of 150,000 documents in which bits were flipped, 2 % still loaded, as different plans: if a digit
-# of a revision or a letter of a title changes, the document is still valid. Law: with a checksum,
-# such a document is a `CodecError`. A document without a checksum can be loaded too, so that older
-# documents and documents of other programs stay valid.
+# Of 150,000 documents in which bits were flipped, 2 % still loaded, as different plans: a document
+# with another digit in a revision or another letter in a title is still valid. Law: if a damaged
+# document has a checksum, loading it raises a `CodecError`. A document without a checksum can be
+# loaded too, so that older documents and documents of other programs stay valid.
 #
 # The checksum is CRC-32 over the canonical text of the data: sorted keys, no spaces, ASCII. So it
-# does not depend on how the document was transported or stored, for example in a database's JSON
-# column that sorts keys, or by a tool that indents. It detects every change of a few bits, and
-# misses one in four thousand million other changes. It is not a signature: somebody who changes an
-# entry on purpose can also compute its checksum.
+# does not depend on how the document was transported or stored: a JSON column of a database may
+# sort the keys, and a tool may indent the text. It detects every change of a few bits, and misses
+# one in four thousand million other changes. It is not a signature: somebody who changes an entry
+# on purpose can also compute its checksum.
 
 
 CHECK = "check"
@@ -421,19 +417,16 @@ _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def checksum(data: dict[str, Any]) -> str:
-    """
-    Return the checksum of an object. It is stored in the object as `CHECK`, and does not cover
-    itself.
-    """
+    """Return the checksum of an object without its key `CHECK`, which stores the checksum."""
     return f"crc32:{crc32(_canonical(data).encode()):08x}"
 
 
 def unchecked(data: Any, what: str, where: dict[str, Any]) -> Any:
     """
-    Return an object without its checksum, after verifying the checksum. An object without a
-    checksum is returned as it is.
+    Verify an object's checksum, and return the object without it.
 
-    `what` and `where` describe the object in error messages.
+    An object without a checksum is returned unchanged. `what` and `where` describe the object in
+    errors.
 
     Raises:
         MisfitError: the value of "check" is not a checksum.
@@ -448,24 +441,24 @@ def unchecked(data: Any, what: str, where: dict[str, Any]) -> Any:
         raise MisfitError([(f".{CHECK}", f"{shown(written)} is {legal}")])
     try:
         found = checksum(rest)
-    # Data from a framework did not come from a JSON parser, so they may contain any object.
+    # Data from a framework may contain values that JSON does not have.
     except (TypeError, ValueError, RecursionError):
-        found = "what is no JSON"
+        found = "no JSON"
     if found != written:
         msg = (
-            f"this {what} is damaged: it was written with the check {written} and comes to {found};"
-            f' restore it from a copy, or take "{CHECK}" out to read it as it stands'
+            f"this {what} is damaged: it was written with the check {written}, and now has {found};"
+            f' restore it from a copy, or remove "{CHECK}" to read it as it is'
         )
         raise CodecError(msg, problem="damaged", path=CHECK, said=written, found=found, **where)
     return rest
 
 
 # -------- kinds --------
-# A kind of value is declared once: its reader, its writer and its JSON Schema. The type annotation
-# of a field determines its kind. So the classes of the core need no second declaration here.
+# A kind of value has a reader, a writer and a JSON Schema. The kind of a field is found by its type
+# annotation. So the fields of the core's classes are not listed here again.
 #
-# A value that could not be read again is refused on writing: a document that nobody can load is
-# worse than an error.
+# A writer refuses a value that could not be read again: a document that nobody can load is worse
+# than an error.
 
 
 Schema = dict[str, Any]
@@ -550,18 +543,16 @@ def kind_of(annotation: Any) -> "Kind | Record":
     if get_origin(annotation) is not tuple:
         return Kind(optional(kind.read), optional(kind.write), or_null(kind.schema))
 
-    def read(value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, list):
-            raise misfit(value, "no array")
-        return read_each(value, kind.read)
-
-    return Kind(read, lambda items: [*read_each(items, kind.write)], array_schema(kind.schema))
+    return Kind(
+        lambda value: read_array(value, kind.read),
+        lambda items: [*read_each(items, kind.write)],
+        array_schema(kind.schema),
+    )
 
 
 class Record:
     """
-    A `Kind` that reads and writes the instances of one attrs class. Fields that have their default
-    are not written.
+    A `Kind` that reads and writes instances of one attrs class. Default values are not written.
 
     The fields `first` are always written, before the others. `special` has the kinds of fields that
     allow fewer values than their annotation.
@@ -612,7 +603,7 @@ class Record:
                 item = getattr(value, name)
                 if item is not default and item != default:
                     data[name] = write(item)
-        except MisfitError:  # raised again with the faults of all fields
+        except MisfitError:  # raise an error with the faults of all fields
             items = {name: getattr(value, name) for name, _, _ in self.rows}
             given = {n: items[n] for n, default, _ in self.rows if items[n] != default}
             return read_object(given, self.writers)
@@ -629,8 +620,7 @@ KINDS |= {
 
 def write_fields(value: Waiting | Evidence | Approval | Claim) -> dict[str, Any]:
     """
-    Return a `Waiting`, `Evidence`, `Approval` or `Claim` as plain data, without fields that have
-    their default.
+    Return a `Waiting`, `Evidence`, `Approval` or `Claim` as plain data, without default values.
 
     Raises:
         MisfitError: a value cannot be represented in JSON, or a time has no time zone.
@@ -640,17 +630,17 @@ def write_fields(value: Waiting | Evidence | Approval | Claim) -> dict[str, Any]
 
 
 # -------- text --------
-# JSON text and plain data, converted exactly: every string is preserved, and no key is lost.
+# JSON text from plain data and back, exactly: every string is preserved, and no key is lost.
 #
-# Written text can be encoded as UTF-8, and every line splitter treats it as one line. Lone
-# surrogates are escaped. A string may contain a high surrogate followed by a low one. JSON cannot
-# distinguish these two from the single character that they encode. So U+FDD0 is inserted between
-# them on writing, and removed on reading.
+# The text can be encoded as UTF-8, and is one line for every program. Lone surrogates are escaped.
+# A string may contain a high surrogate followed by a low one. JSON cannot distinguish these two
+# from the single character that they encode. So U+FDD0 is inserted between them on writing, and
+# removed on reading.
 #
-# If an object has a duplicate key, JSON parsers silently keep the last value. A document has
-# exactly two quotes for each string of its value (a key or an item). If there are more quotes, some
-# key was lost. Counting is fast. Only if the count differs, the objects are examined one by one to
-# find the keys. (With a hook for every object, all reading would take twice as long.)
+# If an object has a duplicate key, JSON parsers silently keep the last value. To detect this, the
+# quotes are counted: JSON text has exactly two for each string of the value (a key or an item). If
+# there are more, a key was lost, and a slower parser finds the duplicate keys. (A hook for each
+# object would detect them too, but then all reading would take twice as long.)
 
 
 LIMIT = 64 * 1024 * 1024
@@ -665,11 +655,11 @@ _CUT = re.compile(r"-|[.eE][+-]?|\\?u?[0-9a-fA-F]{0,4}|t(ru?)?|f(a(ls?)?)?|n(ul?
 to_raw = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
 ).encode
-"""Encode plain data as JSON text, which `in_one_line` has not processed yet."""
+"""Encode plain data as JSON text. Pass the text to `in_one_line`."""
 
 
 class Doubled(dict[str, Any]):
-    """An object of a document that has some keys more than once: those in `twice`."""
+    """An object of a document with duplicate keys, which are listed in `twice`."""
 
     twice: tuple[str, ...]
 
@@ -694,14 +684,13 @@ def to_text(data: Any) -> str:
 
 
 def in_one_line(raw: str) -> str:
-    """Return JSON text that can be encoded as UTF-8 and that no line splitter breaks."""
+    """Return JSON text in a form that can be encoded as UTF-8 and is one line for every program."""
     if raw.isascii():
         return raw
     try:
         raw.encode()
     except UnicodeEncodeError:
-        # Models send halves of surrogate pairs. They are escaped, because no file in UTF-8 could
-        # contain them.
+        # Models send halves of surrogate pairs. UTF-8 cannot contain these, so they are escaped.
         return json.dumps(json.loads(_PAIR.sub(rf"\1{_JOINT}\2", raw)), separators=(",", ":"))
     # These characters are line breaks for `str.splitlines` and JavaScript, but not for JSON.
     return raw.translate(_BREAKS) if any(chr(mark) in raw for mark in _BREAKS) else raw
@@ -746,35 +735,32 @@ def parse(text: str, line: int | None = None) -> Any:
     try:
         value = _decode(text)
         if has_lost_keys(text, value):
-            raise _doubled_keys(_decode_all(text), line)
-        # Inside the `try`: `_apart` encodes and decodes the value, which may also fail if the value
-        # is nested deeply.
-        return _apart(value) if _has_joint(text) else value
+            found = islice(doubled_paths(_decode_all(text)), MOST)
+            paths = [path.removeprefix(".") for path in found]
+            listed = ", ".join(paths[:LISTED])
+            msg = f"an object has a key more than once: {listed}{_of(line)}; keep one of each"
+            data = {"path": paths[0], "paths": tuple(paths), "line": line}
+            raise CodecError(msg, problem="duplicate_key", **data)
+        if _JOINT in text or ("\\" in text and ("\\ufdd0" in text or "\\uFDD0" in text)):
+            # Inside the `try`, because this may also fail if the value is nested deeply.
+            return json.loads(_JOINED.sub(r"\1\2", json.dumps(value, ensure_ascii=False)))
+        return value  # noqa: TRY300 - beside the other result
     except json.JSONDecodeError as error:
         raise _not_json(error, line) from None
     # Python 3.11 stops at about 1,000 levels, 3.14 reads 100,000. Metadata have a lower limit,
     # `DEPTH`.
     except RecursionError:
-        raise _too_deep(line) from None
+        msg = f"the document is nested deeper than {DEPTH} levels{_of(line)}"
+        raise CodecError(msg, problem="too_deep", line=line, limit=DEPTH) from None
     except ValueError as error:
-        msg = f"the document is not JSON that can be held: {error}{_of(line)}"
+        msg = f"the document is JSON that cannot be read: {error}{_of(line)}"
         raise CodecError(msg, problem="not_json", line=line) from None
-
-
-def _doubled_keys(value: Any, line: int | None) -> CodecError:
-    paths = [path.removeprefix(".") for path in islice(doubled_paths(value), MOST)]
-    msg = (
-        f"an object has a key more than once: {', '.join(paths[:LISTED])}{_of(line)};"
-        " keep one of each"
-    )
-    return CodecError(msg, problem="duplicate_key", path=paths[0], paths=tuple(paths), line=line)
 
 
 def _not_json(error: json.JSONDecodeError, line: int | None) -> CodecError:
     where = f"line {line or error.lineno}, column {error.colno}"
     rest = error.doc[error.pos :].rstrip()
-    # A document that ends too soon, as after a crash, gets another error than a text that is not
-    # JSON.
+    # A document that ends too soon, as after a crash, gets an error of its own.
     if error.msg.startswith("Unterminated") or _CUT.fullmatch(rest):
         end = len(error.doc)
         msg = f"the document is truncated: it ends after {end} characters{_of(line)}, unfinished"
@@ -783,47 +769,30 @@ def _not_json(error: json.JSONDecodeError, line: int | None) -> CodecError:
     return CodecError(msg, problem="not_json", position=error.pos, line=line or error.lineno)
 
 
-def _too_deep(line: int | None) -> CodecError:
-    msg = f"the document is nested deeper than {DEPTH} levels{_of(line)}"
-    return CodecError(msg, problem="too_deep", line=line, limit=DEPTH)
-
-
 def _of(line: int | None) -> str:
     return f" in line {line}" if line else ""
 
 
-def _has_joint(text: str) -> bool:
-    return _JOINT in text or ("\\" in text and ("\\ufdd0" in text or "\\uFDD0" in text))
-
-
-def _apart(value: Any) -> Any:
-    return json.loads(_JOINED.sub(r"\1\2", json.dumps(value, ensure_ascii=False)))
-
-
 def has_lost_keys(document: str, value: Any) -> bool:
-    """Return whether the JSON text contains more strings than the value that was read from it."""
-    # An escaped quote does not begin or end a string. Escaped backslashes are removed first: a
-    # quote after one is not escaped.
-    if "\\" in document:
-        document = document.replace("\\\\", "").replace('\\"', "")
-    return document.count('"') != 2 * _texts_in(value)
-
-
-def _texts_in(value: Any) -> int:
-    count = 0
+    """Return whether JSON text contains more strings than the value that was read from it."""
+    texts = 0
     waiting = [[value]]
     while waiting:
         here: Any = waiting.pop()
         if type(here) is dict:
-            count += len(here)
+            texts += len(here)
             here = here.values()
         for item in here:
             kind = type(item)
             if kind is str:
-                count += 1
+                texts += 1
             elif kind is dict or kind is list:
                 waiting.append(item)
-    return count
+    # Escaped quotes do not count. Escaped backslashes are removed first, because a quote after one
+    # is not escaped.
+    if "\\" in document:
+        document = document.replace("\\\\", "").replace('\\"', "")
+    return document.count('"') != 2 * texts
 
 
 def doubled_paths(value: Any) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self, TypeGuard, TypeVar
 
 import attrs
 
-from todoplan.codec import VERSION, dump_plan, load_plan
+from todoplan.codec import VERSION, load_plan
 from todoplan.codec.documents import entry_from_line, entry_to_line
 from todoplan.codec.engine import LIMIT, parse, to_text
 from todoplan.core.decide import plan_of
@@ -32,11 +32,10 @@ def checked_id(plan_id: object) -> str:
     Raises:
         PlanError: the id is not a string, for example a number.
     """
-    # In memory, a number and its text would be different keys; in a JSON file a number cannot be a
-    # key.
+    # In memory, 7 and "7" would be different keys; in a JSON file, a number cannot be a key.
     if isinstance(plan_id, str):
         return plan_id
-    msg = f"a plan's id is a text, not {plan_id!r}; give str(...) of it"
+    msg = f"a plan id must be a string, not {plan_id!r}: pass str(...) of it"
     raise PlanError(msg, plan_id=plan_id)
 
 
@@ -60,14 +59,13 @@ class Store(Protocol):
         ...
 
     # Compare and append: LangGraph's `BaseStore.put` has no version, so the last writer wins.
-    # `plan` is the result of replaying the entries; a store can save it without knowing any event
-    # type.
+    # `plan` is passed, so that a store can save it without knowing any event type.
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
         """
-        Add entries and save `plan`, their result, if the plan is at revision `expected`.
+        Add entries, and save `plan`, which is the plan after them.
 
-        If it is at another revision because another writer was faster, change nothing and return
-        False. Either all entries are saved or none, also if the call raises.
+        If the stored plan is not at revision `expected`, because another writer was faster, change
+        nothing and return False. Either all entries are saved or none, also if the call raises.
         """
         ...
 
@@ -97,29 +95,28 @@ AnyStore = Store | AsyncStore
 # -------- journals --------
 # Functions on journals that all stores share, in particular for journals that were cut.
 #
-# A journal grows without limit, so it can be cut. One entry replaces the entries that were
-# removed: a snapshot of the plan, with the revision and the time of the last removed entry. (With
-# the time of the cutting, a later cut by age would remove nothing more until that age had passed.)
-# The entry is marked as undoing revision 0, which no entry has. So no undo reverts this entry or
-# anything before it.
+# A journal grows without limit, so it can be cut. A snapshot entry, which contains the whole plan,
+# then replaces the removed entries. It has the revision and the time of the last removed entry.
+# (With the time of the cut, a later cut by age would remove nothing until that age had passed.) Its
+# `undoes` is 0, and no entry has the revision 0. So no undo reverts it or anything before it.
 
 
 CUT = "compact"
 """The cause of the entry that replaces the removed entries."""
 
-_NOTHING = 0
+_UNDOES_NOTHING = 0
 
 
 def beginning(plan: Plan, cause: str, at: datetime | None = None) -> Entry:
-    """Return the first entry of a journal that does not contain the history of its plan."""
+    """Return a snapshot entry: the first entry of a journal without the plan's earlier history."""
     # Law 6: with `next_id`, so that the ids of deleted tasks are not assigned again.
     whole = PlanRestored(tuple(plan), plan.next_id, at, plan.approved)
-    return Entry(plan.revision, (whole,), at, cause=cause, undoes=_NOTHING)
+    return Entry(plan.revision, (whole,), at, cause=cause, undoes=_UNDOES_NOTHING)
 
 
 def is_beginning(entry: Entry) -> bool:
-    """Return whether an entry is a snapshot of the plan from a cut or a handover."""
-    return entry.undoes == _NOTHING
+    """Return whether an entry is a snapshot entry, as `beginning` makes them."""
+    return entry.undoes == _UNDOES_NOTHING
 
 
 def plan_after(plan: Plan, entry: Entry) -> Plan:
@@ -128,7 +125,7 @@ def plan_after(plan: Plan, entry: Entry) -> Plan:
         return replay(plan, entry.events)
     whole = [event for event in entry.events if isinstance(event, PlanRestored)]
     if not whole:
-        what = "it begins with one that has no plan"
+        what = "it is a snapshot entry without a plan"
         raise _damaged(what, entry)
     held = whole[0]
     return plan_of(
@@ -183,8 +180,8 @@ def without_gaps(entries: Iterable[Entry], revision: int = 0) -> Iterator[Entry]
     Yield entries, and check that each one continues from the revision before it.
 
     Raises:
-        CodecError: an entry does not. Replay checks no rules, and would return a plan that never
-            existed.
+        CodecError: an entry does not continue from there. Replay checks no rules, and would return
+            a plan that never existed.
     """
     for entry in entries:
         revision = entry.revision if is_beginning(entry) else revision + len(entry.events)
@@ -196,29 +193,31 @@ def without_gaps(entries: Iterable[Entry], revision: int = 0) -> Iterator[Entry]
 
 def _damaged(what: str, entry: Entry) -> CodecError:
     msg = (
-        f"the journal is damaged at the entry of revision {entry.revision}: {what}; bring back a "
-        "copy from before"
+        f"the journal is damaged at the entry of revision {entry.revision}: {what}; restore a "
+        "backup"
     )
     return CodecError(msg, problem="wrong_shape", path="revision", revision=entry.revision)
 
 
 def cut_at(journal: Sequence[Entry], keep: int | timedelta, now: datetime) -> int:
     """
-    Return how many entries a cut removes: all but the last `keep`, or those older than the age
-    `keep`.
+    Return how many entries a cut removes.
+
+    If `keep` is a number, all entries but the last `keep` are removed; if it is an age, the entries
+    that are older.
 
     Raises:
         PlanError: `keep` is neither a number of entries nor an age.
     """
     if isinstance(keep, timedelta) and keep >= timedelta():
-        # Up to the first entry that stays: the removed entries are contiguous, whatever the clocks
-        # said.
+        # Only up to the first entry that is not older. An entry after it may have an earlier time,
+        # if a clock was wrong, but must stay: a journal has no gaps.
         oldest = now - keep
         removed = takewhile(lambda entry: entry.at is None or entry.at < oldest, journal)
         return sum(1 for _ in removed)
     if isinstance(keep, int) and not isinstance(keep, bool) and keep >= 0:
         return max(0, len(journal) - keep)
-    msg = f"{keep!r} cannot be kept: give a number of entries (keep=1000), or a timedelta"
+    msg = f"keep={keep!r} is invalid: give a number of entries (keep=1000), or a timedelta"
     raise PlanError(msg, seen=keep)
 
 
@@ -247,26 +246,24 @@ def cut_off(
 # -------- hold --------
 # The protocol of stores that can lock a plan, in addition to the three methods of `Store`.
 #
-# `Store.append` compares revisions: many callers run a command concurrently, and all but one have
-# to run it again. A store that can make callers wait needs one pass: *lock the plan, read the
-# entries since the last read, run the command, append, commit*. Its planner therefore caches the
-# plan and reads only the newest entries, and a call costs the same after ten thousand entries as
-# after ten.
+# `Store.append` compares revisions: if many callers run a command concurrently, all but one have to
+# run it again. A store that can lock a plan needs one pass: *lock the plan, read the entries since
+# the last read, run the command, append, commit*. The planner caches the plan and reads only the
+# newest entries. So a call costs the same after ten thousand entries as after ten.
 # Such a store also supports idempotency keys: a call that is made twice with the same key is
 # carried out once.
 #
-# A journal may begin later than its plan: after `compact`, its first entry is the plan as it was
-# at the cut (`todoplan.stores.base`). So apply entries to a plan with `follow`, never with
-# `replay` alone.
+# After `compact`, the first entry of a journal is a snapshot entry. So apply entries to a plan with
+# `follow`, never with `replay` alone.
 
 
 _PUT_BACK = (
-    "Nothing was written; bring the newer data back, or make a new planner to continue from this "
+    "Nothing was written; restore the newer data, or make a new planner to continue from this "
     "revision"
 )
 
 ALL = -1
-"""A revision before all entries, including the first entry of a plan handed over at revision 0."""
+"""A revision before all entries. (A snapshot entry may have the revision 0.)"""
 
 
 @attrs.frozen
@@ -274,8 +271,8 @@ class Key:
     """
     An idempotency key: the name of one request on a plan, for example the id of a tool call.
 
-    A request that is repeated under the same name is carried out once. `payload` is the content of
-    the request; it reveals a different request under the same name.
+    A request that is repeated with the same name is carried out once. `payload` is the content of
+    the request. With it, the store detects another request that has the same name.
     """
 
     name: str
@@ -284,32 +281,22 @@ class Key:
 
 @attrs.frozen
 class Receipt:
-    """
-    The result of the append that carried a key: its entries, and the `answer` text of the caller.
-    """
+    """The result of an append that had a key: its entries, and the caller's text `answer`."""
 
     entries: tuple[Entry, ...]
     answer: str = ""
 
 
 class Held(Protocol):
-    """
-    A locked plan: nobody else can change it until it is released. Use it only in the locking
-    thread.
-    """
+    """A locked plan: nobody else can change it. Use it only in the thread that locked it."""
 
     @property
     def revision(self) -> int:
-        """
-        The plan's current revision, including appends made here; 0 if the plan was never written.
-        """
+        """The plan's revision, after the appends made here; 0 if the plan was never written."""
         ...
 
     def now(self) -> datetime:
-        """
-        Return the time of the store's clock, aware and in UTC. All users of the store share this
-        clock.
-        """
+        """Return the time in UTC, by the store's clock, which all users of the store share."""
         ...
 
     def entries_since(self, revision: int) -> tuple[Entry, ...]:
@@ -318,7 +305,7 @@ class Held(Protocol):
 
     def receipt(self, key: Key) -> Receipt | None:
         """
-        Return the result of the append that carried this key, or `None` if there was none.
+        Return the result of the append that had this key, or `None` if there was none.
 
         Raises:
             StoreError: the key was used with another payload ("key_reused").
@@ -335,8 +322,9 @@ class Held(Protocol):
         answer: str = "",
     ) -> tuple[Entry, ...]:
         """
-        Add entries, save `plan`, their result, and return the entries. The end of the `with`
-        commits them.
+        Add entries, save `plan`, which is the plan after them, and return the entries.
+
+        They are committed at the end of the `with` block.
 
         If the key was already used with the same payload, add nothing and return the entries of
         that first append. `answer` is stored with the key, for `receipt`.
@@ -399,7 +387,7 @@ class AsyncHeld(Protocol):
         ...
 
     def receipt(self, key: Key) -> Awaitable[Receipt | None]:
-        """Return the result of the append that carried this key."""
+        """Return the result of the append that had this key."""
         ...
 
     def append(
@@ -431,16 +419,12 @@ class AsyncHoldingStore(AsyncStore, Protocol):
         ...
 
 
-AnyHoldingStore = HoldingStore | AsyncHoldingStore
-
-
-def is_holding(store: Any) -> TypeGuard[AnyHoldingStore]:
+def is_holding(store: Any) -> TypeGuard[HoldingStore | AsyncHoldingStore]:
     """
     Return whether a store can lock plans.
 
-    A subclass that overrides `load`, `entries` or `append` but not `hold` wants to see every call,
-    for example to log or refuse it. `hold` would bypass the override, so such a store counts as a
-    plain `Store`.
+    A subclass may override `load`, `entries` or `append` but not `hold`, for example to log every
+    call. `hold` would bypass the overridden method, so the result is False for such a store.
     """
     if not all(callable(getattr(store, name, None)) for name in ("hold", "entries_since")):
         return False
@@ -454,32 +438,31 @@ def is_holding(store: Any) -> TypeGuard[AnyHoldingStore]:
 
 def not_held(plan_id: str) -> StoreError:
     """Return the error for using a plan after its lock was released."""
-    msg = f"the plan {plan_id!r} is not held any more: use what `hold` gives within its `with` only"
+    msg = f"the plan {plan_id!r} is not held any more: use the result of `hold` only in its `with`"
     return StoreError(msg, plan_id=plan_id, problem="not_held")
 
 
-def checked_receipt(plan_id: str, key: Key, payload: str, receipt: Receipt) -> Receipt:
+def check_payload(plan_id: str, key: Key, payload: str) -> None:
     """
-    Return a receipt that was looked up by key name, if its payload is that of the key.
+    Check that a key repeats the request that was stored under its name with this payload.
 
     Raises:
-        StoreError: the payload is another one ("key_reused").
+        StoreError: the payload of the key is another one ("key_reused").
     """
-    if payload == key.payload:
-        return receipt
-    msg = (
-        f"the key {key.name!r} was already used for another request to the plan {plan_id!r}, so "
-        "this request was not carried out: use a new key for each request, and the same key only "
-        "to repeat a request"
-    )
-    raise StoreError(msg, plan_id=plan_id, problem="key_reused", key=key.name)
+    if payload != key.payload:
+        msg = (
+            f"the key {key.name!r} was already used for another request to the plan {plan_id!r}, "
+            "so this request was not carried out: use a new key for each request, and the same key "
+            "only to repeat a request"
+        )
+        raise StoreError(msg, plan_id=plan_id, problem="key_reused", key=key.name)
 
 
 def overtaken(plan_id: str, expected: int, revision: int) -> StoreError:
-    """Return the error for an append whose expected revision is not that of the locked plan."""
+    """Return the error for an append to a locked plan that is not at the expected revision."""
     msg = (
         f"the plan {plan_id!r} is at revision {revision}, and this append is for {expected}: "
-        "nothing was appended; read what came since, by entries_since, and decide anew"
+        "nothing was appended; read the newer entries with entries_since, and decide again"
     )
     return StoreError(msg, plan_id=plan_id, problem="overtaken", revision=revision)
 
@@ -488,11 +471,11 @@ def behind_known(
     plan_id: str, revision: int, last: Entry | None, tail: tuple[Entry, ...]
 ) -> tuple[Entry, ...]:
     """
-    Return the entries of `tail` after a known revision. `tail` begins with the entry of that
-    revision.
+    Return the entries after a revision that the caller knows.
 
-    `last` is that entry if the caller has it, else `None`. The entries are compared, because an
-    older copy may have been restored and changed since, up to the same revision.
+    `tail` has the entries from that revision on, and `last` is the entry of that revision if the
+    caller has it, else `None`. The first entry of `tail` is compared with `last`: somebody may have
+    restored an older copy and changed it, up to the same revision.
 
     Raises:
         StoreError: the entry is missing, or is another one ("rolled_back").
@@ -501,8 +484,7 @@ def behind_known(
         return tail
     if not tail:
         raise gone_back(plan_id, revision, revision - 1)
-    # A journal that was cut since then begins with the whole plan, so the known entry is not
-    # needed.
+    # A journal that was cut since then begins with a snapshot entry instead of the known entry.
     if is_beginning(tail[0]) and tail[0] != last:
         return tail
     if tail[0].revision != revision or (last is not None and last != tail[0]):
@@ -571,9 +553,7 @@ class Hold(Held):
             self.let_go()
 
     def let_go(self) -> None:
-        """
-        Release, for callers that must be sure: an interrupt may have come before `__exit__` began.
-        """
+        """Release the lock, if an interrupt came before `__exit__` could do it."""
         if self._is_over:
             return
         try:
@@ -626,7 +606,7 @@ class LocalHold(Hold):
         self._check()
         if revision > self.revision:
             raise gone_back(self._plan_id, revision, self.revision)
-        return self._after(revision)
+        return self.tail(revision)
 
     def append(
         self,
@@ -650,18 +630,18 @@ class LocalHold(Hold):
             return found.entries
         if expected != self.revision:
             raise overtaken(self._plan_id, expected, self.revision)
-        # Iterate before anything is written: if that raises, nothing has been written.
+        # Iterate before anything is written, because this may raise.
         added = tuple(entries)
-        self._add(added, plan, key, answer)
+        self.write(added, plan, key, answer)
         return added
 
     @abstractmethod
-    def _after(self, revision: int) -> tuple[Entry, ...]: ...
+    def tail(self, revision: int) -> tuple[Entry, ...]:
+        """Return the entries after a revision, which the plan has reached."""
 
     @abstractmethod
-    def _add(
-        self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str
-    ) -> None: ...
+    def write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
+        """Write checked entries, and set `revision` to that of `plan`."""
 
 
 # -------- rows --------
@@ -669,12 +649,13 @@ class LocalHold(Hold):
 #
 # A row is JSON text and never a JSON type of the database: PostgreSQL's `jsonb` accepts neither
 # NUL nor half a surrogate pair, and it normalizes numbers and keys. Each row states the version of
-# its format, so an older todoplan that runs beside a newer one refuses only the rows that it
+# its format. So if an older todoplan runs beside a newer one, it refuses only the rows that it
 # cannot read.
 
 
 _SNAPSHOT_FROM = 32 * 1024
-# Each planner call reads the last entry it knows again, to check that the entry is still there.
+# Entries that were read or written last. Each planner call reads the last entry that it knows
+# again, to check that the entry is still there.
 _MOST_READ, _LONGEST_READ = 256, 4096
 _read: dict[tuple[int, str], Entry] = {}
 
@@ -705,7 +686,7 @@ def line_of_entry(plan_id: str, entry: Entry) -> str:
         StoreError: the text is too large to be read again ("too_large").
     """
     line = entry_to_line(entry)
-    if len(line) > LIMIT or len(line.encode()) > LIMIT:
+    if len(line.encode()) > LIMIT:
         msg = (
             f"an entry of the plan {plan_id!r} would have more than {LIMIT} bytes: nothing was "
             "appended; make the change in several commands"
@@ -727,27 +708,21 @@ def entry_of_line(plan_id: str, revision: int, version: int, line: str) -> Entry
     Return the entry of a row.
 
     Raises:
-        CodecError: the row is damaged, is stored under another revision than its own, or is of a
-            newer version.
+        CodecError: the row is damaged or of a newer version, or its entry has another revision.
     """
-    path = f"{plan_id}[revision {revision}]"
-    try:
-        entry = _read.get((version, line)) or entry_from_line(line, version=version)
-    except CodecError as error:
-        msg = f"the plan {plan_id!r}, entry of revision {revision}: {error}"
-        raise CodecError(msg, **{**error.data, "path": path}) from error
+    entry = _read.get((version, line))
+    if entry is None:
+        try:
+            entry = entry_from_line(line, version=version)
+        except CodecError as error:
+            msg = f"the plan {plan_id!r}, entry of revision {revision}: {error}"
+            path = f"{plan_id}[revision {revision}]"
+            raise CodecError(msg, **{**error.data, "path": path}) from error
+        _remember(version, line, entry)
     if entry.revision != revision:
-        msg = (
-            f"the plan {plan_id!r}: the entry of revision {entry.revision} stands under {revision}"
-        )
-        raise CodecError(msg, problem="wrong_shape", path=path)
-    _remember(version, line, entry)
+        msg = f"the plan {plan_id!r}: the entry of revision {entry.revision} is under {revision}"
+        raise CodecError(msg, problem="wrong_shape", path=f"{plan_id}[revision {revision}]")
     return entry
-
-
-def snapshot_of_plan(plan: Plan) -> str:
-    """Return the text of a plan's snapshot."""
-    return dump_plan(plan, check=True)
 
 
 def plan_of_snapshot(plan_id: str, document: str) -> Plan:
@@ -771,6 +746,6 @@ def is_snapshot_due(since: int, size: int) -> bool:
     `since` is the number of bytes of entries since the last snapshot, and `size` the size of that
     snapshot in bytes.
     """
-    # The interval grows with the plan's size: a load reads at most twice the plan, and writing
-    # snapshots costs no more than writing the entries did, however large the plan is.
+    # The interval grows with the plan's size. So a load reads at most twice the size of the plan,
+    # and writing snapshots costs no more than writing the entries did.
     return since > max(_SNAPSHOT_FROM, size)

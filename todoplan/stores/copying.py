@@ -7,8 +7,7 @@ from todoplan.stores.base import Store, follow
 
 def copy_plan(source: Store, target: Store, plan_id: str) -> bool:
     """
-    Copy a plan with its journal, all or nothing. Return False if the target already has the same
-    plan.
+    Copy a plan with its journal, all or nothing. Return False if the target already has the plan.
 
     Idempotency keys are not copied: a call that was made before the copy and is repeated after it
     is carried out again.
@@ -26,11 +25,11 @@ def copy_plan(source: Store, target: Store, plan_id: str) -> bool:
         return False
     if there or not target.append(plan_id, 0, journal, plan):
         msg = (
-            f"the plan {plan_id!r} is there already, and is another one: nothing was copied of it; "
-            "copy to an empty store, or leave this plan out"
+            f"the target already has another plan {plan_id!r}: nothing was copied of it; copy to "
+            "an empty store, or leave this plan out"
         )
         raise StoreError(msg, plan_id=plan_id, problem="taken")
     if target.load(plan_id) != plan or target.entries(plan_id) != journal:
-        msg = f"the plan {plan_id!r} was copied, and did not come back as it was; keep the source"
+        msg = f"the plan {plan_id!r} was copied, but the copy is different; keep the source"
         raise StoreError(msg, plan_id=plan_id, problem="not_kept")
     return True

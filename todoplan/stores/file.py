@@ -1,10 +1,9 @@
 """
 A store in one JSON file that processes can share. A crash never leaves the file half written.
 
-Every append writes the whole file again. Appending in place would be faster, but a power failure
-could leave half an entry, and every reader would have to distinguish that from damage. A new file
-that replaces the old one is there completely or not at all. A person can read the file and repair
-it by hand.
+Every append writes a new file, which replaces the old one completely or not at all. Appending in
+place would be faster, but a power failure could leave half an entry, and every reader would have to
+distinguish that from damage. A person can read the file and repair it by hand.
 
 The time of an append grows with the size of the file. So there is a size limit, and a warning long
 before it. A single plan may use only a share of the limit; otherwise one large plan could stop
@@ -12,7 +11,7 @@ everybody from writing.
 
 A `FileStore` remembers what it has read. If the file has disappeared, or a plan is at an earlier
 revision than before, somebody has deleted the file or restored an older copy. The store then raises
-an error, because to continue would silently undo work.
+an error: if it continued, work would silently be undone.
 """
 
 import errno
@@ -60,7 +59,7 @@ class _Kept:
 
     plan: Plan = Plan()
     entries: tuple[Entry, ...] = ()
-    # An append writes the whole file but encodes only its own entries; the other lines are reused.
+    # An append writes the whole file, but encodes only its own entries and reuses the other lines.
     lines: tuple[str, ...] = ()
     size: int = 0
 
@@ -71,9 +70,9 @@ class _Kept:
 
 
 _Plans = Mapping[str, _Kept]
-# Inode, modification time and size. Journals only grow, so an append changes the size even if an
-# inode is reused and the clock has not ticked; inode or time reveal an edit by hand or a restored
-# file.
+# Inode, modification time and size, by which another content of the file is detected. An append
+# always changes the size, because journals only grow; an edit by hand or a restored copy changes
+# the inode or the time.
 _Stamp = tuple[int, int, int]
 _NOTHING: _Plans = MappingProxyType({})
 
@@ -160,7 +159,7 @@ class FileStore:
         if kept.plan.revision != expected:
             return False
         grown = kept.longer(entries, plan)
-        # By identity: a file without plans is an existing file, and has to be replaced.
+        # `is`, because a file without plans also equals `_NOTHING`, but has to be replaced.
         is_first = plans is _NOTHING
         plans = {**plans, checked_id(plan_id): grown}
         document = self._document(plan_id, plans)
@@ -169,11 +168,17 @@ class FileStore:
         try:
             written = write_anew(self.path, document, is_first=is_first)
         except FileExistsError:
-            return False  # a writer that locked another lock file has created the file
-        # Before the folder is synced: the new file is in its place, even if syncing the folder
-        # fails.
+            return False  # a writer with another lock file has just created the file
+        # Before the folder is synced: the new file is in place even if that fails.
         self._read, self._has_written = (_stamp(written), plans), True
-        self._sync(plan_id)
+        try:
+            sync_folder(self.path.parent)
+        except OSError as error:
+            msg = (
+                f"{self.path} was written, but may be lost in a power failure: {error.strerror}. "
+                f"The plan {plan_id!r} has been changed; load it before you try again"
+            )
+            raise StoreError(msg, file=str(self.path), problem="unsynced") from error
         return True
 
     def _kept(self, plan_id: str) -> _Kept:
@@ -189,20 +194,24 @@ class FileStore:
             if stamp == before[0]:
                 return before[1]
             with open(descriptor, "rb", closefd=False) as file:
-                plans = _decoded(file.read(LIMIT + 1), self.path)
+                plans = _decoded(file.read(LIMIT + 1))
         except FileNotFoundError:
             # A missing folder is a misspelled path. Reading reports it, before any work is lost.
             self.path.parent.stat()
             if before[0] is not None:
                 raise self._gone_back(problem="deleted", what="it is not there any more") from None
             return _NOTHING
+        # Law 11: OpenHands and docker-agent read a corrupt file as an empty list and save that.
+        except CodecError as error:
+            said = f"{self.path} holds no plans that can be trusted: {error}"
+            msg = f"{said}; repair it or move it away"
+            raise CodecError(msg, **{**error.data, "file": str(self.path)}) from error
         finally:
             try:
                 closed(taken)
             finally:
                 closed(taken)
-        # Compare the last known entry, not its revision: an older copy may have continued
-        # differently.
+        # Entries are compared, not revisions: an older copy may have been restored and changed.
         for plan_id, known in before[1].items():
             found = plans.get(plan_id, _Kept()).entries[len(known.entries) - 1 :]
             if known.entries and found[:1] != known.entries[-1:]:
@@ -214,7 +223,7 @@ class FileStore:
     def _gone_back(self, *, problem: str, what: str) -> StoreError:
         msg = (
             f"{self.path} was deleted or restored from older data while in use: {what}. Nothing "
-            "was written; bring the newer file back, or make a new FileStore to continue from this"
+            "was written; restore the newer file, or make a new FileStore to continue from this"
         )
         return StoreError(msg, file=str(self.path), problem=problem)
 
@@ -222,10 +231,10 @@ class FileStore:
         """Return the bytes to write, if they are not too large."""
         if plans[plan_id].size > SHARE:
             msg = (
-                f"{self.path} cannot take this: the journal of the plan {plan_id!r} would have "
-                f"{plans[plan_id].size} bytes, and one plan may have {SHARE}, so that there "
-                "is room for others; go on in a new plan, or with a SqliteStore: "
-                "`todoplan store copy` moves plans there"
+                f"{self.path}: the journal of the plan {plan_id!r} would have "
+                f"{plans[plan_id].size} bytes, and one plan may have {SHARE}, so that there is "
+                "room for others; continue in a new plan, or in a SqliteStore: `todoplan store "
+                "copy` copies plans there"
             )
             raise StoreError(msg, file=str(self.path), problem="too_large", plan_id=plan_id)
         document = _document(plans)
@@ -235,22 +244,12 @@ class FileStore:
         if len(document) > _WARNED_AT and not self._has_warned:
             self._has_warned = True
             msg = (
-                f"{self.path} has {len(document) // _MEBIBYTE} MiB, all of which every append "
-                f"writes, and may have {LIMIT // _MEBIBYTE}; keep other plans in another file, or "
-                "take a SqliteStore: `todoplan store copy` moves plans there"
+                f"{self.path} has {len(document) // _MEBIBYTE} of at most {LIMIT // _MEBIBYTE} "
+                "MiB, and every append writes all of it; put other plans in another file, or use "
+                "a SqliteStore: `todoplan store copy` copies plans there"
             )
             warnings.warn(msg, stacklevel=3)
         return document
-
-    def _sync(self, plan_id: str) -> None:
-        try:
-            sync_folder(self.path.parent)
-        except OSError as error:
-            msg = (
-                f"{self.path} was written, but may not outlive a power cut: {error.strerror}. The "
-                f"plan {plan_id!r} has been changed; look at it before you try again"
-            )
-            raise StoreError(msg, file=str(self.path), problem="unsynced") from error
 
 
 def _stamp(status: os.stat_result) -> _Stamp:
@@ -262,8 +261,7 @@ def _stamp(status: os.stat_result) -> _Stamp:
 
 
 def _document(plans: _Plans) -> bytes:
-    # An id is a key in the file and never a file name: Gemini's tracker puts it into a path
-    # unchecked.
+    # An id is a key in the file, never a file name: Gemini's tracker puts ids unchecked into paths.
     between = ",\n"
     journals = between.join(
         f"{to_text(plan_id)}:[\n{between.join(kept.lines)}\n]" for plan_id, kept in plans.items()
@@ -272,44 +270,32 @@ def _document(plans: _Plans) -> bytes:
     return f"{head}\n{journals}\n}}}}\n".encode()
 
 
-def _decoded(document: bytes, path: Path) -> _Plans:
-    try:
-        data = parse(to_unicode(document, LIMIT))
-        version = check_head(data, FORMAT)
-        return {key: _journal(key, found, version) for key, found in _journals(data).items()}
-    # Law 11: OpenHands and docker-agent read a corrupt file as an empty list and then save that.
-    except CodecError as error:
-        msg = f"{path} holds no plans that can be trusted: {error}; repair it or move it away"
-        raise CodecError(msg, **{**error.data, "file": str(path)}) from error
-
-
-def _journals(data: dict[str, Any]) -> dict[str, Any]:
+def _decoded(document: bytes) -> _Plans:
+    data = parse(to_unicode(document, LIMIT))
+    version = check_head(data, FORMAT)
     plans = data.get("plans")
-    if not isinstance(plans, dict) or not all(isinstance(kept, list) for kept in plans.values()):
+    if not isinstance(plans, dict) or not all(isinstance(found, list) for found in plans.values()):
         msg = "plans: no object with a list for each plan"
         raise CodecError(msg, problem="wrong_shape", path="plans")
-    return plans
+    return {plan_id: _journal(plan_id, found, version) for plan_id, found in plans.items()}
 
 
 def _journal(plan_id: str, found: list[Any], version: int) -> _Kept:
     """Return a journal and its plan. Each entry must state the revision that its events lead to."""
     entries, plan = [], Plan()
     for place, data in enumerate(found):
-        entry = _entry(data, version, f"plans.{plan_id}[{place}]")
+        path = f"plans.{plan_id}[{place}]"
+        try:
+            entry = entry_from_data(data, version=version)
+        except CodecError as error:
+            msg = f"{path}: {error}"
+            raise CodecError(msg, **{**error.data, "path": path}) from error
         plan = plan_after(plan, entry)
         # Replay checks no rules: only this comparison detects a missing or duplicated entry.
         if plan.revision != entry.revision:
-            path = f"plans.{plan_id}[{place}].revision"
+            path += ".revision"
             msg = f"{path}: {entry.revision}, but the events up to here lead to {plan.revision}"
             raise CodecError(msg, problem="wrong_shape", path=path)
         entries.append(entry)
     # The lines are encoded again: the next append writes them under a head that says VERSION.
     return _Kept().longer(entries, plan)
-
-
-def _entry(data: Any, version: int, path: str) -> Entry:
-    try:
-        return entry_from_data(data, version=version)
-    except CodecError as error:
-        msg = f"{path}: {error}"
-        raise CodecError(msg, **{**error.data, "path": path}) from error

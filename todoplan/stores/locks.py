@@ -1,18 +1,18 @@
 """
 Locks between threads and between processes. A lock is held no longer than the call that took it.
 
-A signal handler runs in the main thread between two Python instructions and may raise there
-(Ctrl-C): also after a function has returned a descriptor but before the result is assigned to a
-name, at the first instruction of an `__exit__`, and inside a `finally`. Two rules protect against
-that.
+A signal handler (Ctrl-C) runs in the main thread between two Python instructions, and may raise an
+exception there. This can happen after a function has returned a descriptor but before it is
+assigned to a name, at the first instruction of an `__exit__`, and inside a `finally`. Two rules
+make sure that no resource is lost:
 
 - The C call that takes a resource also stores it in a list (`taken.extend(map(os.open, ...))`).
-- Releasing is idempotent, and is attempted twice: `try: let_go() finally: let_go()`. The signal
-  interrupts only one of them.
+- A release may be repeated, and is always attempted twice: `try: let_go() finally: let_go()`. The
+  signal interrupts only one of the attempts.
 
-Processes lock `<file>.lock` with `flock`. The lock is released with LOCK_UN before the descriptor
-is closed: a child that was forked in the meantime has a copy of the descriptor, and closing alone
-keeps the lock until the last copy is closed. Lock files get deleted, by people who tidy up or by a
+Processes lock `<file>.lock` with `flock`. To release the lock, LOCK_UN is needed before the
+descriptor is closed: a child that was forked in the meantime has a copy of the descriptor, and the
+lock would last until the last copy is closed. Lock files get deleted, by people who tidy up or by a
 sync service, and the next process then creates a new one. So after taking a lock, a process checks
 that the locked file is still the one at the path.
 """
@@ -44,15 +44,13 @@ except ImportError:  # not a POSIX system
 PRIVATE = 0o600
 # Without O_NONBLOCK, opening a named pipe would wait for its other end.
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-# Seconds between two attempts: the pause shrinks from the first value to the second within 0.7 s.
+# Seconds between two attempts. In 0.7 s, the pause shrinks from the first value to the second.
 _WAITING = (True,)
 _SLOWEST, _QUICKEST = 0.008, 0.001
 
 
 def moved(taken: list[Any], give: Callable[[Any], object]) -> None:
-    """
-    Pop every item of a list and pass it to a C function, so that a signal cannot lose an item.
-    """
+    """Pop each item of a list and pass it to a C function. A signal cannot lose an item."""
     deque(map(give, map(list.pop, repeat(taken, len(taken)))), maxlen=0)
 
 
@@ -75,7 +73,7 @@ def unlocked(taken: list[int], process: int) -> None:
             for descriptor in taken:
                 fcntl.flock(descriptor, fcntl.LOCK_UN)  # pyright: ignore[reportOptionalMemberAccess]
     finally:
-        closed(taken)
+        moved(taken, os.close)
 
 
 class Turn:
@@ -93,35 +91,33 @@ class Turn:
 
     def take(self, taken: list[bool], patience: float) -> Any:
         """
-        Take the lock, waiting at most `patience` seconds. `taken` is non-empty until `give_back`.
+        Take the lock, waiting at most `patience` seconds. `taken` then has an item.
 
         Raises:
             StoreError: another thread holds the lock for longer ("busy"), or this thread already
                 holds it ("nested").
         """
-        self._check_nested()
+        me = get_ident()
+        self._check_nested(me)
         try:
             taken.extend(map(self._free.get, _WAITING, (patience,)))
         except Empty:
             raise self._busy(patience) from None
-        self._holder = get_ident()
+        self._holder = me
 
-    def _me(self) -> object:
-        return get_ident()
-
-    def _check_nested(self) -> None:
-        if self._holder is not None and self._holder == self._me():
+    def _check_nested(self, me: object) -> None:
+        if self._holder == me:
             msg = (
-                f"{self._name}: this {self._who} holds a plan of it already, and would wait for "
-                "itself; let go of that plan first, or append by what `hold` gave"
+                f"{self._name}: this {self._who} already holds a plan of it, and would wait for "
+                "itself; release that plan first, or append with the object that `hold` returned"
             )
             raise StoreError(msg, problem="nested")
 
     def _busy(self, patience: float) -> StoreError:
         msg = (
             f"{self._name} is busy: another {self._who} of this process has held a plan of it, or "
-            f"waited for one, for {patience:g} seconds; nothing was written; try again, or give "
-            "the store more patience="
+            f"has waited for one, for {patience:g} seconds; nothing was written; try again, or "
+            "give the store more patience="
         )
         return StoreError(msg, problem="busy")
 
@@ -140,7 +136,7 @@ def lock_of(path: Path) -> Path:
 def lock_file(taken: list[int], path: Path) -> int:
     """Open a file's lock file, and create it if there is none."""
     lock = f"{path}.lock"
-    # The usual case first: an append to a database takes only as long as three such attempts.
+    # The usual case first. It matters: an append to a database takes as long as three such calls.
     with suppress(FileNotFoundError):
         return opened(taken, lock, os.O_RDWR | NOFOLLOW)
     making = os.O_RDWR | os.O_CREAT | NOFOLLOW
@@ -150,7 +146,7 @@ def lock_file(taken: list[int], path: Path) -> int:
             # Everybody who may write the file must be able to lock it.
             os.fchmod(descriptor, PRIVATE | stat.S_IMODE(os.lstat(path).st_mode))
         return descriptor
-    # O_CREAT again: the file that existed a moment ago may be deleted by now.
+    # With O_CREAT, because the file may have been deleted again.
     return opened(taken, lock, making)
 
 
@@ -160,8 +156,9 @@ def locked(
     """
     Lock a file, retrying until `end`. `taken`, an empty list, receives the descriptor.
 
-    The lock is polled, because a blocking `flock` has no timeout. A caller that has waited for long
-    polls more often, which keeps many writers roughly in order; one attempt costs two microseconds.
+    The lock is polled, because a blocking `flock` has no timeout. The longer a caller has waited,
+    the more often it polls, so many writers get the lock roughly in order. One attempt costs two
+    microseconds.
 
     Raises:
         StoreError: somebody else holds the lock for longer ("busy"), or this system has no file
@@ -199,7 +196,7 @@ def is_at(path: Path, descriptor: int) -> bool:
 
 def paused(began: float, end: float) -> bool:
     """
-    Sleep briefly before the next attempt to take a lock; return False immediately if time is up.
+    Sleep before the next attempt to take a lock. If the deadline is over, return False instead.
 
     `began` and `end` are the start of the wait and its deadline, by `time.monotonic`.
     """
@@ -215,7 +212,7 @@ def paused(began: float, end: float) -> bool:
 def no_locks(path: Path) -> StoreError:
     """Return the error for a system that cannot lock files."""
     msg = (
-        f"{path} cannot be locked: a FileStore needs a POSIX system; take a SqliteStore, which "
+        f"{path} cannot be locked: a FileStore needs a POSIX system; use a SqliteStore, which "
         "todoplan.stores has as well"
     )
     return StoreError(msg, file=str(path), problem="no_locks")
@@ -234,16 +231,16 @@ class LockQueue:
     """
     The lock of a file for one thread of this process at a time, waiting in the system's own queue.
 
-    `flock` can block, and 32 processes that block in it wait at most 0.1 seconds for each other.
-    Polling takes processor time from the process that holds the lock: the same 32 processes did a
-    fiftieth of the work, and one of them waited for three seconds. But `flock` has no timeout, and
-    a process that is stopped while it holds the lock would stop all the others. So a helper thread
-    blocks in `flock`, and the caller waits for the helper thread with a timeout. An abandoned
-    helper thread keeps waiting, and when it gets the lock, it releases the lock immediately.
+    A blocking `flock` is fair: each of 32 processes waited for at most 0.1 seconds. With polling,
+    which takes processor time from the process that has the lock, they did a fiftieth of the work,
+    and one of them waited for three seconds. But a blocking `flock` has no timeout, so a process
+    that is stopped while it has the lock would stop all others. Therefore a helper thread blocks in
+    `flock`, and the caller waits for the helper thread with a timeout. If the time is up, the
+    helper thread keeps waiting; when it gets the lock, it releases the lock immediately.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self._lock_path = path, lock_of(path)
         self._given_up: _Waiter | None = None
 
     def take(self, taken: list[int], patience: float) -> None:
@@ -267,10 +264,10 @@ class LockQueue:
             except BlockingIOError:
                 is_locked = self._waited(taken, descriptor, began, end)
             except OSError:
-                closed(taken)  # it holds no lock, so there is none to release
+                closed(taken)  # without a lock, `unlocked` is not needed
                 raise
-            # A lock file that was deleted during the wait keeps nobody out.
-            if is_locked and is_at(lock_of(self._path), descriptor):
+            # If the lock file was deleted during the wait, others lock a new one.
+            if is_locked and is_at(self._lock_path, descriptor):
                 return
             unlocked(taken, os.getpid())
             if time.monotonic() >= end:
@@ -288,7 +285,7 @@ class LockQueue:
         except RuntimeError:  # no thread can be started
             paused(began, end)
         finally:
-            # Also after an interrupt: a lock that nobody waits for is released.
+            # Also after an interrupt, so that the helper thread releases the lock.
             try:
                 waiter.stop(taken)
             finally:
@@ -311,16 +308,13 @@ class _Waiter(Thread):
 
     def run(self) -> None:
         with self._mutex:
-            if self._is_unwanted:
-                return
-            self._has_it = True
+            self._has_it = not self._is_unwanted
+        if not self._has_it:
+            return
         is_locked = False
-        with suppress(OSError):  # a file system without free locks: the caller gets "busy"
+        with suppress(OSError):  # the file system has no locks left: the caller gets "busy"
             fcntl.flock(self._descriptor, fcntl.LOCK_EX)  # pyright: ignore[reportOptionalMemberAccess]
             is_locked = True
-        self._end(is_locked=is_locked)
-
-    def _end(self, *, is_locked: bool) -> None:
         with self._mutex:
             self._has_it, is_unwanted = False, self._is_unwanted
             self.is_locked = is_locked and not is_unwanted
@@ -344,11 +338,10 @@ class _Waiter(Thread):
 # to the old name, and releases the locks. The rename is atomic, so a reader needs no lock and sees
 # either the old file or the new one.
 #
-# A writer takes two locks (`todoplan.stores.locks`). The lock on `<file>.lock` exists before the
-# file does. But lock files get deleted, and the next writer then creates a new lock file while an
-# earlier writer is still working. So the file itself is locked as well. If there is no file yet,
-# the new file is linked to its name, which fails if another writer has created the file in the
-# meantime.
+# A writer takes two locks: one on `<file>.lock`, which can exist before the file does, and one on
+# the file itself. The second one is needed because lock files get deleted: the next writer then
+# creates a new lock file, while an earlier writer still works. If there is no file yet, the new
+# file is linked to its name, which fails if another writer has just created the file.
 
 
 _PROBLEMS = {
@@ -362,7 +355,7 @@ _REMEDIES = {
     "disk_full": "make room, and try again",
     "read_only": "see whether this user may write the file and its folder",
     "io_error": "look into the system's log",
-    "too_large": "keep other plans in another file, or take a SqliteStore",
+    "too_large": "put other plans in another file, or use a SqliteStore",
 }
 _STALE = 60.0  # seconds; no write of a file of this size takes so long
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}  # file systems such as FAT
@@ -371,9 +364,7 @@ _NO_SYNC = {errno.EINVAL, errno.ENOTSUP}  # file systems that cannot sync a fold
 
 @contextmanager
 def refusing(path: Path, done: str) -> Iterator[None]:
-    """
-    Turn an OSError of a file into a StoreError. `done` names the operation: "read" or "written".
-    """
+    """Turn an OSError of a file into a StoreError. `done` is the operation: "read" or "written"."""
     try:
         yield
     except OSError as error:
@@ -393,7 +384,7 @@ def problem_of(error: OSError) -> str:
 
 
 def missing_folder(path: Path) -> str:
-    """Return the remedy if the file's folder is missing; "" if the folder exists."""
+    """Return what to do if the file's folder is missing; "" if the folder exists."""
     return "" if path.parent.is_dir() else f"make the folder {path.parent} first"
 
 
@@ -412,7 +403,7 @@ def lock(taken: tuple[list[int], list[int]], path: Path, patience: float) -> Non
         OSError: there is no such folder, or no permission.
     """
     end = time.monotonic() + patience
-    # Always in this order, so that two writers cannot deadlock.
+    # All writers lock in this order, so that they cannot deadlock.
     first, second = taken
     locked(first, lock_of(path), lambda: lock_file(first, path), end, patience)
     with suppress(FileNotFoundError):
@@ -423,14 +414,14 @@ def write_anew(path: Path, document: bytes, *, is_first: bool) -> os.stat_result
     """
     Replace a file with a document, keep the file's permissions, and return the new file's status.
 
-    If `is_first`, the writer has seen no file, and there must be none now. The content is synced to
-    disk; call `sync_folder` to sync the folder entry.
+    With `is_first`, the file must not exist. The content is synced to disk; call `sync_folder` to
+    sync the folder entry.
 
     Raises:
-        FileExistsError: `is_first` is set and the file exists now. Nothing was written.
+        FileExistsError: `is_first` is true, and the file exists. Nothing was written.
     """
     before = None if is_first else os.lstat(path)
-    # A random name: under a fixed name, one of the user's files could be in the way.
+    # A random name, because the user may have a file with any fixed name.
     new = path.with_name(f"{path.name}.{token_hex(8)}.new")
     flags, taken = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW, list[int]()
 
@@ -468,18 +459,18 @@ def _keep_permissions(descriptor: int, before: os.stat_result) -> None:
     mode = stat.S_IMODE(before.st_mode)
     now = os.fstat(descriptor)
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
-        # Only root can change the owner, and must do so: otherwise the owner could not continue.
+        # Only root can change the owner. It must, because the owner could not write the file.
         owner = before.st_uid if os.geteuid() == 0 else -1
         try:
             os.fchown(descriptor, owner, before.st_gid)
         except PermissionError:
-            mode &= ~stat.S_IRWXG  # our group must not get the rights of the other group
+            mode &= ~stat.S_IRWXG  # the rights of the old file's group are not for our group
     os.fchmod(descriptor, mode)
 
 
 def sync_folder(folder: Path) -> None:
     """Sync a folder, so that its file names are on disk."""
-    # A rename changes the folder; syncing only the file does not make the rename durable.
+    # A rename changes the folder, so it is not durable if only the file is synced.
     taken: list[int] = []
     try:
         os.fsync(opened(taken, folder, os.O_RDONLY))

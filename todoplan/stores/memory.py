@@ -5,7 +5,7 @@ from threading import Condition
 
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.stores.base import Key, LocalHold, Receipt, checked_receipt, gone_back
+from todoplan.stores.base import Key, LocalHold, Receipt, check_payload, gone_back
 from todoplan.stores.locks import Turn
 
 _NOTHING = (Plan(), 0)
@@ -21,9 +21,8 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._turn = Turn("the store in memory")
-        # The length of the journal is stored together with the plan: an append that is interrupted
-        # before this pair is assigned (Ctrl-C, or an iterable of entries that raises) has no
-        # effect.
+        # The plan and the length of its journal, as one pair: an append that is interrupted before
+        # this pair is assigned (by Ctrl-C) has no effect.
         self._plans: dict[str, tuple[Plan, int]] = {}
         self._journals: dict[str, list[Entry]] = {}
         self._receipts: dict[str, _Signed] = {}
@@ -51,10 +50,6 @@ class MemoryStore:
         Raises:
             StoreError: the plan has not reached that revision ("rolled_back").
         """
-        return self.tail(plan_id, revision)
-
-    def tail(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
-        """Return the entries after a revision, oldest first, for `MemoryHold`."""
         plan, length = self._plans.get(plan_id, _NOTHING)
         if revision > plan.revision:
             raise gone_back(plan_id, revision, plan.revision)
@@ -74,23 +69,11 @@ class MemoryStore:
 
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
         """Add entries if the plan is at revision `expected`; return whether they were added."""
-        turn: list[bool] = []
-        try:
-            self._turn.take(turn, _PATIENCE)
-            if self.load(plan_id).revision != expected:
-                return False
-            self._add(plan_id, entries, plan)
-            return True
-        finally:
-            try:
-                self._turn.give_back(turn)
-            finally:
-                self._turn.give_back(turn)
+        return self.hold(plan_id).append_if_at(expected, entries, plan)
 
     def hold(self, plan_id: str) -> "MemoryHold":
         """
-        Lock the plan, and with it all other plans of this store, for the duration of a `with`
-        block.
+        Lock the plan, and all other plans of this store, for the duration of a `with` block.
 
         Raises:
             StoreError: another thread holds the lock for 10 seconds ("busy"), or this thread
@@ -104,24 +87,14 @@ class MemoryStore:
 
     def keep(self, plan_id: str, entries: Sequence[Entry], plan: Plan, signed: _Signed) -> None:
         """Save what was appended to a locked plan, for `MemoryHold`."""
-        # The entries last, because receipts are valid only if their entries are in the journal.
+        # The entries are saved last, because a receipt is valid only if its entries are there.
         self._receipts.setdefault(plan_id, {}).update(signed)
         self._add(plan_id, entries, plan)
-
-    def has_kept(self, plan_id: str, receipt: Receipt, length: int) -> bool:
-        """
-        Return whether the entries of a receipt are in the journal.
-
-        They are missing if the transaction that wrote the receipt was interrupted before it saved
-        them.
-        """
-        first = length - len(receipt.entries)
-        return self.entries(plan_id)[first:length] == receipt.entries
 
     def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
         journal = self._journals.setdefault(plan_id, [])
         length = self._plans.get(plan_id, _NOTHING)[1]
-        # From `length` on: this removes the remains of an interrupted append.
+        # From `length` on: what an interrupted append has left there is overwritten.
         journal[length:] = entries
         self._plans[plan_id] = plan, len(journal)
         with self._changed:
@@ -129,7 +102,7 @@ class MemoryStore:
 
 
 class MemoryHold(LocalHold):
-    """A plan that is locked in memory, and with it all other plans of the store."""
+    """A locked plan of a `MemoryStore`. All other plans of the store are locked too."""
 
     def __init__(self, store: MemoryStore, turn: Turn, plan_id: str) -> None:
         super().__init__(plan_id)
@@ -165,16 +138,24 @@ class MemoryHold(LocalHold):
         if found is None:
             return None
         payload, receipt, length = found
-        is_kept = key.name in self._signed or self._store.has_kept(self._plan_id, receipt, length)
-        return checked_receipt(self._plan_id, key, payload, receipt) if is_kept else None
+        if key.name not in self._signed:
+            # The entries are missing if the transaction that wrote the receipt was interrupted
+            # before it saved them.
+            first = length - len(receipt.entries)
+            if self._store.entries(self._plan_id)[first:length] != receipt.entries:
+                return None
+        check_payload(self._plan_id, key, payload)
+        return receipt
 
-    def _after(self, revision: int) -> tuple[Entry, ...]:
-        before = self._store.tail(self._plan_id, min(revision, self._before))
+    def tail(self, revision: int) -> tuple[Entry, ...]:
+        """Return the entries after a revision."""
+        before = self._store.entries_since(self._plan_id, min(revision, self._before))
         if not self._added:  # the usual read, of a fresh lock
             return before
         return before + tuple(entry for entry in self._added if entry.revision > revision)
 
-    def _add(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
+    def write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
+        """Add entries, which `keep` saves."""
         self._added += entries
         self._plan, self.revision = plan, plan.revision
         if key is not None:

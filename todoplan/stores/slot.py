@@ -1,13 +1,13 @@
 """
-A store of one plan in a framework's state. The slot is a mutable mapping that the framework saves.
+A store of one plan in a slot: a mutable mapping in a framework's state, which the framework saves.
 
 A slot has these limits:
 
-- It keeps one plan only.
-- It does not keep the whole journal: the latest 50 entries are saved. A `Session` can undo these; a
-  planner can undo only what was done since the plan was loaded.
-- Idempotency keys are kept in this process only.
-- Another process cannot write to it, and a reader with an older copy of the mapping does not see
+- It has one plan only.
+- It has the latest 50 entries of the journal. A `Session` can undo these; a planner can undo only
+  changes that were made after the plan was loaded.
+- Idempotency keys are in the memory of this process only.
+- Other processes cannot write to it, and readers with an older copy of the mapping do not see
   changes.
 """
 
@@ -39,7 +39,7 @@ def plan_in_slot(saved: Mapping[str, Any] | None, owner: str) -> Plan:
     """
     Return the plan in a mapping that an adapter saved, or an empty plan if there is none.
 
-    `owner` names what the plan belongs to, such as "agent", in the error message.
+    `owner` is a word for the error message, such as "agent": a plan belongs to an agent.
 
     Raises:
         CodecError: the saved plan is damaged.
@@ -67,9 +67,9 @@ class SlotStore(MemoryStore):
     """
     A store of one plan, `plan_id`, in a mutable mapping under the keys "plan" and "journal".
 
-    The mapping is read once and written with each append, so it may be saved at any time. With
-    `lazily` it is written only when `slot` is read, for an adapter that saves when its user asks
-    for it.
+    The mapping is read once and updated by each append, so it may be saved at any time. With
+    `lazily` it is updated only when the attribute `slot` is read. This is for adapters that save
+    the mapping only when their user asks for it.
 
     Raises:
         CodecError: the content of the mapping is damaged.
@@ -83,20 +83,19 @@ class SlotStore(MemoryStore):
         super().__init__()
         self._slot, self._lazily = slot, lazily
         self._unwritten: list[str | Entry] = []
-        self._is_behind = False  # whether the document in the mapping is that of an earlier plan
+        self._is_behind = False  # whether the mapping has the document of an earlier plan
         self.plan_id = plan_id
         self._earlier = read_recent(slot.get(JOURNAL))
         plan = plan_from_data(slot[SLOT]) if SLOT in slot else Plan()
         if plan != Plan():
             super()._add(plan_id, (beginning(plan, LOADED),), plan)
-        # Write the document immediately: without it, a saved slot looks like one whose plan is in a
-        # store.
+        # A slot without a document means that a store keeps the plan.
         if SLOT not in slot:
             slot[SLOT] = plan_to_data(plan)
 
     @property
     def slot(self) -> MutableMapping[str, Any]:
-        """The mapping, with the current plan."""
+        """The mapping, with the current plan and journal."""
         self._write_journal()
         if self._is_behind:
             self._slot[SLOT] = plan_to_data(self.load(self.plan_id))
@@ -104,9 +103,7 @@ class SlotStore(MemoryStore):
         return self._slot
 
     def to_text(self, **more: Any) -> str:
-        """
-        Return the mapping and `more` as one JSON text. Only the tasks that changed are encoded.
-        """
+        """Return the mapping and `more` as one JSON text. Only changed tasks are encoded again."""
         self._write_journal()
         rest = {key: value for key, value in {**self._slot, **more}.items() if key != SLOT}
         return f'{{"{SLOT}":{dump_plan(self.load(self.plan_id))},{to_text(rest)[1:]}'
@@ -122,32 +119,24 @@ class SlotStore(MemoryStore):
         """Return the latest entries, oldest first, including the loaded ones."""
         return (*self._earlier, *(one for one in self.entries(self.plan_id) if one.cause != LOADED))
 
-    def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
-        """Add entries if the plan is at revision `expected`; return whether they were added."""
-        self._check(plan_id)
-        return super().append(plan_id, expected, entries, plan)
-
     def hold(self, plan_id: str) -> MemoryHold:
         """Lock the plan for the duration of a `with` block."""
-        self._check(plan_id)
+        if plan_id != self.plan_id:
+            msg = f"a slot has one plan, {self.plan_id!r}; use a MemoryStore for several"
+            raise PlanError(msg, plan_id=plan_id)
         return super().hold(plan_id)
 
     def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
-        # Encode first, as that can fail: an entry that no document can contain is not saved.
+        # Encode first, because this fails for an entry that no document can contain.
         lines = [entry if _is_plain(entry) else entry_line(entry) for entry in entries]
         super()._add(plan_id, entries, plan)
         self._unwritten = [*self._unwritten, *lines][-RECENT:]
         if not self._lazily:
             _ = self.slot
 
-    def _check(self, plan_id: str) -> None:
-        if plan_id != self.plan_id:
-            msg = f"a slot keeps one plan, {self.plan_id!r}; for several take a MemoryStore"
-            raise PlanError(msg, plan_id=plan_id)
-
 
 def _is_plain(entry: Entry) -> bool:
-    # No document can refuse such events, so they are encoded only when somebody asks for the slot.
+    # Encoding such events cannot fail, so they are encoded only when the slot is read.
     return all(
         isinstance(event, StatusChanged | EdgeAdded | EdgeRemoved)
         and (event.at is None or event.at.tzinfo is UTC)

@@ -1,9 +1,9 @@
 """
 Plans in a SQLite database, which threads and processes of one machine share.
 
-Read `SqliteStore` at the end first. The sections above it are, from the end: the locked plan, the
-sharing and closing of connections, the creation and identification of the database file, the
-tables, and the translation of errors of SQLite and the disk.
+Read `SqliteStore` at the end first. The sections before it, from the last to the first, are: the
+locked plan; sharing and closing of connections; creating and identifying the database file; the
+tables; errors of SQLite and the disk.
 """
 
 import ctypes
@@ -13,16 +13,16 @@ import sqlite3
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from itertools import repeat
 from pathlib import Path
 from threading import get_ident
-from typing import Self, TypeVar
+from typing import ParamSpec, Self, TypeVar
 from weakref import finalize
 
-from todoplan.codec.documents import VERSION
+from todoplan.codec.documents import VERSION, dump_plan
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, StoreError
@@ -32,7 +32,7 @@ from todoplan.stores.base import (
     Key,
     LocalHold,
     Receipt,
-    checked_receipt,
+    check_payload,
     cut_off,
     entry_of_line,
     follow,
@@ -40,7 +40,6 @@ from todoplan.stores.base import (
     is_snapshot_due,
     line_of_entry,
     plan_of_snapshot,
-    snapshot_of_plan,
     stored_name,
     text_of_name,
     without_gaps,
@@ -67,8 +66,8 @@ __dir__ = listing(__all__)
 # -------- errors --------
 # Errors of SQLite and the operating system, turned into a StoreError that says what to do.
 #
-# When one of these errors is raised, nothing of the append was saved: a transaction is atomic, and
-# a failed one is rolled back before the error reaches the caller.
+# If an append raises one of these errors, none of its entries were saved: they are written in one
+# transaction, which is rolled back before the error reaches the caller.
 
 
 _WORDS = {
@@ -95,16 +94,16 @@ _WORDS = {
     sqlite3.SQLITE_CORRUPT: (
         "corrupt",
         "the database is damaged",
-        "bring back a copy from before, or save what can be read with sqlite3's .recover",
+        "restore a backup, or save what can be read with sqlite3's .recover",
     ),
     sqlite3.SQLITE_IOERR: (
         "io_error",
         "the disk failed",
-        "look into the system's log; a copy of the file on another disk may still be good",
+        "look into the system's log; a copy of the file on another disk may be intact",
     ),
     sqlite3.SQLITE_BUSY: (
         "busy",
-        "somebody else has held it for too long",
+        "somebody else has locked it for too long",
         "try again, end the process that holds it, or give the store more patience=",
     ),
 }
@@ -116,7 +115,7 @@ _UNREADABLE = (
 _AGAIN = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 # If two machines do not share locks and memory, WAL mode corrupts a database within a minute.
 _NETWORK = {"afs", "beegfs", "ceph", "cifs", "gpfs", "lustre", "nfs", "nfs4", "smb3", "smbfs"}
-# Shared with a host or a service. Whether this is safe cannot be determined here.
+# File systems shared with a host or a service: whether these are safe cannot be determined here.
 _SHARED = {"9p", "fuse.sshfs", "fuse.glusterfs", "vboxsf", "virtiofs", "vmhgfs"}
 
 WAL_RESET_BUG = not (
@@ -124,8 +123,12 @@ WAL_RESET_BUG = not (
 )
 """
 Whether this SQLite has the WAL-reset bug (3.7.0 to 3.51.2): a database may be damaged if one
-connection writes while another checkpoints the log into the file. We hold our own lock during both.
+connection writes while another one copies the log into the file (a checkpoint). We hold our own
+lock during both.
 """
+
+FAILURES = (sqlite3.Error, OSError)
+"""The errors that `failure` turns into a StoreError."""
 
 _warned: set[str] = set()
 
@@ -140,35 +143,16 @@ def is_unwritable(error: sqlite3.Error) -> bool:
     return _code(error) in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
-class in_words:  # noqa: N801 - used like a function: `with in_words(path):`
-    """
-    Context manager that turns errors of SQLite and the operating system into a StoreError.
-
-    Raises:
-        StoreError: `data["problem"]` names the problem, and the message says what to do.
-    """
-
-    # A class, because every append uses five of these context managers, and one made from a
-    # generator takes as long as an SQL statement.
-    __slots__ = ("_done", "_path")
-
-    def __init__(self, path: Path, done: str = "written") -> None:
-        self._path, self._done = path, done
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, sqlite3.Error):
-            code = sqlite3.SQLITE_BUSY if is_busy(error) else _code(error)
-            problem, seen, remedy = _WORDS.get(code, ("refused", "SQLite refuses", "see why"))
-            if self._done == "read" and is_unwritable(error):
-                problem, seen, remedy = _UNREADABLE
-            raise refusal(self._path, problem, f"{seen} ({error})", remedy) from error
-        if isinstance(error, OSError):
-            reason = str(error.strerror)
-            remedy = missing_folder(self._path) or "see whether it is there"
-            raise refusal(self._path, problem_of(error), reason, remedy) from error
+def failure(error: sqlite3.Error | OSError, path: Path, *, is_read: bool = False) -> StoreError:
+    """Return the StoreError for an error of SQLite or the operating system."""
+    if isinstance(error, OSError):
+        remedy = missing_folder(path) or "see whether it is there"
+        return refusal(path, problem_of(error), str(error.strerror), remedy)
+    code = sqlite3.SQLITE_BUSY if is_busy(error) else _code(error)
+    problem, seen, remedy = _WORDS.get(code, ("refused", "SQLite refuses", "see why"))
+    if is_read and is_unwritable(error):
+        problem, seen, remedy = _UNREADABLE
+    return refusal(path, problem, f"{seen} ({error})", remedy)
 
 
 def refusal(path: Path, problem: str, seen: str, remedy: str) -> StoreError:
@@ -190,13 +174,13 @@ def check_place(path: Path) -> None:
         raise refusal(
             path,
             "network",
-            f"it is on a network's file system ({kind}), where SQLite loses plans",
-            "put it on a disk of this machine; for many machines take a PostgresStore",
+            f"it is on a network file system ({kind}), where SQLite loses plans",
+            "put it on a disk of this machine; for several machines use a PostgresStore",
         )
     if kind in _SHARED:
         _warn_once(
-            f"{path} is on a file system that is shared with others ({kind}): a database is safe "
-            "there only while one machine uses it; put it on a disk of this machine if you can"
+            f"{path} is on a shared file system ({kind}), where a database is safe only while one "
+            "machine uses it; put it on a disk of this machine if you can"
         )
 
 
@@ -205,8 +189,8 @@ def warn_of_missing_locks(path: Path) -> None:
     if WAL_RESET_BUG:
         _warn_once(
             f"{path}: SQLite {sqlite3.sqlite_version} can damage a database that two processes "
-            "write, and files cannot be locked here, by which that is avoided elsewhere; take "
-            "SQLite 3.51.3 or later, or write from one process alone"
+            "write, unless they lock a file, and files cannot be locked here; use SQLite 3.51.3 "
+            "or later, or write from one process only"
         )
 
 
@@ -235,8 +219,8 @@ def _code(error: sqlite3.Error) -> int:
 
 
 # -------- schema --------
-# The tables. Every key begins with the plan's id, and no statement spans plans, so that a plan can
-# be moved to another file with all its rows.
+# The tables. Every key begins with the plan's id, and no statement reads several plans, so that a
+# plan can be moved to another file with all its rows.
 
 
 APPLICATION = 0x746F646F
@@ -245,7 +229,7 @@ The application id of our files, "todo". `file` and other tools identify databas
 """
 
 FORMAT = 1
-"""The version of the tables, in SQLite's `user_version`. Rows state a version of their own."""
+"""The version of the tables, stored in SQLite's `user_version`. Rows have their own version."""
 
 # `plan` has a row id, which gives the order in which plans were added. The other tables are stored
 # in key order, so that the newest entries of a journal are contiguous in the file.
@@ -292,15 +276,16 @@ TABLES = (
 
 
 # -------- opening --------
-# Opening a database: creating it, by any number of processes at once, and recognizing it later.
+# Creating a database, which any number of processes may do at once, and recognizing it later.
 
 
 T = TypeVar("T")
+P = ParamSpec("P")
 Identity = tuple[int, int]
-"""Device and inode. A file that replaces another one at the same path has a different identity."""
+"""Device and inode of a file. Another file at the same path has another identity."""
 
-Log = tuple[Identity | None, ...]
-"""The identities of SQLite's log and of the log's index while a connection has them open."""
+Log = tuple[Identity | None, Identity | None]
+"""The identities of SQLite's log and of the log's index. `None` is for a file that is missing."""
 
 
 class Connection(sqlite3.Connection):
@@ -310,14 +295,12 @@ class Connection(sqlite3.Connection):
 
 
 DURABLE = "PRAGMA synchronous = FULL"
-"""
-Commits are synced to disk. Set on each connection, because the file does not store the setting.
-"""
+"""Sync commits to disk. This is set on each connection, because the file does not store it."""
 
 
 def log_of(path: Path) -> Log:
     """Return the identities of the files where SQLite keeps a database's log."""
-    return tuple(_identity(f"{path}{end}") for end in ("-wal", "-shm"))
+    return _identity(f"{path}-wal"), _identity(f"{path}-shm")
 
 
 def _identity(path: str | Path) -> Identity | None:
@@ -339,8 +322,8 @@ def connect(path: Path, *, create: bool, mode: str = "mode=rw") -> Connection:
     """
     check_place(path)
     if create:
-        # Created with owner-only permissions, which SQLite would leave to the umask. Closed before
-        # SQLite opens the file.
+        # SQLite would create a file that others can read, if the umask allows it. The descriptor is
+        # closed before SQLite opens the file: see "connections" below.
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
     return sqlite3.connect(
@@ -361,27 +344,27 @@ def is_ours(connection: Connection, path: Path) -> bool:
         StoreError: the database belongs to another program ("foreign") or to a newer todoplan
             ("newer_format").
     """
-    # Count the tables first: another process may create them between these queries, and tables
-    # without our application id look like another program's (one of 320 openings reported that).
+    # Count the tables first. Another process may create them between these queries; if they were
+    # counted last, they could be seen without our application id (in one of 320 openings).
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if (application, version) == (APPLICATION, FORMAT):
         return True
     if application == APPLICATION:
-        seen = f"its tables have the form {version}, and this todoplan knows {FORMAT}"
+        seen = f"its tables have format {version}, and this todoplan reads format {FORMAT}"
         raise refusal(path, "newer_format", seen, "upgrade todoplan")
     if tables or application:
-        seen = "it is a database, but none of plans"
-        raise refusal(path, "foreign", seen, "give the plans a file of their own")
+        seen = "it is a database of another program"
+        raise refusal(path, "foreign", seen, "use another file for the plans")
     return False
 
 
 def set_up(connection: Connection, path: Path, end: float) -> None:
     """Create the tables of an empty database, all or none."""
     # If others are reading, this fails immediately, whatever the timeout: one of 320 openings did.
-    again(lambda: connection.execute("PRAGMA journal_mode = WAL"), end)
-    again(lambda: connection.execute("BEGIN IMMEDIATE"), end)
+    again(end, connection.execute, "PRAGMA journal_mode = WAL")
+    again(end, connection.execute, "BEGIN IMMEDIATE")
     # Check again: where files cannot be locked, another process may have been first.
     if not is_ours(connection, path):
         for statement in TABLES:
@@ -390,9 +373,9 @@ def set_up(connection: Connection, path: Path, end: float) -> None:
     sync_folder(path.parent)
 
 
-def again(job: Callable[[], T], end: float) -> T:
+def again(end: float, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """
-    Call `job`, and repeat the call while SQLite reports that the database is in use.
+    Call a function, and repeat the call while SQLite reports that the database is in use.
 
     `end` is the deadline by `time.monotonic`.
 
@@ -402,7 +385,7 @@ def again(job: Callable[[], T], end: float) -> T:
     began = time.monotonic()
     while True:
         try:
-            return job()
+            return function(*args, **kwargs)
         except sqlite3.OperationalError as error:
             if not is_busy(error) or not paused(began, end):
                 raise
@@ -413,15 +396,14 @@ def again(job: Callable[[], T], end: float) -> T:
 #
 # - Writing and closing take our own lock on `<file>.lock` in addition to SQLite's lock. SQLite's
 #   lock has no fair queue: because of its growing pauses, one of 32 processes waited 3.6 seconds.
-#   And up to SQLite 3.51.2, two connections that write and checkpoint at the same moment may
-#   damage the database (`WAL_RESET_BUG`). A newer SQLite takes our lock too, because
-#   another process may use an older one. For programs that do not take our lock (the sqlite3
-#   shell), SQLite's lock still works.
-# - Only SQLite opens the database file: closing any other descriptor of it would release all locks
-#   that this process has on the file (POSIX).
-# - A connection is used by one thread at a time. A forked child does not use its parent's
-#   connections and leaves them unclosed; it opens its own.
-# - If the database file or SQLite's log was deleted or replaced, that is an error: SQLite would
+#   And up to SQLite 3.51.2, the database may be damaged without our lock (`WAL_RESET_BUG`). It is
+#   also taken with a newer SQLite, because another process may use an older one. Programs that do
+#   not take our lock (the sqlite3 shell) still respect SQLite's lock.
+# - Only SQLite opens the database file. If this process closed another descriptor of the file, it
+#   would lose all its locks on it (POSIX).
+# - A connection is used by one thread at a time. A forked child neither uses nor closes the
+#   connections of its parent; it opens its own.
+# - If the database file or SQLite's log was deleted or replaced, an error is raised: SQLite would
 #   continue to write into a file that nobody can see any more.
 
 
@@ -458,8 +440,7 @@ class Connections:
 
     def read(self, job: Callable[[Connection], T], missing: T) -> T:
         """
-        Call `job` with a connection and return its result, or `missing` if there is no database
-        yet.
+        Call `job` with a connection, and return its result; `missing` if there is no database.
 
         Raises:
             StoreError: the database cannot be read, or its file was deleted or replaced.
@@ -468,22 +449,23 @@ class Connections:
         end, taken = time.monotonic() + self.patience, list[Connection]()
         is_sound = False
         try:
-            with in_words(self.path, "read"):
-                if self.on_disk() is None:
+            if self.on_disk() is None:
+                return missing
+            try:
+                if not self.take(taken, end, create=False):
                     return missing
-                try:
-                    if not self.take(taken, end, create=False):
-                        return missing
-                    found = again(lambda: job(taken[0]), end)
-                except sqlite3.Error as error:
-                    if not is_unwritable(error) or not self._take_immutable(taken):
-                        raise
-                    return job(taken[0])
+                found = again(end, job, taken[0])
+            except sqlite3.Error as error:
+                if not is_unwritable(error) or not self._take_immutable(taken):
+                    raise
+                return job(taken[0])
             is_sound = True
             return found  # noqa: TRY300 - a raise must leave it unsound
         except CodecError:
-            is_sound = True  # a row is damaged; the connection itself is sound
+            is_sound = True  # only a row is damaged, not the connection
             raise
+        except FAILURES as error:
+            raise failure(error, self.path, is_read=True) from error
         finally:
             try:
                 self._put_back(taken, is_sound=is_sound)
@@ -492,19 +474,18 @@ class Connections:
 
     def _take_immutable(self, taken: list[Connection]) -> bool:
         """
-        Open a database in a place where nothing can be written, and SQLite therefore cannot create
-        a log.
+        Open a database in a folder that is not writable, so that SQLite cannot create its log.
 
-        Return False if this user can write there, or if the database has no tables of todoplan.
+        Return False if the folder is writable, or if the database has no tables of todoplan.
         """
         _close(self.path, self.process, deque(taken))
         taken.clear()
-        # For the effective user, as the operating system checks.
+        # Check the effective user, as the operating system does.
         is_effective = os.access in os.supports_effective_ids
         if os.access(self.path.parent, os.W_OK, effective_ids=is_effective):
             return False
         log = Path(f"{self.path}-wal")
-        # In immutable mode SQLite ignores the log: committed entries would be missing.
+        # In immutable mode, SQLite ignores the log, so committed entries would be missing.
         if log.exists() and log.stat().st_size:
             raise refusal(
                 self.path,
@@ -516,10 +497,7 @@ class Connections:
         return is_ours(taken[0], self.path)
 
     def _put_back(self, taken: list[Connection], *, is_sound: bool) -> None:
-        """
-        After a read, put the connection back among the idle ones. If it is not sound, close it
-        under the lock.
-        """
+        """Return a connection to the idle ones. If it is not sound, close it under the lock."""
         if is_sound:
             self.idle.extend(map(list.pop, repeat(taken, len(taken))))
         elif taken:
@@ -528,35 +506,35 @@ class Connections:
 
     def take(self, taken: list[Connection], end: float, *, create: bool) -> bool:
         """
-        Take an idle connection, or open a new one. Return False if the database has no tables yet.
+        Take an idle connection, or open a new one. Return False if the database has no tables.
+
+        With `create`, missing tables are created.
         """
         with suppress(IndexError):
             taken.extend(map(deque.pop, (self.idle,)))
-            # If SQLite's log was deleted, nobody would ever see what is written now.
+            # If SQLite's log was deleted, nobody could ever read what is written now.
             known, log = taken[0].log, log_of(self.path)
             if known[0] is not None and known != log:
                 if log[0] is not None:
-                    # Not closed either: SQLite would delete the log that others use.
+                    # The connection is not closed either: SQLite would delete the log of others.
                     _leave_open(*taken)
                     taken.clear()
                 raise refusal(
                     self.path,
                     "deleted",
-                    f"its log ({self.path.name}-wal) was deleted, or another took its place, while "
-                    "it was in use",
-                    "see what is there: it may lack what was appended of late",
+                    f"its log ({self.path.name}-wal) was deleted or replaced while it was in use",
+                    "check the plans: the latest entries may be missing",
                 )
             return True
         taken.append(connect(self.path, create=create))
         connection = taken[0]
-        again(lambda: connection.execute(DURABLE), end)
-        if not again(lambda: is_ours(connection, self.path), end):
+        again(end, connection.execute, DURABLE)
+        if not again(end, is_ours, connection, self.path):
             if not create:
                 return False
             set_up(connection, self.path, end)
         self._identity = self.on_disk()
-        # The connection has read by now and therefore opened the log, which nobody else will delete
-        # meanwhile.
+        # The connection has read, so it has opened the log. SQLite deletes no log that is open.
         connection.log = log_of(self.path)
         return True
 
@@ -578,22 +556,21 @@ class Connections:
         Return the identity of the file at the path, `None` if there is none.
 
         Raises:
-            StoreError: the file that was in use is gone ("deleted"), or another one has replaced it
-                ("rolled_back").
+            StoreError: the file was deleted ("deleted") or replaced ("rolled_back") while in use.
             OSError: the folder is missing.
         """
         identity = _identity(self.path)
         if identity is None:
-            # A missing folder is a misspelled path. Reading reports it, before any work is lost.
+            # If the folder is missing too, the path is misspelled. Raise before any work is lost.
             self.path.parent.stat()
         if self._identity in (None, identity):
             return identity
         problem, seen = (
-            ("deleted", "it is not there any more")
+            ("deleted", "it was deleted while it was in use")
             if identity is None
-            else ("rolled_back", "another file has taken its place while it was in use")
+            else ("rolled_back", "it was replaced by another file while it was in use")
         )
-        remedy = "bring it back, or make a new SqliteStore to continue from this file"
+        remedy = "restore it, or make a new SqliteStore to continue from this file"
         raise refusal(self.path, problem, seen, remedy)
 
     def after_fork(self) -> None:
@@ -605,13 +582,12 @@ class Connections:
 
 def _close(path: Path, process: int, idle: _Idle) -> None:
     """Close connections under our lock, or leave them open until the process ends."""
-    # The last connection to close copies the log into the file, like a checkpoint.
+    # When the last connection is closed, SQLite copies the log into the file. This needs our lock.
     lock: list[int] = []
     taken: list[Connection] = []
     try:
         may_close = process == os.getpid()
-        # Not if this thread has the lock, for example when a store is garbage-collected during a
-        # write.
+        # This thread may already have the lock, if a store is garbage-collected during a write.
         if may_close and _holders.get(path) != get_ident():
             try:
                 if lock_of(path).exists():
@@ -619,7 +595,7 @@ def _close(path: Path, process: int, idle: _Idle) -> None:
                     locked(lock, lock_of(path), lambda: lock_file(lock, path), end, _AT_THE_END)
             except (StoreError, OSError):
                 may_close = False
-        # Taken first: another thread may use the store meanwhile, and must not get a closed one.
+        # Each connection is taken first, so that no other thread gets a closed one.
         with suppress(IndexError):
             while True:
                 taken.extend(map(deque.pop, (idle,)))
@@ -638,20 +614,20 @@ def _close(path: Path, process: int, idle: _Idle) -> None:
 
 def _leave_open(*given: Connection) -> None:
     """
-    Keep connections from being closed.
+    Keep connections open until the process ends.
 
-    These are a child's copies of its parent's connections, whose closing would roll back what the
-    parent is writing, and connections that could not be closed under our lock.
+    In a forked child, closing a connection of the parent would roll back what the parent is
+    writing. A connection that could not be closed under our lock stays open as well.
     """
     if not _left_open:
-        # Python closes unreferenced connections, also at interpreter exit: the list has to outlive
-        # that.
+        # Python closes connections that are not referenced, also when the interpreter exits. With
+        # another reference, this list is never freed.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(_left_open))
     _left_open.extend(given)
 
 
 # -------- the locked plan --------
-# All operations on a locked plan are within one SQLite transaction.
+# A locked plan. All operations on it are in one SQLite transaction.
 
 
 TO_THE_END = 2**63 - 1
@@ -681,25 +657,23 @@ _SIGN = """
 """
 
 
-def revision_of(connection: Connection, name: str) -> int:
-    """Return the revision of a plan by its stored name; 0 if the plan was never written."""
-    row = connection.execute(_PLAN, (name,)).fetchone()
-    return row[0] if row else 0
-
-
 def entries_between(
-    connection: Connection, plan_id: str, after: int, until: int = TO_THE_END
+    connection: Connection, plan_id: str, name: str, after: int, until: int = TO_THE_END
 ) -> tuple[Entry, ...]:
-    """Return the entries after revision `after`, up to and including revision `until`."""
-    rows = connection.execute(_ENTRIES, (stored_name(plan_id), after, until)).fetchall()
+    """
+    Return the entries after revision `after`, up to and including revision `until`.
+
+    `name` is the stored name of the plan.
+    """
+    rows = connection.execute(_ENTRIES, (name, after, until)).fetchall()
     return tuple(entry_of_line(plan_id, *row) for row in rows)
 
 
 class SqliteHold(LocalHold):
     """
-    A plan that is locked by a write transaction, and with it the whole file.
+    A plan that is locked by a write transaction, which locks the whole file.
 
-    After any exception the transaction is rolled back and the locks are released.
+    After any exception, the transaction is rolled back and the locks are released.
     """
 
     def __init__(self, connections: Connections, plan_id: str) -> None:
@@ -717,23 +691,25 @@ class SqliteHold(LocalHold):
         Begin the transaction.
 
         Raises:
-            StoreError: somebody else has written for too long, or this thread already has a
-                transaction; or the database cannot be written, or its file was deleted or replaced.
+            StoreError: somebody else has written for too long; this thread already has a
+                transaction; the database cannot be written; or its file was deleted or replaced.
         """
         mine = self._connections
         mine.after_fork()
-        # The objects of this process: a forked child has other ones.
+        # Of this process. A child that is forked during the transaction gets other ones.
         self._turns, self._idle = mine.turn, mine.idle
         self._process, end = mine.process, time.monotonic() + mine.patience
         self._turns.take(self._turn, mine.patience)
-        with in_words(mine.path):
+        try:
             mine.lock(self._lock, end)
             _holders[mine.path] = get_ident()
             mine.on_disk()
             mine.take(self._taken, end, create=True)
             connection = self._taken[0]
-            again(lambda: connection.execute("BEGIN IMMEDIATE"), end)
+            again(end, connection.execute, "BEGIN IMMEDIATE")
             row: tuple[int, int, int] | None = connection.execute(_PLAN, (self._name,)).fetchone()
+        except FAILURES as error:
+            raise failure(error, mine.path) from error
         self.revision, self._since, self._size = row or (0, 0, 0)
 
     def keep(self) -> None:
@@ -741,29 +717,31 @@ class SqliteHold(LocalHold):
         Commit what was appended.
 
         Raises:
-            StoreError: an append failed halfway, and its error was caught inside the `with`; or
-                this process was forked from the one that began the transaction, and cannot commit.
+            StoreError: an append failed, and its error was caught inside the `with`; or this
+                process is a forked child of the one that began the transaction.
         """
         if self._is_broken:
             msg = (
                 f"an append to the plan {self._plan_id!r} failed, and its exception was caught: "
-                "none of the appended entries are kept; let the exception pass"
+                "none of the appended entries are saved; do not catch it within the `with`"
             )
             raise StoreError(msg, plan_id=self._plan_id, problem="broken")
         if self._process != os.getpid():
             raise refusal(
                 self._path,
                 "forked",
-                "this process was forked while a plan was held, which its parent goes on holding",
-                "fork before or after, and hold the plan again in the child",
+                "this process was forked while its parent held a plan",
+                "fork before or after that, and hold the plan again in the child",
             )
-        with in_words(self._path):
+        try:
             self._taken[0].execute("COMMIT")
+        except FAILURES as error:
+            raise failure(error, self._path) from error
         self._is_sound = True
 
     def release(self) -> None:
         """Release the connection and the locks. What is not committed is rolled back."""
-        if not self._process:
+        if not (self._taken or self._lock or self._turn):
             return
         is_ours = self._process == os.getpid()
         try:
@@ -774,8 +752,8 @@ class SqliteHold(LocalHold):
                 self._idle.extend(map(list.pop, repeat(self._taken, len(self._taken))))
             elif self._taken:
                 connection = self._taken[0]
-                # Not used again: a cursor that is still referenced by a traceback would keep the
-                # connection at an older state of the database, on which it cannot write.
+                # Close it: a traceback may still refer to a cursor, so that the connection would
+                # see an older state of the database, and could not write.
                 with suppress(sqlite3.Error):
                     # A full or failing disk has already rolled it back.
                     if connection.in_transaction:
@@ -790,20 +768,23 @@ class SqliteHold(LocalHold):
 
     def receipt(self, key: Key) -> Receipt | None:
         """
-        Return the result of the append that carried this key.
+        Return the result of the append that had this key.
 
         Raises:
             StoreError: the key was used with another payload ("key_reused").
         """
-        given = (self._name, stored_name(key.name))
-        with in_words(self._path):
-            row = self._connection().execute(_RECEIPT, given).fetchone()
-        if row is None:
-            return None
-        payload, before, after, answer = row
-        # Check the key first: entries of a different request are not read.
-        found = checked_receipt(self._plan_id, key, payload, Receipt((), answer))
-        return Receipt(self._between(before, after), found.answer)
+        self._check()
+        connection = self._taken[0]
+        try:
+            row = connection.execute(_RECEIPT, (self._name, stored_name(key.name))).fetchone()
+            if row is None:
+                return None
+            payload, before, after, answer = row
+            check_payload(self._plan_id, key, payload)
+            entries = entries_between(connection, self._plan_id, self._name, before, after)
+            return Receipt(entries, answer)
+        except FAILURES as error:
+            raise failure(error, self._path) from error
 
     def compact(self, keep: int | timedelta) -> int:
         """
@@ -812,59 +793,55 @@ class SqliteHold(LocalHold):
         Raises:
             PlanError: `keep` is neither a number of entries nor an age.
         """
-        cut = cut_off(self._between(ALL), keep, self.now())
+        cut = cut_off(self.entries_since(ALL), keep, self.now())
         if cut is None:
             return 0
         removed, first, plan = cut
+        connection, at = self._taken[0], (self._name, first.revision)
         line = line_of_entry(self._plan_id, first)
-        with self._at_once() as connection:
-            connection.execute(_CUT, (self._name, first.revision))
-            connection.execute(_FORGET, (self._name, first.revision))
-            connection.execute(_APPEND, (self._name, first.revision, VERSION, line))
-            self._keep(connection, plan)
+        self._is_broken = True
+        try:
+            connection.execute(_CUT, at)
+            connection.execute(_FORGET, at)
+            connection.execute(_APPEND, (*at, VERSION, line))
+            self._write_snapshot(connection, plan)
             connection.execute(_MOVE, (self._name, self.revision, self._since, self._size))
+        except FAILURES as error:
+            raise failure(error, self._path) from error
+        self._is_broken = False
         return removed
 
-    def _after(self, revision: int) -> tuple[Entry, ...]:
-        return self._between(revision)
+    def tail(self, revision: int) -> tuple[Entry, ...]:
+        """Return the entries after a revision."""
+        try:
+            return entries_between(self._taken[0], self._plan_id, self._name, revision)
+        except FAILURES as error:
+            raise failure(error, self._path) from error
 
-    def _add(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
-        # Encode before the first statement: if that raises, nothing was written.
+    def write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
+        """Write the entries, the key's receipt and, if it is due, a new snapshot."""
+        # Encode before the first statement, because this may raise.
         lines = [line_of_entry(self._plan_id, entry) for entry in entries]
-        with self._at_once() as connection:
+        connection = self._taken[0]
+        self._is_broken = True
+        try:
             for entry, line in zip(entries, lines, strict=True):
                 connection.execute(_APPEND, (self._name, entry.revision, VERSION, line))
                 self._since += len(line.encode())
             if is_snapshot_due(self._since, self._size):
-                self._keep(connection, plan)
+                self._write_snapshot(connection, plan)
             connection.execute(_MOVE, (self._name, plan.revision, self._since, self._size))
             if key is not None:
                 signed = (key.payload, self.revision, plan.revision, answer)
                 connection.execute(_SIGN, (self._name, stored_name(key.name), *signed))
-            self.revision = plan.revision
+        except FAILURES as error:
+            raise failure(error, self._path) from error
+        self.revision, self._is_broken = plan.revision, False
 
-    def _keep(self, connection: Connection, plan: Plan) -> None:
-        """Save the plan's snapshot, from which it is loaded."""
-        document = snapshot_of_plan(plan)
+    def _write_snapshot(self, connection: Connection, plan: Plan) -> None:
+        document = dump_plan(plan, check=True)
         self._since, self._size = 0, len(document.encode())
         connection.execute(_SNAPSHOT, (self._name, plan.revision, VERSION, document))
-
-    def _between(self, after: int, until: int = TO_THE_END) -> tuple[Entry, ...]:
-        with in_words(self._path):
-            return entries_between(self._connection(), self._plan_id, after, until)
-
-    @contextmanager
-    def _at_once(self) -> Iterator[Connection]:
-        """Yield the connection for statements that are saved together or not at all."""
-        with in_words(self._path):
-            connection = self._connection()
-            self._is_broken = True
-            yield connection
-            self._is_broken = False
-
-    def _connection(self) -> Connection:
-        self._check()
-        return self._taken[0]
 
 
 # -------- store --------
@@ -879,9 +856,9 @@ class SqliteStore:
     """
     A `HoldingStore` in one SQLite database. Safe between threads and processes of one machine.
 
-    A change is synced to disk before the call returns. A writer waits for others for at most
+    A change is synced to disk before the call returns. A writer waits for other writers for at most
     `patience` seconds, then raises a StoreError whose `data["problem"]` is "busy". The first append
-    creates the file, readable by its owner only. A store may be used after a fork.
+    creates the file, which only its owner can read. A store may be used after a fork.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, patience: float = 10.0) -> None:
@@ -890,11 +867,11 @@ class SqliteStore:
         if not named or "\0" in named or "://" in named or named == ":memory:":
             msg = (
                 f"{path!r} is no path; give the name of a file, such as SqliteStore('plans.db'); "
-                "open_store takes a URL, and MemoryStore() keeps plans in memory"
+                "for a URL use open_store, and for plans in memory MemoryStore()"
             )
             raise StoreError(msg, seen=path)
-        # Symbolic links are resolved, so that all names of a file have one lock. Made absolute now,
-        # because the process may change its working directory.
+        # Symbolic links are resolved, so that all names of a file have one lock. The path is made
+        # absolute now, because the process may change its working directory.
         self.path = Path(named).resolve()
         self._connections = Connections(self.path, patience)
 
@@ -911,8 +888,8 @@ class SqliteStore:
         def load(connection: Connection) -> Plan:
             row = connection.execute(_STORE_SNAPSHOT, (name,)).fetchone()
             plan = plan_of_snapshot(plan_id, *row) if row else Plan()
-            # Two queries without a transaction: rows committed between them are only newer entries.
-            return follow(plan, entries_between(connection, plan_id, plan.revision))
+            # No transaction is needed: a commit between these queries only adds newer entries.
+            return follow(plan, entries_between(connection, plan_id, name, plan.revision))
 
         return self._connections.read(load, Plan())
 
@@ -923,10 +900,11 @@ class SqliteStore:
         Raises:
             TodoplanError: the same errors as `load`.
         """
-        stored_name(plan_id)
-        return self._connections.read(
-            lambda connection: tuple(without_gaps(entries_between(connection, plan_id, ALL))), ()
+        name = stored_name(plan_id)
+        entries: tuple[Entry, ...] = self._connections.read(
+            lambda connection: entries_between(connection, plan_id, name, ALL), ()
         )
+        return tuple(without_gaps(entries))
 
     def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
         """
@@ -939,11 +917,14 @@ class SqliteStore:
         name = stored_name(plan_id)
 
         def tail(connection: Connection) -> tuple[Entry, ...]:
-            found = revision_of(connection, name)
+            row = connection.execute(_PLAN, (name,)).fetchone()
+            found = row[0] if row else 0
             if revision > found:
                 raise gone_back(plan_id, revision, found)
             # Usually there is nothing new.
-            return () if revision == found else entries_between(connection, plan_id, revision)
+            if revision == found:
+                return ()
+            return entries_between(connection, plan_id, name, revision)
 
         return self._connections.read(tail, ())
 
@@ -986,10 +967,9 @@ class SqliteStore:
         """
         Cut a plan's journal and return the number of removed entries.
 
-        `keep` is the number of newest entries to keep, or the maximum age of the entries to keep.
-        One entry replaces the removed ones. It has the plan as it was then, with that revision and
-        time. Undo cannot go back further than this entry. Idempotency keys of removed entries are
-        deleted.
+        `keep` is the number of newest entries to keep, or the maximum age of the entries to keep. A
+        snapshot entry, which contains the plan, replaces the removed entries. Undo cannot go back
+        further than this entry. Idempotency keys of removed entries are deleted.
 
         Raises:
             PlanError: `keep` is neither a number of entries nor an age.

@@ -1,7 +1,4 @@
-"""
-Opening a store by its URL, for programs and the command line, and finding a project's default
-store.
-"""
+"""Opening a store by its URL, and finding the default store of a project."""
 
 import os
 import re
@@ -52,7 +49,20 @@ def open_store(url: str) -> OpenedStore:
     given: object = url
     if not isinstance(given, str):
         raise _unknown(given)
-    scheme, path = _split(url)
+    if "://" not in url and not url.startswith(("memory:", "sqlite:", "file:")):
+        scheme, path = _BY_SUFFIX.get(Path(url).suffix.lower(), ""), url
+    else:
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            raise _unknown(url) from None
+        scheme, path = parts.scheme, parts.path
+        if scheme in {"sqlite", "file"}:
+            # As in SQLAlchemy: the third slash ends the host, and the path follows. In
+            # sqlite://plans.db the name would be a host, but a file has no host.
+            if parts.netloc or not path.startswith("/"):
+                raise _unknown(url)
+            path = unquote(path[1:])
     if scheme in {"postgresql", "postgres"}:
         # Imported late, because it needs an extra that no other store needs.
         store: PostgresStore = import_module("todoplan.stores.postgres").PostgresStore(url)
@@ -70,9 +80,9 @@ def project_store(directory: Path | None = None) -> Path:
     """
     Return the default store of a directory: `.todoplan/plans.db` of its project, as absolute path.
 
-    The project is the nearest directory, from `directory` (the working directory) upwards, that
-    has a folder `.todoplan` or a `.git`. Without one it is `directory` itself, or the home
-    directory if nothing can be written there. Nothing is created.
+    The project is the nearest directory with a folder `.todoplan` or a `.git`, from `directory`
+    (by default the working directory) upwards. If there is none, it is `directory` itself, or the
+    home directory if `directory` is not writable. Nothing is created.
     """
     here = (directory or Path.cwd()).absolute()
     for folder in (here, *here.parents):
@@ -83,7 +93,7 @@ def project_store(directory: Path | None = None) -> Path:
 
 def make_project_store(path: Path) -> None:
     """
-    Make the folder of a default store, readable by its owner alone and ignored by Git.
+    Make the folder of a default store. Only its owner can read it, and Git ignores it.
 
     Raises:
         StoreError: the folder cannot be made.
@@ -101,31 +111,12 @@ def without_password(address: str) -> str:
     return _PASSWORD.sub(lambda found: f"{found[1] or found[2]}***", address)
 
 
-def _split(url: str) -> tuple[str, str]:
-    if "://" not in url and not url.startswith(("memory:", "sqlite:", "file:")):
-        return _BY_SUFFIX.get(Path(url).suffix.lower(), ""), url
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "", url
-    if parts.scheme not in {"sqlite", "file"}:
-        return parts.scheme, parts.path
-    # As in SQLAlchemy: the third slash ends the host, and the path follows. In sqlite://plans.db
-    # the name would be a host, but a file has no host.
-    is_a_path = not parts.netloc and parts.path.startswith("/")
-    return (parts.scheme, unquote(parts.path[1:])) if is_a_path else ("", url)
-
-
 def _unknown(given: object) -> StoreError:
-    seen = _without_secrets(given) if isinstance(given, str) else given
+    seen = given
+    if isinstance(given, str) and ("@" in given or "password" in given.lower()):
+        # There may be a password in it, but where is unknown, because the URL is misspelled. Only
+        # the scheme is shown, because error messages stay in logs.
+        scheme, separator, _ = given.partition("://")
+        seen = f"{scheme}://..." if separator and scheme.isalnum() else "..."
     msg = f"{seen!r} is no address of a store; write {_LEGAL}"
     return StoreError(msg, seen=seen, problem="unknown_store")
-
-
-def _without_secrets(url: str) -> str:
-    # The URL is misspelled, so its password cannot be located. Of a URL with a user in it, or of
-    # libpq's "password=...", only the scheme is shown, because error messages stay in logs.
-    if "@" not in url and "password" not in url.lower():
-        return url
-    scheme = url.partition("://")[0] if "://" in url else ""
-    return f"{scheme}://..." if scheme.isalnum() else "..."

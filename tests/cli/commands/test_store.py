@@ -42,7 +42,7 @@ def test_plans_are_copied_journal_and_all(invoke, here):
     [
         (("missing.db", "new.db"), "missing.db has no plan at all"),
         (("plans.db", "new.db", "--plan", "attic"), "plans.db has no plan 'attic'"),
-        (("plans.json", "plans.db"), "'garden' is there already, and is another one"),
+        (("plans.json", "plans.db"), "the target already has another plan 'garden'"),
         (("plans.json", "redis://db"), "'redis://db' is no address of a store"),
         (("plans.json", "missing/new.db"), "No such file or directory"),
     ],

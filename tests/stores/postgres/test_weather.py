@@ -329,7 +329,7 @@ class TestLimits:
     def test_an_id_that_is_no_text(self, store):
         """A developer's mistake, told at once."""
         for act in (store.load, store.entries, lambda plan_id: store.hold(plan_id).__enter__()):
-            with pytest.raises(PlanError, match="not 7; give str"):
+            with pytest.raises(PlanError, match="not 7: pass str"):
                 act(7)
 
 

@@ -126,7 +126,7 @@ def test_a_plan_that_is_held_stays_the_parents(path):
     told = []
 
     def leave():
-        with pytest.raises(StoreError, match="was forked while a plan was held") as caught:
+        with pytest.raises(StoreError, match="was forked while its parent held a plan") as caught:
             holding.__exit__(None, None, None)
         assert caught.value.data["problem"] == "forked"
 

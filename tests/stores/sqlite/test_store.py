@@ -133,7 +133,7 @@ def test_snapshots_come_in_step_with_the_size_of_the_plan():
     [
         ("UPDATE entry SET line = replace(line, 'Lay', 'Lie')", "entry of revision 2"),
         ("UPDATE entry SET line = substr(line, 1, 20)", "truncated"),
-        ("UPDATE entry SET revision = 7 WHERE revision = 2", "stands under 7"),
+        ("UPDATE entry SET revision = 7 WHERE revision = 2", "is under 7"),
         ("DELETE FROM entry WHERE revision = 2", "the events up to it lead to 2"),
         ("DELETE FROM entry WHERE revision = 1", "the events up to it lead to 1"),
         ("UPDATE entry SET version = 999", "written by a newer todoplan"),
@@ -250,7 +250,7 @@ def test_who_holds_a_plan_does_not_wait_for_himself(path):
     create(store, "Dig")
     with store.hold("a"):
         assert len(store.load("a")) == 1
-        with pytest.raises(StoreError, match="this thread holds a plan of it already") as caught:
+        with pytest.raises(StoreError, match="this thread already holds a plan of it") as caught:
             create(store, "Lay", plan_id="b")
         assert caught.value.data["problem"] == "nested"
     create(store, "Lay", plan_id="b")
@@ -378,7 +378,7 @@ def test_a_cut_journal_is_kept_by_a_file_as_well(path, tmp_path):
 def test_a_beginning_without_a_plan_is_damage():
     """There is nothing to go on from."""
     broken = attrs.evolve(beginning(Plan(), "compact"), events=())
-    with pytest.raises(CodecError, match="begins with one that has no plan"):
+    with pytest.raises(CodecError, match="it is a snapshot entry without a plan"):
         follow(Plan(), (broken,))
 
 

@@ -1,9 +1,9 @@
 """
-Plans of other systems, and plans in a state that others write too.
+Plans in the formats of other systems, and plans in a state that others write too.
 
-`agentscope` and `langchain` read and write the format of one system each, with the readers of
-`todoplan.codec`, and document what the format cannot represent. `agentscope` also detects changes
-of records that other code may change. `langchain` merges the changes that branches of a graph made
-to one plan.
-`peers` imports the plans of other systems.
+- `agentscope` reads and writes AgentScope's tasks, and detects changes by other code.
+- `langchain` reads and writes LangChain's todos, and merges changes by branches of a graph.
+- `markdown` reads and writes Markdown files that people edit.
+- `backlog` reads and writes the files of Backlog.md.
+- `peers` imports the plans of other systems.
 """

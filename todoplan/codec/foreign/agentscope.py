@@ -1,17 +1,17 @@
 """
-Plans in the format of AgentScope 2 (`state.tasks_context`), read and written exactly.
+Reading and writing plans in the format of AgentScope 2 (`state.tasks_context`), without losses.
 
 Fields that AgentScope's tasks do not have are saved in their metadata under "todoplan". AgentScope
 has no status for cancelled and failed tasks. A cancelled task becomes `completed`, so the tasks
-that it blocks can start; a failed task becomes `pending`, so they stay blocked. On reading, the
-original status is restored only if AgentScope's task still has this substitute. `waiting` is
-restored only if the task is `pending`. AgentScope's own fields take precedence, because its tools
-may have changed them.
+that it blocks can start. A failed task becomes `pending`, so the tasks that it blocks stay blocked.
+AgentScope's own fields take precedence on reading, because its tools may have changed them: the
+original status is restored only if AgentScope's task still has the substitute, and `waiting` only
+if the task is `pending`.
 
-Next id, revision and approval are saved with every task, so that they survive the deletion of some
-tasks. They are also saved beside the tasks under "todoplan", for a plan without tasks. AgentScope's
-`TaskContext` drops this key. So a caller that saves the data as a `TaskContext` must save the value
-of "todoplan" elsewhere.
+The plan's next id, revision and approval are saved with every task, so that they survive if some
+tasks are deleted. For a plan without tasks, they are also saved beside the tasks under "todoplan".
+AgentScope's `TaskContext` drops this key. So a caller that saves the data as a `TaskContext` must
+save the value of "todoplan" elsewhere.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ from todoplan.codec.engine import (
     one_of,
     optional,
     positive,
-    read_each,
+    read_array,
     read_object,
     text,
     time,
@@ -68,9 +68,7 @@ _STATES = {s.value: s for s in Status if s not in _STAND_INS}
 
 @attrs.frozen
 class Context:
-    """
-    AgentScope's tasks as they are, whether or not they form a plan, and the plan's other data.
-    """
+    """AgentScope's tasks unchanged, even if they are no valid plan, and the plan's other data."""
 
     tasks: list[Task]
     next_id: int
@@ -113,8 +111,7 @@ def _foreign(data: dict[str, Any], beside: dict[str, Any]) -> dict[str, Any]:
     status = STATUSES[data["status"]]
     if status in _STAND_INS:
         ours["status"] = data["status"]
-    # If the user's own metadata contain the key "todoplan", that value is saved inside our data,
-    # and restored from there.
+    # If the user's own metadata have the key "todoplan", its value is saved inside our data.
     if _KEY in kept:
         ours["metadata"] = kept[_KEY]
     return {
@@ -134,8 +131,9 @@ def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan
     """
     Return the plan of AgentScope's tasks, including tasks that its own tools wrote.
 
-    If only one of the two tasks of an edge has it, it is added to the other task. AgentScope's own
-    `created_at` has no time zone: it is interpreted in `zone`; without `zone`, the time is unknown.
+    If only one of the two tasks of an edge names the edge, it is added to the other task. The
+    `created_at` of AgentScope's own tasks has no time zone: `zone` is assumed; without `zone`, the
+    time is unknown.
 
     Raises:
         CodecError: ids are not numbers or are duplicated, edges lead nowhere, there are cycles, or
@@ -147,10 +145,9 @@ def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan
 
 def read_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Context:
     """
-    Return AgentScope's tasks as they are, whether or not they form a plan, and the plan's other
-    data.
+    Return AgentScope's tasks even if they are no valid plan, and the plan's other data.
 
-    A subtask whose parent was deleted moves to the top level.
+    A subtask whose parent was deleted is moved to the top level.
 
     Raises:
         CodecError: a field of a task has an invalid value, or a field would be lost.
@@ -162,12 +159,11 @@ def read_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Cont
     plain = read["tasks"]
     heads = [read.get(_KEY, {}), *(ours for _, ours in map(_parts, plain))]
     # A head has next id, revision and approval; tasks created by AgentScope's own tools have none.
-    # The head with the highest revision is used. If revisions are equal, the head of a task is used
-    # and not the head beside the tasks, which may be missing: a plan with revision 0 may have an
-    # approval.
+    # The head with the highest revision is used. If revisions are equal, the head of a task comes
+    # before the head beside the tasks, which may be missing: a missing one counts as revision 0.
     latest = max(reversed(heads), key=lambda each: each.get("revision", 0))
     tasks = [_task(one, zone) for one in plain]
-    # AgentScope's tools do not know subtasks, and may delete a parent.
+    # AgentScope's tools have no subtasks, and may delete the parent of one.
     known = {None, *(task.id for task in tasks)}
     return Context(
         [task if task.parent in known else task.but(parent=None) for task in tasks],
@@ -181,22 +177,14 @@ def _read_metadata(value: Any) -> tuple[FrozenDict, dict[str, Any]]:
     if not isinstance(value, dict):
         raise misfit(value, "no object")
     theirs = {key: item for key, item in value.items() if key != _KEY}
-    ours = _read_ours(value[_KEY]) if _KEY in value else {}
+    ours: dict[str, Any] = {}
+    if _KEY in value:
+        try:
+            ours = read_object(value[_KEY], _OUR_FIELDS)
+        except MisfitError as error:
+            raise MisfitError(error.below(f".{_KEY}")) from None
     theirs.update(ours.pop("metadata", EMPTY))
     return metadata(theirs), ours
-
-
-def _read_ours(value: Any) -> dict[str, Any]:
-    try:
-        return read_object(value, _OUR_FIELDS)
-    except MisfitError as error:
-        raise MisfitError(error.below(f".{_KEY}")) from None
-
-
-def _read_tasks(value: Any) -> tuple[dict[str, Any], ...]:
-    if not isinstance(value, list):
-        raise misfit(value, "no array")
-    return read_each(value, lambda task: read_object(task, _TASK, ("id", "subject")))
 
 
 _OUR_FIELDS: dict[str, FieldReader] = {
@@ -217,7 +205,9 @@ _TASK: dict[str, FieldReader] = {
     "created_at": text,
 }
 _CONTEXT: dict[str, FieldReader] = {
-    "tasks": _read_tasks,
+    "tasks": lambda value: read_array(
+        value, lambda task: read_object(task, _TASK, ("id", "subject"))
+    ),
     _KEY: lambda value: read_object(value, _HEAD),
 }
 
@@ -251,7 +241,8 @@ def _task(plain: dict[str, Any], zone: tzinfo | None) -> Task:
 
 def _created_at(written_at: str, zone: tzinfo | None) -> datetime | None:
     with suppress(MisfitError):
-        return time(written_at)  # our own format: Python loses an offset of less than a second
+        # Our own format. `fromisoformat` would lose an offset of less than a second.
+        return time(written_at)
     try:
         at = datetime.fromisoformat(written_at)
     except ValueError:
@@ -262,7 +253,8 @@ def _created_at(written_at: str, zone: tzinfo | None) -> datetime | None:
 
 
 def _mirrored(tasks: list[Task]) -> tuple[Task, ...]:
-    # AgentScope's tools write only one side of an edge. Dicts keep the order and remove duplicates.
+    # AgentScope's tools write an edge to one of its tasks only. Dicts keep the order of edges, and
+    # have no duplicates.
     blocks = {task.id: dict.fromkeys(task.blocks) for task in tasks}
     blocked_by = {task.id: dict.fromkeys(task.blocked_by) for task in tasks}
     for task in tasks:
@@ -277,7 +269,7 @@ def _mirrored(tasks: list[Task]) -> tuple[Task, ...]:
 
 
 # -------- mirror --------
-# Foreign records that represent a plan's tasks, and that other code may change at any time.
+# Records of AgentScope that represent a plan's tasks, and that other code may change at any time.
 #
 # AgentScope's tools, its users and its storage all write to the same records, without notifying
 # todoplan. A plan that was read from the records is valid only while they are unchanged.
@@ -288,9 +280,9 @@ _fields_of = attrgetter("__dict__")
 
 class Mirror:
     """
-    A copy of the records as they were last written, to detect later changes.
+    A copy of the records as they were last written, with which later changes are detected.
 
-    A record is an object with an `id` and with its fields, which are JSON values, in `__dict__`.
+    A record is an object with an `id`. Its fields, which are JSON values, are in its `__dict__`.
     `make` returns a new record for an item. The fields `theirs` of a record are never changed.
     """
 
@@ -321,8 +313,8 @@ class Mirror:
         """
         Update the records in place to match the items.
 
-        With `whole`, there is an item for each record. Otherwise there are items only for changed
-        tasks; their records must be unchanged since the last `write`.
+        With `whole`, the items are all tasks; records without an item are removed. Otherwise, the
+        items are only the changed tasks, whose records must be unchanged since the last `write`.
         """
         if whole:
             by_id = {record.id: record for record in records}
@@ -336,8 +328,8 @@ class Mirror:
                 self._copies.append(_copy(records[place].__dict__))
             copy = self._copies[place]
             for name, value in item.items():
-                # AgentScope's app detects changes in a dump of the record, so a field is set only
-                # if its value differs.
+                # Set a field only if its value differs, because AgentScope's app compares dumps of
+                # the record to detect changes.
                 if copy.get(name) != value and name not in self._theirs:
                     setattr(records[place], name, value)
                     copy[name] = _copy(value)

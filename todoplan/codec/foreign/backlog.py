@@ -1,9 +1,9 @@
 """
-Read and write the tasks of Backlog.md: a Markdown file for each task, with fields before the text.
+Reading and writing the tasks of Backlog.md: a Markdown file for each task, with fields on top.
 
-A file is named `task-7 - Title.md`. Its fields (front matter, YAML) have the id, the title, the
-status, dependencies and more; the text below them is the description, and its acceptance criteria
-become the task's check. Fields that our tasks do not have stay in the metadata under their names.
+A file is named `task-7 - Title.md`. Its fields (front matter, YAML) are the id, the title, the
+status, the dependencies and more. The text below them is the description; acceptance criteria in it
+become the task's check. Fields that our tasks do not have are saved in the metadata.
 """
 
 import re
@@ -47,24 +47,13 @@ _FRONT = re.compile(r"---\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)(.*)", re.DOTALL)
 _CRITERION = re.compile(r"^- \[[ xX]\] (?:#\d+ )?(.+)$", re.MULTILINE)
 _CRITERIA = re.compile(r"^## Acceptance Criteria.*?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]+')
-_ALIAS = "it has aliases (*name), which Backlog.md does not write"
 _LONGEST = 80  # characters of a title in a file's name
-
-
-def _status(value: Any) -> tuple[Status, str]:
-    read: tuple[Status, str] = one_of(_STATUSES)(text(value).strip().lower())
-    return read
-
-
-def _owner(value: Any) -> str | None:
-    names = ids_of([value] if isinstance(value, str) else value)
-    return names[0] if len(names) == 1 else None
 
 
 _READERS: dict[str, FieldReader] = {
     "id": id_of,
     "title": id_of,  # YAML reads a title such as 2024 as a number
-    "status": _status,
+    "status": lambda value: one_of(_STATUSES)(text(value).strip().lower()),
     "priority": optional(one_of(PRIORITIES)),
     "dependencies": ids_of,
     "parent_task_id": optional(id_of),
@@ -91,8 +80,9 @@ def from_backlog(files: Mapping[str, str]) -> Plan:
         fields, kept = split(task, _READERS, "id", "title", "status")
         body, name = fields.pop("body"), fields["id"].lower()
         above = (fields.get("parent_task_id") or name.rpartition(".")[0]).lower()
-        owner = _owner(kept.get("assignee"))
-        if owner is not None or not kept.get("assignee"):
+        assignee = kept.get("assignee")
+        names = ids_of([assignee] if isinstance(assignee, str) else assignee)
+        if len(names) <= 1:  # several stay in the metadata, since a task has one owner
             kept.pop("assignee", None)
         found = _CRITERIA.search(body)
         criteria = _CRITERION.findall(found[1]) if found else []
@@ -103,7 +93,7 @@ def from_backlog(files: Mapping[str, str]) -> Plan:
             parent=above if above in known else None,
             blockers=[one.lower() for one in fields.get("dependencies", ())],
             description=body.strip(),
-            owner=owner,
+            owner=names[0] if len(names) == 1 else None,
             priority=fields.get("priority"),
             check="\n".join(criteria) or None,
         )
@@ -112,26 +102,23 @@ def from_backlog(files: Mapping[str, str]) -> Plan:
 
 
 def _task(name: str, content: str) -> dict[str, Any]:
+    yaml, fields = _yaml(), None
     found = _FRONT.fullmatch(content)
-    fields = _fields(name, found[1]) if found is not None else None
+    if found is not None:
+        fault = "it has aliases (*name), which Backlog.md does not write"
+        try:
+            # A few nested aliases can expand to a billion values.
+            has_alias = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(found[1]))
+            fields = None if has_alias else yaml.safe_load(found[1])
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            has_alias, fault = True, str(error)
+        if has_alias:
+            msg = f"{name}: the fields between the lines --- cannot be read: {fault}"
+            raise CodecError(msg, problem="no_yaml", path=name)
     if found is None or not isinstance(fields, dict):
         msg = f"{name} is no task of Backlog.md: it begins with no fields between two lines ---"
         raise CodecError(msg, problem="no_fields", path=name)
     return {**{str(key): _plain(value) for key, value in fields.items()}, "body": found[2]}
-
-
-def _fields(name: str, front: str) -> Any:
-    yaml = _yaml()
-    try:
-        # A few nested aliases can expand to a billion values.
-        has_alias = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(front))
-        if not has_alias:
-            return yaml.safe_load(front)
-        fault = "it has aliases (*name), which Backlog.md does not write"
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        fault = str(error)
-    msg = f"{name}: the fields between the lines --- cannot be read: {fault}"
-    raise CodecError(msg, problem="no_yaml", path=name)
 
 
 def _plain(value: Any) -> Any:
@@ -155,8 +142,8 @@ def to_backlog(plan: Plan) -> dict[str, str]:
     Return the tasks as files of Backlog.md: a dict from file names to texts.
 
     Data for which Backlog.md has no fields are lost: waits, claims, evidence and estimates, and a
-    check that is not part of the description. A failed task becomes "To Do" and a cancelled task
-    "Done", so they can no longer be distinguished from other tasks.
+    check that is not part of the description. A failed task becomes "To Do", and a cancelled task
+    becomes "Done".
 
     Raises:
         MissingExtraError: PyYAML is missing.

@@ -1,13 +1,12 @@
 """
-Plans in the format of LangChain's `write_todos`, in both directions: a list of `content` and
-`status`.
+Reading and writing plans in the format of LangChain's `write_todos`: a list of todos, each with
+`content` and `status`.
 
-What such a list cannot represent is lost: ids, descriptions, owners, edges, subtasks, checks,
-estimates, metadata and times. The list has three statuses. None of them fits a cancelled task, so
-cancelled tasks are left out. A failed task is not done, and the tasks that it blocks cannot begin:
-it becomes `pending` with the extra key `failed`. A waiting task gets the extra key `waiting`. On
-reading, both keys count only if the status is `pending`: if somebody has set another status, that
-status is newer.
+Such a list has no ids, descriptions, owners, edges, subtasks, checks, estimates, metadata and
+times, so these are lost. It has three statuses. None of them fits a cancelled task, so cancelled
+tasks are left out. A failed task becomes `pending` with the extra key `failed`, because the tasks
+that it blocks cannot begin. A waiting task gets the extra key `waiting`. On reading, these two keys
+are ignored if the status is not `pending`: somebody has then set a new status.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +30,7 @@ from todoplan.codec.engine import (
     MisfitError,
     misfit,
     one_of,
-    read_each,
+    read_array,
     read_object,
     text,
     write_fields,
@@ -39,7 +38,7 @@ from todoplan.codec.engine import (
 )
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.merge import joined, rebased
-from todoplan.core.plan.model import Status, Task, Waiting
+from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
 
 _OPTIONAL = {"active_form": "activeForm", "priority": "priority"}
@@ -52,7 +51,7 @@ _FAILED, _WAITING = "failed", "waiting"
 def _failed(value: Any) -> bool:
     if value is True:
         return True
-    raise misfit(value, "not true, which is all that it can be; leave it out")
+    raise misfit(value, "not true, the only value that is allowed; leave it out")
 
 
 _FIELDS = {
@@ -62,7 +61,6 @@ _FIELDS = {
     _WAITING: TASK.readers["waiting"],
     **{theirs: TASK.readers[name] for name, theirs in _OPTIONAL.items()},
 }
-_WORDS = {status: word for word, status in STATUSES.items()}
 
 
 def to_langchain(tasks: Iterable[Task]) -> list[dict[str, Any]]:
@@ -73,28 +71,25 @@ def to_langchain(tasks: Iterable[Task]) -> list[dict[str, Any]]:
     Raises:
         CodecError: a `waiting` value cannot be represented in JSON.
     """
-    return [_todo(task) for task in tasks if task.status is not Status.CANCELLED]
-
-
-def _todo(task: Task) -> dict[str, Any]:
-    status = task.status if task.status in _THEIRS else Status.PENDING
-    todo: dict[str, Any] = {"content": task.subject, "status": _WORDS[status]}
-    if task.status is Status.FAILED:
-        todo[_FAILED] = True
-    if task.waiting is not None:
-        todo[_WAITING] = _waiting(task.waiting)
-    for name, theirs in _OPTIONAL.items():
-        value = getattr(task, name)
-        if value is not None:
-            todo[theirs] = str(value)
-    return todo
-
-
-def _waiting(waiting: Waiting) -> dict[str, Any]:
-    try:
-        return write_fields(waiting)
-    except MisfitError as error:
-        raise wrong_shape(error.below(_WAITING), "todo that JSON can hold") from None
+    todos = []
+    for task in tasks:
+        if task.status is Status.CANCELLED:
+            continue
+        status = task.status if task.status in _THEIRS else Status.PENDING
+        todo: dict[str, Any] = {"content": task.subject, "status": status.value}
+        if task.status is Status.FAILED:
+            todo[_FAILED] = True
+        if task.waiting is not None:
+            try:
+                todo[_WAITING] = write_fields(task.waiting)
+            except MisfitError as error:
+                raise wrong_shape(error.below(_WAITING), "todo that JSON can hold") from None
+        for name, theirs in _OPTIONAL.items():
+            value = getattr(task, name)
+            if value is not None:
+                todo[theirs] = str(value)
+        todos.append(todo)
+    return todos
 
 
 def from_langchain(todos: list[dict[str, Any]]) -> Plan:
@@ -105,32 +100,30 @@ def from_langchain(todos: list[dict[str, Any]]) -> Plan:
         CodecError: the data are not a list of todos, or a field would be lost.
     """
     try:
-        if not isinstance(todos, list):
-            raise misfit(todos, "no array")
-        read = read_each(todos, lambda todo: read_object(todo, _FIELDS, ("content", "status")))
+        read = read_array(todos, lambda todo: read_object(todo, _FIELDS, ("content", "status")))
     except MisfitError as error:
         raise wrong_shape(error.below("todos"), "list of todos") from None
-    return assembled(tuple(_task(str(i), todo) for i, todo in enumerate(read, 1)), 1, 0)
-
-
-def _task(task_id: str, todo: dict[str, Any]) -> Task:
-    rest: dict[str, Any] = {name: todo.get(theirs) for name, theirs in _OPTIONAL.items()}
-    status = todo["status"]
-    if status is Status.PENDING and _FAILED in todo:
-        status = Status.FAILED
-    waiting = todo.get(_WAITING) if status is Status.PENDING else None
-    return Task(task_id, todo["content"], status=status, waiting=waiting, **rest)
+    tasks = []
+    for number, todo in enumerate(read, 1):
+        rest = {name: todo.get(theirs) for name, theirs in _OPTIONAL.items()}
+        status = todo["status"]
+        if status is Status.PENDING and _FAILED in todo:
+            status = Status.FAILED
+        if status is Status.PENDING:
+            rest["waiting"] = todo.get(_WAITING)
+        tasks.append(Task(str(number), todo["content"], status=status, **rest))
+    return assembled(tuple(tasks), 1, 0)
 
 
 # -------- branches --------
-# A plan in a graph's state that branches write concurrently: its values, and merging two writes.
+# A plan in a graph's state, which branches of the graph write concurrently.
 #
 # A value is {"head": the last write, "plan": the document of `plan_to_data`}. The value of a step
 # also has its journal entry (`line`), the `parent` (the write that it follows) and its `turn`.
 #
-# A graph's state is never changed in place, and every node reads it. Law: if two documents are the
-# same object, they have the same plan. So a document that was written or read here is not parsed a
-# second time. A copy, or a document that was sent or saved, is a plain dict and is parsed again.
+# A graph's state is never changed in place. Law: if two documents are the same object, they have
+# the same plan. So a document that was written or read here is not parsed a second time. A copy, or
+# a document that was sent or saved, is a plain dict, and is parsed.
 
 
 _Value = Mapping[str, Any]
@@ -154,20 +147,17 @@ def head_of(value: _Value | None) -> str:
 
 
 def whole(plan: Plan, name: str) -> dict[str, Any]:
-    """
-    Return a value that replaces the plan in the state; steps merged later are applied to this plan.
-    """
+    """Return a value that replaces the plan in the state. Later steps are applied to this plan."""
     return {"head": f"{plan.revision}:{name}", "plan": write_document(plan), "replace": True}
 
 
 @attrs.frozen
 class Step:
     """
-    The result of one call or command.
+    The result of one call or command: the plan after it and its journal entry.
 
-    It has the plan and the journal entry, a unique `name`, the `parent` (the write that it
-    follows), and the `turn`. When steps are merged, tasks may get new ids; later steps of the same
-    `turn` are changed accordingly.
+    `name` is unique. `parent` is the write that the step follows. When steps are merged, tasks may
+    get new ids; later steps of the same `turn` then use the new ids.
     """
 
     plan: Plan
@@ -177,7 +167,7 @@ class Step:
     turn: str
 
     def value(self, before: _Value | None) -> dict[str, Any]:
-        """Return the step as an update of the value on which it was decided."""
+        """Return the step as an update of the state. `before` is the value before the step."""
         return {
             "head": f"{self.plan.revision}:{self.name}",
             "parent": self.parent,
@@ -203,39 +193,34 @@ def merge_plans(current: _Value, update: _Value) -> _Value:
     Reducer: merge two writes of the plan.
 
     For a state key of your own, write `Annotated[dict, merge_plans]`. If a tool's step follows the
-    current value, its plan becomes the current plan. If a step was decided on another version, by a
-    branch of the same superstep, its events are applied to the current plan; its new tasks get new
-    ids if their ids are taken. A whole value, from a subgraph, is merged in the same way, unless
-    the application passed it to replace the current plan.
+    current value, its plan becomes the current plan. If it follows another value, because branches
+    of one superstep ran concurrently, its events are applied to the current plan, and its new tasks
+    get new ids if their ids are taken. The whole plan of a subgraph is merged in the same way. A
+    whole plan that the application passes replaces the current plan.
     """
     if update.get("replace"):
         return _settled(update)
     if "parent" in update:
-        follows = update["parent"] == head_of(current)
-        return _settled(update) if follows else _rebased(current, update)
+        if update["parent"] == head_of(current):
+            return _settled(update)
+        moved = current.get("moved", {})  # a key in saved states
+        turn, events = update["turn"], entry_in_step(update).events
+        plan, ids = rebased(plan_in_value(current), events, moved.get(turn))
+        return {**_merged(current, update, plan), "moved": {**moved, turn: ids}}
     # LangGraph initializes a channel that has a reducer with {}, not with None.
     if not current or not update:
         return _settled(update or current)
     # A subgraph that changed nothing returns the value that it received.
-    return current if update.get("plan") == current["plan"] else _joined(current, update)
-
-
-def _settled(value: _Value) -> _Value:
-    # The line, parent and turn of a step are needed only for the merge of this step.
-    return {key: value[key] for key in ("head", "plan") if key in value}
-
-
-def _rebased(current: _Value, update: _Value) -> _Value:
-    moved = current.get("moved", {})  # a key in saved states
-    events = entry_in_step(update).events
-    plan, ids = rebased(plan_in_value(current), events, moved.get(update["turn"]))
-    return {**_merged(current, update, plan), "moved": {**moved, update["turn"]: ids}}
-
-
-def _joined(current: _Value, update: _Value) -> _Value:
+    if update.get("plan") == current["plan"]:
+        return current
     theirs = plan_in_value(update)
     plan = joined(plan_in_value(current), theirs)
     return _settled(update) if plan is theirs else _merged(current, update, plan)
+
+
+def _settled(value: _Value) -> _Value:
+    # Line, parent and turn of a step are needed only while the step is merged.
+    return {key: value[key] for key in ("head", "plan") if key in value}
 
 
 def _merged(current: _Value, update: _Value, plan: Plan) -> _Value:
@@ -245,10 +230,9 @@ def _merged(current: _Value, update: _Value, plan: Plan) -> _Value:
 # A dict, because LangGraph needs plain JSON: other objects come back from a checkpoint as dicts.
 class Document(dict[str, Any]):
     """
-    The data that `plan_to_data` returns for `plan`, with the plan's tasks in `order`.
+    The data that `plan_to_data` returns for `plan`, whose tasks are in `order`.
 
-    Every copy is a plain dict, even one made by calling the object's type, as `dataclasses.asdict`
-    does.
+    Every copy is a plain dict, also if the type is called to make it (`dataclasses.asdict`).
     """
 
     __slots__ = ("order", "plan")
@@ -274,14 +258,13 @@ def document_of(value: Any) -> Document:
     """
     if isinstance(value, Document):
         return value
-    # The cache keeps the object in memory, so its `id()` cannot be reused for another object.
+    # The cache refers to the object, so no other object can have its `id()`.
     known = _read.get(id(value))
     if known is not None and known[0] is value:
         return known[1]
     plan = plan_from_data(value)
     order = tuple(plan)
-    # `write_document` pairs the tasks of a document with the tasks of its plan, which are in tree
-    # order. So the tasks of the document must have this order too.
+    # `write_document` expects the tasks of a document in the order of the plan (tree order).
     in_order = [task["id"] for task in value["tasks"]] == [task.id for task in order]
     data = value if value["version"] == VERSION and in_order else plan_to_data(plan)
     if len(_read) >= _MOST:
@@ -303,10 +286,10 @@ def write_document(plan: Plan, before: Any = None) -> Document:
     if not before:
         return Document(plan_to_data(plan), plan, order)
     old = document_of(before)
-    # `old.order` keeps the tasks in memory, so no `id()` can be reused for another object.
+    # `old.order` refers to the tasks, so no other object can have the `id()` of one.
     known = dict(zip(map(id, old.order), old["tasks"], strict=True))
     try:
         tasks = [known.get(id(task)) or write_task(task) for task in order]
     except MisfitError:
-        tasks = plan_to_data(plan)["tasks"]  # raises, and names the task
+        tasks = plan_to_data(plan)["tasks"]  # raises an error that names the task
     return Document({**head(plan), "tasks": tasks}, plan, order)

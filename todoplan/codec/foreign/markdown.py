@@ -12,10 +12,10 @@ In every form an indented task is a subtask, and indented text is the descriptio
 | `spec-kit` | `T001 [P] [US1]` before the text; a second-level heading is the parent of its tasks |
 | `tasks.md` | the priority from `## P0` to `## P3`; `- **ID**: x`, **Blocked by**, **Details** |
 
-A box normally has two states: `[ ]` stands for open and failed tasks, `[x]` for completed tasks. A
-cancelled task is a completed line that is struck through. If a file uses `[/]` or `[-]`, tasks in
-progress and cancelled tasks are written with these boxes. `not_held` returns the fields of a plan
-that a form cannot express.
+A box normally has two states: `[ ]` for open and failed tasks, and `[x]` for completed tasks. A
+cancelled task is written as a completed task whose text is struck through. But if the file already
+has a box `[/]` or `[-]`, tasks in progress are written with `[/]` and cancelled tasks with `[-]`.
+`not_held` returns the fields of a plan that a form cannot express.
 """
 
 import json
@@ -23,7 +23,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, Literal, get_args
 
 import attrs
@@ -55,7 +55,7 @@ _SECTION = re.compile(r"[Pp]([0-3])\b.*")
 _FIELD = re.compile(r"[ \t]*[-*+][ \t]+\*\*([A-Za-z][\w -]*?):?\*\*:?[ \t]*(.*)")
 _MARK = re.compile(r"<!-- todoplan (\{.*\}) -->")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-# An underscore within a word is no emphasis in Markdown, and file names often contain underscores.
+# An underscore within a word needs no escape, and file names often contain underscores.
 _MARKUP = re.compile(r"[\\`*\[\]<>~&$|]|(?<!\w)_|_(?!\w)")
 _SECOND = 2  # the level of spec-kit's phases, and of the sections of TASKS.md
 _STATUSES = {
@@ -68,7 +68,7 @@ _STATUSES = {
 }
 _BOXES = {Status.IN_PROGRESS: "/", Status.COMPLETED: "x", Status.CANCELLED: "-"}
 _PRIORITIES = (Priority.HIGH, Priority.HIGH, Priority.MEDIUM, Priority.LOW)
-_ALIKE = 0.5  # a line with this share of equal text counts as the same task, reworded
+_ALIKE = 0.5  # if this share of the text is equal, a line counts as the same task, reworded
 
 
 @attrs.define(eq=False)
@@ -76,10 +76,10 @@ class Node:
     """
     A task in a Markdown file.
 
-    `before` are the lines between the task above and this one; `lines` are the task's own lines.
+    `before` are the lines between the previous task and this one; `lines` are the task's own lines.
     `name` is the task's id in the file, or "" if it has none. `level` is its depth in the tree.
     `section` is the number of its section P0 to P3 in TASKS.md, or -1 if it is in none of these.
-    `labels` is the text of its name and labels in the file, `raw` is the text of its subject.
+    `labels` and `raw` are texts as they are in the file: of name and labels, and of the subject.
     """
 
     before: list[str]
@@ -109,8 +109,7 @@ class Document:
 
     `sections` maps the number of each heading P0 to P3 to its line and the lines above it. `tail`
     are the lines below the last task. `plan_id` and `revision` identify the plan that was last
-    written to the file; they are `None` if there was none. `had_states` is true if the boxes had
-    more than two states at that time.
+    written to the file, if any; `had_states` says whether its boxes had more than two states.
     """
 
     form: Form
@@ -134,7 +133,7 @@ class Document:
 
     def unknown_box(self, subjects: Collection[str]) -> str | None:
         """Return a line that would be a task with one of these subjects if its box were known."""
-        # An indented line with an unknown box belongs to the task above it.
+        # An indented line with an unknown box is among the lines of the task above it.
         parts = [*self.prose(), *(node.lines[1:] for node in self.nodes)]
         lines = (line for part in parts for line in part)
         items = filter(None, map(_UNKNOWN_BOX.fullmatch, lines))
@@ -224,12 +223,12 @@ def _form_of(text: str) -> Form:
 
 
 def _as_prose(heading: Node | None, above: list[str]) -> list[str]:
-    """Return the lines since the last task, including a heading that is not followed by a task."""
+    """Return the lines since the last task, with a heading that has no tasks."""
     return above if heading is None else [*heading.before, *heading.lines, *above]
 
 
 def _read_mark(document: Document) -> None:
-    """Read the last comment of todoplan, and remove all of them, wherever they are in the file."""
+    """Read the last comment that todoplan has written, and remove all such comments."""
     marks: list[re.Match[str]] = []
     for prose in document.prose():
         found = [_MARK.fullmatch(line.strip()) for line in prose]
@@ -244,8 +243,8 @@ def _read_mark(document: Document) -> None:
         document.had_states = mark.get("states") is True
     except (ValueError, KeyError, TypeError, RecursionError):
         msg = (
-            f"the comment {last[0]!r} is damaged; remove it, and the file and the plan "
-            "are joined anew: nothing is removed"
+            f"the comment {last[0]!r} is damaged; if you remove it, the file and the plan are "
+            "joined anew, and no task is removed"
         )
         raise CodecError(msg, problem="damaged_mark", seen=last[0]) from None
 
@@ -327,9 +326,10 @@ def from_markdown(text: str, form: Form | None = None) -> Plan:
     tasks: list[Task] = []
     for place, node in enumerate(nodes, 1):
         del above[node.level :]
-        below = [one.status for one in _below(nodes, place)]
+        # The tasks below a heading, which is itself at level 0.
+        below = takewhile(lambda one: one.level > 0, nodes[place:])
         is_done = node.is_heading and all(
-            one in {Status.COMPLETED, Status.CANCELLED} for one in below
+            one.status in {Status.COMPLETED, Status.CANCELLED} for one in below
         )
         tasks.append(
             Task(
@@ -355,15 +355,6 @@ def from_markdown(text: str, form: Form | None = None) -> Plan:
 def metadata_of(node: Node) -> dict[str, Any]:
     """Return the metadata for a task that was read from a file: its id there, and extra fields."""
     return {**({ORIGINAL_ID: node.name} if node.name else {}), **node.extras}
-
-
-def _below(nodes: Sequence[Node], place: int) -> Iterator[Node]:
-    """Yield all descendants of the node at `place`, which is counted from 1."""
-    top = nodes[place - 1].level
-    for node in nodes[place:]:
-        if node.level <= top:
-            return
-        yield node
 
 
 def to_markdown(plan: Plan, form: Form = "checklist") -> str:
@@ -434,13 +425,13 @@ def write_document(
     Return the file with the tasks of a plan.
 
     `nodes` maps ids of the plan's tasks to tasks of the file. A task of the plan that is not in
-    `nodes` gets new lines; a task of the file that is not in `nodes` is removed. `mark` is the
-    plan's id: if it is given, a comment at the end of the file records it with the revision.
+    `nodes` gets new lines; a task of the file that is not in `nodes` is removed. If `mark`, the
+    plan's id, is given, a comment with it and the revision is written at the end of the file.
     """
     names = {**{task.id: _name(task) for task in plan}, **names_for(document, plan)}
     kept = {id(node) for task_id, node in nodes.items() if task_id in plan}
-    # The lines above the first task stay at the top. Other prose stays above the task that follows
-    # it or, if that task is removed, above the next one.
+    # Lines above the first task stay at the top. Other prose stays above the task that follows it.
+    # If that task is removed, the prose comes above the next task.
     before: dict[int, list[str]] = {}
     prose: list[str] = []
     out: list[str] = []
@@ -468,8 +459,8 @@ def write_document(
         is_heading = _is_heading(task, parents, own)
         late += before[id(own)] if own is not None else []
         depth = _list_depth(plan, task, parents, nodes)
-        # Prose ends a list: a line below the prose is not read as a subtask. So prose that would
-        # precede a subtask is written above the next task that is not a subtask.
+        # Prose ends a list: a task below it is not read as a subtask. So prose above a subtask is
+        # moved down, above the next task that is not a subtask.
         if not any(map(str.strip, late)) or depth <= 0:
             columns = [] if any(map(str.strip, late)) else columns
             out += late
@@ -505,24 +496,20 @@ def arranged(
             continue
         node, place = nodes.get(task.id), -1
         if document.form == "tasks.md":
-            place = _section(task, node)
+            if node is not None and node.priority is task.priority:
+                place = node.section
+            elif task.priority is not None:
+                place = max(1, _PRIORITIES.index(task.priority))
         elif document.form == "spec-kit":
-            # Tasks without a heading come first: below a heading, they would be read as its
-            # subtasks.
+            # Tasks without a heading come first: after a heading, they would become its subtasks.
             place = _is_heading(task, parents, node) - 1
         trees.append((place, [task]))
     for place, tree in sorted(trees, key=lambda tree: tree[0]):
         yield from ((place if document.form == "tasks.md" else -1, task) for task in tree)
 
 
-def _section(task: Task, node: Node | None) -> int:
-    if node is not None and node.priority is task.priority:
-        return node.section
-    return -1 if task.priority is None else max(1, _PRIORITIES.index(task.priority))
-
-
 def _is_heading(task: Task, parents: Container[str | None], node: Node | None) -> bool:
-    """Return True if a task is written as a heading. A heading without tasks is read as prose."""
+    """Return whether a task is written as a heading. A heading needs tasks: else it is prose."""
     is_one = task.parent is None if node is None else node.is_heading
     return is_one and task.id in parents
 
@@ -566,8 +553,10 @@ def _lines(  # noqa: PLR0913 - a task, as the plan and as the file has it
         if node is not None and node.name == name and node.extras == kept:
             labels = node.labels
         else:
-            story = f"[{kept['story']}] " if _is_story(kept.get("story")) else ""
-            labels = f"{name} {'[P] ' if kept.get('parallel') is True else ''}{story}"
+            story = kept.get("story")
+            is_story = isinstance(story, str) and re.fullmatch(r"US\d+", story)
+            parallel = "[P] " if kept.get("parallel") is True else ""
+            labels = f"{name} {parallel}{f'[{story}] ' if is_story else ''}"
     fields = _fields(document.form, task, names)
     if item is not None and node is not None and _fields_of(node, document.form) == fields:
         body = node.lines[1:]
@@ -578,10 +567,6 @@ def _lines(  # noqa: PLR0913 - a task, as the plan and as the file has it
     else:
         body = list(_body(document.form, fields, indent + " " * len(marker)))
     return [f"{indent}{marker}[{box}]{space}{labels}{text}", *body]
-
-
-def _is_story(value: Any) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"US\d+", value) is not None
 
 
 def _depth(plan: Plan, task: Task) -> int:
@@ -643,6 +628,7 @@ def _fields(form: Form, task: Task, names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _fields_of(node: Node, form: Form) -> dict[str, str]:
+    """Return the texts that are below a task in the file, as `_fields` returns them."""
     if form != "tasks.md":
         return {"Details": node.description} if node.description else {}
     blockers = ", ".join(sorted(node.blockers))
@@ -669,10 +655,10 @@ def match_nodes(document: Document, plan: Plan, *, reworded: bool = True) -> dic
     """
     Match the plan's tasks with the tasks of a file. Return the file's tasks by the plan's task ids.
 
-    Tasks are matched by their ids in the file, then by equal texts and then, if `reworded` is true,
-    by place and similarity: a line matches a task if it is between the same neighbours, and if it
-    is the only new line there in place of the only missing task, or at least half of their text is
-    equal.
+    Tasks are matched by their ids in the file, and then by equal texts. If `reworded` is true, the
+    others are matched by place and similarity: a new line and a missing task match if they are
+    between the same neighbours, and if they are the only ones there or at least half of their text
+    is equal.
     """
     found: dict[str, Node] = {}
     by_name = {_name(task): task.id for task in plan if _name(task)}

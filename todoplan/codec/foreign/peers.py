@@ -16,7 +16,7 @@ from todoplan.codec.engine import (
     misfit,
     one_of,
     optional,
-    read_each,
+    read_array,
     read_object,
     text,
     time,
@@ -26,18 +26,17 @@ from todoplan.core.plan.model import Priority, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan, tree_order
 
 # -------- rows --------
-# Shared code for importing plans of other systems: rows with foreign ids, and the plan made of
-# them.
+# Shared code for importing plans of other systems.
 #
 # Foreign ids are strings, and ours are numbers. So the foreign id is saved in the metadata under
-# "original_id", and every field that our tasks do not have is saved there under its own name.
-# Nothing is lost, and nothing is guessed: an unknown status, a duplicate id and an edge to a task
-# that is not in the list are faults. All faults are reported together.
+# "original_id", and every field that our tasks do not have is saved there under its own name. An
+# unknown status, a duplicate id and an edge to a task that is not in the list are faults. All
+# faults are reported together.
 
 
 ORIGINAL_ID = "original_id"
 BLOCKED = "blocked"
-"""The foreign status "blocked". A task with blockers is pending; without blockers, it waits."""
+"""The foreign status "blocked". A task with blockers becomes pending; without any, it waits."""
 
 USUAL: dict[str, tuple[Status, str]] = {status.value: (status, "") for status in Status}
 """The usual foreign status words: our status for each, and the reason for waiting, "" for none."""
@@ -45,7 +44,10 @@ USUAL: dict[str, tuple[Status, str]] = {status.value: (status, "") for status in
 
 @attrs.frozen
 class Row:
-    """A foreign task: its path and id, the ids of its parent and blockers, and its other fields."""
+    """
+    A foreign task: its path and id, the ids of its parent and blockers, `fields` for our task, and
+    the fields that are `kept` in the metadata.
+    """
 
     path: str
     name: str
@@ -66,13 +68,11 @@ def ids_of(value: Any) -> tuple[str, ...]:
     """Read several ids without duplicates; null means none."""
     if value is None:
         return ()
-    if not isinstance(value, list):
-        raise misfit(value, "no array")
-    return tuple(dict.fromkeys(read_each(value, id_of)))
+    return tuple(dict.fromkeys(read_array(value, id_of)))
 
 
 def split(data: Any, readers: Mapping[str, FieldReader], *required: str) -> tuple[Any, Any]:
-    """Return the known fields of a task, converted, and the other fields unchanged."""
+    """Return two dicts: the fields of a task that have readers, read; and the other fields."""
     if not isinstance(data, dict):
         raise misfit(data, "no object")
     known = read_object({key: data[key] for key in data if key in readers}, readers, required)
@@ -110,12 +110,8 @@ def plan_of_rows(data: Any, path: str, read: Callable[[Any], Row], system: str) 
         CodecError: the data are not such a list; every fault is listed.
     """
     try:
-        if not isinstance(data, list):
-            raise misfit(data, "no array")
-        rows = [
-            attrs.evolve(row, path=f"[{place}]") for place, row in enumerate(read_each(data, read))
-        ]
-        return _joined(rows)
+        rows = enumerate(read_array(data, read))
+        return _joined([attrs.evolve(row, path=f"[{place}]") for place, row in rows])
     except MisfitError as error:
         raise wrong_shape(error.below(path), f"list of {system}") from None
 
@@ -125,13 +121,13 @@ def _joined(rows: Sequence[Row]) -> Plan:
     found: list[Found] = []
     for number, row in enumerate(rows, 1):
         if row.name and row.name in ids:
-            found.append((f"{row.path}.id", f"{row.name} stands twice"))
+            found.append((f"{row.path}.id", f"{row.name} is the id of two tasks"))
         ids[row.name] = str(number)
     blocks: dict[str, list[str]] = {}
     for number, row in enumerate(rows, 1):
         named = (*row.blockers, *filter(None, (row.parent,)))
         lost = [name for name in named if name not in ids]
-        found += ((row.path, f"names {name}, which is no task of the list") for name in lost)
+        found += ((row.path, f"names {name}, which is no task in the list") for name in lost)
         for name in row.blockers:
             blocks.setdefault(ids.get(name, ""), []).append(str(number))
     if found:
@@ -148,16 +144,16 @@ def _joined(rows: Sequence[Row]) -> Plan:
         for number, row in enumerate(rows, 1)
     ]
     ordered = tree_order(tasks)
-    # `tree_order` moves a task of a parent cycle to the top level. Such a list is refused instead.
+    # `tree_order` would move a task of a cycle of parents to the top level: refuse it instead.
     for task in ordered:
         row = rows[int(task.id) - 1]
         if row.parent is not None and task.parent is None:
-            raise MisfitError([(row.path, "is a subtask of itself, by way of its parents")])
+            raise MisfitError([(row.path, "is a subtask of itself, through its parents")])
     return assembled(tuple(ordered), 1, 0)
 
 
 _HERMES = {word: USUAL[word] for word in ("pending", "in_progress", "completed", "cancelled")}
-# In Agno, "blocked" always follows from the blockers.
+# In Agno, a task is "blocked" only because of its blockers.
 _AGNO = {**USUAL, BLOCKED: (Status.PENDING, "")}
 _TODO = {
     **{word: USUAL[word] for word in ("pending", "in_progress", "completed")},
@@ -167,8 +163,7 @@ _TODO = {
 
 def from_hermes(data: dict[str, Any] | list[dict[str, Any]]) -> Plan:
     """
-    Return a new plan with the todos of hermes: its list, or its tool's answer with the list in
-    "todos".
+    Return a new plan with the todos of hermes: a list, or a tool's answer with a list in "todos".
 
     A todo with a `parent` becomes a subtask of it.
 
@@ -293,17 +288,19 @@ def from_beads(issues: str | list[dict[str, Any]]) -> Plan:
     Raises:
         CodecError: the data are not issues of Beads; every fault is listed.
     """
+    rows: Any = issues
     if isinstance(issues, str):
-        lines = [line for line in issues.splitlines() if line.strip()]
         try:
-            issues = [json.loads(line) for line in lines]
+            rows = [json.loads(line) for line in issues.splitlines() if line.strip()]
         except (ValueError, RecursionError) as error:
             raise wrong_shape(
                 [("issues", f"is no JSON, line by line: {error}")], "export"
             ) from None
-    if isinstance(issues, list):
-        issues = [issue for issue in issues if not _is_deleted(issue)]
-    return plan_of_rows(issues, "issues", _read, "Beads")
+    if isinstance(rows, list):
+        rows = [
+            row for row in rows if not (isinstance(row, dict) and row.get("status") == _DELETED)
+        ]
+    return plan_of_rows(rows, "issues", _read, "Beads")
 
 
 def _rank(value: Any) -> Priority:
@@ -313,10 +310,8 @@ def _rank(value: Any) -> Priority:
 
 
 def _edges(value: Any) -> list[tuple[str, str]]:
-    if not isinstance(value, list | None):
-        raise misfit(value, "no array")
     edge: dict[str, FieldReader] = {"depends_on_id": id_of, "type": text}
-    read = read_each(value or (), lambda one: split(one, edge, *edge)[0])
+    read = read_array([] if value is None else value, lambda one: split(one, edge, *edge)[0])
     return [(one["type"], one["depends_on_id"]) for one in read]
 
 
@@ -347,7 +342,7 @@ def _read(issue: Any) -> Row:
     if labels := kept.pop("labels", None):
         kept["tags"] = labels
     priority = None
-    if "priority" in kept:  # also kept in the metadata: Beads has five ranks, we have three
+    if "priority" in kept:  # it stays in the metadata, because Beads has five ranks, we have three
         priority = _rank(kept["priority"])
     status, reason = known.get("status", _STATUSES["open"])
     until = known.get("defer_until")
@@ -366,10 +361,6 @@ def _read(issue: Any) -> Row:
         completed_at=known.get("closed_at"),
         waiting=Waiting(reason or "deferred", until) if waits else None,
     )
-
-
-def _is_deleted(issue: Any) -> bool:
-    return isinstance(issue, dict) and issue.get("status") == _DELETED
 
 
 # -------- taskmaster --------
@@ -392,8 +383,8 @@ def from_taskmaster(data: object, tag: str = "master") -> Plan:
     """
     Return a new plan with the tasks of a `tasks.json` of task-master.
 
-    If the file has tags, the tasks of this `tag` are imported. A subtask's id is "1.2".
-    `testStrategy` becomes the check.
+    If the file has tags, the tasks of `tag` are imported. The original id of a subtask is like
+    "1.2". `testStrategy` becomes the check.
 
     Raises:
         CodecError: the data are not such a file; every fault is listed.
@@ -420,9 +411,7 @@ _TASK: dict[str, FieldReader] = {
 
 
 def _flat(tasks: list[Any]) -> Iterator[Any]:
-    """
-    Yield each task, followed by its subtasks, with the ids by which other tasks refer to them.
-    """
+    """Yield each task and its subtasks. A subtask gets the id by which others refer to it."""
     for task in tasks:
         inner = task.get("subtasks") or [] if isinstance(task, dict) else []
         if not isinstance(task, dict) or not isinstance(inner, list):

@@ -1,16 +1,16 @@
 """
-A pool of connections to one database. Each is lent to one user at a time, the last used one first.
+A pool of connections to one database. Each connection is lent to one user at a time.
 
 `psycopg_pool` was tried and rejected for three reasons. It only logs why a connection cannot be
 made (a wrong password), while the caller waits until the timeout. It runs threads, which a forked
-child does not have. And a thread that is interrupted while it waits for a connection (Ctrl-C)
-leaves its place in the queue, and the connection that is assigned to that place is lost for good.
+child does not have. And if a thread is interrupted while it waits for a connection (Ctrl-C), its
+place in the queue stays, and the connection that is assigned to this place is lost for good.
 
-- A connection whose use ended in the middle of a transaction is closed and not lent again. The
-  server rolls back the transaction, wherever it was interrupted.
-- The first steps on a connection write nothing. If they fail because the server was away, as after
-  a restart, they are retried on a new connection until `patience` is over.
-- A forked child starts with an empty pool and leaves its parent's connections alone (`forks`).
+- A connection that is returned in the middle of a transaction is closed and not lent again. The
+  server rolls back the transaction.
+- The first steps on a connection write nothing. If they fail because the server is not reachable,
+  as during a restart, they are retried on a new connection until `patience` is over.
+- A forked child starts with an empty pool, and neither uses nor closes its parent's connections.
 """
 
 import asyncio
@@ -36,13 +36,12 @@ from todoplan.errors import StoreError
 from todoplan.stores.locks import Turn, moved
 
 # -------- address --------
-# The address of a database: validated, completed with time limits, and displayed without its
-# password.
+# The address of a database: it is validated, gets time limits, and is shown without its password.
 
 
 # Without these settings, a client whose network was cut waits for 15 minutes, and a server keeps
-# the plan of a disconnected client locked for two hours. In seconds; the timeout `tcp_user_timeout`
-# in milliseconds.
+# the plan of a disconnected client locked for two hours. The values are in seconds, except
+# `tcp_user_timeout`, which is in milliseconds.
 _WATCHFUL = {
     "connect_timeout": 10,
     "keepalives_idle": 10,
@@ -55,9 +54,7 @@ _WATCHFUL = {
 
 @attrs.frozen
 class Address:
-    """
-    The address of a database: `conninfo` for libpq, and `shown` for people, without the password.
-    """
+    """The address of a database. `conninfo` is for libpq; `shown`, for people, has no password."""
 
     conninfo: str = attrs.field(repr=False)
     shown: str
@@ -82,8 +79,7 @@ def checked_address(dsn: object) -> Address:
         parts: dict[str, Any] = conninfo_to_dict(dsn)
         conninfo = make_conninfo(**{**_WATCHFUL, **parts})
     except (ProgrammingError, UnicodeEncodeError):
-        # Neither the text nor libpq's message, which quotes it, is shown: there may be a password
-        # in it.
+        # Neither the text nor libpq's message, which quotes it, is shown: it may have a password.
         msg = f"this text of {len(dsn)} characters is no address of a database; {example}"
         raise StoreError(msg, problem="address") from None
     user = f"{parts['user']}@" if "user" in parts else ""
@@ -95,12 +91,13 @@ def checked_address(dsn: object) -> Address:
 # -------- schema --------
 # The tables, and how statements are executed.
 #
-# Every key begins with the plan's id, and no statement spans plans, so that tables can be sharded
-# and a plan can be moved with all its rows. The columns are the same as in SQLite
-# (`todoplan.stores.sqlite`), and so are the texts in them, byte by byte (`todoplan.stores.base`).
+# Every key begins with the plan's id, and no statement changes several plans, so that tables can be
+# sharded and a plan can be moved with all its rows. The columns are those of
+# `todoplan.stores.sqlite`, and the texts in them are equal, byte by byte (`todoplan.stores.base`).
 #
-# The row of a plan states the format of all the plan's rows. A todoplan that reads a newer format
-# refuses that plan. So two versions can run side by side while plans are migrated one by one.
+# The row of a plan states the format of all the plan's rows. If the format is newer than this
+# todoplan, it refuses the plan. So an old and a new version can run side by side, while plans are
+# migrated one by one.
 
 
 T = TypeVar("T")
@@ -111,17 +108,16 @@ Connection = psycopg.Connection[Row] | psycopg.AsyncConnection[Row]
 
 Steps = Generator[Any, Any, T]
 """
-Steps that are written once for both stores.
+A generator of steps, which are written once for both stores.
 
-A generator yields the result of a call, such as `db.execute`, and gets it back. `PostgresStore`
-has the result already (`called`); `AsyncPostgresStore` has an awaitable, and awaits it (`awaited`).
+It yields what a call such as `db.execute` returned, and receives the call's result. For a
+`PostgresStore`, these are the same (`called`). For an `AsyncPostgresStore`, the call returned an
+awaitable, which is awaited (`awaited`).
 """
 
 
 def rows_of(db: Connection, query: LiteralString | bytes, values: Any = None) -> Steps[list[Row]]:
-    """
-    Execute a statement and return its rows. Without values, `query` may be several statements.
-    """
+    """Execute a statement, and return its rows. Without values, several statements are allowed."""
     cursor = yield db.execute(query, values)
     return (yield cursor.fetchall()) if cursor.description else []
 
@@ -159,20 +155,13 @@ FORMAT = 1
 """The format that this version writes, and the highest one that it reads."""
 
 CHANNEL = "todoplan"
-"""
-The channel on which commits are announced, as "<plan's id>:<revision>". All schemas of a database
-share it.
-"""
+"""The channel for notifications of commits, as "<plan's id>:<revision>". All schemas share it."""
 
 LONGEST = 1_000
-"""
-The maximum length of a plan's id or a key in bytes of UTF-8: an index entry has to hold two of
-them.
-"""
+"""The maximum size of a plan's id or a key in bytes of UTF-8. An index entry contains both."""
 
-_PREFIX = "todoplan_"
 TABLES: Mapping[str, LiteralString] = {
-    f"{_PREFIX}plan": """
+    "todoplan_plan": """
     create table if not exists todoplan_plan (
         id text primary key,
         revision bigint not null,
@@ -181,7 +170,7 @@ TABLES: Mapping[str, LiteralString] = {
         size bigint not null default 0   -- bytes of the last snapshot
     )
     """,
-    f"{_PREFIX}entry": """
+    "todoplan_entry": """
     create table if not exists todoplan_entry (
         plan_id text not null,
         revision bigint not null,
@@ -190,7 +179,7 @@ TABLES: Mapping[str, LiteralString] = {
         primary key (plan_id, revision)
     )
     """,
-    f"{_PREFIX}snapshot": """
+    "todoplan_snapshot": """
     create table if not exists todoplan_snapshot (
         plan_id text primary key,
         revision bigint not null,
@@ -198,7 +187,7 @@ TABLES: Mapping[str, LiteralString] = {
         document text not null
     )
     """,
-    f"{_PREFIX}receipt": """
+    "todoplan_receipt": """
     create table if not exists todoplan_receipt (
         plan_id text not null,
         key text not null,
@@ -212,9 +201,7 @@ TABLES: Mapping[str, LiteralString] = {
 }
 
 _LOCK = 7_030_226_001  # our number among the database's advisory locks
-_MISSING: LiteralString = """
-select name from unnest(%s::text[]) as needed (name) where to_regclass(name) is null
-"""
+_MISSING: LiteralString = "select name from unnest(%s::text[]) name where to_regclass(name) is null"
 
 
 def settled(db: Connection) -> Steps[None]:
@@ -222,7 +209,7 @@ def settled(db: Connection) -> Steps[None]:
     Set the session parameters that psycopg needs for reading times and writing texts.
 
     A server, a role, the address or the environment may have set them differently. Usually they are
-    right already, and no statement is executed.
+    right, and no statement is executed.
     """
     if not (db.info.parameter_status("DateStyle") or "").startswith("ISO"):
         yield db.execute("set datestyle to 'ISO'")
@@ -234,8 +221,8 @@ def prepared(db: Connection) -> Steps[None]:
     """
     Create the tables that are missing.
 
-    If all tables exist, only one query is executed. So a user without the right to create tables,
-    or a read-only server, is sufficient then.
+    If all tables exist, only one query is executed. So the user then needs no right to create
+    tables, and the server may be read-only.
     """
     if not (yield from rows_of(db, _MISSING, (list(TABLES),))):
         return
@@ -249,9 +236,8 @@ def prepared(db: Connection) -> Steps[None]:
 
 
 # -------- failures --------
-# Errors of PostgreSQL and the network, turned into a StoreError.
-#
-# The message says what happened, whether anything was written, and what to do.
+# Errors of PostgreSQL and the network, turned into a StoreError. Its message says what happened,
+# whether anything was written, and what to do.
 #
 # The server identifies an error by a code of five characters (SQLSTATE). But if the server refuses
 # a connection, libpq passes on only the message text. Such messages are recognized in English; in
@@ -261,12 +247,8 @@ def prepared(db: Connection) -> Steps[None]:
 _BY_CODE = (
     # PostgreSQL's code or a prefix of it; our name of the problem; the meaning and the remedy.
     ("55P03", "busy", "somebody else holds the plan; try again, or give the store more patience="),
-    (
-        "57014",
-        "timeout",
-        "the statement took too long, or was cancelled; look what the server does",
-    ),
-    ("25P03", "lost", "the plan was held for too long without a statement; decide, then append"),
+    ("57014", "timeout", "the statement took too long, or was cancelled; see what the server does"),
+    ("25P03", "lost", "the plan was held for too long without a statement; try again"),
     ("25P04", "lost", "the transaction took too long for this server; try again"),
     ("40", "busy", "the server ended this transaction in favour of another one; try again"),
     ("25006", "read_only", "this server only reads (a standby?); give the address of the primary"),
@@ -313,22 +295,16 @@ def is_passing(error: Error) -> bool:
 
 
 def _explained(error: Error) -> tuple[str, str]:
-    for code, problem, advice in _BY_CODE if error.sqlstate else ():
-        if (error.sqlstate or "").startswith(code):
-            return problem, advice
-    if error.sqlstate:
-        return _UNEXPECTED
-    for pattern, problem, advice in _BY_WORDS:
-        if re.search(pattern, str(error)):
-            return problem, advice
-    return _UNREACHABLE
+    if code := error.sqlstate:
+        return next((row[1:] for row in _BY_CODE if code.startswith(row[0])), _UNEXPECTED)
+    return next((row[1:] for row in _BY_WORDS if re.search(row[0], str(error))), _UNREACHABLE)
 
 
 # -------- forks --------
 # Handling of a parent's connections in a forked child: the child never uses or closes them.
 #
-# Closing a connection in the child, or letting it be garbage-collected, would end the session that
-# the parent still uses. And a lock that another thread of the parent held at the fork would stay
+# If the child closed a connection, or freed it, this would end the session that the parent still
+# uses. And if another thread of the parent had a lock at the time of the fork, the lock would stay
 # locked in the child forever.
 
 
@@ -358,7 +334,7 @@ _TRUSTED = 300.0  # seconds; firewalls drop connections that are idle for long
 
 class Pool:
     """
-    At most `most` connections of a `PostgresStore`. A caller waits for a free one for at most
+    The connections of a `PostgresStore`: at most `most`. A caller waits for a free one for at most
     `patience` seconds.
     """
 
@@ -381,7 +357,7 @@ class Pool:
         for _ in range(self.most):
             self._places.put(None)
         self.is_prepared = self._was_there = False
-        # Also at interpreter exit: Python would warn about each connection that is still open.
+        # Close connections also at interpreter exit, because Python would warn about open ones.
         self._finalizer: finalize[..., Any] = finalize(self, _close, self._kept)
 
     def forked(self) -> object:
@@ -397,8 +373,7 @@ class Pool:
 
     def lend(self, lent: "Lent", first: Callable[[Connection], Steps[T]], doing: str) -> Steps[T]:
         """
-        Carry out the `first` steps on a connection, and lend the connection. These steps must not
-        write.
+        Lend a connection after carrying out the steps `first` on it, which must not write anything.
 
         Raises:
             StoreError: the database cannot be reached, or refuses a statement.
@@ -409,7 +384,7 @@ class Pool:
         except (Empty, TimeoutError):
             msg = (
                 f"{self.address} was not asked: all {self.most} connections of this store were in "
-                f"use for {self.patience:g} seconds; try again, or let it have more: "
+                f"use for {self.patience:g} seconds; try again, or give the store more with "
                 "most_connections="
             )
             raise StoreError(msg, store=str(self.address), problem="busy") from None
@@ -426,8 +401,8 @@ class Pool:
                 return (yield from first(lent.db))
             except psycopg.Error as error:
                 lent.drop()
-                # Only if the server was reached before: a misspelled address is reported
-                # immediately, and a server that is restarting is waited for.
+                # Wait only for a server that was reached before, because it may be restarting. An
+                # address that never worked is probably misspelled, and is reported immediately.
                 if not (self._was_there and is_passing(error) and time.monotonic() < end):
                     raise failure(error, self.address, doing) from error
             if is_new:
@@ -439,7 +414,7 @@ class Pool:
 
     def _take_into(self, taken: list[tuple[float, Connection]]) -> bool:
         """Move an idle connection into a list; return False if there is none."""
-        # Not checked first: between a check and `pop`, another thread may take the last one.
+        # No check before `pop`: another thread may take the last connection in between.
         with suppress(IndexError):
             while True:
                 taken.extend(map(list.pop, (self._kept,)))
@@ -453,13 +428,13 @@ class Pool:
     def _check_encoding(self, db: Connection) -> None:
         if (encoding := db.info.parameter_status("server_encoding")) != "UTF8":
             msg = (
-                f"{self.address} keeps texts as {encoding}, which cannot hold all of them; make "
-                "a database for todoplan: createdb --encoding=UTF8 --template=template0 NAME"
+                f"{self.address} stores texts as {encoding}, which lacks some characters; make a "
+                "database for todoplan: createdb --encoding=UTF8 --template=template0 NAME"
             )
             raise StoreError(msg, store=str(self.address), problem="encoding")
         self._was_there = True
 
-    # The steps that differ: each returns its result, or an awaitable.
+    # `AsyncPool` overrides these methods with methods that are awaited.
 
     def _take_place(self, lent: "Lent") -> Any:
         lent.give_place = self._places.put
@@ -529,7 +504,7 @@ class Lent:
     def give_back(self) -> None:
         """Return the connection and its place to the pool. May be called twice."""
         if not self.is_here:
-            # A `with` of the parent ends in its child.
+            # The parent was forked inside a `with`, which now ends in the child too.
             _of_parents.extend(db for _, db in self.connections)
             self.connections.clear()
             return
@@ -540,7 +515,7 @@ class Lent:
                     self.connections[:] = [(time.monotonic(), db)]
                     self._pool.keep(self.connections)
                 else:
-                    # After any exception, also an interrupt: the same as if this process had died.
+                    # After any exception, also an interrupt. The server rolls back.
                     self.drop()
         finally:
             if self.places:
@@ -548,7 +523,7 @@ class Lent:
 
 
 def _close(kept: list[tuple[float, Connection]]) -> None:
-    with suppress(IndexError):  # a check first could race, see `_take_into`
+    with suppress(IndexError):  # instead of a check before `pop`: see `_take_into`
         while True:
             _, db = kept.pop()
             db.pgconn.finish()
@@ -557,22 +532,22 @@ def _close(kept: list[tuple[float, Connection]]) -> None:
 # -------- listening --------
 # Notifications of commits by other clients, received with PostgreSQL's LISTEN.
 #
-# A notification only wakes a waiter; it does not carry the change. Notifications can be lost (a
-# connection was cut, a pooler is in between, a writer uses `notify=False`). So a waiter checks the
-# plan's revision at the start, again once the server listens, and every `_LOOK` seconds. A
-# notification only makes the next check come sooner.
+# Notifications can be lost (a connection was cut, a pooler is in between, a writer uses
+# `notify=False`). So a waiter does not rely on them: it checks the plan's revision at the start, as
+# soon as the thread listens, and then every `_LOOK` seconds. A notification only makes the next
+# check come sooner.
 #
-# A store with `notify=False` does not listen: behind a pooler that lends connections per
-# transaction, LISTEN would take effect on somebody else's connection.
+# A store with `notify=False` does not listen: a pooler that lends connections per transaction would
+# execute LISTEN on a connection that others use.
 #
 # One thread with one connection listens for all waiters of a store, synchronous or async. It ends
-# when nobody has waited for a while. While it has no connection, the waiters check more often.
+# if there were no waiters for a while. While it has no connection, the waiters check more often.
 
 
 _LOOK = 2.0  # seconds between two checks while the thread listens
 _LOOK_ALONE = 0.1  # while it does not
 _LINGER = 5.0  # seconds that the thread stays alive without waiters
-_TURN = 0.25  # seconds; `close` takes up to this long to be noticed
+_TURN = 0.25  # seconds until the thread notices `close`
 
 
 class Listener:
@@ -600,10 +575,7 @@ class Listener:
 
     @contextmanager
     def waking(self, name: str, wake: Callable[[], None]) -> Iterator[None]:
-        """
-        Call `wake`, in the listening thread, whenever the plan with this stored name may have
-        changed.
-        """
+        """Call `wake` in the thread whenever the plan with this stored name may have changed."""
         me = object()
         with self._lock:
             self._waiting[me] = (name, wake)
@@ -615,7 +587,7 @@ class Listener:
             yield
         finally:
             with self._lock:
-                self._waiting.pop(me, None)  # absent in a child forked meanwhile
+                self._waiting.pop(me, None)  # not there in a child that was forked meanwhile
                 self._last = time.monotonic()
 
     def close(self) -> None:
@@ -640,7 +612,7 @@ class Listener:
                 self._is_listening = False
             else:
                 return
-            # Not immediately: when a server restarts, many clients may reconnect.
+            # Wait before trying again: when a server restarts, many clients reconnect.
             self._closing.wait(uniform(0.5, 1.5) * _TURN)  # noqa: S311 - no secret
 
     def _listen(self) -> None:
@@ -666,17 +638,18 @@ class Listener:
             lingers = bool(self._waiting) or time.monotonic() - self._last < _LINGER
             if lingers and not self._closing.is_set():
                 return True
-            # Under the lock: the next waiter then sees that there is no thread, and starts one.
+            # Under the lock, so that the next waiter sees that there is no thread, and starts one.
             self._thread, self._is_listening = None, False
             return False
 
 
 # -------- turns --------
-# Locks within a process, taken before the server is asked: per plan, one caller uses a connection.
+# A lock for each plan within a process. It is taken before a connection, so that for each plan only
+# one caller waits with a connection.
 #
-# Somebody else may lock a plan for long, for example a process that was stopped or disconnected.
-# If all threads that want this plan waited on connections of their own, they would soon use up the
-# pool, and plans that nobody has locked would be unreachable as well.
+# Another process may lock a plan for long, for example if it was stopped or disconnected. If all
+# threads that want this plan waited with connections of their own, the pool would soon be empty,
+# and nobody could use the other plans.
 
 
 class TaskTurn(Turn):
@@ -688,19 +661,17 @@ class TaskTurn(Turn):
         super().__init__(name)
         self._semaphore = asyncio.Semaphore()
 
-    def _me(self) -> object:
-        return asyncio.current_task()
-
     async def take(self, taken: list[bool], patience: float) -> None:
         """Take the lock, as `Turn.take` does."""
-        self._check_nested()
+        me = asyncio.current_task()
+        self._check_nested(me)
         try:
             async with asyncio.timeout(patience):
                 await self._semaphore.acquire()
                 taken.append(True)
         except TimeoutError:
             raise self._busy(patience) from None
-        self._holder = asyncio.current_task()
+        self._holder = me
 
     def give_back(self, taken: list[bool]) -> None:
         """Release the lock if it was taken."""

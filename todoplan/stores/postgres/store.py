@@ -2,16 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import wraps
 from threading import Event
-from typing import Any, LiteralString, Self, TypeVar
+from typing import Any, Concatenate, LiteralString, ParamSpec, Self, TypeVar
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from todoplan.codec.documents import VERSION
+from todoplan.codec.documents import VERSION, dump_plan
 from todoplan.codec.engine import LIMIT
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
@@ -21,7 +22,7 @@ from todoplan.stores.base import (
     Hold,
     Key,
     Receipt,
-    checked_receipt,
+    check_payload,
     cut_off,
     entry_of_line,
     follow,
@@ -31,7 +32,6 @@ from todoplan.stores.base import (
     not_held,
     overtaken,
     plan_of_snapshot,
-    snapshot_of_plan,
     stored_name,
     text_of_name,
 )
@@ -59,13 +59,14 @@ from todoplan.stores.postgres.connections import (
 )
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 # -------- reading --------
-# The queries, once for both stores. Each is one statement, so that it reads a consistent state.
+# The queries, for both stores. Each is a single statement, so that it reads a consistent state.
 
 
-# The clock is selected here, after the lock was taken; in the locking statement it would be read
-# before the wait. Not `now()`, which is the time at which the transaction began.
+# The clock is read here, after the plan was locked: the locking statement would read it before it
+# waits. `now()` would be the time at which the transaction began.
 TAIL: LiteralString = """
 select p.revision, p.format, clock_timestamp(), e.revision, e.version, e.line
 from todoplan_plan p left join todoplan_entry e on e.plan_id = p.id and e.revision > %s
@@ -103,7 +104,7 @@ def name_in_row(name: str) -> str:
     if len(stored) * 4 > LONGEST and (size := len(stored.encode())) > LONGEST:
         msg = (
             f"the name {name[:50]!r}... has {size} bytes, and PostgreSQL's indexes take {LONGEST}; "
-            "take a shorter one, such as a hash of it"
+            "use a shorter one, such as a hash of it"
         )
         raise StoreError(msg, problem="too_large", seen=name)
     return stored
@@ -111,21 +112,21 @@ def name_in_row(name: str) -> str:
 
 def checked_format(plan_id: str, found: int) -> None:
     """
-    Return if this version can read the plan's rows.
+    Check that this version can read the plan's rows.
 
     Raises:
         StoreError: the rows have a newer format ("newer_format").
     """
     if found > FORMAT:
         msg = (
-            f"the plan {plan_id!r} is kept in format {found}, by a newer todoplan; this one knows "
-            f"formats up to {FORMAT} and changed nothing: upgrade it"
+            f"the plan {plan_id!r} has format {found}, of a newer todoplan; this one reads formats "
+            f"up to {FORMAT}, and changed nothing: upgrade it"
         )
         raise StoreError(msg, plan_id=plan_id, problem="newer_format", format=found)
 
 
 def loaded(db: Connection, plan_id: str) -> Steps[Plan]:
-    """Return the plan: its snapshot with the later entries applied."""
+    """Return the plan: its snapshot, with the later entries applied."""
     rows = yield from rows_of(db, _LOADED, (name_in_row(plan_id),) * 4)
     revision, plan, entries = 0, Plan(), list[Entry]()
     for kind, at, version, text in rows:
@@ -140,7 +141,7 @@ def loaded(db: Connection, plan_id: str) -> Steps[Plan]:
     if plan.revision != revision:
         msg = (
             f"the plan {plan_id!r} is at revision {revision}, and its journal leads to "
-            f"{plan.revision}: rows are missing; bring back a copy of the database"
+            f"{plan.revision}: rows are missing; restore a backup of the database"
         )
         raise StoreError(msg, plan_id=plan_id, problem="gap", revision=plan.revision)
     return plan
@@ -158,22 +159,21 @@ def tail_read(
     rows = yield from rows_of(db, TAIL, (revision, name_in_row(plan_id)))
     at, version, time = rows[0][:3] if rows else (0, FORMAT, None)
     checked_format(plan_id, version)
-    entries = _entries(plan_id, (row[3:] for row in rows))
     if at < revision:
         raise gone_back(plan_id, revision, at)
-    return entries, time and time.astimezone(UTC)
+    return _entries(plan_id, [row[3:] for row in rows]), time and time.astimezone(UTC)
 
 
-def _entries(plan_id: str, rows: Iterable[Row]) -> tuple[Entry, ...]:
+def _entries(plan_id: str, rows: list[Row]) -> tuple[Entry, ...]:
     # An outer join gives one row of nulls if there is no entry.
     return tuple(entry_of_line(plan_id, *row) for row in rows if row[0] is not None)
 
 
-def revision_of(db: Connection, plan_id: str) -> Steps[int]:
-    """Return a plan's revision; 0 if the plan was never written."""
+def is_changed(db: Connection, plan_id: str, revision: int) -> Steps[bool]:
+    """Return whether the plan is at another revision; 0 is that of a plan never written."""
     query: LiteralString = "select revision from todoplan_plan where id = %s"
     rows = yield from rows_of(db, query, (name_in_row(plan_id),))
-    return rows[0][0] if rows else 0
+    return revision != (rows[0][0] if rows else 0)
 
 
 def plan_ids(db: Connection) -> Steps[tuple[str, ...]]:
@@ -183,17 +183,17 @@ def plan_ids(db: Connection) -> Steps[tuple[str, ...]]:
 
 
 # -------- writing --------
-# The writing statements, once for both stores, on a locked plan. They only save a finished change.
+# The writing statements, for both stores. They write to a locked plan.
 #
-# A plan is locked by locking its row, in a statement of its own under READ COMMITTED: a statement
-# sees the data as of its start, which is before it waited for the lock. All reads come after this
-# statement.
+# A plan is locked by locking its row, in a statement of its own under READ COMMITTED. A statement
+# sees the data as of its start, and the locking statement starts before it waits. So everything is
+# read by later statements.
 
 
 _LONGEST_HOLD = "60s"
 """
-The idle time after which the server rolls back a lock holder that was stopped or disconnected, so
-that others can continue. Running a command takes milliseconds.
+The server ends a transaction that is idle for so long, because its process was probably stopped or
+disconnected. Running a command takes milliseconds.
 """
 
 LOCK: LiteralString = """
@@ -237,8 +237,8 @@ where plan_id = %(plan)s and revision = %(revision)s
 
 def begin(patience: float) -> bytes:
     """Return the statements that begin a transaction with a lock timeout of `patience` seconds."""
-    # Sent together with `begin`, and for this transaction only: session settings would need a round
-    # trip, and behind a connection pooler they would apply to another client.
+    # The limits are set for this transaction only, and sent together with `begin`. Session settings
+    # would need another round trip, and with a connection pooler they would apply to other clients.
     return (
         "begin isolation level read committed;"
         f"set local lock_timeout = '{max(1, round(patience * 1000))}ms';"
@@ -248,6 +248,28 @@ def begin(patience: float) -> bytes:
 
 # -------- holding --------
 # A locked plan, and the stores.
+
+
+def _carried_out(
+    steps: Callable[Concatenate["PostgresHold", P], Steps[T]],
+) -> Callable[Concatenate["PostgresHold", P], Any]:
+    """Return a method that carries out steps on a locked plan."""
+
+    def checked(self: "PostgresHold", /, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
+        self._check()
+        try:
+            return (yield from steps(self, *args, **kwargs))
+        except psycopg.Error as error:
+            if is_passing(error):
+                raise self._lost() from error
+            doing = f"go on with the plan {self._plan_id!r}: nothing was appended"
+            raise failure(error, self._store.address, doing) from error
+
+    @wraps(steps)
+    def method(self: "PostgresHold", /, *args: P.args, **kwargs: P.kwargs) -> Any:
+        return self._store.carry_out(checked(self, *args, **kwargs))
+
+    return method
 
 
 class PostgresHold(Hold):
@@ -263,50 +285,46 @@ class PostgresHold(Hold):
         self._store, self._name = store, name_in_row(plan_id)
         self._turn, self._turns = store.turns.of(plan_id), list[bool]()
         self._lent = Lent(store.connections)
-        # The plan's row. `_since` and `_size` are the bytes of entries since the last snapshot, and
-        # of that snapshot.
+        # `_before` is the revision at the lock. `_since` and `_size` are bytes: of the entries
+        # since the last snapshot, and of that snapshot.
         self._before = self._since = self._size = 0
         self._has_written = self._is_locked = False
         self._key: Key | None = None
         self._clock: tuple[datetime, float] | None = None  # the server's time, and ours
 
-    def now(self) -> Any:
+    @_carried_out
+    def now(self) -> Steps[datetime]:
         """Return the time of the server's clock, in UTC."""
+        # The time when the plan was read, plus the time elapsed since.
+        if self._clock is None:
+            rows = yield from rows_of(self._lent.db, "select clock_timestamp()")
+            self._clock = rows[0][0].astimezone(UTC), time.monotonic()
+        theirs, ours = self._clock
+        return theirs + timedelta(seconds=time.monotonic() - ours)
 
-        def steps(db: Connection) -> Steps[datetime]:
-            # The time when the plan was read, plus the time elapsed since.
-            if self._clock is None:
-                rows = yield from rows_of(db, "select clock_timestamp()")
-                self._clock = rows[0][0].astimezone(UTC), time.monotonic()
-            theirs, ours = self._clock
-            return theirs + timedelta(seconds=time.monotonic() - ours)
-
-        return self._carry_out(steps)
-
-    def entries_since(self, revision: int) -> Any:
+    @_carried_out
+    def entries_since(self, revision: int) -> Steps[tuple[Entry, ...]]:
         """
         Return the entries after a revision.
 
         Raises:
             StoreError: the plan has not reached that revision ("rolled_back").
         """
+        entries, clock = yield from tail_read(self._lent.db, self._plan_id, revision)
+        self._clock = (clock, time.monotonic()) if clock else None
+        return entries
 
-        def steps(db: Connection) -> Steps[tuple[Entry, ...]]:
-            entries, clock = yield from tail_read(db, self._plan_id, revision)
-            self._clock = (clock, time.monotonic()) if clock else None
-            return entries
-
-        return self._carry_out(steps)
-
-    def receipt(self, key: Key) -> Any:
+    @_carried_out
+    def receipt(self, key: Key) -> Steps[Receipt | None]:
         """
-        Return the result of the append that carried this key.
+        Return the result of the append that had this key.
 
         Raises:
             StoreError: the key was used with another payload ("key_reused").
         """
-        return self._carry_out(lambda db: self._receipt(db, key))
+        return (yield from self._receipt(self._lent.db, key))
 
+    @_carried_out
     def append(
         self,
         expected: int,
@@ -315,72 +333,68 @@ class PostgresHold(Hold):
         *,
         key: Key | None = None,
         answer: str = "",
-    ) -> Any:
+    ) -> Steps[tuple[Entry, ...]]:
         """
-        Add entries, or return the entries of the earlier append with the same key. The end of the
-        `with` commits them.
+        Add entries, or return the entries of the earlier append with the same key.
+
+        They are committed at the end of the `with` block.
 
         Raises:
             StoreError: the plan is at another revision ("overtaken"), the key was used with another
                 payload ("key_reused"), or an entry is too large.
             CodecError: an entry contains a value that JSON cannot represent.
         """
+        db = self._lent.db
+        if key is not None and (known := (yield from self._receipt(db, key))) is not None:
+            return known.entries
+        if expected != self.revision:
+            raise overtaken(self._plan_id, expected, self.revision)
+        added = tuple(entries)
+        lines = [line_of_entry(self._plan_id, entry) for entry in added]
+        since = self._since + sum(len(line.encode()) for line in lines)
+        values = {
+            "plan": self._name,
+            "version": VERSION,
+            "revisions": [entry.revision for entry in added],
+            "lines": lines,
+            "keys": [name_in_row(key.name)] if key else [],
+            # A payload or an answer may contain any character, but PostgreSQL's texts cannot
+            # contain NUL.
+            "payload": stored_name(key.payload if key else ""),
+            "answer": stored_name(answer),
+            "before": self.revision,
+            "after": plan.revision,
+            "since": since,
+            "announced": self._store.notify,
+            "channel": CHANNEL,
+            "news": f"{self._name}:{plan.revision}",
+        }
+        yield db.execute(ADD, values)
+        self._since = since
+        if is_snapshot_due(since, self._size):
+            yield from self._write_snapshot(db, plan)
+        self.revision, self._has_written, self._key = plan.revision, True, key or self._key
+        return added
 
-        def steps(db: Connection) -> Steps[tuple[Entry, ...]]:
-            if key is not None and (known := (yield from self._receipt(db, key))) is not None:
-                return known.entries
-            if expected != self.revision:
-                raise overtaken(self._plan_id, expected, self.revision)
-            added = tuple(entries)
-            lines = [line_of_entry(self._plan_id, entry) for entry in added]
-            since = self._since + sum(len(line.encode()) for line in lines)
-            values = {
-                "plan": self._name,
-                "version": VERSION,
-                "revisions": [entry.revision for entry in added],
-                "lines": lines,
-                "keys": [name_in_row(key.name)] if key else [],
-                # A payload or an answer may contain any character, but PostgreSQL's texts cannot
-                # contain NUL.
-                "payload": stored_name(key.payload if key else ""),
-                "answer": stored_name(answer),
-                "before": self.revision,
-                "after": plan.revision,
-                "since": since,
-                "announced": self._store.notify,
-                "channel": CHANNEL,
-                "news": f"{self._name}:{plan.revision}",
-            }
-            yield db.execute(ADD, values)
-            self._since = since
-            if is_snapshot_due(since, self._size):
-                yield from self._keep_snapshot(db, plan)
-            self.revision, self._has_written, self._key = plan.revision, True, key or self._key
-            return added
-
-        return self._carry_out(steps)
-
-    def compact(self, keep: int | timedelta) -> Any:
+    @_carried_out
+    def compact(self, keep: int | timedelta) -> Steps[int]:
         """Cut the plan's journal, as `PostgresStore.compact` does."""
-
-        def steps(db: Connection) -> Steps[int]:
-            journal, clock = yield from tail_read(db, self._plan_id, ALL)
-            cut = cut_off(journal, keep, clock or datetime.now(UTC))
-            if cut is None:
-                return 0
-            removed, first, plan = cut
-            values = {
-                "plan": self._name,
-                "revision": first.revision,
-                "version": VERSION,
-                "line": line_of_entry(self._plan_id, first),
-            }
-            yield db.execute(_CUT, values)
-            yield from self._keep_snapshot(db, plan)
-            self._has_written = True
-            return removed
-
-        return self._carry_out(steps)
+        db = self._lent.db
+        journal, clock = yield from tail_read(db, self._plan_id, ALL)
+        cut = cut_off(journal, keep, clock or datetime.now(UTC))
+        if cut is None:
+            return 0
+        removed, first, plan = cut
+        values = {
+            "plan": self._name,
+            "revision": first.revision,
+            "version": VERSION,
+            "line": line_of_entry(self._plan_id, first),
+        }
+        yield db.execute(_CUT, values)
+        yield from self._write_snapshot(db, plan)
+        self._has_written = True
+        return removed
 
     def begin(self) -> None:
         """Lock the plan."""
@@ -397,7 +411,7 @@ class PostgresHold(Hold):
         finally:
             super().__exit__(kind, error, trace)
 
-    # What both stores do, as steps.
+    # Steps for both stores.
 
     def lock(self) -> Steps[None]:
         """Lock the plan."""
@@ -409,7 +423,7 @@ class PostgresHold(Hold):
 
     def commit(self) -> Steps[None]:
         """
-        Commit the appended entries. If the response is lost, find out whether the commit succeeded.
+        Commit the appended entries. If the response is lost, find out if the commit succeeded.
 
         Raises:
             StoreError: an earlier statement failed, and the whole transaction with it ("broken");
@@ -418,8 +432,8 @@ class PostgresHold(Hold):
         """
         self._check()
         db = self._lent.db
-        # PostgreSQL then answers COMMIT with ROLLBACK, which is not an error: entries acknowledged
-        # by an earlier append would be lost silently.
+        # After a failed statement, PostgreSQL answers COMMIT with ROLLBACK, which is not an error:
+        # entries that an earlier append returned would be lost silently.
         if self._has_written and db.info.transaction_status is not TransactionStatus.INTRANS:
             msg = (
                 f"nothing was appended to the plan {self._plan_id!r}: a statement failed within "
@@ -462,34 +476,18 @@ class PostgresHold(Hold):
 
     @property
     def _is_here(self) -> bool:
-        """
-        Whether the plan is still locked, and by this process, not by the parent that it was forked
-        from.
-        """
+        """Whether this process still has the plan locked. A forked child has not."""
         return self._is_locked and self._lent.is_here
 
     def _check(self) -> None:
         if not self._is_here:
             raise not_held(self._plan_id)
 
-    def _carry_out(self, act: Callable[[Connection], Steps[T]]) -> Any:
-        return self._store.carry_out(self._checked(act))
-
-    def _checked(self, act: Callable[[Connection], Steps[T]]) -> Steps[T]:
-        self._check()
-        try:
-            return (yield from act(self._lent.db))
-        except psycopg.Error as error:
-            if is_passing(error):
-                raise self._lost() from error
-            doing = f"go on with the plan {self._plan_id!r}: nothing was appended"
-            raise failure(error, self._store.address, doing) from error
-
     def _lost(self) -> StoreError:
         address = self._store.address
         msg = (
-            f"{address} was lost before it had committed: nothing was appended to the plan "
-            f"{self._plan_id!r}; try again"
+            f"the connection to {address} was lost before the commit: nothing was appended to the "
+            f"plan {self._plan_id!r}; try again"
         )
         return StoreError(msg, plan_id=self._plan_id, problem="lost", store=str(address))
 
@@ -511,16 +509,14 @@ class PostgresHold(Hold):
         rows = yield from rows_of(db, _RECEIPT, (self._name, name_in_row(key.name)))
         if not rows:
             return None
-        payload, answer = rows[0][:2]
-        entries = _entries(self._plan_id, (row[2:] for row in rows))
-        found = Receipt(entries, text_of_name(answer))
-        return checked_receipt(self._plan_id, key, text_of_name(payload), found)
+        payload, answer = map(text_of_name, rows[0][:2])
+        check_payload(self._plan_id, key, payload)
+        return Receipt(_entries(self._plan_id, [row[2:] for row in rows]), answer)
 
-    def _keep_snapshot(self, db: Connection, plan: Plan) -> Steps[None]:
-        document = snapshot_of_plan(plan)
+    def _write_snapshot(self, db: Connection, plan: Plan) -> Steps[None]:
+        document = dump_plan(plan, check=True)
         self._since, self._size = 0, len(document.encode())
-        # A larger snapshot could not be read again. Without it, the plan is replayed from the
-        # journal.
+        # A larger snapshot could not be read again. Without one, the journal is replayed.
         if self._size <= LIMIT:
             values = {
                 "plan": self._name,
@@ -533,7 +529,7 @@ class PostgresHold(Hold):
 
     def _was_committed(self, error: psycopg.Error) -> Steps[bool]:
         """Return whether a commit succeeded whose response was lost."""
-        doing = f"look what became of an append to the plan {self._plan_id!r}"
+        doing = f"find out if an append to the plan {self._plan_id!r} was committed"
         try:
             if self._key is not None:
                 was = yield from self._store.connections.lend(self._lent, self._has_receipt, doing)
@@ -544,15 +540,15 @@ class PostgresHold(Hold):
         store = str(self._store.address)
         msg = (
             f"the connection to {store} was lost during the commit: the entries appended to the "
-            f"plan {self._plan_id!r} after revision {self._before} may be kept, or not. Check with "
-            "entries_since before you try again; an append with a key settles this by itself"
+            f"plan {self._plan_id!r} after revision {self._before} may or may not be saved. Check "
+            "with entries_since before you try again; an append with a key does this by itself"
         )
         data = {"plan_id": self._plan_id, "store": store, "revision": self._before}
         raise StoreError(msg, problem="unknown", **data) from error
 
     def _has_receipt(self, db: Connection) -> Steps[bool]:
-        # Under the lock: the lost transaction held the lock, so it has been committed or rolled
-        # back by now.
+        # The lost transaction had locked the plan. So once the plan can be locked again, that
+        # transaction has been committed or rolled back.
         yield from self._locked(db)
         return self._key is not None and (yield from self._receipt(db, self._key)) is not None
 
@@ -579,10 +575,7 @@ class _Postgres:
         self.notify = notify
         self._listener = Listener(self.address, notify=notify)
 
-    def _read(self, act: Callable[[Connection], Steps[Any]], doing: str) -> Any:
-        return self.carry_out(self._reading(act, doing))
-
-    def _reading(self, act: Callable[[Connection], Steps[T]], doing: str) -> Steps[T]:
+    def _read(self, act: Callable[[Connection], Steps[T]], doing: str) -> Steps[T]:
         lent = Lent(self.connections)
         try:
             return (yield from self.connections.lend(lent, act, doing))
@@ -603,7 +596,7 @@ class _Postgres:
         end, doing = time.monotonic() + timeout, f"look for changes of the plan {plan_id!r}"
         while True:
             changed.clear()  # before the query, so that no later change is missed
-            if (yield self._read(lambda db: revision_of(db, plan_id), doing)) != revision:
+            if (yield from self._read(lambda db: is_changed(db, plan_id, revision), doing)):
                 return True
             left = end - time.monotonic()
             if left <= 0:
@@ -615,10 +608,10 @@ class PostgresStore(_Postgres):
     """
     A `HoldingStore` in a PostgreSQL database, for any number of machines.
 
-    `PostgresStore("postgresql://planner@db.example/plans")`. A call waits at most `patience`
-    seconds for a plan, for a connection, or for a server that restarts. A store uses at most
-    `most_connections` at a time. With `notify=False` commits are not announced, which is expensive
-    on a server with many writers, and watchers poll instead.
+    Example: `PostgresStore("postgresql://planner@db.example/plans")`. A call waits at most
+    `patience` seconds for a plan, for a connection, or for a server that restarts. A store uses at
+    most `most_connections` at a time. Notifications of commits are expensive on a server with many
+    writers: with `notify=False` there are none, and watchers poll.
     """
 
     _pool, _turn = Pool, Turn
@@ -644,8 +637,7 @@ class PostgresStore(_Postgres):
                 says why.
             CodecError: a row is damaged, or of a newer version.
         """
-        plan: Plan = self._read(lambda db: loaded(db, plan_id), f"load the plan {plan_id!r}")
-        return plan
+        return called(self._read(lambda db: loaded(db, plan_id), f"load the plan {plan_id!r}"))
 
     def entries(self, plan_id: str) -> tuple[Entry, ...]:
         """
@@ -666,9 +658,7 @@ class PostgresStore(_Postgres):
                 not reached that revision.
         """
         doing = f"read the journal of the plan {plan_id!r}"
-        entries: tuple[Entry, ...]
-        entries, _ = self._read(lambda db: tail_read(db, plan_id, revision), doing)
-        return entries
+        return called(self._read(lambda db: tail_read(db, plan_id, revision), doing))[0]
 
     def plan_ids(self) -> tuple[str, ...]:
         """
@@ -677,8 +667,7 @@ class PostgresStore(_Postgres):
         Raises:
             StoreError: the same errors as `load`.
         """
-        ids: tuple[str, ...] = self._read(plan_ids, "list its plans")
-        return ids
+        return called(self._read(plan_ids, "list its plans"))
 
     def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:
         """
@@ -705,10 +694,9 @@ class PostgresStore(_Postgres):
         """
         Cut a plan's journal and return the number of removed entries.
 
-        `keep` is the number of newest entries to keep, or the maximum age of the entries to keep.
-        One entry replaces the removed ones. It has the plan as it was then, with that revision and
-        time. Undo cannot go back further than this entry. Idempotency keys of removed entries are
-        deleted.
+        `keep` is the number of newest entries to keep, or the maximum age of the entries to keep. A
+        snapshot entry, which contains the plan, replaces the removed entries. Undo cannot go back
+        further than this entry. Idempotency keys of removed entries are deleted.
 
         Raises:
             PlanError: `keep` is neither a number of entries nor an age.
@@ -722,8 +710,8 @@ class PostgresStore(_Postgres):
         Wait until the plan is free, and lock it for the duration of a `with` block.
 
         Raises:
-            StoreError: the same errors as `load`. Also if somebody else holds the lock for too long
-                ("busy") or this thread already holds it ("nested"), and if the connection was lost:
+            StoreError: the same errors as `load`. Also, somebody else holds the lock for too long
+                ("busy"), or this thread already holds it ("nested"). Or the connection was lost:
                 nothing was appended ("lost"), or it is unknown whether something was ("unknown").
         """
         return PostgresHold(self, plan_id)
@@ -757,8 +745,8 @@ class AsyncPostgresStore(_Postgres):
         Raises:
             TodoplanError: the same errors as `PostgresStore.load`.
         """
-        plan: Plan = await self._read(lambda db: loaded(db, plan_id), f"load the plan {plan_id!r}")
-        return plan
+        doing = f"load the plan {plan_id!r}"
+        return await awaited(self._read(lambda db: loaded(db, plan_id), doing))
 
     async def entries(self, plan_id: str) -> tuple[Entry, ...]:
         """
@@ -779,9 +767,8 @@ class AsyncPostgresStore(_Postgres):
                 not reached that revision.
         """
         doing = f"read the journal of the plan {plan_id!r}"
-        entries: tuple[Entry, ...]
-        entries, _ = await self._read(lambda db: tail_read(db, plan_id, revision), doing)
-        return entries
+        steps = self._read(lambda db: tail_read(db, plan_id, revision), doing)
+        return (await awaited(steps))[0]
 
     async def plan_ids(self) -> tuple[str, ...]:
         """
@@ -790,8 +777,7 @@ class AsyncPostgresStore(_Postgres):
         Raises:
             StoreError: the same errors as `load`.
         """
-        ids: tuple[str, ...] = await self._read(plan_ids, "list its plans")
-        return ids
+        return await awaited(self._read(plan_ids, "list its plans"))
 
     async def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - as in `PostgresStore`
         """
@@ -804,7 +790,7 @@ class AsyncPostgresStore(_Postgres):
         changed, loop = asyncio.Event(), asyncio.get_running_loop()
 
         def wake() -> None:
-            with suppress(RuntimeError):  # the loop has ended: nobody waits any more
+            with suppress(RuntimeError):  # the loop has ended, so nobody waits any more
                 loop.call_soon_threadsafe(changed.set)
 
         async def pause(seconds: float) -> None:
