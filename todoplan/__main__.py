@@ -17,13 +17,12 @@ def main() -> None:
     Raises:
         SystemExit: always; with 2 and a line on stderr if the extra "cli" is not installed.
     """
-    # A task's text may contain characters that the terminal's encoding lacks. Printing must not
-    # fail because of them.
+    # Printing must not fail if a task's text has characters that the terminal's encoding lacks.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     if sys.argv[1:] == ["--version"]:
-        # Status lines and scripts call this often. It takes a tenth of the time if the modules of
-        # the command line are not imported.
+        # Status lines and scripts call this often. Without the imports of the command line, it
+        # takes a tenth of the time.
         sys.stdout.write(f"{todoplan.__version__}\n")
         sys.exit(0)
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["--help"], ["-h"]):
@@ -32,8 +31,8 @@ def main() -> None:
         importlib.import_module("todoplan.cli.hook").run(sys.argv[2:])
         sys.exit(0)
     try:
-        # `run_short` answers some commands without the full command line. Shell completion (no
-        # arguments) and help (a leading dash) always need the full one.
+        # `run_short` carries out some commands without typer, which is slow to import. Shell
+        # completion (no arguments) and help (a leading dash) always need typer.
         if sys.argv[1:] and not sys.argv[1].startswith("-"):
             code = importlib.import_module("todoplan.cli.plans").run_short(sys.argv[1:])
             if code is not None:

@@ -37,9 +37,7 @@ FIRST_TOOL_SET = "todos"
 
 @pytest.hookimpl(tryfirst=True)  # before pytest asks `-m` which tests to keep
 def pytest_collection_modifyitems(items):
-    """
-    Mark the checks that another suite of the same adapter makes as well.
-    """
+    """Mark the checks that another suite of the same adapter makes as well."""
     for item in items:
         cls = getattr(item, "cls", None)
         if hasattr(cls, "reads_as"):

@@ -33,9 +33,7 @@ class Absent:
         self.module = module
 
     def find_spec(self, name, *_):
-        """
-        Raise what Python raises for a module that no finder has found.
-        """
+        """Raise what Python raises for a module that no finder has found."""
         if name == self.module:
             raise ModuleNotFoundError(name=name)
 

@@ -39,9 +39,7 @@ def parameters(function):
 
 
 def suites():
-    """
-    Return the conformance suites of all adapters whose frameworks are installed, by folder.
-    """
+    """Return the conformance suites of all adapters whose frameworks are installed, by folder."""
     found = {}
     for file in sorted(HERE.glob("*/test_conformance.py")):
         name = file.parent.name
@@ -103,9 +101,7 @@ def test_the_same_names_mean_the_same(name):
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_the_same_settings_in_the_same_order(name):
-    """
-    Toolbox, settings, store, clock and verifier, and then what the framework has of its own.
-    """
+    """Toolbox, settings, store, clock and verifier, and then what the framework has of its own."""
     module = adapter(name)
     wanted = SETTINGS
     for kind in FRAMEWORKS[name][1]:
@@ -163,9 +159,7 @@ def test_an_actor_is_a_name(name):
 
 
 def test_the_matrix_is_drawn_from_what_the_suites_declare():
-    """
-    Its rows are the capabilities that a suite lacks; each names the adapters of those suites.
-    """
+    """Its rows are the capabilities that a suite lacks; each names the adapters of those suites."""
     _, _, *rows = matrix().splitlines()
     cells = [row.partition(" | ") for row in rows]
     shown = {first.removeprefix("| ").strip("`"): rest for first, _, rest in cells}

@@ -66,7 +66,7 @@ def test_an_empty_file_is_the_default(file):
         (["max_item=5"], "--rule max_item: no rule is called max_item; did you mean max_items"),
         (["max_items=many"], "--rule max_items: a severity is off, warn or error, not 'many'"),
         (["linear_status=5"], '--rule linear_status: 5 is none of "off", "warn", "error"'),
-        (["limits=5"], "--rule limits: no rule is called so"),
+        (["limits=5"], "--rule limits: there is no such rule"),
         ([f"max_items={'9' * 5000}"], "--rule max_items"),
     ],
 )
@@ -130,5 +130,5 @@ def test_a_number_that_a_rule_does_not_count_by_is_told_in_words_of_the_file(fil
         with pytest.raises(PlanError) as refused:
             policy_of(told, () if told != "default" else ["blocked_start=3"])
         assert 'blocked_start: 3 is none of "off", "warn", "error"' in str(refused.value)
-        assert "a number is for max_items, " in str(refused.value)
+        assert "only max_items, " in str(refused.value)
         assert "[limits]" in str(refused.value)

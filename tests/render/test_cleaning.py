@@ -19,9 +19,7 @@ def columns(text):
 
 @given(st.sampled_from(CORPUS) | texts, st.integers(-2, 30))
 def test_clipped_text_fits(text, width):
-    """
-    The result takes at most the width, and is the text itself, or its start and an ellipsis.
-    """
+    """The result takes at most the width, and is the text itself, or its start and an ellipsis."""
     line = one_line(text)
     cut = clip(line, width)
     assert columns(cut) <= max(width, 0)
@@ -30,9 +28,7 @@ def test_clipped_text_fits(text, width):
 
 @given(texts)
 def test_text_that_fits_is_not_clipped(text):
-    """
-    Nothing is cut at the text's own width, unless it piles up marks that take no width.
-    """
+    """Nothing is cut at the text's own width, unless it piles up marks that take no width."""
     line = one_line(text)
     width = max(columns(line), len(line))
     assert clip(line, width) == line
@@ -57,22 +53,16 @@ def test_text_that_fits_is_not_clipped(text):
     ],
 )
 def test_width_is_counted_in_columns(text, width, cut):
-    """
-    Wide characters count two columns, combining marks none.
-    """
+    """Wide characters count two columns, combining marks none."""
     assert clip(text, width) == cut
 
 
 def test_marks_without_width_are_bounded():
-    """
-    A million combining marks take no column, and still the result is short.
-    """
+    """A million combining marks take no column, and still the result is short."""
     assert len(clip("a" + "\u0301" * 1_000_000, 80)) <= 4 * 80 + 1
 
 
 @pytest.mark.parametrize("text", HUGE, ids=range(len(HUGE)))
 def test_a_million_characters_are_clipped(text):
-    """
-    They fit into a line like any other text.
-    """
+    """They fit into a line like any other text."""
     assert columns(clip(one_line(text), 80)) <= 80

@@ -57,9 +57,7 @@ def plain(label):
 
 
 def check(plan):
-    """
-    Every line is ours, and labels decode to the cleaned titles.
-    """
+    """Every line is ours, and labels decode to the cleaned titles."""
     rows = lines(plan)
     nodes, edges = read_back(to_dot(plan))
     assert [node[:3] for node in nodes] == [
@@ -70,24 +68,18 @@ def check(plan):
 
 @given(plans())
 def test_a_graph_reads_back_as_the_plan(plan):
-    """
-    As many nodes and arrows as tasks and edges, whatever the texts.
-    """
+    """As many nodes and arrows as tasks and edges, whatever the texts."""
     check(plan)
 
 
 @pytest.mark.parametrize("text", [*CORPUS, *LONG], ids=range(len(CORPUS) + len(LONG)))
 def test_the_corpus_stays_within_its_labels(text):
-    """
-    Each known attack is a quoted label, of a node or of a cluster.
-    """
+    """Each known attack is a quoted label, of a node or of a cluster."""
     check(everywhere(text))
 
 
 def test_a_graph_as_it_is_written():
-    """
-    Quotes and backslashes are escaped, an ampersand starts no entity.
-    """
+    """Quotes and backslashes are escaped, an ampersand starts no entity."""
     assert to_dot(plan_with('a "b" \\N &lt;', "c")).split("\n") == [
         "digraph plan {",
         "  node [shape=box];",
@@ -99,9 +91,7 @@ def test_a_graph_as_it_is_written():
 
 
 def test_subtasks_are_drawn_in_a_cluster():
-    """
-    Arrows end at its border: its own node is a point that cannot be seen.
-    """
+    """Arrows end at its border: its own node is a point that cannot be seen."""
     plan = plan_of(
         [
             Task("1", "Release", blocks=("3",), blocked_by=("4",)),
@@ -128,16 +118,12 @@ def test_subtasks_are_drawn_in_a_cluster():
 
 
 def test_each_kind_has_a_look_of_its_own():
-    """
-    Every status, and waiting.
-    """
+    """Every status, and waiting."""
     tasks = [Task(str(n), "a", status=status) for n, status in enumerate(Status, 1)]
     nodes, _ = read_back(to_dot(plan_of([*tasks, Task("9", "a", waiting=Waiting("Bob"))])))
     assert len({look for *_, look in nodes}) == len(Status) + 1
 
 
 def test_an_empty_plan_is_an_empty_graph():
-    """
-    Still a graph.
-    """
+    """Still a graph."""
     assert to_dot(Plan()) == "digraph plan {\n  node [shape=box];\n}"

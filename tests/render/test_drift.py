@@ -27,9 +27,7 @@ NOW = plan_of(
 
 
 def drifted(was, now, approval, actors):
-    """
-    Return the drift from one plan to another.
-    """
+    """Return the drift from one plan to another."""
     found = differences(was, now, actors)
     return Drift(
         approval,
@@ -40,9 +38,7 @@ def drifted(was, now, approval, actors):
 
 
 def test_a_drift_as_text():
-    """
-    A line for each task, what it was, and who did it.
-    """
+    """A line for each task, what it was, and who did it."""
     found = drifted(AGREED, NOW, Approval(6, "ann"), {"5": "model", "2": "bob"})
     assert drift_to_text(found).split("\n") == [
         'since revision 6, approved by "ann": 1 added, 1 removed, 3 changed',
@@ -55,17 +51,13 @@ def test_a_drift_as_text():
 
 
 def test_no_drift_is_said():
-    """
-    With what it is no drift from.
-    """
+    """With what it is no drift from."""
     assert drift_to_text(Drift(Approval(6))) == "no drift since revision 6, approved"
     assert drift_to_text(Drift(Approval(6, "ann"))).endswith('approved by "ann"')
 
 
 def everything(text):
-    """
-    Return a drift in which whatever is said is this text.
-    """
+    """Return a drift in which whatever is said is this text."""
     was = everywhere(text)
     now = plan_of([task.but(description="d", check=None, blocks=(), blocked_by=()) for task in was])
     more = plan_of([Task("7", text)])
@@ -76,17 +68,13 @@ def everything(text):
 
 @given(texts)
 def test_any_text_stays_on_its_line(text):
-    """
-    No control but the newline, as many lines as tasks, and no title of a million characters.
-    """
+    """No control but the newline, as many lines as tasks, and no title of a million characters."""
     check(text)
 
 
 @pytest.mark.parametrize("text", [*CORPUS, *LONG], ids=range(len(CORPUS) + len(LONG)))
 def test_the_corpus_is_shown_as_text(text):
-    """
-    Each known attack.
-    """
+    """Each known attack."""
     check(text)
 
 

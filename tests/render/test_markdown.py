@@ -25,9 +25,7 @@ BLOCKS = {
 
 
 def read_back(markdown, reader):
-    """
-    Return the items, each with its level; nothing but a summary and one list may be there.
-    """
+    """Return the items, each with its level; nothing but a summary and one list may be there."""
     tokens = READERS[reader].parse(markdown)
     assert {token.type for token in tokens} <= BLOCKS
     assert sum(t.type == "bullet_list_open" and t.level == 0 for t in tokens) <= 1
@@ -50,9 +48,7 @@ def expected(plan):
 
 
 def test_a_plan_as_markdown():
-    """
-    A GitHub task list; what a box cannot say stands in brackets.
-    """
+    """A GitHub task list; what a box cannot say stands in brackets."""
     plan = plan_of(
         (
             Task("1", "Write *parser*", status="completed"),
@@ -72,9 +68,7 @@ def test_a_plan_as_markdown():
 
 
 def test_a_tree_as_markdown():
-    """
-    Subtasks are indented, and what a box cannot say is said in words.
-    """
+    """Subtasks are indented, and what a box cannot say is said in words."""
     found = Evidence(passed=False, summary="2 failed", by="ci")
     plan = plan_of(
         (
@@ -114,44 +108,34 @@ def test_a_checklist_is_what_intake_reads(plan):
 @given(plans())
 @pytest.mark.parametrize("reader", READERS)
 def test_markdown_reads_back_as_the_same_texts(reader, plan):
-    """
-    As many items as tasks, each below its own and its own text: no link, HTML, heading, code.
-    """
+    """As many items as tasks, each below its own and its own text: no link, HTML, heading, code."""
     assert read_back(to_markdown(plan), reader) == list(expected(plan))
 
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("text", CORPUS, ids=range(len(CORPUS)))
 def test_the_corpus_is_shown_as_markdown(text, reader):
-    """
-    Each known attack reads back as text.
-    """
+    """Each known attack reads back as text."""
     plan = everywhere(text)
     assert read_back(to_markdown(plan), reader) == list(expected(plan))
 
 
 @pytest.mark.parametrize("text", [*LONG, "a." * 500_000], ids=range(3))
 def test_a_huge_title_is_one_line_of_markdown(text):
-    """
-    A million characters stay on their line.
-    """
+    """A million characters stay on their line."""
     assert len(to_markdown(plan_with(text)).splitlines()) == 3
 
 
 @pytest.mark.parametrize("mark", string.punctuation)
 def test_whatever_may_be_markup_is_escaped(mark):
-    """
-    Also for readers with mathematics, mentions, footnotes, emoji codes; prose stays readable.
-    """
+    """Also for readers with mathematics, mentions, footnotes, emoji codes; prose stays readable."""
     shown = mark if mark in "\"%'(),-/;?" else f"\\{mark}"
     assert to_markdown(plan_with(f"a{mark}b")).endswith(f"- [ ] 1 a{shown}b")
 
 
 @given(texts)
 def test_an_escaped_text_reads_back(text):
-    """
-    Cleaned, on one line, and nothing in it is markup.
-    """
+    """Cleaned, on one line, and nothing in it is markup."""
     (paragraph,) = READERS["commonmark"].parseInline(f"x {escaped(text)}")
     shown = "".join(part.content for part in paragraph.children)
     assert shown.rstrip() == f"x {one_line(text)}".rstrip()
@@ -159,15 +143,11 @@ def test_an_escaped_text_reads_back(text):
 
 @given(plans())
 def test_one_task_is_one_line_of_markdown(plan):
-    """
-    The list can be read line by line.
-    """
+    """The list can be read line by line."""
     rows = [row for row in to_markdown(plan).splitlines() if row.lstrip().startswith("- [")]
     assert len(rows) == len(plan)
 
 
 def test_an_empty_plan_as_markdown():
-    """
-    It says that there is nothing.
-    """
+    """It says that there is nothing."""
     assert to_markdown(Plan()) == "no tasks"

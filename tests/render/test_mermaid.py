@@ -63,26 +63,20 @@ def check(plan):
 
 @given(plans().filter(len))
 def test_a_flowchart_reads_back_as_the_plan(plan):
-    """
-    Every line is a node, an arrow or a style of ours; labels decode to the cleaned titles.
-    """
+    """Every line is a node, an arrow or a style of ours; labels decode to the cleaned titles."""
     check(plan)
 
 
 @pytest.mark.parametrize("text", [*CORPUS, *LONG], ids=range(len(CORPUS) + len(LONG)))
 def test_the_corpus_stays_within_its_labels(text):
-    """
-    Each known attack is a label: of a node or of a box, no click, no directive.
-    """
+    """Each known attack is a label: of a node or of a box, no click, no directive."""
     plan = everywhere(text)
     check(plan)
     assert not re.search(r'%%|"\]; *click|\{|direction\s', to_mermaid(plan))
 
 
 def test_a_flowchart_as_it_is_written():
-    """
-    Ids are generated, markup characters are entities.
-    """
+    """Ids are generated, markup characters are entities."""
     plan = plan_with('Say "hi" #1', "b", status="completed")
     assert to_mermaid(plan).split("\n")[:4] == [
         "flowchart TD",
@@ -93,9 +87,7 @@ def test_a_flowchart_as_it_is_written():
 
 
 def test_subtasks_are_drawn_in_the_box_of_what_contains_them():
-    """
-    A box has the name and the class that a node would have; arrows begin and end at it.
-    """
+    """A box has the name and the class that a node would have; arrows begin and end at it."""
     plan = plan_of(
         [
             Task("1", "Release", status="in_progress", blocks=("4",)),
@@ -121,32 +113,24 @@ def test_subtasks_are_drawn_in_the_box_of_what_contains_them():
 
 @pytest.mark.parametrize("letter", [":", ";", "`", "$", "%", "<", "&", "@", "{", "\\"])
 def test_what_mermaid_reads_specially_is_an_entity(letter):
-    """
-    No markup character stands in a label as itself.
-    """
+    """No markup character stands in a label as itself."""
     assert f"#{ord(letter)};" in to_mermaid(plan_with(f"a{letter}b"))
     assert f"a{letter}b" not in to_mermaid(plan_with(f"a{letter}b"))
 
 
 def test_the_word_direction_is_no_statement():
-    """
-    Mermaid looks for it in quoted labels too, and the node of that line would be gone.
-    """
+    """Mermaid looks for it in quoted labels too, and the node of that line would be gone."""
     assert 't1["1 set #100;irection LR"]' in to_mermaid(plan_with("set direction LR"))
     assert 't1["1 #68;irection TB"]' in to_mermaid(plan_with("Direction TB"))
 
 
 def test_an_empty_plan_is_drawn():
-    """
-    One node says that there is nothing.
-    """
+    """One node says that there is nothing."""
     assert to_mermaid(Plan()) == 'flowchart TD\n    empty["no tasks"]'
 
 
 def test_the_lifecycle_diagram_is_the_table():
-    """
-    Read back, it gives every cell of the table that moves a task, and no other.
-    """
+    """Read back, it gives every cell of the table that moves a task, and no other."""
     head, *rows = lifecycle_diagram().split("\n")
     assert head == "stateDiagram-v2"
     shape = re.compile(r"    (\w+) --> (\w+): (\w+)(?: \((jump|back|reopen)\))?")

@@ -37,9 +37,7 @@ AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 @given(plans())
 def test_the_outline_agrees_with_the_plan(plan):
-    """
-    One line a task, in order; status, blockers and edges are those that the core knows.
-    """
+    """One line a task, in order; status, blockers and edges are those that the core knows."""
     rows = lines(plan)
     assert [row.id for row in rows] == [task.id for task in plan]
     assert [row.status for row in rows] == [task.status for task in plan]
@@ -67,9 +65,7 @@ def is_behind(plan, task_id):
 
 @given(plans())
 def test_arrows_are_the_edges(plan):
-    """
-    Every edge of the plan is one arrow between two nodes that exist.
-    """
+    """Every edge of the plan is one arrow between two nodes that exist."""
     rows = lines(plan)
     edges = [(f"t{b}", f"t{task.id}") for task in plan for b in task.blocked_by]
     assert list(arrows(rows)) == edges
@@ -87,18 +83,14 @@ def test_arrows_are_the_edges(plan):
     ],
 )
 def test_each_status_has_its_mark(status, mark, words):
-    """
-    The marks stand here and nowhere else.
-    """
+    """The marks stand here and nowhere else."""
     (row,) = lines(plan_with("a", status=status))
     assert (row.mark, row.words) == (mark, words)
     assert row.caption == "1 a"
 
 
 def test_notes_name_the_owner_and_the_blockers():
-    """
-    An open task says what it waits for; a completed one waits for nothing.
-    """
+    """An open task says what it waits for; a completed one waits for nothing."""
     first, second = lines(plan_with("a", "b", owner=" ann\n"))
     assert first.notes == ("ann",)
     assert second.notes == ("ann", "waits for 1")
@@ -113,16 +105,12 @@ def test_notes_name_the_owner_and_the_blockers():
 
 
 def notes(**fields):
-    """
-    Return what is said of a task that has these fields.
-    """
+    """Return what is said of a task that has these fields."""
     return lines(plan_of([Task("1", "a", **fields)]))[0].notes
 
 
 def test_notes_tell_what_a_task_waits_for_outside():
-    """
-    Who or what, how long, and what is asked; the answer stays told.
-    """
+    """Who or what, how long, and what is asked; the answer stays told."""
     assert notes(waiting=Waiting()) == ("waiting",)
     assert notes(waiting=Waiting("Bob", AT, "Red or\nblue?")) == (
         'waiting: "Bob"',
@@ -174,18 +162,14 @@ def test_unverified_and_verified_are_told_apart(fields, verified, mark, said):
 
 @given(texts)
 def test_no_text_leaves_its_quotes(text):
-    """
-    What a model wrote cannot pass for a word of ours.
-    """
+    """What a model wrote cannot pass for a word of ours."""
     shown = quoted(text)
     assert (shown[0], shown[-1], shown[1:-1].count('"')) == ('"', '"', 0)
     assert shown[1:-1] == one_line(text).replace('"', "'")
 
 
 def test_what_is_behind_a_failed_task_can_never_start():
-    """
-    Whatever waits for it, for that, or lies in what does; one that was started goes on.
-    """
+    """Whatever waits for it, for that, or lies in what does; one that was started goes on."""
     plan = plan_of(
         [
             Task("1", "failed", status="failed", blocks=("2", "5", "8")),
@@ -206,9 +190,7 @@ def test_what_is_behind_a_failed_task_can_never_start():
 
 
 def test_one_failed_task_is_named_of_several():
-    """
-    The first of the plan; what waits for an unknown task waits for nothing.
-    """
+    """The first of the plan; what waits for an unknown task waits for nothing."""
     tasks = (
         Task("1", "a", status="failed", blocks=("3", "7")),
         Task("2", "b", status="failed", blocks=("3",)),
@@ -233,25 +215,19 @@ def test_a_deep_tree_is_shown_at_one_level_from_some_depth_on():
 
 
 def test_a_text_that_cannot_be_seen_says_so():
-    """
-    A subject of hidden characters alone leaves no empty line.
-    """
+    """A subject of hidden characters alone leaves no empty line."""
     (row,) = lines(plan_with("\u202e\u200b", owner="\u200b"))
     assert (row.text, row.owner) == ("(no visible text)", None)
 
 
 def test_aside_puts_notes_in_brackets():
-    """
-    No notes, no brackets.
-    """
+    """No notes, no brackets."""
     assert aside(()) == ""
     assert aside(("ann", "waits for 1")) == " (ann; waits for 1)"
 
 
 def test_summary_counts():
-    """
-    What is completed is always told, everything else if there is any, and what was approved.
-    """
+    """What is completed is always told, everything else if there is any, and what was approved."""
     words = ("completed", "in_progress", "cancelled", "pending", "completed", "failed")
     tasks = [Task(str(n), "a", status=word) for n, word in enumerate(words, 1)]
     tasks[3] = tasks[3].but(waiting=Waiting("Bob"))
@@ -284,9 +260,7 @@ def test_a_restored_plan_with_loose_ends_is_shown():
 
 
 def test_a_line_is_a_value():
-    """
-    Nothing in an outline can be changed.
-    """
+    """Nothing in an outline can be changed."""
     (row,) = lines(plan_with("a"))
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         row.text = "b"
@@ -294,9 +268,7 @@ def test_a_line_is_a_value():
 
 @pytest.mark.parametrize("name", TASK_FIELDS)
 def test_every_field_is_shown_or_left_out_on_purpose(name):
-    """
-    A field that changes its task's line, in some status, stands not among those left out.
-    """
+    """A field that changes its task's line, in some status, stands not among those left out."""
     default = TASK_FIELDS[name].default
     value = "6" if default is attrs.NOTHING else default
     # A claim goes with the status and the count that it has.
@@ -307,16 +279,12 @@ def test_every_field_is_shown_or_left_out_on_purpose(name):
 
 
 def row_of(task):
-    """
-    Return the line of a task in a plan of it and of those that it names.
-    """
+    """Return the line of a task in a plan of it and of those that it names."""
     return next(row for row in lines(around(task)) if row.id == task.id)
 
 
 def test_a_high_or_low_priority_is_shown_and_a_medium_one_is_not():
-    """
-    Medium is the usual priority: a line says nothing of it.
-    """
+    """Medium is the usual priority: a line says nothing of it."""
     plan = plan_of(Task(f"{place}", "Plant", priority=each) for place, each in PRIORITIES)
     assert [row.facts for row in lines(plan)] == [("high priority",), (), ("low priority",), ()]
 

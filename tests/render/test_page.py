@@ -13,9 +13,7 @@ from todoplan.render.outline import lines, summary
 
 
 class Reader(HTMLParser):
-    """
-    Collects every tag with its attributes, and every text that is more than space.
-    """
+    """Collects every tag with its attributes, and every text that is more than space."""
 
     def __init__(self):
         super().__init__()
@@ -66,34 +64,26 @@ def classes(line):
 
 @given(plans().filter(len))
 def test_html_reads_back_as_the_same_texts(plan):
-    """
-    The elements and attributes are ours, the text nodes the cleaned texts.
-    """
+    """The elements and attributes are ours, the text nodes the cleaned texts."""
     assert read_back(to_html(plan)) == expected(plan)
 
 
 @pytest.mark.parametrize("text", CORPUS, ids=range(len(CORPUS)))
 def test_the_corpus_is_shown_as_html(text):
-    """
-    Each known attack is a text node.
-    """
+    """Each known attack is a text node."""
     plan = everywhere(text)
     assert read_back(to_html(plan)) == expected(plan)
 
 
 @pytest.mark.parametrize("text", LONG, ids=range(len(LONG)))
 def test_a_huge_title_is_a_text_of_html(text):
-    """
-    A million characters, plain and all markup.
-    """
+    """A million characters, plain and all markup."""
     plan = plan_with(text, text, owner=text)
     assert read_back(to_html(plan)) == expected(plan)
 
 
 def test_a_plan_as_html():
-    """
-    One list, an item a task, quotes escaped.
-    """
+    """One list, an item a task, quotes escaped."""
     assert to_html(plan_with("a \"b\" 'c' <d>", owner="ann")) == (
         '<ul class="todoplan" aria-label="0/1 completed">\n'
         '<li class="pending"><span class="mark">[ ]</span> <span class="id">1</span> '
@@ -103,9 +93,7 @@ def test_a_plan_as_html():
 
 
 def test_subtasks_are_a_list_in_their_item():
-    """
-    And what the program found is a class beside the status.
-    """
+    """And what the program found is a class beside the status."""
     found = Evidence(passed=True, summary="40 passed")
     done = Task("2", "b", parent="1", status="completed", check="pytest", evidence=found)
     plan = plan_of([Task("1", "a"), done, Task("3", "c", waiting=Waiting("Bob"))])
@@ -119,9 +107,7 @@ def test_subtasks_are_a_list_in_their_item():
 
 
 def test_an_empty_plan_as_html():
-    """
-    It says that there is nothing.
-    """
+    """It says that there is nothing."""
     assert to_html(Plan()) == (
         '<ul class="todoplan" aria-label="no tasks">\n<li class="empty">no tasks</li>\n</ul>'
     )

@@ -17,9 +17,7 @@ UNSAFE = re.compile(
 
 
 def test_a_plan_as_text():
-    """
-    The summary, then a line a task with mark, id, text, owner and blockers.
-    """
+    """The summary, then a line a task with mark, id, text, owner and blockers."""
     plan = plan_of(
         (
             Task("1", "Write parser", status="completed"),
@@ -40,9 +38,7 @@ def test_a_plan_as_text():
 
 
 def test_a_tree_as_text():
-    """
-    Subtasks are indented; why a task does not go on, and who says that it is done, is told.
-    """
+    """Subtasks are indented; why a task does not go on, and who says that it is done, is told."""
     seen = Evidence(passed=True, summary="40 passed", by="ci")
     plan = plan_of(
         (
@@ -67,9 +63,7 @@ def test_a_tree_as_text():
 
 @given(plans(), st.none() | st.integers(0, 60))
 def test_text_is_safe_for_a_terminal(plan, width):
-    """
-    No control but the newline, and one line a task, whatever the texts.
-    """
+    """No control but the newline, and one line a task, whatever the texts."""
     shown = to_text(plan, width=width)
     assert not UNSAFE.search(shown)
     assert len(shown.split("\n")) == 1 + len(plan)
@@ -79,9 +73,7 @@ def test_text_is_safe_for_a_terminal(plan, width):
 
 @given(plans())
 def test_text_shows_every_title_whole(plan):
-    """
-    Without a width nothing is cut.
-    """
+    """Without a width nothing is cut."""
     rows = to_text(plan).split("\n")[1:]
     for row, line in zip(rows, lines(plan), strict=True):
         assert row.startswith(f"{'  ' * line.level}{line.mark} {line.id} {line.text}")
@@ -89,17 +81,13 @@ def test_text_shows_every_title_whole(plan):
 
 @given(plans(), st.integers(1, 60))
 def test_no_line_is_wider_than_asked(plan, width):
-    """
-    Every row is its own clipping.
-    """
+    """Every row is its own clipping."""
     for row in to_text(plan, width=width).split("\n"):
         assert clip(row, width) == row
 
 
 def test_the_title_is_cut_before_the_notes():
-    """
-    In a narrow terminal what a task waits for is still seen.
-    """
+    """In a narrow terminal what a task waits for is still seen."""
     plan = plan_with("a", "word " * 20)
     assert to_text(plan, width=50).split("\n")[2] == (
         "[ ] 2 word word word word word word… (waits for 1)"
@@ -110,9 +98,7 @@ def test_the_title_is_cut_before_the_notes():
 
 
 def test_what_others_say_is_cut_before_the_title():
-    """
-    A long reason takes no room from the title, nor from what the task waits for.
-    """
+    """A long reason takes no room from the title, nor from what the task waits for."""
     plan = plan_of(
         [
             Task("1", "a", blocks=("2",)),
@@ -127,16 +113,12 @@ def test_what_others_say_is_cut_before_the_title():
 
 @pytest.mark.parametrize("text", [*CORPUS, *LONG], ids=range(len(CORPUS) + len(LONG)))
 def test_the_corpus_is_shown_as_text(text):
-    """
-    Each known attack, whatever it stands as, stays on its line.
-    """
+    """Each known attack, whatever it stands as, stays on its line."""
     shown = to_text(everywhere(text))
     assert not UNSAFE.search(shown)
     assert len(shown.splitlines()) == 7
 
 
 def test_an_empty_plan_as_text():
-    """
-    It says that there is nothing.
-    """
+    """It says that there is nothing."""
     assert to_text(Plan()) == "no tasks"

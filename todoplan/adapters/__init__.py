@@ -1,3 +1,1 @@
-"""
-Adapters, one for each framework. Code that several adapters need is in `dialogue` or `planner`.
-"""
+"""Adapters, one for each framework. Code for several adapters is in `dialogue` or `planner`."""

@@ -7,18 +7,18 @@ change. `make_update` returns the same update as plain JSON, for an agent with i
 ACP only displays plans. Tool calls and reminders belong to the adapter of the framework that runs
 the model.
 
-An update, the `update` of a `session/update`, is always the whole list. The protocol has fewer
+An update (the `update` of a `session/update`) always contains all tasks. The protocol has fewer
 statuses than todoplan, and its versions differ:
 
 | | version 1 | version 2 |
 | --- | --- | --- |
 | pending, in progress, completed | the same | the same |
-| cancelled | left out, as in LangChain's list, since none of the three fits | `cancelled` |
+| cancelled | left out, because none of the three statuses fits | `cancelled` |
 | failed | `pending`: it is not done, and the tasks that it blocks cannot start | `_failed` (ours) |
 | waiting | `pending` | `pending` |
 
-If the status cannot express something, it is written after the task's text, for people. It is also
-under `_meta`, together with ids and edges, for clients that support todoplan.
+For people, what the status cannot express is written after the task's text. For clients that
+support todoplan, it is also under `_meta`, together with the ids and the dependencies.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -38,19 +38,17 @@ from todoplan.dialogue.toolbox import require
 from todoplan.lazy import listing
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.planner.showing import show
+from todoplan.render.outline import aside
 from todoplan.texts import one_line
 
 __all__ = ["make_update", "show_plan"]
 __dir__ = listing(__all__)
 
 META = "todoplan"
-"""The key of todoplan under `_meta`; the protocol requires a unique one."""
+"""The key of todoplan under `_meta`; the protocol requires a unique key."""
 
-_STATUSES: dict[int, dict[Status, str]] = {
-    1: {Status.FAILED: Status.PENDING.value},
-    2: {Status.FAILED: "_failed"},
-}
-_PLAN = "plan"
+_FAILED = {1: Status.PENDING.value, 2: "_failed"}
+"""The status of a failed task, by protocol version."""
 
 
 def make_update(
@@ -59,16 +57,16 @@ def make_update(
     """
     Return the update that shows a plan, as plain JSON.
 
-    In version 1 without `plan_id`, it is a `plan`, of which a session has one. With `plan_id` it is
-    a `plan_update`, which a client of version 1 accepts if it declares it
-    (`clientCapabilities.plan`). In version 2 it is always a `plan_update`; the default id is
+    In version 1 without `plan_id`, the update is a `plan`; a session has only one. With `plan_id`,
+    it is a `plan_update`, which clients of version 1 accept if they declare
+    `clientCapabilities.plan`. In version 2, it is always a `plan_update`, by default with the id
     "plan".
 
     Raises:
         PlanError: `plan` is not a plan, or the version is unknown.
     """
     require(plan, Plan)
-    if version not in _STATUSES:
+    if version not in _FAILED:
         msg = f"version={version!r} was given; ACP has 1 and 2"
         raise PlanError(msg, version=version)
     entries = [
@@ -77,28 +75,24 @@ def make_update(
     meta = {META: {"revision": plan.revision}}
     if plan_id is None and version == 1:
         return {"sessionUpdate": "plan", "entries": entries, "_meta": meta}
-    items = {"type": "items", "planId": plan_id or _PLAN, "entries": entries}
+    items = {"type": "items", "planId": plan_id or "plan", "entries": entries}
     return {"sessionUpdate": "plan_update", "plan": items, "_meta": meta}
 
 
 def _entry(task: Task, version: int) -> dict[str, Any]:
-    notes = "; ".join(_notes(task, version))
+    is_failed = task.status is Status.FAILED
+    notes = ["failed"] if is_failed and version == 1 else []
+    if task.waiting is not None:
+        notes.append(f"waiting: {task.waiting.reason}" if task.waiting.reason else "waiting")
+        if task.waiting.question is not None:
+            notes.append(f"asks: {task.waiting.question}")
     return {
-        # A client displays it unchanged, so it has no terminal sequences and no line breaks.
-        "content": one_line(f"{task.subject} ({notes})" if notes else task.subject),
+        # Clients display this text unchanged, so control characters and line breaks are removed.
+        "content": one_line(f"{task.subject}{aside(tuple(notes))}"),
         "priority": (task.priority or Priority.MEDIUM).value,
-        "status": _STATUSES[version].get(task.status, task.status.value),
+        "status": _FAILED[version] if is_failed else task.status.value,
         "_meta": {META: dict(_meta(task))},
     }
-
-
-def _notes(task: Task, version: int) -> Iterator[str]:
-    if task.status is Status.FAILED and version == 1:
-        yield "failed"
-    if task.waiting is not None:
-        yield f"waiting: {task.waiting.reason}" if task.waiting.reason else "waiting"
-        if task.waiting.question is not None:
-            yield f"asks: {task.waiting.question}"
 
 
 def _meta(task: Task) -> Iterator[tuple[str, Any]]:

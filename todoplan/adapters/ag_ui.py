@@ -9,9 +9,7 @@ the model.
 
 The protocol does not define a form for plans, so plans have the form of `plan_to_data`. A plan is
 the value of one key of the agent's state, or the content of an activity message. Deltas are in JSON
-Patch (RFC 6902).
-
-Law: the deltas, applied to a snapshot in order, give the snapshot of the last plan.
+Patch (RFC 6902). Deltas that are applied to a snapshot in order give the snapshot of the last plan.
 """
 
 from __future__ import annotations
@@ -123,7 +121,7 @@ async def show_plan(
 
 
 def _patch(was: Plan, now: Plan, path: str) -> Iterator[dict[str, Any]]:
-    """Yield the operations, in the order in which they are applied."""
+    """Yield the operations that turn one plan into the other, in the order to apply them."""
     yield from _changes(head(was), head(now), path)
     path += "/tasks"
     stayed = [task.id for task in was if task.id in now]

@@ -19,10 +19,8 @@ from __future__ import annotations
 
 from collections.abc import (
     AsyncGenerator,
-    AsyncIterable,
     Awaitable,
     Callable,
-    Iterable,
     Mapping,
     Sequence,
 )
@@ -100,11 +98,11 @@ class Planning(BasePlanning, ContextProvider):
     """
 
     def prepare(self) -> None:
-        """Set up the planning, at first without runs."""
+        """Set up the planning without runs."""
         ContextProvider.__init__(self, KEY)
-        # The references are weak, so that a failed run is removed too. They refer to the context of
-        # a run and not to its middleware, because the framework keeps the middleware of the last
-        # run.
+        # `after_run` is not called for a failed run, so the references to the runs are weak. They
+        # refer to the context of a run and not to its middleware, because the framework keeps the
+        # middleware of the last run.
         self._runs: WeakValueDictionary[str, SessionContext] = WeakValueDictionary()
         self._tools = make_tools(self)  # for all runs: making them takes longer than a call
 
@@ -189,38 +187,34 @@ class _Guided(ChatMiddleware):
         run.is_new = False
         context.messages = _reminded(own, request.text)
         await call_next()
-        # The result is a stream or a response. If the model is asked again, the stream that is
-        # passed on continues with the events of the next stream.
-        found: Any = context.result
+        updates = self._judged_until_accepted(context, call_next, request, own)
         if context.stream:
-            parts = self._streamed(found, context, call_next, request, own)
-            context.result = ResponseStream(parts, finalizer=ChatResponse.from_updates)
-            return
-        while (again := await self._judged(found, request)) is not None:
-            own, request = [*own, *found.messages], again
-            context.messages = _reminded(own, request.text)
-            await call_next()
-            found = context.result
+            context.result = ResponseStream(updates, finalizer=ChatResponse.from_updates)
+        else:
+            await anext(updates, None)  # without a stream, it yields nothing and runs to its end
 
-    async def _streamed(
+    async def _judged_until_accepted(
         self,
-        stream: Any,
         context: ChatContext,
         call_next: Callable[[], Awaitable[None]],
         request: Request,
         own: list[Message],
-    ) -> AsyncIterable[ChatResponseUpdate]:
+    ) -> AsyncGenerator[ChatResponseUpdate]:
+        """Ask the model again until its answer is accepted; yield the updates of a stream."""
         while True:
-            async for update in stream:
-                yield update
-            response = await stream.get_final_response()
+            # A response, or a stream of updates. The caller's stream continues with the updates of
+            # the next response.
+            response: Any = context.result
+            if context.stream:
+                async for update in response:
+                    yield update
+                response = await response.get_final_response()
             again = await self._judged(response, request)
             if again is None:
                 return
             own, request = [*own, *response.messages], again
             context.messages = _reminded(own, request.text)
             await call_next()
-            stream = context.result
 
     async def _judged(self, response: Any, request: Request) -> Request | None:
         """
@@ -229,7 +223,11 @@ class _Guided(ChatMiddleware):
         """
         run = self._run
         contents = [each for message in response.messages for each in message.contents]
-        run.turn = [_call(each) for each in contents if each.type == "function_call"]
+        run.turn = [
+            Call(each.name or "", each.arguments or {}, each.call_id or "")
+            for each in contents
+            if each.type == "function_call"
+        ]
         answer = _read(contents, "assistant", {}, str(response.finish_reason or ""))
         try:
             advice = await run.session.after_model(answer, request=request)
@@ -267,10 +265,6 @@ def _reminded(messages: Sequence[Message], text: str) -> list[Message]:
     return [*messages, *([Message(role="user", contents=[text])] if text else [])]
 
 
-def _call(content: Content) -> Call:
-    return Call(content.name or "", content.arguments or {}, content.call_id or "")
-
-
 def _conversation(messages: Sequence[Message]) -> list[neutral.Message]:
     """Convert a request's messages to the neutral form that guidance reads."""
     contents = [each for message in messages for each in message.contents]
@@ -280,26 +274,25 @@ def _conversation(messages: Sequence[Message]) -> list[neutral.Message]:
 
 
 def _read(
-    contents: Iterable[Content],
+    contents: Sequence[Content],
     role: str,
     names: Mapping[str | None, str],
     finish: str = "",
 ) -> neutral.Message:
-    found = [*contents]
-    text = "".join(each.text or "" for each in found if each.type == "text")
-    calls = tuple(each.name or "" for each in found if each.type == "function_call")
+    text = "".join(each.text or "" for each in contents if each.type == "text")
+    calls = tuple(each.name or "" for each in contents if each.type == "function_call")
     results = tuple(
-        ToolResult(names.get(each.call_id, ""), not _is_error(each), each.call_id or "")
-        for each in found
+        ToolResult(
+            names.get(each.call_id, ""),
+            # The framework does not mark refusals, so they are recognised by their text.
+            not each.exception and not is_error_text(str(each.result)),
+            each.call_id or "",
+        )
+        for each in contents
         if each.type == "function_result"
     )
     known: Any = role if role in _ROLES else "user"
     return neutral.Message(known, text, calls, results, finish=finish)
-
-
-def _is_error(result: Content) -> bool:
-    # The framework does not mark refusals, so they are recognised by their text.
-    return bool(result.exception) or is_error_text(str(result.result))
 
 
 def make_tools(planning: Planning) -> list[FunctionTool]:

@@ -50,8 +50,8 @@ __all__ = [
 ]
 __dir__ = listing(__all__)
 
-# Claude Code offers these tools to older models unless they are disallowed. Allowing one of them by
-# name would switch on all of them.
+# Claude Code's own task tools. Claude Code offers them to older models unless they are disallowed,
+# and offers all of them if one is allowed by name.
 BUILT_IN = ("TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite")
 
 
@@ -66,8 +66,8 @@ class Planning(HostSessions):
     a plan that several sessions share.
 
     Raises:
-        PlanError: an argument has the wrong type; or the settings say to raise an error, which a
-            hook cannot do.
+        PlanError: an argument has the wrong type, or `settings.on_ignored` is "raise", which a hook
+            cannot do.
     """
 
     def prepare(self) -> None:
@@ -86,7 +86,7 @@ def make_tools(planning: Planning) -> McpSdkServerConfig:
     """
     Return the tools as an in-process MCP server, for `ClaudeAgentOptions(mcp_servers=...)`.
 
-    Without the hooks of `attach`, calls do not name their session, so all of them work on the plan
+    Without the hooks of `attach`, calls do not name their session. So all calls work on the plan
     `plan_id`, by default "plan".
 
     Raises:

@@ -12,12 +12,13 @@ The plan and the session's record (what the session has listed and last seen of 
 value in the agent's state, under the key "todoplan". When a run begins, a session in memory is read
 from this value; it is saved there during the run.
 
-Messages that a hook adds stay in the conversation. So reminders, and early answers after which the
-model is asked again, get a flag in their metadata, and the hook after the next answer removes them.
+Messages that a hook adds stay in the conversation. So each reminder, and each answer after which
+the model is asked again, gets a flag in its metadata. After the next answer, a hook removes the
+messages with this flag.
 
 The tools do not get the plan by `inputs_from_state`, because an argument of the model with the same
-name would replace the plan. Their only parameter is the state, and calls are read from the state's
-messages.
+name would replace it. A tool's only parameter is the state, and the tool reads the calls from the
+messages in the state.
 """
 
 from __future__ import annotations
@@ -80,10 +81,10 @@ class _Run:
     """
     One run of an agent, with its `Session` or `AsyncSession`.
 
-    `given` is the value in the state when the run began. `kept` is the value from which the session
-    was last read, or as which it was last saved. `request` is the unanswered request to the model.
-    `turn` is the message whose planning calls are being answered, and `replies` are the replies to
-    its remaining calls.
+    `given` is the value in the state when the run began. `kept` is the value of the session that
+    was last read or saved. `request` is the unanswered request to the model. `turn` is the message
+    whose planning calls are being answered, `replies` are the replies to its remaining calls, and
+    `refused` are its refused calls.
     """
 
     given: Any
@@ -118,7 +119,7 @@ class Planning(BasePlanning):
     """
 
     def prepare(self) -> None:
-        """Set up the planning, at first without runs."""
+        """Set up the planning without runs."""
         self.state_schema: dict[str, Any] = {KEY: {"type": dict}}
         self._runs: WeakKeyDictionary[State, _Run] = WeakKeyDictionary()
         self._busy: WeakValueDictionary[object, _Run] = WeakValueDictionary()
@@ -143,7 +144,7 @@ class Planning(BasePlanning):
         state[KEY] = opened.to_data()
 
     def _run(self, state: State, opening: Callable[..., Any]) -> _Run:
-        """Return the run of a state. If others have changed the state, the session is read anew."""
+        """Return the run of a state. If others have changed the state, read the session again."""
         kept = state.data.get(KEY)
         run = self._runs.get(state)
         if run is None:
@@ -198,12 +199,11 @@ class Planning(BasePlanning):
 
     def _after_model(self, run: _Run, state: State) -> _Calls:
         """
-        Remove the messages for one request only, and ask again if the model answers while tasks are
-        open.
+        Remove the messages with the flag; ask again if the model answers while tasks are open.
         """
         request, run.request, run.turn = run.request, None, None
         if request is None:
-            return  # if a tool ends the run, its call was judged already; or there was no guidance
+            return  # the hook has already run for this answer, or the run has other tools
         messages = [each for each in state.data["messages"] if KEY not in each.meta]
         state.data["messages"] = messages
         answer = _message(messages[-1])
@@ -219,12 +219,10 @@ class Planning(BasePlanning):
         PlanClosed(advice.text).on_exit(state, _reminder)
 
     def _answer(self, run: _Run, state: State) -> _Calls:
-        """
-        Return the reply to the next planning call; the first call of a message answers all of them.
-        """
+        """Return the reply to the next planning call; the first call of a message answers all."""
         turn = next(each for each in reversed(state.data["messages"]) if each.tool_calls)
         if run.turn is not turn:
-            run.turn, run.replies = turn, iter(())  # if the first call fails, the others fail too
+            run.turn, run.replies = turn, iter(())  # if answering fails, all calls have failed
             names = self.toolbox.toolset.tool_names
             made = [each for each in turn.tool_calls if each.tool_name in names]
             calls = [Call(each.tool_name, each.arguments, each.id or "") for each in made]
@@ -285,8 +283,9 @@ class PlanTool(Tool):
 
 def make_tools(planning: Planning) -> list[Tool]:
     """
-    Return the tools for `Agent(tools=..., state_schema=planning.state_schema)`, without prompt and
-    guidance.
+    Return the tools, without prompt and guidance.
+
+    They are for `Agent(tools=..., state_schema=planning.state_schema)`.
 
     Raises:
         PlanError: the argument is not a `Planning`.
@@ -308,8 +307,8 @@ def attach(agent: Agent, planning: Planning) -> Agent:
     if KEY in agent.state_schema:
         msg = "this agent has a plan already; attach one plan, once"
         raise PlanError(msg)
-    # The added hooks are the last before the model and the first after it, so that they see the
-    # request that is really sent and the answer that was really received.
+    # Before the model, our hook comes last, to see the request that is really sent. After the
+    # model, our hook comes first, to see the answer that was really received.
     hooks: dict[Any, list[Any]] = {**agent.hooks}
     for point, hook in planning.hooks().items():
         others = hooks.get(point, [])

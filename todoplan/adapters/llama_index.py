@@ -12,8 +12,9 @@ JSON text in the store of the workflow's `Context`, under one key. It is a text 
 imports the class that a saved dictionary names, and a model could write such a dictionary into a
 task's metadata.
 
-`FunctionAgent` keeps the messages of a run in a scratchpad and appends them to its input. So each
-request gets its own scratchpad, which ends with the reminder and is not saved. If the model answers
+`FunctionAgent` keeps the messages of a run in a scratchpad and appends them to its input. Here, the
+messages of the scratchpad and the reminder are part of the input of each request, and the request
+has an empty scratchpad that is not saved. So the reminder is not saved either. If the model answers
 while tasks are open, it is asked again in the same way. `AgentOutput.retry_messages` is not used,
 because these messages come before the scratchpad and repeat the user's message.
 """
@@ -79,11 +80,11 @@ _ROLES: dict[str, Any] = {name: name for name in ("system", "user", "assistant",
 @attrs.define(eq=False)
 class _Run:
     """
-    The session in one context's store, and the text from which it was last read or as which it was
-    last written.
+    The session in one context's store.
 
-    `turn` are the calls of the model's last message. `waiting` are its unanswered calls, each with
-    the arguments that LlamaIndex passes to the tool.
+    `text` is the session's text that was last read or written. `turn` are the calls of the model's
+    last message. `waiting` are its unanswered calls, each with the arguments that LlamaIndex passes
+    to the tool.
     """
 
     session: AsyncSession = attrs.field(init=False)
@@ -121,7 +122,7 @@ class Planning(BasePlanning):
     """
 
     def prepare(self) -> None:
-        """Set up the planning, at first without runs."""
+        """Set up the planning without runs."""
         self._runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
         self.opened({})  # a store without a plan id is refused now, not at a call
 
@@ -131,7 +132,7 @@ class Planning(BasePlanning):
         run = self._runs.setdefault(store, _Run())
         async with run.limiter.semaphore(asyncio.get_running_loop()):
             text = await store.get(KEY, default="{}")
-            if text != run.text:  # in a new process, or if others have written there
+            if text != run.text:  # in a new process, or if others have written the text
                 run.session, run.text = self.opened(read_text(text)), text
             try:
                 yield run

@@ -15,7 +15,7 @@ read from this text; it is saved there during the run.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -75,7 +75,7 @@ class Planning(BasePlanning, Plugin):
     """
 
     def prepare(self) -> None:
-        """Set up the planning, at first without a run."""
+        """Set up the planning without a run."""
         Plugin.__init__(self)
         self._runs: WeakKeyDictionary[Agent, AsyncSession] = WeakKeyDictionary()
         self.opened({})  # a store without a plan id is refused now, not at a call
@@ -124,8 +124,11 @@ class Planning(BasePlanning, Plugin):
         """
         agent: Any = context.agent
         session = self.session(agent)
+        # A result does not have the tool's name.
+        uses = [use for message in context.messages for use in _found("toolUse", message)]
+        names = {use["toolUseId"]: use["name"] for use in uses}
         request = await session.before_model(
-            _neutral(context.messages),
+            [_message(message, names) for message in context.messages],
             is_new=not _found("toolResult", context.messages[-1]),
         )
         event: Any = None
@@ -152,16 +155,10 @@ def _reminded(context: InvokeModelContext, text: str) -> InvokeModelContext:
     if messages[-1]["role"] == "assistant":
         messages.append({"role": "user", "content": []})
     messages[-1] = {**messages[-1], "content": [*messages[-1]["content"], {"text": text}]}
-    # Models place the cache point before these blocks. A cache point after the reminder would be
-    # useless, because the next request does not contain the reminder.
+    # Models place the cache point before these blocks. It must come before the reminder, because
+    # the next request does not contain the reminder.
     changing = context.dynamic_trailing_blocks + 1
     return context.replace(messages=messages, dynamic_trailing_blocks=changing)
-
-
-def _neutral(messages: Sequence[Any]) -> list[Message]:
-    uses = [use for message in messages for use in _found("toolUse", message)]
-    names = {use["toolUseId"]: use["name"] for use in uses}
-    return [_message(message, names) for message in messages]
 
 
 def _message(message: Any, names: dict[str, str], finish: str = "") -> Message:
@@ -175,6 +172,7 @@ def _message(message: Any, names: dict[str, str], finish: str = "") -> Message:
 
 
 def _found(kind: str, message: Any) -> list[Any]:
+    """Return the content blocks of one kind, such as "toolUse", in a message."""
     return [block[kind] for block in message["content"] if kind in block]
 
 
@@ -319,5 +317,6 @@ def _kept(agent: Agent) -> dict[str, Any]:
 
 
 def _place(agent: Agent) -> object:
+    """Return a value that is equal for agents with the same saved session."""
     manager: Any = agent._session_manager  # noqa: SLF001 - as above
     return (manager.session_id, agent.agent_id) if manager else id(agent)

@@ -8,10 +8,11 @@ Modules:
 - `views`: history, differences, checks and a live plan; `store copy`.
 - `documents`: guides, tool definitions, and a plan as a page or a picture.
 - `servers`: `mcp`, `board` and the command `hook`.
-- `plugin`, `hook`, `new_adapter`: what coding agents and authors of adapters need.
+- `plugin`, `hook`: files for a coding agent, and the answers to its hooks.
+- `new_adapter`: the first files of an adapter for another framework.
 - `markdown`: `import` and `sync`.
 - `demo`: `todoplan demo`.
-- `exits`: how a command ends.
+- `exits`: exit codes.
 
 The commands on recordings are in `todoplan.transcripts.commands`.
 

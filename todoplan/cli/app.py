@@ -116,10 +116,10 @@ def make_app(command: str | None = None) -> typer.Typer:
     """
     Return the application for a command line.
 
-    Importing all commands and reading their options takes longer than most commands do. So if
-    `command` is a known command, the application has that command only. With any other text (for
-    help, or after a mistake), it has all commands with their docstrings but without options. With
-    `None`, it has all commands and options.
+    Importing all commands and reading their options takes longer than most commands do. So for a
+    known `command`, the application has that command only. For any other text (help, or a mistake),
+    it has all commands with their docstrings, but without options. For `None`, it has all commands
+    with their options.
     """
     app = typer.Typer(
         name="todoplan",
@@ -162,7 +162,7 @@ def _described(path: str) -> Callable[..., None]:
 
 @cache
 def _docstrings(module: str) -> dict[str, str]:
-    """Return the docstrings of the functions of a module that is not imported."""
+    """Return the docstrings of a module's functions by name, without importing the module."""
     code = cast("Any", find_spec(module)).loader.get_code(module)
     # The first constant of a function is its docstring.
     return {each.co_name: each.co_consts[0] for each in code.co_consts if type(each) is CodeType}
@@ -193,8 +193,8 @@ def _todoplan(
 
 def run(arguments: Sequence[str]) -> None:
     """Run a command line, and exit with its code."""
-    # A shell that asks for completions passes the line in environment variables.
+    # A shell that asks for completions passes the typed line in environment variables.
     is_completed = "_TODOPLAN_COMPLETE" in os.environ
     command = next((word for word in arguments if not word.startswith("-")), "")
-    # Without the name, click would use `python -m todoplan`, which no shell completes.
+    # Without `prog_name`, click would use `python -m todoplan`, which no shell completes.
     make_app(None if is_completed else command)(prog_name="todoplan")

@@ -1,9 +1,10 @@
 """
 `todoplan demo`: a scripted agent works on a plan, and the board shows it.
 
-The plan is in a temporary folder and is removed at the end. On a terminal the plan is drawn live
-and the demo runs until Ctrl-C, so that a person can edit the plan. Elsewhere the calls of the agent
-are printed with their replies, the person is scripted too, and the demo ends when the agent does.
+The plan is in a temporary folder, which is removed at the end. On a terminal, the plan is drawn
+live and the demo runs until Ctrl-C, so that a person can edit the plan. Without a terminal, the
+agent's calls are printed with their replies, the person is scripted too, and the demo ends when the
+agent has nothing left to do.
 """
 
 import asyncio
@@ -22,7 +23,6 @@ from todoplan.cli.plans import entry_phrases
 from todoplan.cli.views import draw, moves
 from todoplan.core.commands import AnswerTask, Command, CreateTask
 from todoplan.core.plan.model import Status
-from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import next_task
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN
@@ -44,8 +44,8 @@ _TASKS = (
 _ASKED, _QUESTION = "4", "1.5 or 2.0?"
 _ORDER = {"edit": [{"id": 5, "after": [4]}, {"id": 6, "after": [3, 5]}]}
 
-# The scripted person's commands by task id. Each is carried out after the call that completes or
-# pauses that task.
+# The scripted person's commands by task id. Each command is carried out after the call that
+# completes or pauses the task.
 _PERSON: dict[str, Command] = {
     "2": CreateTask("Thank the contributors", blocked_by=("6",)),
     _ASKED: AnswerTask(_ASKED, "2.0: the old names are gone."),
@@ -75,20 +75,16 @@ class Agent:
 
     def step(self) -> Call | None:
         """Make the next call. Return `None` if there is nothing to do at the moment."""
-        arguments = next(self._beginning, None) or self._work(self._planner.plan)
+        arguments: dict[str, Any] | None = next(self._beginning, None)
         if arguments is None:
-            return None
+            task = next_task(self._planner.plan)
+            if task is None:
+                return None
+            is_started = task.status is Status.IN_PROGRESS
+            arguments = {"done" if is_started else "start": [int(task.id)]}
+            if task.id == _ASKED and task.answer is None:
+                arguments = {"wait": {task.id: _QUESTION}}
         return Call(arguments, self._planner.call("plan", arguments, actor="agent").text)
-
-    @staticmethod
-    def _work(plan: Plan) -> dict[str, Any] | None:
-        task = next_task(plan)
-        if task is None:
-            return None
-        if task.id == _ASKED and task.answer is None:
-            return {"wait": {task.id: _QUESTION}}
-        is_started = task.status is Status.IN_PROGRESS
-        return {"done" if is_started else "start": [int(task.id)]}
 
 
 def demo(screen: Screen, *, browser: bool = True, port: int = 0) -> None:
@@ -138,7 +134,7 @@ def _live(planner: Planner, agent: Agent, screen: Screen) -> None:
 
     def work() -> None:
         while not is_over.wait(_PAUSE):
-            # The store may be locked for long, or removed at the end. The next step tries again.
+            # A step fails if the store is locked for long, or removed at the end of the demo.
             with suppress(StoreError):
                 agent.step()
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
@@ -17,15 +17,9 @@ from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, lean, tasks
 from todoplan.errors import UNREADABLE, PlanError, ReadError
 from todoplan.render.terminal import Screen
 
-if TYPE_CHECKING:
-    pass
-
 # -------- guide --------
 # `todoplan guide`: pages for people and coding agents, shipped with the package.
 
-
-_PAGES = files("todoplan") / "guides"
-_END = ".md"
 
 READING_ORDER = {
     "Begin": "recipes own-loop moving",
@@ -56,7 +50,7 @@ def guide(screen: Screen, name: str | None = None) -> None:
             screen.write("\n".join([group, *rows, "", ""]))
         screen.write("Show one: todoplan guide NAME\n")
         return
-    wanted = name.lower().removesuffix(_END)
+    wanted = name.lower().removesuffix(".md")
     if wanted not in page_names():
         near = get_close_matches(wanted, page_names(), 1)
         meant = f"did you mean {near[0]}? " if near else ""
@@ -73,7 +67,7 @@ def guide(screen: Screen, name: str | None = None) -> None:
 
 
 def _text(name: str) -> str:
-    return (_PAGES / f"{name}{_END}").read_text("utf-8")
+    return (files("todoplan") / "guides" / f"{name}.md").read_text("utf-8")
 
 
 # -------- schema --------
@@ -92,10 +86,8 @@ TOOLSETS: dict[str, ToolSet] = {
 
 
 def _of_provider(module: str, **how: Any) -> Callable[[ToolSet], Any]:
-    def make(tools: ToolSet) -> Any:
-        return import_module(f"todoplan.adapters.functions.{module}").make_tools(tools, **how)
-
-    return make
+    path = f"todoplan.adapters.functions.{module}"
+    return lambda tools: import_module(path).make_tools(tools, **how)
 
 
 FORMS: dict[str, Callable[[ToolSet], Any]] = {
@@ -116,8 +108,8 @@ def schema(toolset: str, screen: Screen, *, form: str = "plain") -> None:
 # -------- report --------
 # `todoplan report`: one plan of a store as a single file, either an HTML page or an SVG picture.
 #
-# The page is made like that of `todoplan replay --html`, from the plan's own journal. It has the
-# last state, a slider through the revisions, and each finding next to its journal entry.
+# The page is made from the plan's journal in the same way as a page of `todoplan replay --html`. It
+# has the last state, a slider through the revisions, and each finding next to its journal entry.
 
 
 def report(
@@ -134,32 +126,26 @@ def report(
     The page has the plan's history and findings.
     """
     from todoplan.render.pictures import plan_svg  # noqa: PLC0415 - slow to import
-    from todoplan.transcripts.output import (  # noqa: PLC0415 - same
-        HtmlPrinter,
-        Input,
-        Run,
-        save_page,
-    )
-    from todoplan.transcripts.replay import POLICIES  # noqa: PLC0415 - same
+    from todoplan.transcripts import output, replay  # noqa: PLC0415 - same
 
     if html is None and picture is None:
         msg = "say what to write: --html OUT, --svg OUT, or both"
         raise PlanError(msg)
-    # Findings do not change the exit code here; only a failure to read or write does.
-    run = Run(screen, POLICIES[policy], None)
+    run = output.Run(screen, replay.POLICIES[policy], None)
     store, plan_id = place.opened()
     journal = store.entries(plan_id)
     if picture is not None:
-        save_page(plan_svg(store.load(plan_id), plan_id), picture, run, "picture")
+        output.save_page(plan_svg(store.load(plan_id), plan_id), picture, run, "picture")
     if html is not None:
-        printer = HtmlPrinter([entry.revision for entry in journal])
-        # A journal file must begin at revision 0, but the store may have truncated its journal.
+        printer = output.HtmlPrinter([entry.revision for entry in journal])
+        # A journal file must begin at revision 0, but the store may have removed the first entries.
         before = journal[0].revision - len(journal[0].events) if journal else 0
         whole = [attrs.evolve(entry, revision=entry.revision - before) for entry in journal]
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "journal.jsonl"
             file.write_text(dump_journal(whole), encoding="utf-8")
-            run.replay_all((Input(file, plan_id or "plan"),), printer.recording)
+            run.replay_all((output.Input(file, plan_id or "plan"),), printer.recording)
         printer.close(run)
-        save_page(printer.written, html, run)
+        output.save_page(printer.written, html, run)
+    # Findings alone do not change the exit code of this command.
     return UNREADABLE if run.exit_code == UNREADABLE else 0

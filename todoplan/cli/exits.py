@@ -1,23 +1,12 @@
-"""How a command ends: with its exit code, also when it is interrupted or its pipe is closed."""
+"""The exit code of a command, also if it is interrupted or if its output pipe is closed."""
 
 import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NoReturn
 
 from todoplan.errors import CLOSED_PIPE, INTERRUPTED, UNREADABLE, TodoplanError
 from todoplan.render.terminal import Screen
-
-
-def exit_with(job: Callable[[Screen], int | None]) -> NoReturn:
-    """
-    Run the job and exit with its code, see `exit_code_of`.
-
-    Raises:
-        SystemExit: always.
-    """
-    sys.exit(exit_code_of(job))
 
 
 def exit_code_of(job: Callable[[Screen], int | None], screen: Screen | None = None) -> int:
@@ -34,14 +23,14 @@ def exit_code_of(job: Callable[[Screen], int | None], screen: Screen | None = No
         except TodoplanError as error:
             screen.complain(str(error))
             code = UNREADABLE
-        # A closed pipe is detected when the buffer is written. Flush here, where it can still be
-        # handled.
+        # A closed pipe is detected only when the buffer is written, so it is written here, where
+        # the error can still be handled.
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
-        # The rest of the buffer is sent to /dev/null, or the interpreter would print an error at
-        # its end.
+        # The rest of the buffer is sent to /dev/null. Otherwise the interpreter would print an
+        # error when it exits.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)

@@ -2,9 +2,9 @@
 `todoplan hook`: passes an event of a coding agent to the MCP server that the agent has started.
 
 The server (`todoplan mcp --hooks`) has the plan, the session and the guidance. It answers at a Unix
-socket that is named after the process id of the agent. The hook can find this socket, because the
-agent has started both the server and the hook. So this module only needs the standard library, and
-a hook takes little longer than starting Python.
+socket that is named after the process id of the agent. The agent has started both the server and
+the hook, so the hook finds the socket by the ids of its own parent processes. This module needs
+only the standard library, so a hook takes little longer than starting Python.
 
 A hook must never break a conversation. After any error it prints nothing, exits with code 0, and
 writes a line to a log beside the socket.
@@ -73,18 +73,15 @@ def tidy() -> None:
     """
     for name in os.listdir(ours()):
         process = name.partition(".")[0]
-        if process.isdigit() and not _is_alive(int(process)):
-            with suppress(FileNotFoundError):  # another server has removed it
-                os.unlink(f"{FOLDER}/{name}")
-
-
-def _is_alive(process: int) -> bool:
-    with suppress(PermissionError):
+        if not process.isdigit():
+            continue
         try:
-            os.kill(process, 0)
+            os.kill(int(process), 0)  # signal 0 only asks whether the process exists
+        except PermissionError:
+            pass  # it exists, and belongs to another user
         except ProcessLookupError:
-            return False
-    return True
+            with suppress(FileNotFoundError):  # another server may have removed the file
+                os.unlink(f"{FOLDER}/{name}")
 
 
 def socket_of(process: int) -> str:
@@ -108,10 +105,16 @@ def run(arguments: list[str]) -> None:
             if answer:
                 sys.stdout.write(json.dumps(answer))
     except Exception as error:  # noqa: BLE001 - see the module
-        _log(error)
+        with suppress(OSError):
+            path = f"{ours()}/hook.log"
+            is_full = os.path.exists(path) and os.path.getsize(path) > _LOG_BYTES
+            with open(path, "w" if is_full else "a", encoding="utf-8") as file:
+                at = time.strftime("%Y-%m-%dT%H:%M:%S")
+                file.write(f"{at} {type(error).__name__}: {str(error)[:500]!r}\n")
 
 
 def _of_person(word: str) -> str:
+    """Carry out a word that a person gave, and return the text to print."""
     path = _socket_path()
     if path is None:
         return "No planning server is running in this session.\n"
@@ -220,6 +223,7 @@ def _socket_path() -> str | None:
 
 
 def _ancestors() -> Iterator[int]:
+    """Yield the ids of the processes from which this one may descend, the nearest first."""
     with suppress(KeyError, ValueError):
         yield int(os.environ["CLAUDE_PID"])
     process = os.getppid()
@@ -231,12 +235,3 @@ def _ancestors() -> Iterator[int]:
                 process = int(file.read().rpartition(b")")[2].split()[1])
         except OSError:
             return
-
-
-def _log(error: Exception) -> None:
-    with suppress(OSError):
-        path = f"{ours()}/hook.log"
-        is_full = os.path.exists(path) and os.path.getsize(path) > _LOG_BYTES
-        with open(path, "w" if is_full else "a", encoding="utf-8") as file:
-            at = time.strftime("%Y-%m-%dT%H:%M:%S")
-            file.write(f"{at} {type(error).__name__}: {str(error)[:500]!r}\n")

@@ -16,13 +16,13 @@ from todoplan.planner.markdown import Synced, sync_file, text_of
 from todoplan.render.outline import event_phrases, summary
 from todoplan.render.terminal import Screen, line
 
-_PAUSE = 0.5  # seconds between two looks at the file and the plan
+_PAUSE = 0.5  # seconds between two checks of the file and the plan for changes
 _MOST_FILES = 10_000
 
 
 def import_plan(source: Path, screen: Screen, *, form: str | None = None, edit: Edit) -> None:
     """
-    Begin a plan with the tasks of a file or a Backlog.md folder.
+    Create a plan with the tasks of a file or a Backlog.md folder.
 
     A file is Markdown, or a JSON document as `todoplan show --format json` prints it.
     """
@@ -73,8 +73,8 @@ def sync(
     Synchronise a Markdown file and a plan.
 
     Both may be edited at any time. Changes to the file since the last sync are made in the plan,
-    and changes to the plan are written to the file. Edits on both sides are kept, and conflicts are
-    reported. If the file does not exist, it is created.
+    and changes to the plan are written to the file. No edit is lost, and conflicts are reported. If
+    the file does not exist, it is created.
     """
     code = 0
     seen: tuple[int, int] | None = None
@@ -82,7 +82,7 @@ def sync(
     rules = edit.judge.chosen_policy()
     with suppress(KeyboardInterrupt):
         while True:
-            now = (_changed_at(file), planner.plan.revision)
+            now = (_modified_at(file), planner.plan.revision)
             if now != seen:
                 done = sync_file(
                     planner,
@@ -92,14 +92,14 @@ def sync(
                     policy=rules,
                 )
                 code = _tell(done, file, plan_id, screen, as_json=edit.as_json)
-                seen = (_changed_at(file), planner.plan.revision)
+                seen = (_modified_at(file), planner.plan.revision)
             if not watch:
                 break
             time.sleep(_PAUSE)
     return code
 
 
-def _changed_at(file: Path) -> int:
+def _modified_at(file: Path) -> int:
     return file.stat().st_mtime_ns if file.exists() else 0
 
 

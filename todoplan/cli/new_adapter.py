@@ -1,8 +1,8 @@
 """
 `todoplan new-adapter`: writes the first files of an adapter for a framework.
 
-The files can be imported and tested at once. Each place to fill in has a message. The tests fail
-with this message until the place is filled in.
+The files can be imported and tested at once. Each function that has to be filled in raises an error
+with a message, so the tests fail with this message until the function is filled in.
 """
 
 import keyword

@@ -7,6 +7,7 @@ are its options and arguments.
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
@@ -17,7 +18,7 @@ import attrs
 import typer
 
 from todoplan.cli.documents import FORMS, TOOLSETS, page_names
-from todoplan.cli.exits import exit_with
+from todoplan.cli.exits import exit_code_of
 from todoplan.cli.plans import ACTOR, PLAN, STORE, Place
 from todoplan.cli.plugin import HOSTS
 from todoplan.codec.foreign.markdown import FORMS as MARKDOWN_FORMS
@@ -44,20 +45,6 @@ SHOWN_FORMS = ("text", "markdown", "mermaid", "dot", "html", "json")
 # -------- option values --------
 
 _HINT = 60
-
-
-def _one_of(names: Iterable[str]) -> dict[str, Any]:
-    """Return the typer arguments that restrict an option to these names and complete them."""
-    known = tuple(names)
-
-    # typer's own choices need an Enum class, but these names are the keys of a dict.
-    def check(name: str | None) -> str | None:
-        if name is not None and name not in known:
-            msg = f"{name!r} is none of {', '.join(filter(None, known))}"
-            raise typer.BadParameter(msg)
-        return name
-
-    return {"callback": check, "autocompletion": _beginning(known)}
 
 
 def _beginning(names: Iterable[str]) -> Callable[[str], list[str]]:
@@ -167,276 +154,266 @@ def _due(given: str) -> Any:
 # -------- options --------
 
 
-def _argument(metavar: str, words: str, **more: Any) -> Any:
-    return typer.Argument(metavar=metavar, help=words, show_default=False, **more)
+def _argument(metavar: str, words: str, names: Iterable[str] = (), **more: Any) -> Any:
+    return typer.Argument(metavar=metavar, show_default=False, **_help(words, names), **more)
 
 
-def _option(flag: str, metavar: str | None, words: str, **more: Any) -> Any:
-    return typer.Option(flag, metavar=metavar, help=words, **more)
+def _option(spec: str, words: str, names: Iterable[str] = (), **more: Any) -> Any:
+    """Return an option. `spec` is its flag and, unless it is a switch, the name of its value."""
+    flag, _, metavar = spec.partition(" ")
+    return typer.Option(flag, metavar=metavar or None, **_help(words, names), **more)
 
 
-def _flag(flag: str, words: str, **more: Any) -> Any:
-    return typer.Option(flag, help=words, **more)
+def _help(words: str, names: Iterable[str]) -> dict[str, Any]:
+    """
+    Return the typer arguments for a help text.
+
+    With `names`, the text lists them at its `{}`, and they are the only allowed values.
+    """
+    known = tuple(names)
+    if not known:
+        return {"help": words}
+    shown = ", ".join(filter(None, known))
+
+    # typer's own choices need an Enum class, but these names are the keys of a dict.
+    def check(name: str | None) -> str | None:
+        if name is not None and name not in known:
+            msg = f"{name!r} is none of {shown}"
+            raise typer.BadParameter(msg)
+        return name
+
+    return {"help": words.format(shown), "callback": check, "autocompletion": _beginning(known)}
 
 
-_ID = {"autocompletion": _known_tasks}
+_ID: dict[str, Any] = {"autocompletion": _known_tasks}
 _IDS = "The tasks, by their ids: 2 3, 2,3 or 2-4"
-_AUDIT = _option(
-    "--policy", "PRESET", f"The rules to judge by: {', '.join(AUDITS)}.", **_one_of(AUDITS)
-)
-_TOOLSETS = ", ".join(TOOLSETS)
+_AUDIT = _option("--policy PRESET", "The rules to check against: {}.", AUDITS)
 
 OPTIONS: dict[str, Any] = {
     # The plan, the actor and the policy.
     "store": _option(
-        "--store",
-        "STORE",
+        "--store STORE",
         "Where the plans are stored: a .json or .db file, or an address such as postgresql://...; "
-        f"else {STORE}, else the project's .todoplan/plans.db.",
+        f"the default is {STORE}, and without it the project's .todoplan/plans.db.",
     ),
     "plan_id": _option(
-        "--plan",
-        "ID",
-        f"Which plan, if there are several; else {PLAN}.",
+        "--plan ID",
+        f"The plan, if the store has several; the default is {PLAN}.",
         autocompletion=_known_plans,
     ),
     "actor": _option(
-        "--actor", "NAME", f"Who makes the change; else {ACTOR}, else your login name."
+        "--actor NAME", f"Who makes the change; the default is {ACTOR}, or your login name."
     ),
     "policy": _option(
-        "--policy",
-        "PRESET|FILE",
+        "--policy PRESET|FILE",
         f"The rules: {', '.join(PRESETS)}, or a TOML file.",
         autocompletion=_beginning(PRESETS),
     ),
     "rules": _option(
-        "--rule",
-        "RULE=HOW",
-        "A single rule: off, warn, error, or the number it counts by; repeatable.",
+        "--rule RULE=HOW",
+        "A single rule, as off, warn, error, or the number that is its limit; repeatable.",
     ),
-    "as_json": _flag("--json", "Answer in JSON, for programs."),
+    "as_json": _option("--json", "Answer in JSON, for programs."),
     # Tasks and their fields.
     "task": _argument("ID", "The task, by its id; several as 2,3 or 2-4.", **_ID),
     "tasks": _argument("ID", f"{_IDS}.", **_ID),
-    "start.tasks": _argument("ID", f"{_IDS}; without one, the next that is ready.", **_ID),
-    "after": _option("--after", "ID", "A task that must be completed first; repeatable.", **_ID),
+    "start.tasks": _argument("ID", f"{_IDS}; without an id, the next ready task.", **_ID),
+    "after": _option("--after ID", "A task that must be completed first; repeatable.", **_ID),
     "move.task": _argument("ID", "The task, by its id.", **_ID),
-    "before": _option("--before", "ID", "The task directly after it in the new order.", **_ID),
+    "before": _option("--before ID", "The task directly after it in the new order.", **_ID),
     "move.after": _option(
-        "--after",
-        "ID",
+        "--after ID",
         "The task directly before it in the new order; this adds no dependency.",
         **_ID,
     ),
     "subject": _argument("TEXT", "What is to be done."),
-    "change.subject": _option("--subject", "TEXT", "What is to be done."),
-    "description": _option("--description", "TEXT", "More about it."),
+    "change.subject": _option("--subject TEXT", "What is to be done."),
+    "description": _option("--description TEXT", "Details of the task."),
     "active_form": _option(
-        "--active-form", "TEXT", 'What is shown while it is worked on: "Sowing beans".'
+        "--active-form TEXT", 'The text that is shown during the work: "Sowing beans".'
     ),
-    "owner": _option("--owner", "TEXT", 'Who should do it; "" for nobody.'),
-    "check": _option("--check", "TEXT", 'What shows that it is done; "" for nothing.'),
-    "priority": _option("--priority", "PRIORITY", f"{', '.join(Priority)}.", **_one_of(Priority)),
-    "parent": _option("--parent", "ID", 'The task that it is a subtask of; "" for none.', **_ID),
-    "status": _option("--status", "STATUS", f"{', '.join(Status)}.", **_one_of(Status)),
+    "owner": _option("--owner TEXT", 'Who should do it; "" for nobody.'),
+    "check": _option("--check TEXT", 'How to verify that it is done; "" for no check.'),
+    "priority": _option("--priority PRIORITY", "{}.", Priority),
+    "parent": _option("--parent ID", 'The task that it is a subtask of; "" for none.', **_ID),
+    "status": _option("--status STATUS", "{}.", Status),
     "estimate": _option(
-        "--estimate",
-        "TIME",
+        "--estimate TIME",
         "How long the work takes: 90m, 2h, 1.5d (of 8 hours), 1w (of 5 days), or minutes.",
         parser=_effort,
     ),
     "due": _option(
-        "--due",
-        "DATE",
+        "--due DATE",
         'The day it is due: 2026-12-24, tomorrow, friday, 3d or 2w from today; "" for none.',
         parser=_due,
     ),
-    "reason": _argument("REASON", "Whom or what it waits for, in a few words."),
-    "question": _option("--question", "TEXT", "A question, which `todoplan answer` answers."),
-    "text": _argument("TEXT", "The answer; the task keeps it."),
-    "over": _flag("--over", "End the wait."),
+    "reason": _argument("REASON", "What or whom the task waits for, in a few words."),
+    "question": _option("--question TEXT", "A question; `todoplan answer` answers it."),
+    "text": _argument("TEXT", "The answer; it is stored in the task."),
+    "over": _option("--over", "End the wait."),
     "until": _option(
-        "--until",
-        "TIME",
+        "--until TIME",
         "The time when it can be started: 2026-12-24T18:00, local time unless it has a zone; "
         "tomorrow, friday; or 2h, 1.5d from now.",
         parser=_time,
     ),
-    "remove": _flag("--remove", "Remove these dependencies instead of adding them."),
+    "remove": _option("--remove", "Remove these dependencies instead of adding them."),
     # Views.
-    "only_ready": _flag("--ready", "Show only tasks that can be started now."),
-    "in_status_line": _flag(
+    "only_ready": _option("--ready", "Show only tasks that can be started now."),
+    "in_status_line": _option(
         "--line",
-        "For a status line: the plan of the session that the JSON on stdin names, or nothing.",
+        "For a status line: use the plan of the session that the JSON on stdin names; print "
+        "nothing if there is none.",
     ),
-    "explain": _flag("--explain", "Say of each other open task why it is not ready."),
-    "last": _option("--last", "N", "Show the last N changes; 0 for all.", min=0),
+    "explain": _option("--explain", "Also say why the other open tasks are not ready."),
+    "last": _option("--last N", "Show the last N changes; 0 for all.", min=0),
     "since": _argument(
         "SINCE",
         "The earlier revision, a number from `todoplan log`; without it, the last change is shown.",
         min=0,
     ),
     "diff.until": _argument("UNTIL", "The later revision; without it, the present plan.", min=0),
-    "timeout": _option("--timeout", "SECONDS", "End after this time without a change.", min=0),
-    "watch.as_json": _flag("--json", "Print one line of JSON for each change."),
+    "timeout": _option("--timeout SECONDS", "End after this time without a change.", min=0),
+    "watch.as_json": _option("--json", "Print one line of JSON for each change."),
     # Plans in files.
     "document": _argument(
         "PLAN.json|ID", "A plan document, a file of plans (JSON or SQLite), or the id of a task."
     ),
-    "show.form": _option(
-        "--format", "FORMAT", f"The form: {', '.join(SHOWN_FORMS)}.", **_one_of(SHOWN_FORMS)
-    ),
+    "show.form": _option("--format FORMAT", "The format: {}.", SHOWN_FORMS),
     "html": _option(
-        "--html",
-        "OUT",
-        "Write a page of HTML to this file, - for stdout; it needs nothing but itself.",
+        "--html OUT",
+        "Write an HTML page to this file, or to stdout if it is -. The page needs no other files.",
     ),
     "picture": _option(
-        "--svg", "OUT", "Write a picture of the plan to this file, - for stdout: for a README."
+        "--svg OUT",
+        "Write a picture of the plan, for example for a README, to this file, or to stdout if it "
+        "is -.",
     ),
     "source": _argument(
-        "FILE|FOLDER", "A file with tasks, Markdown or JSON, or the folder of Backlog.md's."
+        "FILE|FOLDER", "A file with tasks in Markdown or JSON, or the folder of Backlog.md."
     ),
     "file": _argument("FILE", "A Markdown file with tasks."),
-    "form": _option(
-        "--form",
-        "FORM",
-        f"{', '.join(MARKDOWN_FORMS)}; else it is recognised.",
-        **_one_of(MARKDOWN_FORMS),
-    ),
-    "watch": _flag("--watch", "Go on until Ctrl-C, whoever edits what."),
+    "form": _option("--form FORM", "{}; without it, the form is detected.", MARKDOWN_FORMS),
+    "watch": _option("--watch", "Continue to synchronise until Ctrl-C."),
     "copy.source": _argument("FROM", "The store to copy from, by its address."),
     "target": _argument("TO", "The store to copy to."),
-    "plans": _option("--plan", "ID", "A plan to copy, of several; repeatable."),
+    "plans": _option("--plan ID", "A plan to copy; repeatable. Without it, all are copied."),
     # Servers.
     "host": _option(
-        "--host", "ADDRESS", "The address to bind. One that is not loopback needs a token."
+        "--host ADDRESS", "The address to bind. An address that is not loopback needs a token."
     ),
-    "port": _option("--port", "PORT", "The port; 0 is any that is free.", min=0, max=65535),
+    "port": _option("--port PORT", "The port; 0 for any free port.", min=0, max=65535),
     "allow_host": _option(
-        "--allow-host", "NAME", "A name under which clients reach the server; repeatable."
+        "--allow-host NAME", "A host name that clients may use for the server; repeatable."
     ),
     "token": _option(
-        "--token",
-        "BOARD_TOKEN",
-        "What a reader has to know. An argument shows in process lists: better the variable.",
+        "--token BOARD_TOKEN",
+        "The token that readers need. Process lists show arguments, so prefer the variable.",
         envvar="TODOPLAN_BOARD_TOKEN",
     ),
-    "write": _flag(
+    "write": _option(
         "--write/--read-only",
-        "Whether readers may change plans; unless said, only where this machine alone can reach "
-        "the board.",
-    ),
-    "browser": _flag("--browser/--no-browser", "Open the board."),
-    # Agents.
-    "serve.file": _option(
-        "--file", "FILE", "The JSON file that keeps the plan, instead of a store."
-    ),
-    "serve.toolset": _option(
-        "--toolset", "TOOLSET", f"What the model gets: {_TOOLSETS}.", **_one_of(TOOLSETS)
-    ),
-    "serve.actor": _option(
-        "--actor",
-        "NAME",
-        "The actor in the plan's history; else the name that the client gives itself.",
-    ),
-    "run": _option(
-        "--verify",
-        "COMMAND",
-        "Run this command before a task that has a check is completed, and record what it found as "
-        "evidence. The rule evidence_required=error refuses what it did not pass.",
-    ),
-    "structured": _flag(
-        "--structured/--text-only",
-        "Answer with data beside the text, or never; without either, only to clients that show the "
+        "Whether readers may change plans. By default they may if only this machine can reach the "
         "board.",
     ),
-    "board": _flag(
-        " /--no-board", "Offer no board to clients that show pages (MCP Apps).", show_default=False
+    "browser": _option("--browser/--no-browser", "Open the board in a browser."),
+    # Agents.
+    "serve.file": _option("--file FILE", "Keep the plan in this JSON file instead of a store."),
+    "serve.toolset": _option("--toolset TOOLSET", "The tools for the model: {}.", TOOLSETS),
+    "serve.actor": _option(
+        "--actor NAME",
+        "The actor in the plan's history; the default is the name that the client reports.",
     ),
-    "lenient": _flag(
+    "run": _option(
+        "--verify COMMAND",
+        "Run this command before a task that has a check is completed, and record the result as "
+        "evidence. With the rule evidence_required=error, a failed check refuses the completion.",
+    ),
+    "structured": _option(
+        "--structured/--text-only",
+        "Answer with structured data beside the text, or never. By default, only clients that show "
+        "the board get it.",
+    ),
+    "board": typer.Option(
+        " /--no-board",
+        help="Do not offer the board to clients that show pages (MCP Apps).",
+        show_default=False,
+    ),
+    "lenient": _option(
         "--lenient",
-        "Publish schemas without required fields and legal words, for hosts that check arguments "
-        "by them (Gemini CLI, Qwen Code): then synonyms are repaired instead of refused.",
+        "Publish schemas without required fields and lists of allowed words, for hosts that check "
+        "arguments themselves (Gemini CLI, Qwen Code). Then synonyms are repaired, not refused.",
     ),
-    "hooks": _flag(
+    "hooks": _option(
         "--hooks",
-        "Serve a coding agent, and answer its hooks (`todoplan hook`), as in the folder that "
-        "`todoplan plugin` writes.",
+        "Serve a coding agent, and answer its hooks (`todoplan hook`). The folder that `todoplan "
+        "plugin` writes uses this.",
     ),
-    "http": _flag(
-        "--http", "Serve streamable HTTP at /mcp, not stdio. Its token is TODOPLAN_MCP_TOKEN."
+    "http": _option(
+        "--http",
+        "Serve streamable HTTP at /mcp instead of stdio. Its token is TODOPLAN_MCP_TOKEN.",
     ),
     "folder": _argument("DIR", "The folder to write."),
     "write_plugin.host": _option(
-        "--host",
-        "HOST",
-        f"Whose form: {', '.join(HOSTS)}. claude serves Codex and Copilot CLI too.",
-        **_one_of(HOSTS),
+        "--host HOST",
+        "The coding agent: {}. Codex and Copilot CLI use the files of claude.",
+        HOSTS,
     ),
-    "tools": _option(
-        "--tools", "TOOLSET", f"What the model gets: {_TOOLSETS}.", **_one_of(TOOLSETS)
-    ),
+    "tools": _option("--tools TOOLSET", "The tools for the model: {}.", TOOLSETS),
     "plan": _option(
-        "--plan",
-        "session|project",
-        "A plan for each session, or one for the project, which all sessions share.",
-        **_one_of(("session", "project")),
+        "--plan session|project",
+        "One plan for each session, or one for the project, which all sessions share.",
+        ("session", "project"),
     ),
-    "reminders": _flag("--reminders/--no-reminders", "Whether the model is reminded."),
-    "stop": _flag("--stop/--no-stop", "Whether an unfinished plan sends the model back."),
+    "reminders": _option("--reminders/--no-reminders", "Whether the model is reminded."),
+    "stop": _option(
+        "--stop/--no-stop", "Whether the model is asked to go on if it stops while tasks are open."
+    ),
     "word": _argument(
         "show|on|off",
-        "Show the plan of the session, or switch its reminders; without a word, an event is read "
-        "from stdin.",
+        "Show the plan of the session, or switch its reminders on or off; without a word, an event "
+        "is read from stdin.",
     ),
-    "toolset": _argument("TOOLSET", f"The tool set: {_TOOLSETS}.", **_one_of(TOOLSETS)),
+    "toolset": _argument("TOOLSET", "The tool set: {}.", TOOLSETS),
     "schema.form": _option(
-        "--format",
-        "FORMAT",
-        f"The shape: {', '.join(FORMS)}. plain is a JSON Schema by tool name, strict is OpenAI's "
-        "strict mode.",
-        **_one_of(FORMS),
+        "--format FORMAT",
+        "The format: {}. plain is a JSON Schema by tool name, strict is OpenAI's strict mode.",
+        FORMS,
     ),
     "new_adapter.name": _argument("NAME", "The framework, as in the name of a Python module."),
-    "new_adapter.folder": _option("--dir", "DIR", "The folder to write into."),
+    "new_adapter.folder": _option("--dir DIR", "The folder to write into."),
     "name": _argument(
         "NAME",
-        "The guide to show; raw Markdown if it is piped. Without a name they are listed.",
+        "The guide to show; in a pipe, as raw Markdown. Without a name, all guides are listed.",
         autocompletion=_beginning(page_names()),
     ),
     # Recordings.
     "paths": _argument(
         "FILE|DIR",
-        "Recordings. A directory stands for the *.jsonl, *.ndjson, *.json, *.md and *.log files "
-        "below it, also packed as .gz or .zip; files in it that hold no recording are skipped and "
+        "Recordings. In a directory, all *.jsonl, *.ndjson, *.json, *.md and *.log files below it "
+        "are read, also if compressed as .gz or .zip. Files without a recording are skipped and "
         "listed.",
     ),
-    "as_markdown": _flag("--markdown", "Print Markdown, to be pasted into an issue."),
+    "as_markdown": _option("--markdown", "Print Markdown, for example to paste into an issue."),
     "otlp": _option(
-        "--otlp",
-        "URL",
+        "--otlp URL",
         "Send the recordings as spans to this collector, over HTTP: http://localhost:4318.",
     ),
     "replay.policy": _AUDIT,
     "stats.policy": _AUDIT,
     "report.policy": _AUDIT,
     "dialect": _option(
-        "--dialect",
-        "DIALECT",
-        f"Read as this dialect instead of finding out: {', '.join(DIALECT_NAMES)}.",
-        **_one_of(DIALECT_NAMES),
+        "--dialect DIALECT", "Read as this dialect instead of detecting it: {}.", DIALECT_NAMES
     ),
-    "sample": _flag("--sample", "Replay the small recording that comes along."),
-    "together": _flag(
-        "--together", "Replay all as one plan: a leader's recording and its teammates'."
+    "sample": _option("--sample", "Replay the small recording that is part of todoplan."),
+    "together": _option(
+        "--together", "Replay all as one plan: the recordings of a leader and its teammates."
     ),
     "sort": _option(
-        "--sort",
-        "KEY",
-        f"Sort the recordings by {', '.join(SORT_KEYS)}; else they are in the order of the files.",
+        "--sort KEY",
+        "Sort the recordings by {}; without it, they are in the order of the files.",
+        ("", *SORT_KEYS),
         show_default=False,
-        **_one_of(("", *SORT_KEYS)),
     ),
 }
 """The options by parameter name. A key such as `start.tasks` is for the function `start` only."""
@@ -474,7 +451,7 @@ def command_of(path: str) -> Callable[..., None]:
 
     def run(**given: Any) -> None:
         values = {name: _group_of(group, given) for name, group in groups.items()}
-        exit_with(lambda screen: function(**given, **values, screen=screen))
+        sys.exit(exit_code_of(lambda screen: function(**given, **values, screen=screen)))
 
     run.__doc__ = function.__doc__
     # typer calls `inspect.signature`, which uses this attribute if it is set.

@@ -1,8 +1,9 @@
 """
 The commands on a plan in a store: finding the plan, its rules, the edits, and the short views.
 
-This module does not import typer or rich, which are slow to import: status lines and hooks call
-`todoplan next` often. `options` has the options; `views` has the history and the other views.
+This module does not import typer or rich, because they are slow to import and status lines and
+hooks call `todoplan next` often. `options` has the options; `views` has the history and the other
+views.
 """
 
 import json
@@ -33,7 +34,7 @@ from todoplan.core.commands import (
     StartNext,
     UpdateTask,
 )
-from todoplan.core.decide import Accepted, Decision, Rejected
+from todoplan.core.decide import Decision, Rejected
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import StatusChanged
 from todoplan.core.plan.model import Status, Task, Waiting
@@ -59,13 +60,12 @@ if TYPE_CHECKING:
     from todoplan.planner.planner import Planner
 
 # -------- policies --------
-# The policy of a command: a preset or a TOML file, and single rules that override it.
-#
-# All faults in a file are reported together.
+# The policy of a command: a preset or a TOML file, and single rules that override it. All faults in
+# a file are reported together.
 
 
 _SECTIONS = ("preset", "rules", "limits")
-_LARGEST = 1_000_000  # bytes: a file of rules has a few hundred
+_LARGEST = 1_000_000  # bytes; a file of rules has a few hundred
 _DIGITS = 15
 
 
@@ -79,7 +79,7 @@ def policy_of(name: str, rules: Sequence[str] = ()) -> Policy:
 
     An example of such a file:
 
-        preset = "claude"          # what to begin with; "default" if it is left out
+        preset = "claude"          # the default is "default"
 
         [rules]
         single_in_progress = "warn"
@@ -101,7 +101,7 @@ def policy_of(name: str, rules: Sequence[str] = ()) -> Policy:
         if not equals:
             msg = f"--rule {rule!r} has no value; write {key}=off, {key}=warn or {key}=error"
             raise PlanError(msg, seen=rule)
-        # The length is limited because `int` raises its own error for thousands of digits.
+        # The length is limited, because `int` raises an error for thousands of digits.
         number = value.isascii() and value.isdecimal() and len(value) <= _DIGITS
         settings[key.strip()] = int(value) if number else value
     if faults := list(_wrong_rules(policy, settings, "--rule ")):
@@ -159,18 +159,23 @@ def _of_file(path: Path) -> Policy:
 
 
 def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str) -> Iterator[str]:
-    """Yield all faults. Each setting is tried alone, because `but` stops at the first fault."""
+    """
+    Yield a message for each wrong setting of a rule; `where` is the beginning of the messages.
+
+    Each setting is tried alone, because `Policy.but` stops at the first fault.
+    """
     counting = [rule.name for rule, _ in policy.rules if rule.limit]
     known = {rule.name for rule, _ in policy.rules}
     for name, value in rules.items():
-        # `but` also has a parameter `limits`, but its value cannot be written as text.
+        # `Policy.but` also has a parameter `limits`, which takes an object, not a text.
         if name == "limits":
-            yield f"{where}{name}: no rule is called so; limits have a table of their own, [limits]"
+            yield f"{where}{name}: there is no such rule; limits are in a file's table [limits]"
             continue
         if type(value) is int and name in known and name not in counting:
             yield (
-                f'{where}{name}: {value} is none of "off", "warn", "error"; a number is for '
-                f"{', '.join(counting)}, and all other limits for the table [limits] of a file"
+                f'{where}{name}: {value} is none of "off", "warn", "error"; only '
+                f"{', '.join(counting)} take a number; other limits are in a file's table "
+                "[limits]"
             )
             continue
         try:
@@ -180,11 +185,11 @@ def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str) -> Iterat
 
 
 # -------- stored_plans --------
-# Finding the plan of a command: the store by its address, and the plan in it by its id.
+# Finding the plan of a command: the store by its address, and the plan in the store by its id.
 
 
 STORE = "TODOPLAN_STORE"
-"""The environment variable with the store's address, for commands without a file or --store."""
+"""The environment variable with the store's address, used if --store is not given."""
 
 ACTOR = "TODOPLAN_ACTOR"
 """The environment variable with the actor's name, used if --actor is not given."""
@@ -199,7 +204,7 @@ _NAMED = 20
 
 
 class PlanStore(Store, Protocol):
-    """A store that can list its plan ids. Every store that has an address can do this."""
+    """A store that can list its plan ids, as every store with an address can."""
 
     def plan_ids(self) -> tuple[str, ...]:
         """Return the ids of the plans in the store."""
@@ -223,7 +228,7 @@ def chosen_plan(store: PlanStore, plan_id: str | None, where: object) -> str:
     if chosen in kept:
         return str(chosen)
     if not kept:
-        msg = f"{where} keeps no plan yet; `todoplan add` begins one"
+        msg = f"{where} has no plan yet; `todoplan add` creates one"
         raise ReadError(msg, file=str(where), plans=kept)
     seen = f"{len(kept)} plans" if plan_id is None else f"no plan {plan_id!r}"
     names = ", ".join(map(repr, kept[:_NAMED]))
@@ -263,9 +268,9 @@ class Place:
         """
         Return the store.
 
-        If the project's own store does not exist yet, it is created if `tell` is given, and `tell`
-        is called with a message. Without `tell` an empty store in memory is returned, so that
-        reading creates nothing.
+        If it is the project's own store, which does not exist yet, there are two cases. With
+        `tell`, the store is created, and `tell` is called with a message. Without `tell`, an empty
+        store in memory is returned, so that reading creates nothing.
 
         Raises:
             TodoplanError: the address is invalid, or the folder cannot be made.
@@ -274,7 +279,7 @@ class Place:
             if tell is None:
                 return MemoryStore()
             make_project_store(path)
-            tell(f"plans are kept in {path}")
+            tell(f"plans are stored in {path}")
         return open_store(self.address)
 
     def of_session(self, stream: TextIO) -> "Place":
@@ -400,10 +405,8 @@ def ids_of_arguments(given: Iterable[str]) -> tuple[str, ...]:
 
 # -------- edits --------
 # Each edit carries out one command on a plan through a `Planner`, with the actor's name in the
-# journal.
-#
-# The JSON output has `events` in the form of journal entries; `revision`, `counts` and `ready`
-# describe the plan after the command.
+# journal. The JSON output has `events` in the form of journal entries; `revision`, `counts` and
+# `ready` describe the plan after the command.
 
 
 _LONGEST_TASK_TEXT = 40
@@ -623,8 +626,7 @@ def undo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False)
 
     def act(planner: "Planner") -> _Result:
         plan, journal = planner.plan, planner.history()
-        # With `seen`, a change that another actor makes at this moment is not undone. An undo that
-        # would end a valid claim is refused.
+        # With `seen`, the undo is refused if another actor changes the plan at this moment.
         decision = planner.undo(actor=writer.name, seen=plan.revision)
         return decision, _reverted_phrases("undone", last_change(journal), journal, decision, plan)
 
@@ -665,7 +667,7 @@ def _apply(command: Command, edit: Edit, screen: Screen, *, creates: bool = Fals
 
 def _batch(commands: Iterable[Command]) -> Command:
     every = tuple(commands)
-    # A single command is named in the journal; a batch would hide its name.
+    # The journal names a single command; for a batch it would only say "batch".
     return every[0] if len(every) == 1 else Batch(every)
 
 
@@ -675,13 +677,8 @@ def _applied(planner: "Planner", command: Command, edit: Edit) -> _Result:
     decision = planner.apply(command, actor=edit.writer.name, policy=rules)
     if isinstance(decision, Rejected):
         return decision, ()
-    notes = tuple(_unanswered(before, decision))
-    decision = attrs.evolve(decision, warnings=(*decision.warnings, *notes))
-    return decision, event_phrases(decision.events, decision.plan)
-
-
-def _unanswered(before: Plan, decision: Accepted) -> Iterator[Problem]:
-    """Yield a note for each task that stopped waiting although its question was not answered."""
+    # Add a warning for each task that stopped waiting although its question was not answered.
+    notes = []
     for event in decision.events:
         if not isinstance(event, StatusChanged) or event.new is Status.CANCELLED:
             continue
@@ -690,7 +687,9 @@ def _unanswered(before: Plan, decision: Accepted) -> Iterator[Problem]:
         if question and now is not None and now.waiting is None and now.answer is None:
             asked = clip(one_line(question), _QUESTION)
             note = f'#{now.id} asked "{asked}", and was not answered.'
-            yield Problem("not_answered", (now.id,), note=note)
+            notes.append(Problem("not_answered", (now.id,), note=note))
+    decision = attrs.evolve(decision, warnings=(*decision.warnings, *notes))
+    return decision, event_phrases(decision.events, decision.plan)
 
 
 def _reverted_phrases(
@@ -734,41 +733,41 @@ def _edited(
         store, plan_id = edit.place.opened()
         planner = Planner(store, plan_id)
     decision, phrases = act(planner)
-    is_refused = isinstance(decision, Rejected)
     if edit.as_json:
-        accepted = None if isinstance(decision, Rejected) else decision
-        plan = accepted.plan if accepted else planner.plan
-        entry = Entry(plan.revision, accepted.events if accepted else ())
+        problems = decision.problems if isinstance(decision, Rejected) else ()
+        events = () if isinstance(decision, Rejected) else decision.events
+        warnings = () if isinstance(decision, Rejected) else decision.warnings
+        plan = planner.plan if isinstance(decision, Rejected) else decision.plan
         write_document(
             screen,
             "edit",
             plan=plan_id,
-            accepted=not is_refused,
+            accepted=not isinstance(decision, Rejected),
             revision=plan.revision,
-            events=entry_to_data(entry)["events"],
+            events=entry_to_data(Entry(plan.revision, events))["events"],
             counts=plan.counts._asdict(),
             ready=[task.id for task in ready(plan)],
-            warnings=problem_data(accepted.warnings if accepted else ()),
-            problems=problem_data(decision.problems if isinstance(decision, Rejected) else ()),
+            warnings=problem_data(warnings),
+            problems=problem_data(problems),
         )
     elif isinstance(decision, Rejected):
         for problem in decision.problems:
             # The problem's path is replaced by the option that the person typed. Ids and the
-            # subject are positional arguments. For these, the message itself says which is wrong.
+            # subject have no option; for these, the message itself says which one is wrong.
             name = problem.path.rpartition(".")[2].partition("[")[0]
             option = _TYPED.get(name, f"--{name.replace('_', '-')}")
             path = "" if name in {"", "task_id", "subject"} else option
             screen.complain(f"refused: {explain(attrs.evolve(problem, path=path))}")
         if held := [each.seen for each in decision.problems if each.code == "claimed"]:
             # The problem's own message has advice for workers. This advice is for a person.
-            screen.complain(f"if its holder is gone, free it: todoplan release {' '.join(held)}")
+            screen.complain(f"if the holder is gone, release it: todoplan release {' '.join(held)}")
     else:
-        coming = ids_text(task.id for task in ready(decision.plan))
-        state = summary(decision.plan) + (f"; ready: {coming}" if coming else "")
+        ids = ids_text(task.id for task in ready(decision.plan))
+        state = summary(decision.plan) + (f"; ready: {ids}" if ids else "")
         screen.show((*(phrases or ("no change",)), state))
         for warning in decision.warnings:
             screen.complain(f"warning: {explain(warning)}")
-    return REFUSED if is_refused else 0
+    return REFUSED if isinstance(decision, Rejected) else 0
 
 
 def problem_data(problems: Iterable[Problem]) -> list[dict[str, Any]]:
@@ -809,11 +808,11 @@ def show_plan(
 
 def show_where(place: Place, screen: Screen) -> None:
     """Show which store the commands use, and the plans in it."""
-    kept = place.store_itself().plan_ids()
-    named = f"named by {STORE}" if place.named else "the default of this directory"
-    named = "named by --store" if place.store else named
-    plans = f"plans: {', '.join(map(one_line, kept))}" if kept else "no plan yet"
-    screen.write(f"{place.shown}\n{named}; {plans}\n")
+    stored = place.store_itself().plan_ids()
+    source = f"named by {STORE}" if place.named else "the default of this directory"
+    source = "named by --store" if place.store else source
+    plans = f"plans: {', '.join(map(one_line, stored))}" if stored else "no plan yet"
+    screen.write(f"{place.shown}\n{source}; {plans}\n")
 
 
 def show_next(place: Place, screen: Screen, *, in_status_line: bool = False) -> None:
@@ -881,8 +880,8 @@ def run_short(arguments: Sequence[str]) -> int | None:
     """
     Carry out one of the most frequent command lines, and return its exit code.
 
-    Returns `None` for any other command line, including one with a mistake. `app` handles every
-    command line, but its imports take longer than these commands.
+    Return `None` for any other command line, including one with a mistake. Then the caller uses
+    `app`, which handles every command line, but takes longer to import than these commands to run.
     """
     options: dict[str, str] = {}
     flags: set[str] = set()
@@ -919,22 +918,14 @@ def run_short(arguments: Sequence[str]) -> int | None:
         case ("done", _, *_) if given <= _OF_EDITS:
             job = partial(done, words, edit=edit)
         case ("mcp",) if given <= _OF_SERVERS:
-            return _serve(place, options.get("--toolset"), flags)
-        case _:
-            return None
-    return exit_code_of(job)
+            from todoplan.cli import documents, servers  # noqa: PLC0415 - slow to import
 
-
-def _serve(place: Place, toolset: str | None, flags: set[str]) -> int | None:
-    """Run the MCP server as a plugin does; return `None` if the tool set does not exist."""
-    from todoplan.cli import documents, servers  # noqa: PLC0415 - the other commands start without
-
-    served = servers.Served(
-        place=place,
-        toolset=toolset or "todos",
-        hooks="--hooks" in flags,
-        lenient="--lenient" in flags,
-    )
-    if served.toolset not in documents.TOOLSETS:
-        return None
-    return exit_code_of(partial(servers.serve, served=served, address=servers.Address()))
+            served = servers.Served(
+                place=place,
+                toolset=options.get("--toolset", "todos"),
+                hooks="--hooks" in flags,
+                lenient="--lenient" in flags,
+            )
+            if served.toolset in documents.TOOLSETS:
+                job = partial(servers.serve, served=served, address=servers.Address())
+    return None if job is None else exit_code_of(job)

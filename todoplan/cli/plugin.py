@@ -27,9 +27,9 @@ SERVER = "plan"
 
 _ABOUT = "Plans that are kept, checked and shared: tools for the model, reminders, a board."
 _OWNER = {"name": "todoplan"}
-# The hooks of a plugin in nearly every host, and additional hooks for some hosts. In Claude Code
-# and Qwen Code, the hook before a call says which subagent makes the call. Each of these hosts has
-# its own names for our tools. Claude Code has one event for all calls of a message.
+# Most hosts have the common events; some have more. In Claude Code and Qwen Code, PreToolUse says
+# which subagent makes a call. Each of these two hosts has its own names for our tools. In Claude
+# Code, PostToolBatch is one event for all calls of a message.
 _COMMON = ("SessionStart", "UserPromptSubmit", "Stop")
 _OF_CLAUDE = ("PreToolUse", "PostToolBatch")
 _OF_QWEN = ("PreToolUse",)
@@ -58,15 +58,17 @@ class Plugin:
         """
         Return the hooks for these events, by event name. `tools` matches the names of our tools.
         """
-        kept = [each for each in events if self.stop or each not in {"Stop", "AfterAgent"}]
-        matchers = {"PreToolUse": tools}
-        return {event: [_hook(matchers.get(event, ""))] for event in kept if self.reminders}
+        hook = {"hooks": [{"type": "command", "command": _hook_line()}]}
+        made = {
+            event: [{"matcher": tools, **hook} if event == "PreToolUse" else hook]
+            for event in events
+            if self.stop or event not in {"Stop", "AfterAgent"}
+        }
+        return made if self.reminders else {}
 
 
-def _hook(matcher: str) -> dict[str, Any]:
-    line = shlex.join([sys.executable, "-m", "todoplan", "hook"])
-    hook = {"hooks": [{"type": "command", "command": line}]}
-    return {"matcher": matcher, **hook} if matcher else hook
+def _hook_line() -> str:
+    return shlex.join([sys.executable, "-m", "todoplan", "hook"])
 
 
 # Claude Code defers the tools of a server unless `alwaysLoad` is set. Codex sends its first request
@@ -76,10 +78,11 @@ _AT_ONCE = {"alwaysLoad": True, "required": True, "startup_timeout_sec": 60}
 
 def _claude(plugin: Plugin) -> dict[str, Any]:
     about = {"name": NAME, "description": _ABOUT}
+    command = say("plugin", "command", line=_hook_line(), ARGUMENTS="$ARGUMENTS")
     entry = {**about, "source": "./"}
-    # The pattern does not match Copilot CLI's names of our tools, because Copilot CLI refuses a
-    # call if its hook is killed. It does not need this hook: it calls the prompt's hook for
-    # subagents too.
+    # The pattern does not match the names of our tools in Copilot CLI, because Copilot CLI refuses
+    # a call if its hook is killed. Copilot CLI does not need this hook to recognise subagents,
+    # since it calls UserPromptSubmit for subagents too.
     tools = f"mcp__plugin_{NAME}_{SERVER}__.*"
     return {
         ".claude-plugin/plugin.json": {
@@ -91,12 +94,12 @@ def _claude(plugin: Plugin) -> dict[str, Any]:
         ".claude-plugin/marketplace.json": {**about, "owner": _OWNER, "plugins": [entry]},
         ".mcp.json": {"mcpServers": {SERVER: plugin.server | _AT_ONCE}},
         "hooks/hooks.json": {"hooks": plugin.hooks((*_COMMON, *_OF_CLAUDE), tools)},
-        "commands/plan.md": _command(),
+        "commands/plan.md": f"{command}\n",
     }
 
 
 def _loosely(server: Mapping[str, Any]) -> dict[str, Any]:
-    # These hosts check arguments against the schema. With a strict schema, they would refuse
+    # For hosts that check arguments against the schema. With a strict schema, they would refuse
     # arguments that todoplan can repair.
     return {**server, "args": [*server["args"], "--lenient"]}
 
@@ -135,11 +138,6 @@ HOSTS: dict[str, Callable[[Plugin], dict[str, Any]]] = {
     "opencode": _opencode,
 }
 """For each host, the function that returns the files of its folder as JSON values or texts."""
-
-
-def _command() -> str:
-    line = shlex.join([sys.executable, "-m", "todoplan", "hook"])
-    return say("plugin", "command", line=line, ARGUMENTS="$ARGUMENTS") + "\n"
 
 
 def write_plugin(folder: Path, screen: Screen, *, host: str = "claude", plugin: Plugin) -> int:

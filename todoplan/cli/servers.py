@@ -1,7 +1,7 @@
 """
 The commands that serve plans to agents and in a browser, and the command for an agent's hooks.
 
-The servers need packages of an extra, which are imported only when a server runs.
+The packages that a server needs belong to an extra. They are imported only when the server runs.
 """
 
 import asyncio
@@ -32,8 +32,7 @@ from todoplan.render.terminal import Screen
 from todoplan.stores.file import FileStore
 
 # -------- mcp --------
-# `todoplan mcp`: an MCP server for plans. The adapter is imported when the command runs, because
-# it needs an extra.
+# `todoplan mcp`: an MCP server for plans.
 
 
 TOKEN = "TODOPLAN_MCP_TOKEN"  # noqa: S105 - the variable's name
@@ -42,8 +41,8 @@ TOKEN = "TODOPLAN_MCP_TOKEN"  # noqa: S105 - the variable's name
 _SESSION_IDS = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
 _CHECK_SECONDS = 600.0
 
-# Printed on a terminal, where the command would otherwise seem to hang: only an MCP client is
-# meant to write to its standard input.
+# Printed on a terminal, where the command would otherwise seem to hang, because it waits for an MCP
+# client on its standard input.
 _WAITING = (
     'the plan "{}" is served on standard input and output: an MCP client starts this command and '
     "talks to it there. Name it in the client's settings; --http serves at an address instead. "
@@ -73,7 +72,9 @@ class Served:
 
     @property
     def plan_id(self) -> str:
-        """The id of the plan, unless each session of a coding agent has its own."""
+        """
+        The id of the plan. With `hooks`, each session of a coding agent has its own plan instead.
+        """
         return self.place.wanted_plan or DEFAULT_PLAN
 
     @property
@@ -128,8 +129,8 @@ def serve(
         # in the project's folder, in which the host itself runs.
         with suppress(OSError):
             os.chdir(f"/proc/{os.getppid()}/cwd")
-    # The modules stay loaded, so garbage collection could free nothing of them, neither while they
-    # load nor later. While they load, it would take a tenth of the time to start.
+    # Garbage collection would take a tenth of the time to start, and could free nothing: the
+    # modules that are loaded here stay loaded.
     gc.disable()
     try:
         running = _serving(served, address, port if http else None, screen)
@@ -154,7 +155,7 @@ def _serving(
     if served.hooks:
         # An agent might not start if its server failed here. So the first call reports errors.
         return _with_hooks(served, store, screen)
-    # A damaged file or a bad id must fail here and not in the client's first call.
+    # If the file is damaged or the id is invalid, fail here and not in the client's first call.
     store.load(served.plan_id)
     server = mcp.make_server(
         _toolbox(served, screen),
@@ -180,7 +181,7 @@ def _serving(
 
 
 def _with_hooks(served: Served, store: Any, screen: Screen) -> Coroutine[Any, Any, None]:
-    """Return the coroutine that serves a coding agent over stdio and answers its hooks."""
+    """Return the coroutine that serves a coding agent over stdio, and answers its hooks."""
     from todoplan.adapters import mcp  # noqa: PLC0415 - an extra
     from todoplan.adapters.mcp.hooks import HostSessions, answering  # noqa: PLC0415 - same
     from todoplan.adapters.mcp.server import tool_server  # noqa: PLC0415 - same
@@ -214,15 +215,14 @@ def _toolbox(served: Served, screen: Screen) -> Toolbox:
     Rules that the tool set cannot keep are turned off, and a message on stderr names them.
     """
     toolset, policy = TOOLSETS[served.toolset], served.judge.chosen_policy()
-    vain = dict.fromkeys(unmet_rules(toolset, policy), "off")
-    if vain:
-        screen.complain(f"{served.toolset} cannot keep {', '.join(vain)}: off here")
-    return Toolbox(toolset, policy.but(**cast("RuleSettings", vain)))
+    unmet = dict.fromkeys(unmet_rules(toolset, policy), "off")
+    if unmet:
+        screen.complain(f"{served.toolset} cannot keep {', '.join(unmet)}: off here")
+    return Toolbox(toolset, policy.but(**cast("RuleSettings", unmet)))
 
 
 # -------- board --------
-# `todoplan board`: the plans of a store as a page in a browser. The board is imported when the
-# command runs, because it needs an extra.
+# `todoplan board`: the plans of a store as a page in a browser.
 
 
 BOARD_TOKEN = "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - the variable's name
@@ -243,7 +243,7 @@ def board(  # noqa: PLR0913 - an argument for each option
     """
     Serve the plans of a store as a live web page.
 
-    Readers may change the plans if the board is reachable from this machine alone, or with --write.
+    Readers may change the plans with --write, or if only this machine can reach the board.
     """
     from todoplan.board import make_board  # noqa: PLC0415 - an extra
     from todoplan.web import listen_at, server_of  # noqa: PLC0415 - same
@@ -265,6 +265,6 @@ def board(  # noqa: PLR0913 - an argument for each option
 # -------- coding agents --------
 
 
-def hook(screen: Screen, word: str | None = None) -> None:  # noqa: ARG001 - it prints by itself
+def hook(screen: Screen, word: str | None = None) -> None:  # noqa: ARG001 - `run` prints
     """Answer an event of a coding agent; a plugin calls this. It never fails."""
     run([word] if word else [])

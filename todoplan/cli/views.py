@@ -52,7 +52,7 @@ from todoplan.core.rules import Severity, inspect
 from todoplan.errors import REFUSED, UNREADABLE, CodecError, ReadError, StoreError
 from todoplan.planner.planner import Planner
 from todoplan.render.markup import to_dot, to_html, to_markdown, to_mermaid
-from todoplan.render.outline import Line, aside, clip, drift_to_text, lines, summary
+from todoplan.render.outline import aside, clip, drift_to_text, lines, summary
 from todoplan.render.terminal import (
     COLOURS,
     Screen,
@@ -78,12 +78,12 @@ from todoplan.transcripts.files import unreadable
 def copy(source: str, target: str, screen: Screen, *, plans: list[str] | None = None) -> int:
     """Copy plans with their journals; plans that the target store already has are skipped."""
     here, there = open_store(source), open_store(target)
-    kept = here.plan_ids()
-    missing = [plan_id for plan_id in plans or () if plan_id not in kept]
-    if missing or not kept:
+    stored = here.plan_ids()
+    missing = [plan_id for plan_id in plans or () if plan_id not in stored]
+    if missing or not stored:
         screen.complain(f"{source} has no plan {', '.join(map(repr, missing)) or 'at all'}")
         return UNREADABLE
-    for plan_id in plans or kept:
+    for plan_id in plans or stored:
         is_new = copy_plan(here, there, plan_id)
         entries = len(there.entries(plan_id))
         done = f"{entries} entries" if is_new else "there already, as it is"
@@ -167,7 +167,7 @@ def _load(path: Path, plan_id: str | None) -> Plan:
             # One byte more than the limit is enough to detect a file that is too large.
             document += file.read(LIMIT + 1)
         if len(document) > LIMIT:
-            msg = f"{path} is larger than {LIMIT} bytes, which no plan document is"
+            msg = f"{path} is larger than {LIMIT} bytes, the most for a plan document"
             raise ReadError(msg, file=str(path))
         # For invalid JSON, `load_plan` raises an error that gives the position.
         with suppress(CodecError):
@@ -175,7 +175,7 @@ def _load(path: Path, plan_id: str | None) -> Plan:
             if isinstance(data, dict) and data.get("format") == FILE_FORMAT:
                 return _kept(path, FileStore(path), plan_id)
         if plan_id is not None:
-            msg = f"{path} holds one plan, which has no name: leave out --plan {plan_id}"
+            msg = f"{path} has one plan, which has no id: leave out --plan {plan_id}"
             raise ReadError(msg, file=str(path))
         return load_plan(document)
     except (OSError, ValueError) as error:
@@ -198,7 +198,7 @@ def _kept(named: Path | str, store: PlanStore, plan_id: str | None) -> Plan:
 
 _NAME = 24
 _VALUE = 60
-_MOST = 12  # an import that replaces a list may set thousands of fields
+_MOST = 12  # fields of an entry; a replaced list may set thousands
 _IN_PHRASES = frozenset({"status", "blocks", "claim", "claims", "failed_attempts"})
 
 
@@ -210,10 +210,10 @@ def log_lines(journal: Sequence[Entry], last: int, width: int | None) -> Iterato
     that it set with their old and new values.
     """
     earlier = len(journal) - last
-    plan = replay(Plan(), (event for entry in journal[:earlier] for event in entry.events))
+    plan = follow(Plan(), journal[:earlier])
     heads, phrases = [], []
     for entry in journal[earlier:]:
-        before, plan = plan, replay(plan, entry.events)
+        before, plan = plan, follow(plan, (entry,))
         heads.append(_head(entry))
         phrases.append((*entry_phrases(entry, plan, before), *_set_fields(entry, before, plan)))
     widths = [max(map(cell_len, column)) for column in zip(*heads, strict=True)]
@@ -267,7 +267,7 @@ _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
 
 def _fields(was: Task, now: Task, without: Container[str] = ()) -> tuple[str, ...]:
-    """Return the changed fields, each as "status pending -> completed". Times are left out."""
+    """Return the changed fields, each as "status pending -> completed", without times."""
     return tuple(
         f"{name.replace('_', ' ')} {_shown(old)} -> {_shown(new)}"
         for name, field in TASK_FIELDS.items()
@@ -324,7 +324,7 @@ def diff(
     before = last - len(journal[-1].events) if journal else 0
     first, end = before if since is None else since, last if until is None else until
     if not first <= end <= last:
-        msg = f"revisions {first} to {end} were asked for; the plan has those from 0 to {last}"
+        msg = f"revisions {first} to {end} were given; the plan has revisions 0 to {last}"
         raise ReadError(msg)
     found = differences(_at(journal, first), _at(journal, end))
     if as_json:
@@ -340,7 +340,7 @@ def show_drift(place: Place, screen: Screen, *, as_json: bool = False) -> None:
     journal = store.entries(plan_id)
     plan = follow(Plan(), journal)
     if plan.approved is None:
-        msg = "nobody has approved this plan yet: `todoplan approve` agrees to it as it stands"
+        msg = "nobody has approved this plan yet: `todoplan approve` approves its current state"
         raise ReadError(msg, plan=plan_id)
     found = drift(plan, journal)
     if as_json:
@@ -371,8 +371,6 @@ def _at(journal: Iterable[Entry], revision: int) -> Plan:
 
 # -------- check --------
 # `todoplan check`: validate a file of rules, and check a stored plan against the rules.
-#
-# `tests/support/json_documents.py` describes the JSON output.
 
 
 def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) -> int:
@@ -384,14 +382,12 @@ def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) 
     if place.named or Path(place.address).exists():
         store, plan_id = place.opened()
         plan = store.load(plan_id)
-        entries = store.entries(plan_id)
-        folded = replay(Plan(), (event for entry in entries for event in entry.events))
-        # A store may keep the plan and the journal separately, and either can be damaged. The plan
-        # is loaded again because another process may have written between the two reads.
-        if folded != plan and store.load(plan_id) == plan:
-            msg = (
-                f"{place.shown}: the journal of {plan_id!r} does not lead to the plan that is kept"
-            )
+        replayed = follow(Plan(), store.entries(plan_id))
+        # A store may keep the plan and the journal separately, and either can be damaged. If they
+        # differ, the plan is loaded again, because another process may have written between the
+        # two reads.
+        if replayed != plan and store.load(plan_id) == plan:
+            msg = f"{place.shown}: the journal of {plan_id!r} does not lead to the stored plan"
             raise CodecError(msg, plan_id=plan_id)
         problems = inspect(plan, policy)
     if as_json:
@@ -417,10 +413,9 @@ def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) 
 
 
 # -------- live_plan --------
-# A plan on a terminal, redrawn at each change: the tasks and the last changes.
-#
-# If the plan does not fit on the terminal, closed tasks are left out first and tasks in progress
-# last, and a line counts the tasks that are not shown, by status.
+# A plan on a terminal, redrawn at each change: the tasks and the last changes. If the plan does not
+# fit on the terminal, closed tasks are left out first and tasks in progress last, and a line counts
+# the tasks that are not shown, by status.
 
 
 _INDENT = 2
@@ -440,7 +435,7 @@ class LivePlan:
         self, title: str, plan: Plan, changes: Iterable[tuple[str, Sequence[str]]] = ()
     ) -> None:
         self._title, self._plan, self._changes = title, plan, tuple(changes)
-        # Computed once for each plan, because it is drawn twice a second.
+        # Computed here, once for each plan, because the plan is drawn twice a second.
         self._lines = lines(plan, today())
         # Closed tasks are left out first, those in progress last.
         self._order = sorted(
@@ -467,7 +462,11 @@ class LivePlan:
         room = max(height - 4 - len(news), _LEAST_ROWS)
         shown: dict[int, list[Text]] = {}
         for place in self._order:
-            rows = list(_task(self._lines[place], width))
+            line = self._lines[place]
+            head = Text(" " * min(_INDENT * (1 + line.level), max(width - 2 * _LEAST, 0)))
+            head.append(line.mark, COLOURS[line.status]).append(f" {line.id} ")
+            text = f"{line.text}{aside(line.notes)}"
+            rows = list(hanging(head, wrapped(text, max(width - head.cell_len, _LEAST))))
             # One row is reserved for the line that counts the tasks not shown.
             if len(rows) > room - (len(shown) + 1 < len(self._lines)):
                 break
@@ -481,13 +480,6 @@ class LivePlan:
             yield Text(clip(f"{' ' * _INDENT}not shown: {counts}", width), "dim")
         if news:
             yield from (Text(), *news)
-
-
-def _task(line: Line, width: int) -> Iterator[Text]:
-    head = Text(" " * min(_INDENT * (1 + line.level), max(width - 2 * _LEAST, 0)))
-    head.append(line.mark, COLOURS[line.status]).append(f" {line.id} ")
-    text = f"{line.text}{aside(line.notes)}"
-    yield from hanging(head, wrapped(text, max(width - head.cell_len, _LEAST)))
 
 
 # -------- watch --------

@@ -1,9 +1,9 @@
 """
 Plans for people, as text, Markdown, Mermaid, DOT and HTML, all from the same outline.
 
-Read `outline` first: it computes the lines of a plan, in order and with their level, makes texts
-safe to show (law 14), and writes them as text. `markup` has the other formats. `pictures` has SVG,
-and `terminal` the console.
+Read `outline` first. It computes the lines of a plan with their level, makes their texts safe to
+show (law 14 of the guide `architecture`), and writes them as plain text. `markup` has the other
+formats, `pictures` has SVG, and `terminal` has the consoles and the progress bar.
 """
 
 from typing import TYPE_CHECKING
@@ -21,15 +21,7 @@ if not TYPE_CHECKING:  # with it, a type checker would accept every misspelled n
     __getattr__ = loader(
         __name__,
         {
-            "markup": (
-                "to_dot",
-                "to_html",
-                "to_markdown",
-                "to_mermaid",
-            ),
-            "outline": (
-                "drift_to_text",
-                "to_text",
-            ),
+            "markup": ("to_dot", "to_html", "to_markdown", "to_mermaid"),
+            "outline": ("drift_to_text", "to_text"),
         },
     )

@@ -1,9 +1,9 @@
 """
 Plans as Markdown, Mermaid, DOT and HTML, and tools to build HTML safely.
 
-HTML is built from elements, so that text is never read as markup. A page is one file that loads
-nothing else. Its content security policy allows only our own style sheets and scripts, identified
-by their hashes, and no images, fonts, forms or connections.
+HTML is built from elements, which escape their texts. A page is one file that loads no other files.
+Its content security policy allows only our own style sheets and scripts, identified by their
+hashes, and no images, fonts, forms or connections.
 """
 
 import json
@@ -45,8 +45,8 @@ def element(tag: str, *children: str, **attributes: str) -> Markup:
 
 def joined(children: Iterable[str]) -> Markup:
     """Return the children as the content of an element, one on each line."""
-    # Separated by newlines: otherwise, parts shown in separate boxes would be read aloud, and
-    # copied, as one word.
+    # Without the newlines, screen readers and copying would join the texts of neighbouring boxes to
+    # one word.
     return Markup(
         "\n".join(
             child if isinstance(child, Markup) else escape(one_line(child)) for child in children
@@ -67,8 +67,8 @@ def page(title: str, *body: str, styles: Sequence[str] = (), scripts: Sequence[s
     `styles` and `scripts` are our own code; the scripts come after the body.
     """
     sheets = (style(), *styles)
-    # Allowed by hash: a style or script injected by a text that escaped from its element would not
-    # run. In pages with scripts, trusted types prevent these from parsing text as markup.
+    # Our styles and scripts are allowed by their hashes, so an injected style or script would not
+    # run. Trusted types prevent our scripts from parsing text as markup.
     allowed = ""
     for kind, texts in (("style", sheets), ("script", scripts)):
         digests = [b64encode(sha256(text.encode()).digest()).decode() for text in texts]
@@ -90,21 +90,18 @@ def page(title: str, *body: str, styles: Sequence[str] = (), scripts: Sequence[s
     )
 
 
-def data_block(name: str, data: object) -> Markup:
-    """
-    Return JSON data for a script of the page. No text in it can close the element. `name` is its
-    id.
-    """
+def data_block(element_id: str, data: object) -> Markup:
+    """Return an element with JSON data for a script; no text in the data can close the element."""
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    return Markup(f'<script type="application/json" id="{escape(name)}">{text}</script>')
+    return Markup(f'<script type="application/json" id="{escape(element_id)}">{text}</script>')
 
 
 def table(rows: Iterable[Sequence[str]]) -> Markup:
-    """Return an HTML table; the first row has the titles."""
+    """Return an HTML table; the first row has the titles of the columns."""
     head, *others = rows
     titles = element("thead", element("tr", *(element("th", text, scope="col") for text in head)))
     lines = (element("tr", *(element("td", text) for text in row)) for row in others)
-    # The table is in its own scrolling box. On a phone, the table scrolls sideways, not the page.
+    # The box around the table scrolls sideways on a phone, so that the page does not.
     return element("div", element("table", titles, element("tbody", *lines)), class_="wide")
 
 
@@ -112,8 +109,7 @@ def table(rows: Iterable[Sequence[str]]) -> Markup:
 # A plan as a GitHub task list in Markdown.
 
 
-# Some sites turn "todo.md" into a link, so a dot between two characters is escaped. A dot at the
-# end of a sentence is not.
+# A dot between two characters is escaped too, because some sites turn "todo.md" into a link.
 _MARKUP = re.compile(r"[!#$&*+:<=>@\[\\\]^_`{|}~]|(?<=\S)\.(?=\S)")
 _INDENT = "  "
 
@@ -127,12 +123,12 @@ def to_markdown(plan: Plan) -> str:
     """
     Return the summary and a task list, one line for each task, with subtasks indented.
 
-    All markup in texts is escaped. A site that turns @names and #numbers into links after rendering
-    the Markdown still does so.
+    All markup in texts is escaped. Some sites turn @names and #numbers into links after they have
+    rendered the Markdown; escaping cannot prevent that.
     """
     rows = []
     for line in lines(plan):
-        # A box has two states. Every other status is written as a word.
+        # A box has only two states, so every other status is written as a word.
         box = "[x]" if line.status is Status.COMPLETED else "[ ]"
         plain = line.status in {Status.PENDING, Status.COMPLETED}
         notes = line.notes if plain else (line.words, *line.notes)
@@ -147,10 +143,10 @@ def to_markdown(plan: Plan) -> str:
 
 _WIDTH = 80
 _MERMAID_INDENT = "    "
-# Texts in diagrams have run as scripts before: CVE-2025-54880 and -54881 of Mermaid.
-# Everything but letters, digits and spaces becomes a numeric entity, because quotation marks cannot
-# be escaped.
-# Mermaid reads any line with "direction LR" as a statement, even inside quotation marks.
+# Texts in diagrams have run as scripts before: CVE-2025-54880 and -54881 of Mermaid. Everything but
+# letters, digits and spaces becomes an entity, because quotation marks cannot be escaped. Mermaid
+# reads any line with "direction LR" as a statement, even inside quotation marks, so the "d" becomes
+# an entity too.
 _MERMAID_MARKUP = re.compile("[^A-Za-z0-9 \x80-\U0010ffff]|[dD](?=irection)")
 _STYLES = (
     "    classDef pending stroke-dasharray:4 3",
@@ -176,7 +172,10 @@ def to_mermaid(plan: Plan) -> str:
     drawn = ["flowchart TD"]
     for row, opens, ends in nesting(rows):
         indent = _MERMAID_INDENT * (row.level + 1)
-        label = _MERMAID_MARKUP.sub(_entity, clip(row.caption, _WIDTH))
+        label = _MERMAID_MARKUP.sub(
+            lambda found: "#quot;" if found[0] == '"' else f"#{ord(found[0])};",
+            clip(row.caption, _WIDTH),
+        )
         box = f'{row.node}["{label}"]'
         drawn.append(f"{indent}subgraph {box}" if opens else f"{indent}{box}:::{row.kind}")
         drawn += [f"{_MERMAID_INDENT * (row.level - number)}end" for number in range(ends)]
@@ -186,14 +185,8 @@ def to_mermaid(plan: Plan) -> str:
     return "\n".join((*drawn, *_STYLES))
 
 
-def _entity(character: re.Match[str]) -> str:
-    return "#quot;" if character[0] == '"' else f"#{ord(character[0])};"
-
-
 def lifecycle_diagram() -> str:
-    """
-    Return the transition table as a state diagram, with an arrow for each cell that moves a task.
-    """
+    """Return the transition table as a state diagram: an arrow for each cell that moves a task."""
     drawn = ["stateDiagram-v2"]
     for (status, action), move in TABLE.items():
         kind = "" if move.kind is Kind.STEP else f" ({move.kind})"
@@ -206,8 +199,8 @@ def lifecycle_diagram() -> str:
 # A plan as a Graphviz graph in the DOT language.
 
 
-# Each style must suit both a node and a cluster: a filled cluster is black unless a colour is
-# named.
+# Each style is for nodes and clusters. A filled cluster needs a colour, because its default is
+# black.
 _DOT_STYLES = {
     "pending": "style=dashed",
     "in_progress": "style=bold",
@@ -257,8 +250,9 @@ def to_html(plan: Plan) -> str:
     """
     Return one `<ul class="todoplan">` with an item for each task.
 
-    The classes of an item are its status and, if so, "waiting", "verified" or "unverified".
-    Subtasks are a nested list. All texts are escaped.
+    An item has its status as its class. It also has the class "waiting" if it waits, and "verified"
+    or "unverified" if it is completed and has a check or evidence. Subtasks are a nested list. All
+    texts are escaped.
     """
     inner = ""
     for line, opens, ends in nesting(lines(plan)):

@@ -3,8 +3,8 @@ The outline that every format prints: one line for each task, with its mark and 
 
 A line is for a person who looks at the whole plan. It shows the status, the title, the owner, the
 level, a priority other than medium, what the task waits for, and whether its completion is
-verified. The fields that no line shows are listed in `LEFT_OUT`, so that a new field cannot be
-forgotten. `details` returns the notes that quote texts of users and models.
+verified. `details` returns the notes that quote texts of users and models. `LEFT_OUT` lists the
+fields that no line shows; a test fails if a new field is neither shown nor listed.
 """
 
 import re
@@ -41,10 +41,10 @@ from todoplan.core.problems import ids_text
 from todoplan.texts import one_line
 
 # -------- cleaning --------
-# Cut text to a number of terminal columns. `texts.cleaning` decides which characters are safe.
+# Cut text to a number of terminal columns. `todoplan.texts` removes unsafe characters.
 
 
-_MOST_PER_COLUMN = 4  # combining marks take no column, but a text of only these is cut too
+_MOST_PER_COLUMN = 4  # characters; combining marks use no column, but are limited too
 
 
 def clip(text: str, width: int) -> str:
@@ -73,8 +73,8 @@ def _columns(character: str) -> int:
 # Notes on a task that quote texts of users and models: its wait, claim, answer, check and
 # evidence.
 #
-# The quoted texts follow the title and cannot close their quotation marks. So a reason or an
-# answer that a model wrote cannot be mistaken for a word that todoplan adds, such as "verified".
+# A quoted text cannot close its quotation marks. So a reason or an answer that a model wrote cannot
+# be mistaken for a word of todoplan, such as "verified".
 
 
 def verified(task: Task) -> bool | None:
@@ -108,7 +108,7 @@ def details(task: Task) -> Iterator[str]:
 
 
 def due_text(task: Task, today: date | None = None) -> str | None:
-    """Return by when an open task should be closed, such as "due 2026-12-31", or `None`."""
+    """Return the note about the due date of an open task ("due 2026-12-31"), or `None`."""
     if task.due is None or task.status.closed:
         return None
     if today is not None and task.due < today:
@@ -117,7 +117,7 @@ def due_text(task: Task, today: date | None = None) -> str | None:
 
 
 def _until(at: datetime | None, exact: str = "minutes") -> str:
-    # A claim may last only seconds; rounded to the minute, it would seem to have expired.
+    # The end of a claim is exact, because a claim may last only seconds.
     return "" if at is None else f" until {at.isoformat(' ', exact)}"
 
 
@@ -163,11 +163,11 @@ class Line:
     One task, ready to print: its texts are cleaned and on one line, but not yet escaped.
 
     `level` is 0 for a top-level task. `priority` is "high priority", "low priority" or `None`.
-    `due` says by when an open task should be closed, or that it is overdue. `blocked_by` has the
-    ids of all blockers; `waits_for` those of the unresolved blockers, for an open task only.
-    `behind` is the id of the failed task because of which this one can never start. `details` are
-    notes that quote texts of users and models: the wait, claim, answer, check and evidence.
-    `verified` is `False` if a completed task lacks passed evidence, and `None` if it needs none.
+    `due` is the note about the due date of an open task. `blocked_by` has the ids of all blockers.
+    `waits_for` has the ids of the unresolved blockers, and is empty for a closed task. `behind` is
+    the id of a failed task, if this task can never start because of it. `details` are notes that
+    quote texts of users and models: the wait, claim, answer, check and evidence. `verified` is
+    `None` unless a completed task has a check or evidence; then it says whether evidence passed.
     """
 
     id: str
@@ -230,7 +230,7 @@ def lines(plan: Plan, today: date | None = None) -> tuple[Line, ...]:
     for task in plan:
         levels[task.id] = min(levels.get(task.parent, -1) + 1, DEEPEST)
         first_failed = next(iter(behind.get(task.id, ())), None)
-        # Resolved blockers stay in the plan and are only hidden here (law 7). Eino shows them.
+        # Resolved blockers stay in the plan, but are not shown here (law 7). Eino shows them.
         blockers = [blocker for blocker in map(plan.get, task.blocked_by) if blocker]
         unresolved = () if task.status.closed else (b for b in blockers if not b.status.resolved)
         is_verified = verified(task)
@@ -267,9 +267,9 @@ def arrows(rows: Iterable[Line]) -> Iterator[tuple[str, str]]:
 
 def nesting(rows: Sequence[Line]) -> Iterator[tuple[Line, bool, int]]:
     """
-    Yield each line with two values, with which a format can draw boxes around subtasks.
+    Yield each line, whether it has subtasks, and the number of tasks whose subtasks end with it.
 
-    They are whether the line has subtasks, and the number of boxes that end after the line.
+    With these values, a format can draw a box around the subtasks of each task.
     """
     for place, row in enumerate(rows):
         level = rows[place + 1].level if place + 1 < len(rows) else 0
@@ -282,11 +282,7 @@ def aside(notes: tuple[str, ...]) -> str:
 
 
 def summary(plan: Plan) -> str:
-    """
-    Return the progress of the plan and its approval.
-
-    The progress looks like "3/7 completed, 1 in progress, 1 waiting, 1 failed".
-    """
+    """Return the progress, such as "3/7 completed, 1 in progress, 1 failed", and the approval."""
     counts = plan.counts
     if not counts.total:
         return "no tasks"
@@ -305,7 +301,7 @@ def summary(plan: Plan) -> str:
 
 
 # -------- phrases --------
-# Describe the events of a plan in a few words, as a timeline shows them.
+# Describe the events of a plan in a few words, for a timeline.
 
 
 _SUBJECT = 60
@@ -325,23 +321,23 @@ def event_phrases(
     Return a phrase for each kind of change, cleaned and on one line.
 
     `plan` is the plan after the events. `before` is the plan before them, if known. If a kind of
-    change concerns one task only, the phrase names its subject, cut at 60 columns. For a restored
-    plan, the phrases describe what the restore changed, or name every task of the restored plan if
-    `before` is unknown.
+    change concerns one task only, the phrase has the subject of the task, cut at 60 columns. If the
+    plan was restored, the phrases describe what the restore changed; if `before` is unknown, they
+    name all tasks of the restored plan.
     """
     events = tuple(events)
     groups: dict[str, dict[str, None]] = {}
     for place, event in enumerate(events):
         if before is not None and isinstance(event, PlanRestored):
             was = replay(before, events[:place])
-            changes = _put_back(was, replay(was, (event,)))
+            changes = _changes_of_restore(was, replay(was, (event,)))
         else:
             changes = _changes(event)
         for verb, task_id in changes:
             groups.setdefault(verb, {})[task_id] = None
     phrases = []
     for verb, ids in groups.items():
-        # A new order or an approval names no task.
+        # Reordering and approving concern the whole plan, not a task.
         if [*ids] == [""]:
             phrases.append(verb)
             continue
@@ -351,7 +347,8 @@ def event_phrases(
     return tuple(phrases)
 
 
-def _put_back(was: Plan, now: Plan) -> Iterator[tuple[str, str]]:
+def _changes_of_restore(was: Plan, now: Plan) -> Iterator[tuple[str, str]]:
+    """Yield the changes like `_changes`; `was` and `now` are the plans before and after."""
     for found in differences(was, now):
         old, new = found.was, found.now
         if new is None:
@@ -375,6 +372,7 @@ def _put_back(was: Plan, now: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _changes(event: Event) -> Iterator[tuple[str, str]]:
+    """Yield a verb and a task id for each change; the id is "" if the whole plan is changed."""
     match event:
         case TaskCreated(task):
             yield "created", task.id
@@ -397,7 +395,7 @@ def _changes(event: Event) -> Iterator[tuple[str, str]]:
         case TaskClaimed(task_id, _, lost_by):
             yield "claimed" if lost_by is None else "taken over", task_id
         case ClaimRenewed():
-            pass  # a heartbeat, of no interest in a history
+            pass  # workers renew their claims often, so a history leaves this out
         case TaskDeleted(task_id):
             yield "removed", task_id
         case PlanCleared(task_ids):
@@ -452,7 +450,7 @@ def to_text(plan: Plan, *, width: int | None = None, today: date | None = None) 
         if width is None:
             rows.append(f"{head}{line.text}{tail}")
             continue
-        # The title is cut before the facts, because these say why the task is not ready.
+        # The title is cut before the facts, because the facts say why the task is not ready.
         room = width - len(head) - len(aside(line.facts))
         rows.append(clip(f"{head}{clip(line.text, max(room, _LEAST_TEXT))}{tail}", width))
     return "\n".join(rows)
@@ -481,14 +479,15 @@ def drift_to_text(drift: Drift) -> str:
     rows = [f"since {approved}: {came} added, {went} removed, {changed} changed"]
     for mark, found in (("+", drift.came), ("-", drift.went), ("~", drift.changed)):
         for each in found:
-            fields = ", ".join(_word(each, name) for name in drift.fields(each))
+            fields = ", ".join(_earlier_value(each, name) for name in drift.fields(each))
             by = "" if each.actor is None else f" ({quoted(each.actor)})"
             title = clip(one_line(each.task.subject), _WIDTH)
             rows.append(f"{mark} {one_line(each.task.id)} {title}{fields and ': '}{fields}{by}")
     return "\n".join(rows)
 
 
-def _word(each: Difference, name: str) -> str:
+def _earlier_value(each: Difference, name: str) -> str:
+    """Return the name of a changed field with its value at the approval."""
     if name == "status":
         return "cancelled"
     was = getattr(each.was, name)

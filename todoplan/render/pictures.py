@@ -42,19 +42,18 @@ def bars(title: str, rows: Iterable[tuple[str, float, str]]) -> Markup:
         role="img",
         aria_label=f"{title}: {values}",
     )
-    # The plot is in its own scrolling box, as a table is, because a phone's screen is narrower.
+    # Like a table, the plot has a box that scrolls, because a phone's screen is narrower.
     return joined((element("h2", title), element("div", picture, class_="wide")))
 
 
 # -------- plan_svg --------
-# A plan as an SVG picture, for a README or a pull request: its tasks, and arcs for dependencies.
-#
-# Arcs next to a list need no layout algorithm, and a picture of fifty tasks is still readable. The
+# A plan as an SVG picture, for a README or a pull request: a list of its tasks, and arcs for the
+# dependencies. Arcs beside a list need no layout algorithm, and fifty tasks are still readable. The
 # file has no scripts, fonts or addresses.
 
 
 MOST_TASKS = 200
-"""The largest number of tasks that are drawn. A line says how many more there are."""
+"""The largest number of tasks that are drawn. A line has the number of the other tasks."""
 
 _PICTURE, _LINE, _TOP, _LEFT, _INDENT = 760, 26, 64, 96, 18
 _TEXT, _LEVELS = 78, 6

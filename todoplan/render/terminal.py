@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _FORCING = {"FORCE_COLOR", "TTY_COMPATIBLE"}  # variables that make rich treat a pipe as a terminal
-_WORTH_A_BAR = 1_000_000
-_AT_ONCE = 500
+_LEAST_BYTES_FOR_A_BAR = 1_000_000
+_ROWS_OF_A_BATCH = 500
 
 
 def today() -> date:
@@ -70,20 +70,16 @@ class Screen:
         return self.out.width if not self.is_plain and self.out.is_terminal else None
 
     def show(self, rows: "Iterable[Text | str]") -> None:
-        """
-        Print rows for people.
-
-        They are printed in batches, because a progress bar is redrawn at each print.
-        """
+        """Print rows for people, in batches, because a progress bar is redrawn at each print."""
         if self.is_plain:
             sys.stdout.writelines(f"{row}\n" for row in rows)
             return
         from rich.text import Text  # noqa: PLC0415 - slow to import
 
         coming = iter(rows)
-        while batch := tuple(islice(coming, _AT_ONCE)):
-            # Without `soft_wrap` rich would wrap at 80 columns if there is no terminal. `Text`
-            # keeps brackets in a title from being read as markup.
+        while batch := tuple(islice(coming, _ROWS_OF_A_BATCH)):
+            # Without `soft_wrap`, rich would wrap at 80 columns if there is no terminal. Without
+            # `Text`, rich would read brackets in a title as markup.
             whole = Text("\n").join(Text(row) if isinstance(row, str) else row for row in batch)
             self.out.print(whole, soft_wrap=True)
 
@@ -99,8 +95,8 @@ class Screen:
         """
         Print an error message in one line on stderr.
 
-        If stdout and stderr are both terminals, it is printed on stdout's console, which handles
-        the progress bar.
+        If stdout and stderr are both terminals, it is printed by stdout's console, because that
+        console moves the progress bar out of the way.
         """
         line = f"todoplan: {one_line(text)}"
         if self._err is None and not sys.stderr.isatty():
@@ -114,8 +110,8 @@ class Screen:
         """
         Show a progress bar on the terminal until `total` bytes are read.
 
-        Inputs of less than 1 MB get no bar. The bar uses stdout's console if that is a terminal,
-        and is removed at the end.
+        For less than 1 MB, no bar is shown. The bar is on stdout if stdout is a terminal, otherwise
+        on stderr. It is removed at the end.
         """
         from rich.progress import (  # noqa: PLC0415 - slow to import
             BarColumn,
@@ -126,7 +122,7 @@ class Screen:
 
         console = self.out if self.out.is_terminal else self.err
         columns = TextColumn("reading"), BarColumn(), TaskProgressColumn()
-        hidden = total < _WORTH_A_BAR or not console.is_terminal
+        hidden = total < _LEAST_BYTES_FOR_A_BAR or not console.is_terminal
         with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
             task = progress.add_task("", total=total)
             yield Ticker(
@@ -147,11 +143,11 @@ def _console(*, is_error: bool) -> "Console":
 
 
 # -------- lines --------
-# Cleaned text for people, in lines that are cut or wrapped to the width of the terminal, and JSON
-# for programs. A file or a pipe gets the full lines.
+# Cleaned text for people, in lines that are cut or wrapped to the width of the terminal (in a file
+# or a pipe, lines are not cut), and JSON for programs.
 
 
-_LEAST = 20  # columns: narrower text is unreadable, so the terminal may wrap it instead
+_LEAST = 20  # columns; narrower text would be unreadable, so the terminal wraps it instead
 _INDENT = 2
 
 COLOURS: dict[str, str] = {
@@ -175,7 +171,7 @@ def cut(text: str, width: int | None) -> str:
 
 
 def wrapped(text: str, width: int | None) -> Iterator[str]:
-    """Yield the text, cleaned, in lines of at most `width` columns, or whole if it is `None`."""
+    """Yield the cleaned text in lines of at most `width` columns; in one line for `None`."""
     whole = one_line(text)
     if width is None:
         yield whole
@@ -188,7 +184,7 @@ def wrapped(text: str, width: int | None) -> Iterator[str]:
 
 
 def hanging(head: "Text", lines: Iterable[str]) -> "Iterator[Text]":
-    """Yield the lines with the head before the first one; the others are indented by its width."""
+    """Yield the head with the first line, then the other lines, indented by the head's width."""
     from rich.text import Text  # noqa: PLC0415 - slow to import
 
     for line in lines:
@@ -200,8 +196,8 @@ def columns(rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
     """
     Yield the rows of a table of cleaned cells.
 
-    The first column is aligned left, the others right. If a row does not fit, the beginning of the
-    first cell is cut off, because names differ at their ends.
+    The first column is aligned left, the other columns right. If a row does not fit, the beginning
+    of its first cell is cut off, because names of files differ at their ends.
     """
     from rich.cells import cell_len  # noqa: PLC0415 - slow to import
 
@@ -216,7 +212,7 @@ def columns(rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
 
 def line(data: Any) -> str:
     """Return plain data as one line of ASCII JSON."""
-    # ASCII, because a lone surrogate in a recording would make UTF-8 output fail half-way.
+    # ASCII, because output in UTF-8 would fail at a lone surrogate, which a recording may contain.
     return json.dumps(data, allow_nan=False)
 
 

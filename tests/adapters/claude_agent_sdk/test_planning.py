@@ -28,9 +28,7 @@ from todoplan.testing.adapters.host import ModelTurn, says, write
 
 
 def turn(call, start=1):
-    """
-    Return a turn with one call, whose id has a number.
-    """
+    """Return a turn with one call, whose id has a number."""
     return ModelTurn((Call(*call, f"call_{start}"),))
 
 
@@ -40,9 +38,7 @@ OTHER = turn(("Bash", {"command": "true"}), start=7)
 
 
 def play(planning, *turns, options=None, prompt="go", **given):
-    """
-    Run a script in a session, and return the program that played it.
-    """
+    """Run a script in a session, and return the program that played it."""
     program = ScriptedCLI(*turns, **given)
     options = attach(options or ClaudeAgentOptions(), planning)
 

@@ -45,9 +45,7 @@ class Model:
 
 
 def run(model, folder, planning, *prompts):
-    """
-    Say something to the real program, and return the last result.
-    """
+    """Say something to the real program, and return the last result."""
 
     async def talk():
         with answering(model) as address:

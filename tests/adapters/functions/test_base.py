@@ -20,9 +20,7 @@ def write(*contents):
 
 
 def edited_by_ann(wire):
-    """
-    Return a plan that the model has written, after Ann's edit, and the base.
-    """
+    """Return a plan that the model has written, after Ann's edit, and the base."""
     plan = wire.module.answer(Toolbox(), Plan(), wire.respond(numbered([write("a", "b")]))).plan
     decision = decide(plan, CreateTask("Tell Ann"))
     return decision.plan, Base(plan).after(decision.events, "ann")
@@ -72,8 +70,6 @@ def test_a_base_is_kept_until_an_answer_is_no_error(wire, calls, read):
 
 @EVERY
 def test_what_is_no_base_is_an_error_at_once(wire):
-    """
-    Also with a response that makes no call.
-    """
+    """Also with a response that makes no call."""
     with pytest.raises(PlanError, match="is no Base; give Base"):
         wire.module.answer(Toolbox(), Plan(), wire.respond([]), base=Plan())

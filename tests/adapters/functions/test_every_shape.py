@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.policies import strict_for
 from support.strategies import json_values, statuses
-from support.wires import WIRES, Sent, numbered
+from support.wires import WIRES, numbered
 
 from todoplan.adapters.functions import Answered
 from todoplan.core.plan.plan import Plan
@@ -36,9 +36,7 @@ def write(*contents):
 
 
 def test_every_shape_has_the_same_functions():
-    """
-    Who changes the provider changes one import: names and signatures are the same.
-    """
+    """Who changes the provider changes one import: names and signatures are the same."""
     for wire in WIRES:
         assert wire.module.__all__ == FUNCTIONS
     for name in FUNCTIONS:
@@ -47,18 +45,14 @@ def test_every_shape_has_the_same_functions():
 
 @EVERY
 def test_tools_of_a_toolbox_are_those_of_its_tool_set(wire):
-    """
-    Either may be given.
-    """
+    """Either may be given."""
     assert wire.module.make_tools(Toolbox(LEAN)) == wire.module.make_tools(LEAN)
 
 
 @EVERY
 @pytest.mark.parametrize("kind", ["sdk", "plain"])
 def test_calls_are_read_in_order_with_their_ids(wire, kind):
-    """
-    The planning calls of a response, and no other's; from the SDK's object or its dict.
-    """
+    """The planning calls of a response, and no other's; from the SDK's object or its dict."""
     sent = numbered([write("a"), ("search", {"q": "x"}), ("read_todos", {})])
     response = wire.respond(sent) if kind == "sdk" else wire.plain(sent)
     found = wire.module.calls_in(TODOS, response)
@@ -71,9 +65,7 @@ def test_calls_are_read_in_order_with_their_ids(wire, kind):
 
 @EVERY
 def test_names_of_a_renamed_set_are_followed(wire):
-    """
-    The model calls a tool by the name it was shown.
-    """
+    """The model calls a tool by the name it was shown."""
     renamed = TODOS.renamed(write_todos="set_list")
     response = wire.respond(numbered([("set_list", write("a")[1]), write("b")]))
     answered = wire.module.answer(Toolbox(renamed), Plan(), response)
@@ -83,9 +75,7 @@ def test_names_of_a_renamed_set_are_followed(wire):
 
 @EVERY
 def test_twelve_parallel_calls_are_answered_in_order(wire):
-    """
-    Granular calls of one turn build on each other, and each has its reply.
-    """
+    """Granular calls of one turn build on each other, and each has its reply."""
     creates = [("TaskCreate", {"subject": f"step {n}"}) for n in range(1, 11)]
     links = ("TaskUpdate", {"taskId": "10", "addBlockedBy": ["1"]})
     starts = ("TaskUpdate", {"taskId": "1", "status": "in_progress"})
@@ -103,9 +93,7 @@ def test_twelve_parallel_calls_are_answered_in_order(wire):
 
 @EVERY
 def test_two_whole_list_writes_are_both_refused(wire):
-    """
-    Each has an error under its own id; the call of another tool is left to the caller.
-    """
+    """Each has an error under its own id; the call of another tool is left to the caller."""
     sent = numbered([write("a"), ("search", {"q": "x"}), write("b"), ("read_todos", {})])
     answered = wire.module.answer(Toolbox(), Plan(), wire.respond(sent))
     assert answered.plan == Plan()
@@ -122,9 +110,7 @@ def test_two_whole_list_writes_are_both_refused(wire):
 
 @EVERY
 def test_an_unknown_tool_is_the_callers(wire):
-    """
-    A planning tool of another set is no tool of this one: not answered, not lost.
-    """
+    """A planning tool of another set is no tool of this one: not answered, not lost."""
     answered = wire.module.answer(
         Toolbox(), Plan(), wire.respond(numbered([("TaskCreate", {"subject": "a"})]))
     )
@@ -134,9 +120,7 @@ def test_an_unknown_tool_is_the_callers(wire):
 
 @EVERY
 def test_replies_of_other_tools_join_the_turn(wire):
-    """
-    Where all results belong in one message, the caller hands in the replies of both.
-    """
+    """Where all results belong in one message, the caller hands in the replies of both."""
     sent = numbered([write("a"), ("search", {"q": "x"})])
     answered = wire.module.answer(Toolbox(), Plan(), wire.respond(sent))
     (other,) = answered.others
@@ -148,9 +132,7 @@ def test_replies_of_other_tools_join_the_turn(wire):
 
 @EVERY
 def test_a_response_without_calls_is_answered_with_nothing(wire):
-    """
-    No calls, no messages, also where one message would hold all results.
-    """
+    """No calls, no messages, also where one message would hold all results."""
     assert wire.module.answer(Toolbox(), Plan(), wire.respond([])) == Answered(Plan())
     assert wire.module.results_of([]) == []
 
@@ -158,9 +140,7 @@ def test_a_response_without_calls_is_answered_with_nothing(wire):
 @EVERY
 @given(junk=(json_values | st.builds(object)).filter(lambda value: value is not None))
 def test_what_is_no_response_holds_no_calls(wire, junk):
-    """
-    Whatever a provider returns, reading it never raises; `None` is a call that was forgotten.
-    """
+    """Whatever a provider returns, reading it never raises; `None` is a call that was forgotten."""
     assert wire.module.calls_in(TODOS, junk) == ()
 
 
@@ -225,9 +205,7 @@ CALLS = {
 
 
 def play(wire, toolbox, script):
-    """
-    Run a script of turns through one shape: its plan, and what was told in each turn.
-    """
+    """Run a script of turns through one shape: its plan, and what was told in each turn."""
     plan, told = Plan(), []
     for n, turn in enumerate(script):
         response = wire.respond(numbered(turn))
@@ -240,9 +218,7 @@ def play(wire, toolbox, script):
 @given(st.data())
 @pytest.mark.parametrize("name", CALLS)
 def test_the_same_script_gives_the_same_through_every_shape(name, data):
-    """
-    Law 12: equal plans, events, replies and texts, and those of the toolbox itself.
-    """
+    """Law 12: equal plans, events, replies and texts, and those of the toolbox itself."""
     strict = strict_for(TOOLSETS[name])
     policy = data.draw(st.sampled_from([Toolbox().policy, strict]))
     toolbox = Toolbox(TOOLSETS[name], policy)
@@ -261,20 +237,7 @@ def test_the_same_script_gives_the_same_through_every_shape(name, data):
 
 @EVERY
 def test_replies_come_from_a_turn_or_as_they_are(wire):
-    """
-    A planner's turn and a list of replies serve alike.
-    """
+    """A planner's turn and a list of replies serve alike."""
     turn = Toolbox().turn(Plan(), [Call("read_todos", {})])
     results_of = wire.module.results_of
     assert results_of(turn) == results_of(iter(turn.replies)) != []
-
-
-def test_sent_calls_may_lack_an_id():
-    """
-    Only Gemini leaves ids out, and its results then have none.
-    """
-    wire = WIRES[-1]
-    answered = wire.module.answer(Toolbox(), Plan(), wire.respond([Sent("read_todos", {})]))
-    (part,) = answered.messages[0]["parts"]
-    assert set(part["function_response"]) == {"name", "response"}
-    assert part["function_response"]["name"] == "read_todos"

@@ -19,9 +19,7 @@ STATES = Path(__file__).parent / "states"
 
 
 class Talk:
-    """
-    A loop over one shape.
-    """
+    """A loop over one shape."""
 
     def __init__(self, wire, saved=None, messages=(), **options):
         self.wire, self.options, self.messages = wire, options, [*messages]
@@ -71,9 +69,7 @@ class TestNamed(Situations):
 
 
 def state(name):
-    """
-    Return what 0.2.0 saved of a run that wrote "Fix" and "Release".
-    """
+    """Return what 0.2.0 saved of a run that wrote "Fix" and "Release"."""
     return json.loads((STATES / f"{name}.json").read_text("utf-8"))
 
 
@@ -97,9 +93,7 @@ def test_a_run_of_0_2_goes_on():
 
 @pytest.mark.parametrize("name", ["unseen", "asked"])
 def test_a_run_of_0_2_is_told_what_it_had_not_seen(name):
-    """
-    What a person did stays, also where a request was under way whose reminder had shown it.
-    """
+    """What a person did stays, also where a request was under way whose reminder had shown it."""
     talk = Talk(CHAT, state(name))
     if name == "asked":
         assert talk.run.after_model(CHAT.respond([Sent(*ALONE, "c")])) == "answer"
@@ -116,9 +110,7 @@ def test_a_run_of_0_2_is_told_what_it_had_not_seen(name):
 
 
 def test_a_run_of_0_2_that_was_sent_back_is_asked_again():
-    """
-    By the very request that 0.2.0 would have made, and no oftener than its settings say.
-    """
+    """By the very request that 0.2.0 would have made, and no oftener than its settings say."""
     talk = Talk(CHAT, state("sent_back"), settings=Settings(unfinished=1))
     request = json.dumps(talk.run.before_model([user(CHAT, "go")]))
     assert "Early." in request
@@ -156,27 +148,21 @@ DAMAGE = [
 
 @pytest.mark.parametrize("damage", DAMAGE, ids=str)
 def test_a_damaged_run_of_0_2_is_an_error(damage):
-    """
-    It is never taken for nothing.
-    """
+    """It is never taken for nothing."""
     for name in ("alone", "unseen"):
         with pytest.raises(CodecError):
             openai_chat.start_run(saved={**state(name), **damage})
 
 
 def test_both_forms_in_one_are_an_error():
-    """
-    Which of them is true cannot be known.
-    """
+    """Which of them is true cannot be known."""
     saved = openai_chat.start_run(saved=state("unseen")).to_data()
     with pytest.raises(CodecError):
         openai_chat.start_run(saved={**saved, "seen": 1})
 
 
 def test_what_0_2_saved_is_left_as_it_is():
-    """
-    The caller's own value is not written to.
-    """
+    """The caller's own value is not written to."""
     kept = state("unseen")
     run = openai_chat.start_run(saved=kept)
     run.planner.apply(commands.ClearPlan())

@@ -23,8 +23,6 @@ WRONG = [
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("wire", WIRES)
 def test_wrong_arguments_are_refused(wire, wrong):
-    """
-    It says what was seen and what to write; a response of `None` is not one without calls.
-    """
+    """It says what was seen and what to write; a response of `None` is not one without calls."""
     with pytest.raises(TodoplanError, match="was given; give"):
         wrong(wire)

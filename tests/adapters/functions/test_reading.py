@@ -14,9 +14,7 @@ BAD = ("write_todos", {"todos": [{"status": "pending"}]})
 
 
 def kept(wire, kind, calls):
-    """
-    Return a turn as a caller keeps it, the calls and their results, and the plan after it.
-    """
+    """Return a turn as a caller keeps it, the calls and their results, and the plan after it."""
     sent = numbered(calls)
     response = wire.respond(sent) if kind == "sdk" else wire.plain(sent)
     answered = wire.module.answer(Toolbox(), Plan(), response)
@@ -46,9 +44,7 @@ def test_a_plan_is_seen_in_the_results_of_good_calls_alone(wire, kind, call, los
 
 @EVERY
 def test_a_result_without_its_call_is_that_of_no_tool(wire):
-    """
-    It is not taken for the plan's; Gemini's results have the name.
-    """
+    """It is not taken for the plan's; Gemini's results have the name."""
     (_, *results), _ = kept(wire, "plain", [WRITE])
     names = [one.name for m in wire.module.read_messages(results) for one in m.results]
     assert names == (["write_todos"] if wire.module is gemini else [""])
@@ -56,9 +52,7 @@ def test_a_result_without_its_call_is_that_of_no_tool(wire):
 
 @EVERY
 def test_a_call_without_a_name_is_one_that_could_not_be_read(wire):
-    """
-    The answer that holds it is not final.
-    """
+    """The answer that holds it is not final."""
     (read,) = wire.module.read_messages([wire.plain([Sent("", {}, "1")])])
     assert (read.calls, read.invalid_calls) == ((), 1)
 
@@ -129,7 +123,5 @@ READ = [
 
 @pytest.mark.parametrize(("module", "entry", "read"), READ)
 def test_texts_roles_and_finish_reasons(module, entry, read):
-    """
-    Thoughts and other kinds of content are no text; a refusal is known as one.
-    """
+    """Thoughts and other kinds of content are no text; a refusal is known as one."""
     assert module.read_messages([entry]) == (read,)

@@ -20,9 +20,7 @@ TWO = [Sent("TaskCreate", {"subject": subject}, subject) for subject in "ab"]
 
 
 def named(wire, sent, response_id):
-    """
-    Return a response as plain data under an id; without one for "".
-    """
+    """Return a response as plain data under an id; without one for ""."""
     response = {**wire.plain(sent), ID[wire]: response_id}
     return response if response_id else {k: v for k, v in response.items() if k != ID[wire]}
 
@@ -34,9 +32,7 @@ def begun(wire, store, saved=None, **options):
 
 
 def answered(run, response, wire):
-    """
-    Ask once, and return what is to be appended.
-    """
+    """Ask once, and return what is to be appended."""
     run.before_model([user(wire, "go")])
     assert run.after_model(response) == "answer"
     return run.answer(response)
@@ -70,9 +66,7 @@ def test_a_response_that_is_answered_by_two_processes_is_carried_out_once(
 
 @EVERY
 def test_a_response_is_known_by_its_id_where_nothing_was_saved(wire):
-    """
-    Killed in the first turn of a thread. Without an id it is a new one, and carried out.
-    """
+    """Killed in the first turn of a thread. Without an id it is a new one, and carried out."""
     for response_id, expected in (("resp_1", "ab"), ("", "abab")):
         store = MemoryStore()
         for _ in range(2):
@@ -141,9 +135,7 @@ def test_an_answer_that_was_sent_back_is_saved(wire):
 
 
 def test_an_answer_that_stands_is_not_lost_between_two_processes():
-    """
-    With `all_done` both answers are kept, though the first came in another process.
-    """
+    """With `all_done` both answers are kept, though the first came in another process."""
     always = Settings(all_done="always")
     run = openai_chat.start_run(settings=always)
     run.planner.apply(commands.CreateTask("a"))
@@ -159,9 +151,7 @@ def test_an_answer_that_stands_is_not_lost_between_two_processes():
 
 
 def test_what_an_agent_did_bears_its_name():
-    """
-    And not that of a person who edits.
-    """
+    """And not that of a person who edits."""
     store = MemoryStore()
     run = begun(CHAT, store, actor="planner-bot")
     answered(run, named(CHAT, TWO, "resp_1"), CHAT)
@@ -175,9 +165,7 @@ def test_what_an_agent_did_bears_its_name():
     "damaged", [[], {"messages": 7}, {}, {"messages": [], "stand": [], "reminder": 7}]
 )
 def test_an_answer_that_was_sent_back_and_is_damaged_is_an_error(damaged):
-    """
-    It is never taken for none.
-    """
+    """It is never taken for none."""
     with pytest.raises(PlanError, match="to_data"):
         openai_chat.start_run(saved={**openai_chat.start_run().to_data(), "sent_back": damaged})
 
@@ -185,9 +173,7 @@ def test_an_answer_that_was_sent_back_and_is_damaged_is_an_error(damaged):
 @pytest.mark.parametrize("damaged", [{"asked": 7}, {"answered": "1"}, {"revision": -1}, {"x": 1}])
 @pytest.mark.parametrize("kept", [{}, {"store": MemoryStore(), "plan_id": "7"}])
 def test_a_record_that_was_saved_and_is_damaged_is_an_error(kept, damaged):
-    """
-    It is never taken for a new session, with a store and without; nor is another version's.
-    """
+    """It is never taken for a new session, with a store and without; nor is another version's."""
     saved = openai_chat.start_run(**kept).to_data()
     for session in (7, None, {**saved["session"], **damaged}, {**saved["session"], "version": 2}):
         with pytest.raises(CodecError):
@@ -195,9 +181,7 @@ def test_a_record_that_was_saved_and_is_damaged_is_an_error(kept, damaged):
 
 
 def test_a_plan_that_a_store_keeps_is_refused_without_it():
-    """
-    The record says that there is one: an empty plan in its place would be a lie.
-    """
+    """The record says that there is one: an empty plan in its place would be a lie."""
     saved = openai_chat.start_run(store=MemoryStore(), plan_id="7").to_data()
     with pytest.raises(PlanError, match="give store="):
         openai_chat.start_run(saved=saved)
@@ -205,9 +189,7 @@ def test_a_plan_that_a_store_keeps_is_refused_without_it():
 
 @EVERY
 def test_help_says_what_start_run_takes(wire):
-    """
-    A `functools.partial` would show its own help.
-    """
+    """A `functools.partial` would show its own help."""
     shown = pydoc.plain(pydoc.render_doc(wire.module.start_run))
     assert "start_run(toolbox" in shown
     assert "one run of an agent's loop" in shown

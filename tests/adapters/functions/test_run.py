@@ -24,9 +24,7 @@ def write(*todos, call_id="w"):
 
 
 class Loop:
-    """
-    The loop of an embedder, over one shape, on a script of calls and texts.
-    """
+    """The loop of an embedder, over one shape, on a script of calls and texts."""
 
     def __init__(self, wire, **kept):
         self.wire, self.kept, self.requests = wire, kept, []
@@ -47,9 +45,7 @@ class Loop:
         return what
 
     def told(self):
-        """
-        Return the results as they are kept, in order.
-        """
+        """Return the results as they are kept, in order."""
         results = []
         for message in self.messages:
             for read in (self.wire.read,):
@@ -111,9 +107,7 @@ def test_a_persons_edit_in_a_store_stays_and_is_told_once(wire):
 
 
 def test_without_a_store_the_plan_is_saved_with_what_its_model_has_not_seen():
-    """
-    A restart, an edit, a restart: ids, revision, journal and base are those of one process.
-    """
+    """A restart, an edit, a restart: ids, revision, journal and base are those of one process."""
     loop = Loop(CHAT, settings=QUIET)
     loop.go([write(("a", "pending"), ("b", "pending"))], "ok")
     edited = openai_chat.start_run(saved=loop.saved)
@@ -135,9 +129,7 @@ def test_without_a_store_the_plan_is_saved_with_what_its_model_has_not_seen():
 
 
 def test_a_reminder_of_a_change_is_given_until_an_answer_has_told():
-    """
-    What it shows stays all the same: a reminder informs, and is no list of the session's own.
-    """
+    """What it shows stays all the same: a reminder informs, and is no list of the session's own."""
     loop = Loop(CHAT, settings=Settings(unfinished=0, plan_lost=False))
     loop.go([write(("a", "pending"))], "ok")
     run = openai_chat.start_run(saved=loop.saved)
@@ -150,9 +142,7 @@ def test_a_reminder_of_a_change_is_given_until_an_answer_has_told():
 
 
 def test_a_request_that_failed_is_asked_for_again_and_counts_once():
-    """
-    The same messages, the same reminder; nothing was remembered of the first.
-    """
+    """The same messages, the same reminder; nothing was remembered of the first."""
     run = openai_chat.start_run(settings=Settings(empty=1))
     first = run.before_model([user(CHAT, "go")])
     assert run.before_model([user(CHAT, "go")]) == first
@@ -176,9 +166,7 @@ def test_an_answer_that_is_only_asked_whether_it_is_all_stands():
 
 
 def test_a_tool_of_ones_own_may_answer_with_an_error():
-    """
-    A `Reply` says so, where the shape has a flag for it.
-    """
+    """A `Reply` says so, where the shape has a flag for it."""
 
     def fails(call):
         text = "no network"
@@ -190,9 +178,7 @@ def test_a_tool_of_ones_own_may_answer_with_an_error():
 
 
 def test_a_turn_of_refused_calls_shows_nothing():
-    """
-    What a person did is told by the first answer that is no error.
-    """
+    """What a person did is told by the first answer that is no error."""
     store = MemoryStore()
     loop = Loop(CHAT, store=store, plan_id="1", settings=QUIET)
     loop.go([write(("a", "pending"))], "ok")
@@ -202,9 +188,7 @@ def test_a_turn_of_refused_calls_shows_nothing():
 
 
 def test_a_tool_that_raises_leaves_the_plan_alone():
-    """
-    The same response may be answered again.
-    """
+    """The same response may be answered again."""
     run, both = openai_chat.start_run(), [write(("a", "pending")), Sent("search", {}, "s")]
     response = CHAT.respond(both)
     run.before_model([])
@@ -264,17 +248,13 @@ def searched(*how):
     ],
 )
 def test_a_developers_mistake_is_an_error(wrong, remedy):
-    """
-    Nothing is done then, and it says what to do.
-    """
+    """Nothing is done then, and it says what to do."""
     with pytest.raises(PlanError, match=remedy):
         wrong()
 
 
 def test_what_was_saved_and_is_damaged_is_an_error():
-    """
-    It is never taken for nothing.
-    """
+    """It is never taken for nothing."""
     saved = openai_chat.start_run(Toolbox(LEAN)).to_data()
     for name, value in (("plan", {}), ("journal", 7), ("session", 7)):
         with pytest.raises(CodecError):
@@ -282,9 +262,7 @@ def test_what_was_saved_and_is_damaged_is_an_error():
 
 
 def test_a_model_that_goes_on_answering_can_be_an_error():
-    """
-    As the settings say.
-    """
+    """As the settings say."""
     run = openai_chat.start_run(settings=Settings(unfinished=1, on_ignored="raise"))
     assert isinstance(run, Run)
     run.planner.apply(EDIT)
@@ -296,9 +274,7 @@ def test_a_model_that_goes_on_answering_can_be_an_error():
 
 
 def test_a_turn_that_goes_on_by_itself_is_no_end():
-    """
-    Anthropic's "pause_turn" has neither calls nor an answer.
-    """
+    """Anthropic's "pause_turn" has neither calls nor an answer."""
     run = MESSAGES.module.start_run()
     run.before_model([])
     paused = {**says(MESSAGES, "Searching"), "stop_reason": "pause_turn"}
@@ -329,9 +305,7 @@ def is_answered(run, response):
     ids=str,
 )
 def test_what_is_no_answer_of_a_model_is_an_error_and_ends_no_run(wire, seen, has_open_tasks):
-    """
-    It says what was seen; the answer to the same request is judged as if nothing had been.
-    """
+    """It says what was seen; the answer to the same request is judged as if nothing had been."""
     run = wire.module.start_run()
     if has_open_tasks:
         run.planner.apply(EDIT)
@@ -366,9 +340,7 @@ def test_a_model_that_says_nothing_or_may_not_ends_the_run():
     ],
 )
 def test_what_is_kept_of_a_response_may_be_the_message_itself(wire, given):
-    """
-    An object of nobody's, or a dict, is handed on as it is.
-    """
+    """An object of nobody's, or a dict, is handed on as it is."""
     run = wire.module.start_run()
     run.before_model([])
     assert run.after_model(given) == "stop"

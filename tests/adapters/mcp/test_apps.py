@@ -22,9 +22,7 @@ def era(request):
 
 
 async def seen(era, extensions, toolset="tasks", **options):
-    """
-    Return all that a client is told: tools, resources, what calls are answered with.
-    """
+    """Return all that a client is told: tools, resources, what calls are answered with."""
     server = server_of(MemoryStore(), toolset, plan_id="garden", **options)
     async with connected(server, era, extensions) as client:
         answers = await played(client, SCRIPTS[toolset])

@@ -25,9 +25,7 @@ from todoplan.stores.memory import MemoryStore
 
 
 class Talk:
-    """
-    A connection to a server of its own.
-    """
+    """A connection to a server of its own."""
 
     def __init__(self, connections, store, plan_id, toolbox):
         self.connections, self.store, self.plan_id = connections, store, plan_id
@@ -81,9 +79,7 @@ def lines(*texts):
 
 
 async def by_turns(one, two):
-    """
-    Have two clients write by turns; return what the first is told last.
-    """
+    """Have two clients write by turns; return what the first is told last."""
     await one.call("write_todos", lines("Dig"))
     await two.call("read_todos")
     await two.call("write_todos", lines("Dig", "Lay"))

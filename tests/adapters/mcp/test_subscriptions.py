@@ -1,6 +1,7 @@
 """Who is told: connections that went away or do not listen hold up nobody and are forgotten."""
 
 import asyncio
+import sys
 from types import SimpleNamespace
 
 import anyio
@@ -152,7 +153,7 @@ SUBSCRIPTIONS = SimpleNamespace(
 
 def test_open_requests_are_told_by_what_mcp_brings(monkeypatch):
     """Where mcp serves `subscriptions/listen`, each plan has a bus, and its changes go there."""
-    monkeypatch.setattr(server, "modern_subscriptions", lambda: SUBSCRIPTIONS)
+    monkeypatch.setitem(sys.modules, "mcp.server.subscriptions", SUBSCRIPTIONS)
     planners = {"plan": AsyncPlanner(), "other": AsyncPlanner()}
     desk = Handlers(planners.__getitem__, "plan", structured=True)
     context = SimpleNamespace(request=None)

@@ -94,4 +94,4 @@ def test_a_journal_that_does_not_lead_to_the_plan_is_exit_2(invoke, stored, monk
     monkeypatch.setattr(FileStore, "load", lambda *_: Plan())
     result = invoke("check", "--store", stored)
     assert result.exit_code == 2
-    assert "the journal of 'garden' does not lead to the plan that is kept" in result.stderr
+    assert "the journal of 'garden' does not lead to the stored plan" in result.stderr

@@ -246,7 +246,7 @@ def test_a_live_claim_is_not_taken_back(garden, invoke):
     refused = invoke("undo")
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "Task 1 is claimed by worker" in refused.stderr
-    assert "free it: todoplan release 1" in refused.stderr
+    assert "release it: todoplan release 1" in refused.stderr
     assert invoke("release", "1").exit_code == 0
     assert invoke("undo").stdout.startswith("undone: released from ")
 
@@ -411,9 +411,9 @@ def test_nothing_to_take_back_is_a_refusal(path, invoke):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("done", "1", "--store", ""), ".todoplan/plans.db keeps no plan yet"),
+        (("done", "1", "--store", ""), ".todoplan/plans.db has no plan yet"),
         (("done", "1", "--store", "redis://x"), "'redis://x' is no "),
-        (("done", "1"), "plans.json keeps no plan yet; `todoplan add` begins one"),
+        (("done", "1"), "plans.json has no plan yet; `todoplan add` creates one"),
         (("add", "Sow", "--policy", "lax"), "'lax' is none of default"),
         (("add", "Sow", "--policy", "lax.toml"), "cannot read lax.toml: No such file"),
         (("add", "Sow", "--rule", "max_items"), "'max_items' has no value"),
@@ -491,7 +491,7 @@ def test_a_person_frees_the_task_of_a_worker_that_died(held, path, invoke):
     refused = invoke("done", "1")
     assert refused.exit_code == 1
     assert "refused: Task 1 is claimed by w1" in refused.stderr
-    assert "free it: todoplan release 1\n" in refused.stderr
+    assert "release it: todoplan release 1\n" in refused.stderr
     freed = invoke("release", "#1")
     assert freed.exit_code == 0
     assert freed.stdout == 'released from "w1" #1 Sow\n0/2 completed; ready: #1\n'

@@ -307,9 +307,7 @@ def test_a_coding_agent_s_server_works_in_the_folder_of_the_agent(invoke, monkey
 
 
 def test_hooks_and_tools_are_of_one_session(tmp_path):
-    """
-    A coding agent starts the server and its hooks: both find each other by its process.
-    """
+    """A coding agent starts the server and its hooks: both find each other by its process."""
     line = ["-m", "todoplan", "mcp", "--hooks", "--toolset", "lean", "--lenient", "--actor", "bot"]
     store = f"sqlite:///{tmp_path}/plans.db"
     env = {**environment(), "CLAUDE_CODE_SESSION_ID": "s0"}

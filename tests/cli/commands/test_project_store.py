@@ -24,7 +24,7 @@ def test_a_task_needs_no_setting(project, invoke):
     """The first write makes the store and says where; the second says nothing."""
     first, second = invoke("add", "Write it"), invoke("add", "Test it")
     file = project / ".todoplan" / "plans.db"
-    assert first.stderr == f"todoplan: plans are kept in {file}\n"
+    assert first.stderr == f"todoplan: plans are stored in {file}\n"
     assert (first.exit_code, second.exit_code, second.stderr) == (0, 0, "")
     assert [task.subject for task in SqliteStore(file).load("plan")] == ["Write it", "Test it"]
 
@@ -51,7 +51,7 @@ def test_reading_makes_nothing(project, invoke, command):
         assert result.stdout.endswith("the default of this directory; no plan yet\n")
     else:
         assert result.exit_code == 2
-        assert ".todoplan/plans.db keeps no plan yet; `todoplan add` begins one" in result.stderr
+        assert ".todoplan/plans.db has no plan yet; `todoplan add` creates one" in result.stderr
 
 
 def test_folders_below_have_the_same_store(project, invoke, monkeypatch):
@@ -102,7 +102,7 @@ def test_the_board_makes_it(project, monkeypatch, capsys):
     monkeypatch.setattr("todoplan.web.server_of", lambda *_, **__: Server())
     options = {"place": Place(), "writer": Writer(""), "judge": Judge()}
     board(Screen(), address=Address(), port=0, **options)
-    assert f"plans are kept in {project}/.todoplan/plans.db" in capsys.readouterr().err
+    assert f"plans are stored in {project}/.todoplan/plans.db" in capsys.readouterr().err
 
 
 def test_an_mcp_server_keeps_its_plan_there(project, invoke):

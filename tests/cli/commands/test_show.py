@@ -157,7 +157,7 @@ def test_a_document_has_no_plans_to_choose_from(invoke, saved):
     result = invoke("show", saved, "--plan", "garden")
     assert result.exit_code == 2
     assert result.stderr == (
-        f"todoplan: {saved} holds one plan, which has no name: leave out --plan garden\n"
+        f"todoplan: {saved} has one plan, which has no id: leave out --plan garden\n"
     )
 
 

@@ -163,7 +163,7 @@ def test_revisions_that_are_not_there_are_exit_2(stored, invoke, revisions):
     """The line says which there are."""
     result = invoke("diff", *revisions)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "the plan has those from 0 to 8" in result.stderr
+    assert "the plan has revisions 0 to 8" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["list", "log", "diff"])
@@ -183,7 +183,7 @@ def test_a_drift_says_what_came_went_and_changed_since_the_approval(stored, invo
     """And by whom, for people and for programs; without an approval there is none."""
     early = invoke("drift")
     assert (early.exit_code, early.stdout) == (2, "")
-    assert "`todoplan approve` agrees to it" in early.stderr
+    assert "`todoplan approve` approves its current state" in early.stderr
     agreed = invoke("approve", "--actor", "ann")
     assert (agreed.exit_code, agreed.stdout) == (
         0,

@@ -43,9 +43,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def acting(path, monkeypatch):
-    """
-    Have others give commands while the plan is watched, one whenever it is read; then ctrl-c.
-    """
+    """Have others give commands while the plan is watched, one whenever it is read; then ctrl-c."""
 
     def begin(*commands, ends_by=KeyboardInterrupt):
         coming = iter(commands)

@@ -3,14 +3,18 @@ Plain function calling, without a framework: one module for each provider, with 
 
     from todoplan.adapters.functions.openai_chat import answer, make_tools
 
-`make_tools` returns the tool definitions for a request. `answer` reads a response and returns the
-new plan and the messages to append. With a `Planner`, use the two halves of `answer` instead:
-`results_of(planner.turn(calls_in(planner.toolbox, response)))`. If others may change the plan
-between two answers, store the merge base (`base`) beside the plan. `with_reminder` appends a text
-to one request. `read_messages` converts the messages of a request, or a response, for guidance.
-`start_run` begins a `Run`, which does all of this for one run of an agent's loop, with guidance,
-and returns the data to save. No SDK is imported: everything sent is a plain dict, and a response
-may be an SDK's object or a dict.
+- `make_tools` returns the tool definitions for a request.
+- `answer` reads a response, and returns the new plan and the messages to append. If others may
+change
+  the plan between two answers, store the merge base (`base`) beside the plan.
+- With a `Planner`, use `results_of(planner.turn(calls_in(planner.toolbox, response)))` instead.
+- `read_messages` converts the messages of a request, or a response, for guidance.
+- `with_reminder` appends a text to one request.
+- `start_run` begins a `Run`. It does all of this for one run of an agent's loop, with guidance, and
+  returns the data to save.
+
+No SDK is imported: everything sent is a plain dict, and a response may be an SDK's object or a
+dict.
 
 The module `wire` has all the code; the providers' modules only name their functions.
 """

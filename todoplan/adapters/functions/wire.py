@@ -5,9 +5,8 @@ The calls, messages and runs of function calling, for each provider's format.
 tools, calls, results and messages. `Run` is an agent's loop with guidance.
 
 No data from a model or a provider raises an error, except in `Run.after_model`. A developer's
-mistake raises an error before any call is answered. Otherwise, a wrong type for the plan would be
-noticed only at the first call, and a response of `None` would always look like a response without
-calls.
+mistake, such as a wrong type for the plan or a response of `None`, raises an error at once, even if
+the response has no calls.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ def plain(value: Any) -> Any:
         return dict(value)
     if hasattr(value, "to_dict"):  # OpenAI and Anthropic; leaves out unset fields
         return value.to_dict()
-    # Google: not in JSON mode, which would change the signature of a thought.
+    # Google. JSON mode would change the signature of a thought.
     return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value
 
 
@@ -97,7 +96,8 @@ def text_in(content: object) -> str:
     return "".join(
         as_text(part) or as_text(field(part, "text"))
         for part in content
-        # Gemini's parts have no type, but mark thoughts; Responses has input and output texts.
+        # Gemini's parts have no type, but a flag for thoughts. Responses has input and output
+        # texts.
         if field(part, "type") in {None, "text", "input_text", "output_text"}
         and not field(part, "thought")
     )
@@ -109,7 +109,8 @@ def call_of(call: object, arguments: str, call_id: object) -> Call:
 
     A name or id that is not a text counts as missing.
     """
-    # The arguments stay unchanged, text or object: intake repairs them and reports it (law 10).
+    # The arguments stay unchanged, text or object. `intake` repairs them, and reports the repairs
+    # (law 10).
     return Call(as_text(field(call, "name")), field(call, arguments), as_text(call_id))
 
 
@@ -198,7 +199,7 @@ class Wire(ABC):
         """Return the messages of a request followed by a text of the user."""
         return [*messages, {"role": "user", "content": text}]
 
-    def is_blocked(self, response: object) -> bool:  # noqa: ARG002 - one provider says so
+    def is_blocked(self, response: object) -> bool:  # noqa: ARG002 - only Gemini reports it
         """Return whether the provider blocked the prompt."""
         return False
 
@@ -260,8 +261,8 @@ class Wire(ABC):
             PlanError: an argument has the wrong type, or `response` is `None`.
         """
         planning, others = self.split(require(toolbox, Toolbox), response)
-        # All calls together (law 13): otherwise each of two whole-list writes would look like the
-        # only one.
+        # All calls are answered together (law 13): otherwise each of two whole-list writes would
+        # look like the only one.
         began = start(toolbox)
         turn = toolbox.turn(require(plan, Plan), planning, at=at, base=base)
         tell_called(toolbox, turn.replies, None, began)
@@ -432,8 +433,8 @@ class _AnthropicMessages(Wire):
     schema = "input_schema"
 
     def define(self, tools: list[Shape], *, strict: bool) -> list[Shape]:
-        # Optional: all strict tools are compiled to one grammar, which was too large for some users
-        # with 13 tools.
+        # Not by default: all strict tools are compiled to one grammar, which was too large for some
+        # users with 13 tools.
         return [{**tool, "strict": True} for tool in tools] if strict else tools
 
     def calls(self, entry: object) -> Iterator[Call]:
@@ -451,7 +452,8 @@ class _AnthropicMessages(Wire):
             }
             for reply in replies
         ]
-        # All in one message: this API refuses a call whose result is not in the next message.
+        # One message has all results: this API refuses a call whose result is not in the next
+        # message.
         return [{"role": "user", "content": results}] if results else []
 
     def tail(self, messages: Sequence[Shape], text: str) -> list[Shape]:
@@ -505,7 +507,7 @@ class _Gemini(Wire):
     def results(self, replies: Sequence[Reply]) -> list[Shape]:
         parts = []
         for reply in replies:
-            # There is no error flag: the key marks an error. A call need not have an id.
+            # There is no error flag, so the key marks an error. A call need not have an id.
             result = {"error" if reply.is_error else "output": reply.text}
             named = {"id": reply.call_id} if reply.call_id else {}
             parts.append({"function_response": {**named, "name": reply.name, "response": result}})
@@ -547,11 +549,11 @@ ANTHROPIC_MESSAGES, GEMINI = _AnthropicMessages(), _Gemini()
 @attrs.frozen
 class _SentBack:
     """
-    Early final answers, after which the model is asked again.
+    The final answers that the model gave too early, after which it is asked again.
 
     `messages` (the answers) and `reminder` are appended to the next request only. `stand` are the
-    messages of an answer that is kept in the conversation if the model's next response ends the
-    run.
+    messages of the last of these answers; they are added to the conversation if the model's next
+    response ends the run. `stand` is empty if that answer must not be kept.
     """
 
     messages: list[Shape] = attrs.field(factory=list)
@@ -596,8 +598,8 @@ class Run:
     def __init__(self, wire: Wire, session: Session, sent_back: _SentBack | None = None) -> None:
         self._wire, self._session = wire, session
         self._back = sent_back or _SentBack()
-        # If the data was saved in the middle of a turn, this is still the same run, and a crash
-        # must not reset its limits.
+        # If the data was saved in the middle of a turn, this run continues the run that was saved,
+        # with its limits.
         self._is_new = session.request is None and sent_back is None
         self._next: Next | None = None
         self._is_blocked = False
@@ -628,8 +630,7 @@ class Run:
         Pass all messages that the model will see, after any truncation or summarising. If a request
         fails, this may be called again.
         """
-        # If the request ends with an early answer and the reminder about it, it gets no other
-        # reminder.
+        # A request that ends with an early answer and the reminder about it gets no other reminder.
         silent = bool(self._back.reminder)
         read = () if silent else self._wire.read_messages(messages)
         request = self._session.before_model(read, silent=silent, is_new=self._is_new)
@@ -654,14 +655,14 @@ class Run:
         (message,) = self._wire.read_messages([response])
         self._is_blocked = self._wire.is_blocked(response)
         if message.role != "assistant" and not self._is_blocked:
-            # A proxy may answer with status 200 and {"error": ...}; that once ended a run silently
+            # A proxy may answer with status 200 and {"error": ...}, which once ended a run silently
             # while tasks were open.
             msg = (
-                f"{response!r:.300} is no answer of a model, and nothing was done with it; see what"
-                " went wrong there, and make the same request again"
+                f"{response!r:.300} is no answer of a model and was ignored; find out what went"
+                " wrong, and send the same request again"
             )
             raise PlanError(msg, seen=response)
-        # If the provider blocked the answer, there is nothing to judge and nothing to keep.
+        # If the provider blocked the answer, there is no answer to judge or to keep.
         advice = self._session.after_model(message, structured=structured, silent=self._is_blocked)
         self._is_new = False
         if advice.verdict == "again":
@@ -702,12 +703,12 @@ class Run:
                 text = require(answer, str, "what the tool answers, as a text, or a Reply")
                 answer = Reply(self.planner.plan, text, name=call.name, call_id=call.call_id)
             results.append(answer)
-        # The saved data may be older than the response, or missing, so the response's own id is
-        # preferred.
+        # The response is identified by its own id, if it has one, because the saved data may be
+        # older than the response, or missing.
         name = as_text(field(response, *self._wire.response_id))
         planned, rest = iter(self._session.answer(planning, name).replies), iter(results)
-        # In the order of the calls: Gemini's calls may have no ids, and then the results are
-        # matched by order.
+        # The results are in the order of the calls: Gemini's calls may have no ids, and then Gemini
+        # matches results by their order.
         calls = self._wire.calls(response)
         replies = [next(planned if call in planning else rest) for call in calls]
         own = [] if self._is_blocked else self._wire.kept(response)

@@ -12,8 +12,9 @@ All of them work with mcp 1.x and 2.x.
 `serving` runs one over HTTP, with access checks and limits before a request reaches mcp. `hooks`
 has the sessions of a coding agent that calls both the tools and the hooks.
 
-An MCP server cannot remind a model, ask it to go on, or learn which calls belong to one turn. So a
-server has no guidance without hooks, and carries out parallel calls in the order of their arrival.
+An MCP server cannot remind a model or ask it to go on, and does not know which calls belong to one
+turn. So without hooks there is no guidance, and parallel calls are carried out in the order of
+their arrival.
 """
 
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from todoplan.errors import MissingExtraError
 from todoplan.lazy import listing, loader
 
 try:
-    import mcp  # noqa: F401 - only asked for
+    import mcp  # noqa: F401 - to check that it is installed
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "mcp") from error
 
@@ -51,7 +52,7 @@ __all__ = [
 ]
 __dir__ = listing(__all__)
 
-if not TYPE_CHECKING:  # a server over stdio needs nothing of HTTP
+if not TYPE_CHECKING:  # a server over stdio does not import the modules for HTTP
     __getattr__ = loader(
         __name__,
         {

@@ -8,9 +8,9 @@ session and the subagent, with the call's id (`tool_use_id`), and the call has t
 session, but counts as another session (law 15 of the guide `architecture`): its lists drop only
 tasks that it has listed itself.
 
-Texts that a hook adds stay in the conversation, unlike the reminders of other adapters. So guidance
-adds a text only at a prompt, after a message with tool calls, after the conversation was compacted,
-and when the model stops while tasks are open. It reports each change only once.
+Texts that a hook adds stay in the conversation, unlike the reminders of other adapters. So a text
+is added only at a prompt, after a message with tool calls, after the conversation was compacted,
+and when the model stops while tasks are open. Each change is reported only once.
 """
 
 from __future__ import annotations
@@ -38,17 +38,14 @@ SERVER = "plan"
 
 _NOTIFICATION = "<task-notification>"
 _REMINDER = "<todoplan-reminder>"
-_COMMANDS = "/todoplan:"  # a person who asks for the plan does not ask for work
+_COMMANDS = "/todoplan:"  # a command of the plugin; the model has no work to do then
 _CALL_ID = "claudecode/toolUseId"
 _LONGEST = 10_000_000  # bytes of a hook's input
 
 
 @attrs.frozen
 class _Caller:
-    """
-    The caller: the host's session, and the id and type of a subagent ("" and `None` if there is
-    none).
-    """
+    """The host's session that makes a call, and the id and the type of the subagent, if any."""
 
     session_id: str
     agent_id: str = ""
@@ -97,7 +94,7 @@ class HostSessions(BasePlanning):
         self._sessions: dict[_Caller, tuple[AsyncSession, Limiter]] = {}
         self._callers: dict[str, _Caller] = {}
         self._roots: dict[str, str] = {}  # the session of a subagent of Copilot CLI
-        self._aside = False  # whether the last prompt was a command of the plugin
+        self._is_command = False  # whether the last prompt was a command of the plugin
         self._latest: _Caller | None = None
         self.planner(self.plan_id or SERVER)  # checks the store now, not at a call
 
@@ -127,9 +124,7 @@ class HostSessions(BasePlanning):
         return self._session(self._latest)[0]
 
     def _session(self, caller: _Caller) -> tuple[AsyncSession, Limiter]:
-        """
-        Return a session, and the limiter that lets its parallel calls run one after the other.
-        """
+        """Return the caller's session, and a limiter so that its calls run one after the other."""
         found = self._sessions.pop(caller, None)
         if found is None:
             planner = self.planner(caller.session_id)
@@ -155,18 +150,15 @@ class HostSessions(BasePlanning):
         return result_of(turn.replies[0], caller.session_id)
 
     async def before_call(self, hook_input: Any, call_id: str | None, _: object) -> Any:
-        """
-        PreToolUse: record who makes the next call, also under the call's id if the host passes this
-        id with the call.
-        """
+        """PreToolUse: record who makes the next call, also under the call's id if it has one."""
         self._latest = caller = _Caller.of(hook_input)
         if call_id := call_id or hook_input.get("tool_use_id"):
             remember(self._callers, call_id, caller)
         session, _limiter = self._session(caller)
         is_first = session.request is None and session.state.revision is None
-        # OpenCode sends its first prompt before the server has started, so no hook has begun the
-        # request. Without this, the model's own first list would be reported to it as a change by
-        # others. If there is a plan already, it is shown after the call.
+        # OpenCode sends its first prompt before the server has started, so `before_prompt` was not
+        # called. Without this call of `before_model`, the model's own first list would be reported
+        # to the model as a change by others. If there is a plan already, `after_calls` shows it.
         if is_first and not caller.agent_id and not await session.planner.plan():
             await session.before_model(partial=True, is_new=True)
         return {}
@@ -179,16 +171,15 @@ class HostSessions(BasePlanning):
         if hook_input.get("agent_id"):
             self._latest = _Caller.of(hook_input)
             return {}
-        self._aside = str(hook_input.get("prompt", "")).startswith(_COMMANDS)
-        # A finished background task comes as a prompt too, but belongs to the run that started it.
-        # In Gemini CLI and Copilot CLI, the text that asks the model to go on comes as a prompt
-        # too.
+        self._is_command = str(hook_input.get("prompt", "")).startswith(_COMMANDS)
+        # Two kinds of prompts belong to the run before: the report of a finished background task,
+        # and in Gemini CLI and Copilot CLI the text that asks the model to go on.
         is_new = not str(hook_input.get("prompt", "")).startswith((_NOTIFICATION, _REMINDER))
         request = await self.session(hook_input).before_model(partial=True, is_new=is_new)
         return _context(hook_input, request.text)
 
     async def after_calls(self, hook_input: Any, *_: object) -> Any:
-        """PostToolBatch: the calls of a message were answered. Report what others have changed."""
+        """PostToolBatch: the calls of a message were answered. Report the changes by others."""
         if hook_input.get("agent_id"):  # subagents get no reminders: their conversations are short
             return {}
         session = self.session(hook_input)
@@ -203,10 +194,10 @@ class HostSessions(BasePlanning):
 
     async def before_stop(self, hook_input: Any, *_: object) -> Any:
         """
-        Stop: ask the model to go on while tasks are open, unless something else will wake it later.
+        Stop: ask the model to go on if tasks are open, unless a background task wakes it later.
         """
         session = self.session(hook_input)
-        if self._aside or hook_input.get("agent_id"):
+        if self._is_command or hook_input.get("agent_id"):
             return {}
         if session.request is None:
             await session.before_model(silent=True)
@@ -216,7 +207,7 @@ class HostSessions(BasePlanning):
         if advice.verdict != "again":
             await session.answer([])  # the request is over
             return {}
-        await session.before_model(silent=True)  # the next request has the reason at its end
+        await session.before_model(silent=True)  # the next request ends with this text
         # Not `{"decision": "block"}`: the model would read its reason twice, the second time as an
         # error of the hook.
         return _context(hook_input, advice.text)
@@ -232,8 +223,7 @@ class HostSessions(BasePlanning):
             "Show": self.show,
         }
         if parent := hook_input.get("parent_agent_id"):
-            # In Copilot CLI a subagent has a session of its own, and names the agent that has
-            # started it.
+            # In Copilot CLI, a subagent has its own session, and names the agent that started it.
             session_id: str = self._roots.get(parent) or parent
             remember(self._roots, hook_input["agent_id"], session_id)
             hook_input = {**hook_input, "session_id": session_id}
@@ -242,10 +232,7 @@ class HostSessions(BasePlanning):
         return answer
 
     async def show(self, hook_input: Mapping[str, Any], *_: object) -> Any:
-        """
-        Return the plan of a session, or of the latest session if none is named, as text for a
-        person.
-        """
+        """Return the plan of the named session, or of the latest one, as text for a person."""
         latest = self._latest.session_id if self._latest else SERVER
         plan = await self.planner(hook_input.get("session_id") or latest).plan()
         return {"text": to_text(plan)}
@@ -256,9 +243,9 @@ async def answering(sessions: HostSessions, path: str) -> AsyncIterator[None]:
     """
     Answer hooks at a Unix socket until the `async with` block ends.
 
-    A request is the input of a hook as one line of JSON; the answer is one line of JSON too. If
-    another server already answers at this path (a subagent of Codex has its own server), that
-    server continues to answer.
+    A request is one line of JSON, the input of a hook. The answer is one line of JSON too. If
+    another server already answers at this path, it continues to answer; for example, a subagent of
+    Codex starts a server of its own.
     """
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -275,7 +262,7 @@ async def answering(sessions: HostSessions, path: str) -> AsyncIterator[None]:
         other.close()
         yield
         return
-    # Nobody answers at this path, so a socket that an ended server left there is removed.
+    # No server answers at this path. Remove the socket that an ended server may have left there.
     with suppress(OSError):
         os.unlink(path)  # noqa: PTH108 - one call of the system, at the start
     server = await asyncio.start_unix_server(handle, path, limit=_LONGEST)

@@ -2,17 +2,18 @@
 The MCP server for mcp 1.x and 2.x: request handlers, sessions and subscriptions, and stdio.
 
 Each connection is a session: it has listed only the tasks that its own calls have listed (law 15 of
-the guide `architecture`). This is not stored, so a client that connects again has listed nothing.
-The actor of its journal entries is the name that the client reports. This name is only a label: two
-windows of one program have the same name. Protocol 2026-07-28 has no connections, and only the name
-distinguishes the requests of clients. There, two windows with one name share a session.
+the guide `architecture`). Sessions are not stored, so a client that connects again has listed no
+tasks. The actor of its journal entries is the name that the client reports. This name is only a
+label: two windows of one program have the same name. Protocol 2026-07-28 has no connections, so
+clients are distinguished only by their names, and two windows with the same name share a session.
 
 The board is a page inside the client's window: MCP Apps (SEP-1865), version 2026-01-26. If a client
 declares that it shows such pages, the definition of each tool names the page that shows its
-results, and the page is one of the resources. Other clients do not see it. The page reads the plan
-as a resource and makes no calls, because the server could not tell them from calls of the model.
+results, and the page is one of the resources. Other clients do not see the page. It reads the plan
+as a resource and makes no calls, because the server could not distinguish them from the model's
+calls.
 
-All protocol types are built from their wire form, which mcp 1.x and 2.x parse in the same way.
+All protocol types are built from JSON data, which mcp 1.x and 2.x parse in the same way.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import IO, Any, TextIO
 
 import anyio
@@ -34,6 +34,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared import exceptions
 from pydantic import AnyUrl
 
+from todoplan import __version__
 from todoplan.codec import dump_plan
 from todoplan.core.events.types import TasksReordered
 from todoplan.core.plan.plan import Counts
@@ -48,11 +49,11 @@ from todoplan.render.outline import to_text
 from todoplan.stores.memory import MemoryStore
 from todoplan.texts import say, wording
 
-# The largest number of plans, and of clients. mcp 1.x does not report that a client is gone, and
-# some clients never unsubscribe.
+# The largest number of plans with clients. mcp 1.x does not report that a client is gone, and some
+# clients never unsubscribe.
 _MOST = 1_000
 _LONGEST_NAME = 40
-# Seconds to notify a client. A client that does not read is dropped, since it delays the caller.
+# Seconds to notify a client. A client that does not read is dropped, because it delays the caller.
 _PATIENCE = 1.0
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 _NO_CONNECTIONS = "2026-07-28"
@@ -71,13 +72,13 @@ APP_TYPE = "text/html;profile=mcp-app"
 PLAN_TYPE = "application/json"
 """The MIME type of a plan as a resource: the document that `todoplan.codec` reads."""
 
-# Only characters that are safe in a file name, because a store may use the id as one. In
+# All of these characters are safe in a file name, because a store may use the id as a file name. In
 # agentscope#1249 and CVE-2026-3954, paths were passed as names.
 PLAN_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """The pattern of plan ids, which are parts of addresses."""
 
 PROMPTS = ("plan", "resume", "review")
-"""The names of the prompts, which clients offer to a person as commands."""
+"""The names of the prompts. Clients offer the prompts to a person as commands."""
 
 _TEXT = {"type": "string"}
 _COUNT = {"type": "integer", "minimum": 0}
@@ -144,7 +145,7 @@ def make_tools(
 
 def loosened(schema: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Return a schema that requires nothing. A field's allowed words are listed in its description.
+    Return a schema that only requires types. A field's allowed words are listed in its description.
 
     Types are kept, because the APIs of some models refuse a parameter without a type.
     """
@@ -174,8 +175,9 @@ def result_of(
     reply: Reply | str, plan_id: str, *, structured: bool = False
 ) -> types.CallToolResult:
     """
-    Return the result of a call. Errors are results too, because the model has to read them; the
-    result of an error that is not a reply of the toolbox is the error's message.
+    Return the result of a call, from a reply of the toolbox or from the message of another error.
+
+    An error is a result too, and not a protocol error, because the model has to read it.
     """
     if isinstance(reply, str):
         return _result(reply, isError=True)
@@ -214,22 +216,15 @@ def shows_apps(context: Any) -> bool:
     return isinstance(found, list) and APP_TYPE in found
 
 
-def modern_subscriptions() -> Any:
-    """Return the mcp 2.x module that serves `subscriptions/listen`, or `None` on mcp 1.x."""
-    with suppress(ModuleNotFoundError):
-        return import_module("mcp.server.subscriptions")
-    return None
-
-
 class Topic:
     """
     One plan with the sessions of its clients and the subscribers to its changes.
 
     A client with a connection subscribes that connection. Since protocol 2026-07-28, a client keeps
-    a request open instead, which mcp 2.x serves. A client uses one of the two ways only, so none is
-    notified twice. Connections are identified by the client's parameters from the handshake, which
-    are one object for the whole connection in both versions; mcp 2.x makes a new session object for
-    each request.
+    a request open instead, which mcp 2.x serves. A client uses only one of the two ways, so no
+    client is notified twice. A connection is identified by the client's parameters from the
+    handshake. In both versions of mcp, they are one object for the whole connection, whereas mcp
+    2.x makes a new session object for each request.
     """
 
     def __init__(self, plan_id: str, planner: AsyncPlanner, actor: str | None = None) -> None:
@@ -238,7 +233,9 @@ class Topic:
         self._subscribed: dict[int, Any] = {}
         self._sessions: dict[int | str | None, tuple[Any, AsyncSession]] = {}
         self._open_requests = 0
-        self._modern = modern_subscriptions()
+        self._modern: Any = None  # the module of mcp 2.x for `subscriptions/listen`
+        with suppress(ModuleNotFoundError):
+            self._modern = import_module("mcp.server.subscriptions")
         self._bus = self._modern and self._modern.InMemorySubscriptionBus()
         self._listen = self._modern and self._modern.ListenHandler(self._bus)
         planner.subscribe(self._changed)
@@ -250,13 +247,18 @@ class Topic:
         A session answers the calls of its client one after the other, in the order of their
         arrival, because hosts send the calls of one turn at the same time.
         """
-        client = context.session.client_params
-        name = client and _name(client)
+        client, name = context.session.client_params, None
+        if client:
+            # mcp 2.x uses snake_case attributes, 1.x the names of the wire format.
+            info = getattr(client, "client_info", None) or client.clientInfo
+            # Other clients' models read the name in replies, so it must be one short line without
+            # control characters.
+            name = "".join(filter(str.isprintable, info.name))[:_LONGEST_NAME].strip() or None
         # Protocol versions are ISO dates, so they can be compared as text. mcp 1.x has no version
         # in the context.
         connects = getattr(context, "protocol_version", "") < _NO_CONNECTIONS
         key = id(client) if client and connects else name
-        # `client` is stored with its session to keep it alive. Otherwise its id() could be reused.
+        # `client` is stored with its session, so that no other object can get the same id().
         actor = self._actor or name
         found = self._sessions.pop(key, None) or (client, AsyncSession(self.planner, actor=actor))
         remember(self._sessions, key, found)
@@ -299,19 +301,9 @@ class Topic:
         self._subscribed.pop(key, None)
 
 
-def _name(client: Any) -> str | None:
-    # mcp 2.x uses snake_case attributes, 1.x the names of the wire format.
-    info = getattr(client, "client_info", None) or client.clientInfo
-    # Other clients' models read the name in replies, so it must be one short line without control
-    # characters.
-    return "".join(filter(str.isprintable, info.name))[:_LONGEST_NAME].strip() or None
-
-
 @attrs.define
 class Handlers:
-    """
-    The request handlers. The path of a request says which plan it is about; the arguments never do.
-    """
+    """The request handlers. The path of a request names its plan; the arguments never do."""
 
     _planner: Callable[[str], AsyncPlanner]
     _plan_id: str
@@ -338,21 +330,6 @@ class Handlers:
             self._topics.pop(idle, None)
         return found
 
-    def by_method(self) -> dict[str, tuple[str, _Handler]]:
-        """Return the handler of each method, with the name of its request type in `mcp.types`."""
-        found: dict[str, tuple[str, _Handler]] = {
-            "tools/list": ("ListTools", self._list_tools),
-            "tools/call": ("CallTool", self._call_tool),
-            "prompts/list": ("ListPrompts", self._list_prompts),
-            "prompts/get": ("GetPrompt", self._get_prompt),
-            "resources/list": ("ListResources", self._list_resources),
-            "resources/read": ("ReadResource", self._read_resource),
-            "resources/subscribe": ("Subscribe", self._subscribe),
-            "resources/unsubscribe": ("Unsubscribe", self._unsubscribe),
-            "subscriptions/listen": ("SubscriptionsListen", self.listen),
-        }
-        return {method: one for method, one in found.items() if hasattr(types, f"{one[0]}Request")}
-
     def _asked(self, context: Any) -> Topic:
         # Over stdio there is no HTTP request, and the process serves one plan.
         path = getattr(context.request, "path_params", {})
@@ -364,27 +341,29 @@ class Handlers:
     def _sends_data(self, context: Any) -> bool:
         return self._shows_board(context) if self._structured is None else self._structured
 
-    async def _list_tools(self, context: Any, _: Any) -> types.ListToolsResult:
+    async def list_tools(self, context: Any, _: Any) -> types.ListToolsResult:
+        """Return the definitions of the tools."""
         topic = self._asked(context)
         data = self._sends_data(context)
         tools = make_tools(topic.planner.toolbox, structured=data, lenient=self._lenient)
         if self._shows_board(context):
             for meta in (tool.meta for tool in tools if tool.meta is not None):
-                # Visible to models only: a client then refuses tool calls by the page.
+                # Only models see the tools, so a client refuses tool calls by the page.
                 meta["ui"] = {"resourceUri": app_uri(topic.plan_id), "visibility": ["model"]}
         return types.ListToolsResult(tools=tools)
 
-    async def _call_tool(self, context: Any, params: Any) -> types.CallToolResult:
+    async def call_tool(self, context: Any, params: Any) -> types.CallToolResult:
+        """Answer a call of a tool."""
         topic = self._asked(context)
         try:
-            # MCP has no retries with the same call id, so no replies are kept for them.
+            # MCP has no retries with the same call id, so the replies are not kept for retries.
             turn = await topic.session(context).answer([call_of(params)], None)
-        # A result and not a protocol error, because the model has to read it.
         except TodoplanError as error:
             return result_of(str(error), topic.plan_id)
         return result_of(turn.replies[0], topic.plan_id, structured=self._sends_data(context))
 
-    async def _list_prompts(self, _: Any, __: Any) -> types.ListPromptsResult:
+    async def list_prompts(self, _: Any, __: Any) -> types.ListPromptsResult:
+        """Return the names and descriptions of the prompts."""
         goal = {"name": "goal", "description": "what is to be done", "required": True}
         found = [
             {"name": name, "description": wording("prompts", f"{name}.about")}
@@ -393,7 +372,8 @@ class Handlers:
         ]
         return types.ListPromptsResult.model_validate({"prompts": found})
 
-    async def _get_prompt(self, context: Any, params: Any) -> types.GetPromptResult:
+    async def get_prompt(self, context: Any, params: Any) -> types.GetPromptResult:
+        """Return the text of a prompt; some prompts contain the plan."""
         topic, name = self._asked(context), params.name
         if name not in PROMPTS:
             msg = f"no such prompt; there are {', '.join(PROMPTS)}"
@@ -404,20 +384,22 @@ class Handlers:
         message = {"role": "user", "content": {"type": "text", "text": text}}
         return types.GetPromptResult.model_validate({"messages": [message]})
 
-    async def _list_resources(self, context: Any, _: Any) -> types.ListResourcesResult:
+    async def list_resources(self, context: Any, _: Any) -> types.ListResourcesResult:
+        """Return the plan and, for clients that show pages, the board."""
         topic = self._asked(context)
         found = [{"uri": topic.uri, "name": topic.plan_id, "mimeType": PLAN_TYPE}]
         if self._shows_board(context):
             found.append({**_page(topic.plan_id), "name": f"board of {topic.plan_id}"})
         return types.ListResourcesResult.model_validate({"resources": found})
 
-    async def _read_resource(self, context: Any, params: Any) -> types.ReadResourceResult:
+    async def read_resource(self, context: Any, params: Any) -> types.ReadResourceResult:
+        """Return the plan or the board."""
         plan_id = self._asked(context).plan_id
         # Served to every client, because a gateway may fetch pages over a separate connection.
         if self._board and str(params.uri) == app_uri(plan_id):
             from todoplan.board.bundle import app_page  # noqa: PLC0415 - few clients ask for it
 
-            content = {**_page(plan_id), "text": app_page(plan_uri(plan_id), _version())}
+            content = {**_page(plan_id), "text": app_page(plan_uri(plan_id), __version__)}
         else:
             topic = self._named(context, params)
             try:
@@ -427,11 +409,13 @@ class Handlers:
             content = {"uri": topic.uri, "mimeType": PLAN_TYPE, "text": text}
         return types.ReadResourceResult.model_validate({"contents": [content]})
 
-    async def _subscribe(self, context: Any, params: Any) -> types.EmptyResult:
+    async def subscribe(self, context: Any, params: Any) -> types.EmptyResult:
+        """Subscribe the connection to changes of the plan."""
         self._named(context, params).subscribe(context.session)
         return types.EmptyResult()
 
-    async def _unsubscribe(self, context: Any, params: Any) -> types.EmptyResult:
+    async def unsubscribe(self, context: Any, params: Any) -> types.EmptyResult:
+        """Unsubscribe the connection."""
         self._named(context, params).unsubscribe(context.session)
         return types.EmptyResult()
 
@@ -449,7 +433,7 @@ class Handlers:
 
 
 def _page(plan_id: str) -> dict[str, Any]:
-    # Without `csp`, a client applies its strictest content security policy.
+    # The page has no `csp`, so a client applies its strictest content security policy.
     look = {"ui": {"prefersBorder": True}}
     return {"uri": app_uri(plan_id), "mimeType": APP_TYPE, "_meta": look}
 
@@ -468,15 +452,9 @@ def instructions_of(toolset: ToolSet) -> str:
         return toolset.system_prompt()
 
 
-def _version() -> str:
-    with suppress(PackageNotFoundError):
-        return version("todoplan")
-    return "0"
-
-
-# The low-level server is used because intake must receive all arguments and the model must read
-# every error. The high-level servers of mcp ignore arguments that are not in the schema, fastmcp 4
-# rejects them, and mcp 2.x masks the texts of exceptions.
+# Todoplan repairs arguments, and the model must read every error. So the low-level server is used:
+# the high-level servers of mcp ignore arguments that are not in the schema, fastmcp 4 rejects them,
+# and mcp 2.x masks the texts of exceptions.
 class _Server(Server):
     offers_board = True
 
@@ -509,14 +487,14 @@ def tool_server(
     """
     Return a low-level MCP server with only the tools, for an adapter that answers their calls.
 
-    `call` is the handler of `tools/call`, and `instructions` is "" for none. `lenient` is as in
-    `make_server`.
+    `call` is the handler of `tools/call`. `instructions` may be "". `lenient` has the same meaning
+    as in `make_server`.
     """
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=make_tools(toolset, lenient=lenient))
 
-    server = _Server("todoplan", version=_version(), instructions=instructions or None)
+    server = _Server("todoplan", version=__version__, instructions=instructions or None)
     server.offers_board = False
     server.add("tools/list", "ListTools", list_tools)
     server.add("tools/call", "CallTool", call)
@@ -559,12 +537,20 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     )
     server = _Server(
         "todoplan",
-        version=_version(),
+        version=__version__,
         instructions=instructions_of(handlers.topic(plan_id).planner.toolbox.toolset),
     )
     server.offers_board = board
-    for method, (name, handler) in handlers.by_method().items():
-        server.add(method, name, handler)
+    server.add("tools/list", "ListTools", handlers.list_tools)
+    server.add("tools/call", "CallTool", handlers.call_tool)
+    server.add("prompts/list", "ListPrompts", handlers.list_prompts)
+    server.add("prompts/get", "GetPrompt", handlers.get_prompt)
+    server.add("resources/list", "ListResources", handlers.list_resources)
+    server.add("resources/read", "ReadResource", handlers.read_resource)
+    server.add("resources/subscribe", "Subscribe", handlers.subscribe)
+    server.add("resources/unsubscribe", "Unsubscribe", handlers.unsubscribe)
+    if hasattr(types, "SubscriptionsListenRequest"):  # mcp 2.x
+        server.add("subscriptions/listen", "SubscriptionsListen", handlers.listen)
     return server
 
 
@@ -576,5 +562,5 @@ async def serve_stdio(server: Any) -> None:
 
 
 def _again(stream: TextIO, mode: str) -> IO[str]:
-    """Return a duplicate of a stream, because mcp 1.x closes the stream that it is given."""
+    """Return a duplicate of a stream, because mcp 1.x closes the stream that it uses."""
     return os.fdopen(os.dup(stream.fileno()), mode, encoding="utf-8", errors="replace")

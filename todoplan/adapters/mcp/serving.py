@@ -5,11 +5,11 @@ Running a server over streamable HTTP, with access checks and limits.
 of the body. By default, mcp's session manager checks neither Host nor Origin, not even in 1.30;
 CVE-2025-66416 is about such a default. So `todoplan.web` checks them, with every version of mcp.
 
-`Limits` bounds requests, connections and sessions, and `Sessions` ends idle sessions. Otherwise a
-client that sends slowly, disappears, or opens many sessions would use up the resources of others.
-mcp counts and ends sessions itself since 1.30. mcp 1.27 does neither: it keeps a session for each
-request that did not open one, and never frees ended sessions. So sessions are counted here, before
-mcp, and ended as a client ends them: by a DELETE.
+`Limits` limits requests, connections and sessions, and `Sessions` ends idle sessions. Otherwise a
+client that sends slowly, disappears, or opens many sessions would block other clients. mcp counts
+and ends sessions since 1.30. mcp 1.27 does not: it also keeps a session for each request that did
+not open one, and never frees ended sessions. So sessions are counted here, before mcp. To end a
+session, a DELETE request is sent to mcp, as a client would do.
 """
 
 from collections.abc import AsyncIterator
@@ -76,7 +76,7 @@ class Sessions:
         self._sessions: dict[str, _Session] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and update the state of its session."""
+        """Pass a request to mcp, and update the state of its session."""
         headers = Headers(scope=scope)
         known, opened = headers.get(_ID), None
         # A request of protocol 2026-07-28 has a version header and no session. A request that opens
@@ -104,12 +104,11 @@ class Sessions:
             if session:
                 session.open -= 1
                 session.used = anyio.current_time()
-            # A session must be ended if mcp made it for a request that did not open one, or if
-            # concurrent requests have exceeded the limit.
+            # End the session if mcp made it for a request that did not open one, or if concurrent
+            # requests have exceeded the limit.
             refused = opened and (not session or len(self._sessions) > self._limits.sessions)
             if refused or scope["method"] == "DELETE":
-                # In a cancelled scope of anyio every await raises an error, and the session would
-                # not be ended.
+                # Without the shield, a cancelled request could not await the end of the session.
                 with anyio.CancelScope(shield=True):
                     await self._end(known or opened or "")
 
@@ -177,7 +176,7 @@ def make_app(server: Any, access: Access | None = None, limits: Limits | None = 
     `access` decides which clients may use it; by default, only those on this machine.
     """
     limits = limits or Limits()
-    # mcp's own check of Host and Origin stays off, because the guard does it on every version.
+    # mcp's own check of Host and Origin stays off; the guard checks them with every version of mcp.
     manager = StreamableHTTPSessionManager(server)
     sessions = Sessions(manager, limits)
     guarded = Guard(sessions, access or Access(), limits)
