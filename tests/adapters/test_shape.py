@@ -56,10 +56,7 @@ def suites():
 
 
 def matrix():
-    """
-    Return what some adapters cannot do as a Markdown table, from what their suites declare and
-    prove: a row for each capability that not every suite has.
-    """
+    """Return a Markdown table of the capabilities that not every suite has."""
     adapters = suites()
     lines = ["| capability | not in | only partly in |", "| --- | --- | --- |"]
     for each in Capability:
@@ -75,10 +72,7 @@ def matrix():
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_the_same_names_mean_the_same(name):
-    """
-    What is edited comes first, then where it stands, then the command or plan; who does it, and
-    under which policy, are keywords that may be left out.
-    """
+    """What is edited comes first, then the command or plan; actor and policy are keywords."""
     module = adapter(name)
     assert set(NAMES) <= set(module.__all__)
     for function, given, keywords in (

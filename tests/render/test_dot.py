@@ -6,7 +6,6 @@ from support.hostile import CORPUS, LONG, everywhere, plan_with, plans
 
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Status, Task, Waiting
-from todoplan.core.plan.plan import Plan
 from todoplan.render.markup import to_dot
 from todoplan.render.outline import arrows, clip, lines
 
@@ -19,10 +18,7 @@ EDGE = re.compile(r"  (t\d+) -> (t\d+)(?: \[([a-z0-9_=, ]+)\])?;")
 
 
 def read_back(graph):
-    """
-    Nodes with their levels and looks, and edges, after a check that every line is one of these and
-    that each cluster is closed where it was opened.
-    """
+    """Nodes with levels and looks, and edges; each line is one of ours, each cluster is closed."""
     opening, *rows = graph.split("\n")
     # By its line: a title may say "subgraph" as well.
     clusters = rows[0] == "  compound=true;" and bool(rows.pop(0))
@@ -122,8 +118,3 @@ def test_each_kind_has_a_look_of_its_own():
     tasks = [Task(str(n), "a", status=status) for n, status in enumerate(Status, 1)]
     nodes, _ = read_back(to_dot(plan_of([*tasks, Task("9", "a", waiting=Waiting("Bob"))])))
     assert len({look for *_, look in nodes}) == len(Status) + 1
-
-
-def test_an_empty_plan_is_an_empty_graph():
-    """Still a graph."""
-    assert to_dot(Plan()) == "digraph plan {\n  node [shape=box];\n}"

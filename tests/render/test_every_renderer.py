@@ -32,7 +32,17 @@ def test_no_attack_adds_a_line(renderer, text):
     assert renderer(everywhere(text)).count("\n") == renderer(everywhere("a")).count("\n")
 
 
-@pytest.mark.parametrize("renderer", RENDERERS.values(), ids=RENDERERS)
-def test_an_empty_plan_is_no_exception(renderer):
-    """Nothing to show is a text as well."""
-    assert isinstance(renderer(Plan()), str)
+EMPTY = {
+    "to_text": "no tasks",
+    "to_markdown": "no tasks",
+    "to_mermaid": 'flowchart TD\n    empty["no tasks"]',
+    "to_dot": "digraph plan {\n  node [shape=box];\n}",
+    "to_html": '<ul class="todoplan" aria-label="no tasks">\n'
+    '<li class="empty">no tasks</li>\n</ul>',
+}
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_an_empty_plan_says_that_there_is_nothing(name):
+    """Still a graph, a list or a line."""
+    assert RENDERERS[name](Plan()) == EMPTY[name]

@@ -7,7 +7,6 @@ from support.hostile import CORPUS, LONG, everywhere, plan_with, plans, texts
 
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Approval, Evidence, Task, Waiting
-from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake import read
 from todoplan.dialogue.tools import write_tool
 from todoplan.render.markup import escaped, to_markdown
@@ -91,10 +90,7 @@ def test_a_tree_as_markdown():
 
 @given(plans().filter(len))
 def test_a_checklist_is_what_intake_reads(plan):
-    """
-    Every line of the list is an item with a box, and lies where it is indented: pasted back it is
-    as many todos.
-    """
+    """Every line is an item with a box, indented by its level: pasted back it is as many todos."""
     _, _, *rows = to_markdown(plan).split("\n")
     intake = read({"todos": "\n".join(rows)}, write_tool("todos").fields)
     levels = [row.level for row in lines(plan)]
@@ -139,15 +135,3 @@ def test_an_escaped_text_reads_back(text):
     (paragraph,) = READERS["commonmark"].parseInline(f"x {escaped(text)}")
     shown = "".join(part.content for part in paragraph.children)
     assert shown.rstrip() == f"x {one_line(text)}".rstrip()
-
-
-@given(plans())
-def test_one_task_is_one_line_of_markdown(plan):
-    """The list can be read line by line."""
-    rows = [row for row in to_markdown(plan).splitlines() if row.lstrip().startswith("- [")]
-    assert len(rows) == len(plan)
-
-
-def test_an_empty_plan_as_markdown():
-    """It says that there is nothing."""
-    assert to_markdown(Plan()) == "no tasks"

@@ -6,7 +6,6 @@ from support.hostile import CORPUS, LONG, everywhere, plan_with, plans
 
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Status, Task, Waiting
-from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import TABLE, Action, Kind
 from todoplan.render.markup import lifecycle_diagram, to_mermaid
 from todoplan.render.outline import arrows, clip, lines
@@ -25,10 +24,7 @@ def decoded(label):
 
 
 def read_back(diagram):
-    """
-    Nodes with their levels, edges and styled classes, after a check that every line is one of these
-    and that each box is closed where it was opened.
-    """
+    """Nodes with levels and classes, edges, styles; each line is ours, each box is closed."""
     head, *rows = diagram.split("\n")
     assert head == "flowchart TD"
     nodes, edges, styles, kinds, boxes = [], [], [], {}, []
@@ -122,11 +118,6 @@ def test_the_word_direction_is_no_statement():
     """Mermaid looks for it in quoted labels too, and the node of that line would be gone."""
     assert 't1["1 set #100;irection LR"]' in to_mermaid(plan_with("set direction LR"))
     assert 't1["1 #68;irection TB"]' in to_mermaid(plan_with("Direction TB"))
-
-
-def test_an_empty_plan_is_drawn():
-    """One node says that there is nothing."""
-    assert to_mermaid(Plan()) == 'flowchart TD\n    empty["no tasks"]'
 
 
 def test_the_lifecycle_diagram_is_the_table():

@@ -53,9 +53,7 @@ def test_the_outline_agrees_with_the_plan(plan):
 
 
 def is_behind(plan, task_id):
-    """
-    Say whether a task is behind a failed one: by its own blockers, or those of what contains it.
-    """
+    """Whether a failed task blocks a task, or a task that contains it."""
     return any(
         plan[end].status == "failed" or (plan[end].status == "pending" and is_behind(plan, end))
         for each in (task_id, *ancestors(plan, task_id))
@@ -153,9 +151,7 @@ def test_notes_tell_what_a_task_waits_for_outside():
     ],
 )
 def test_unverified_and_verified_are_told_apart(fields, verified, mark, said):
-    """
-    A task with a check is verified if passed evidence was found; only completed ones are either.
-    """
+    """Only completed tasks are either; a check needs evidence that passed."""
     (row,) = lines(plan_of([Task("1", "a", **fields)]))
     assert (row.verified, row.mark, row.notes) == (verified, mark, said)
 
@@ -202,9 +198,7 @@ def test_one_failed_task_is_named_of_several():
 
 
 def test_a_deep_tree_is_shown_at_one_level_from_some_depth_on():
-    """
-    A thousand levels are no thousand columns of blanks, and take no time that grows with them.
-    """
+    """A thousand levels are no thousand columns of blanks, and take no time that grows."""
     tasks = [Task("1", "a"), *(Task(str(n), "a", parent=str(n - 1)) for n in range(2, 1001))]
     rows = lines(plan_of(tasks))
     assert [row.level for row in rows[:18]] == [*range(DEEPEST + 1), DEEPEST]
@@ -243,9 +237,7 @@ def test_summary_counts():
 
 
 def test_a_restored_plan_with_loose_ends_is_shown():
-    """
-    A journal replays unchecked: an edge to no task is left out, an id that is none stays harmless.
-    """
+    """A journal replays unchecked: an edge to no task is left out, a bad id stays harmless."""
     tasks = (
         Task("1", "a", blocked_by=("9",)),
         Task('x\x1b[2J"]', "b", blocked_by=("1",)),

@@ -7,7 +7,6 @@ from support.hostile import CORPUS, LONG, everywhere, plan_with, plans
 
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Evidence, Task, Waiting
-from todoplan.core.plan.plan import Plan
 from todoplan.render.markup import to_html
 from todoplan.render.outline import lines, summary
 
@@ -104,10 +103,3 @@ def test_subtasks_are_a_list_in_their_item():
         "</ul></li>",
         '<li class="pending waiting"></li>',
     ]
-
-
-def test_an_empty_plan_as_html():
-    """It says that there is nothing."""
-    assert to_html(Plan()) == (
-        '<ul class="todoplan" aria-label="no tasks">\n<li class="empty">no tasks</li>\n</ul>'
-    )

@@ -1,19 +1,10 @@
-import re
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.hostile import CORPUS, LONG, everywhere, plan_with, plans
+from support.hostile import UNSAFE, plan_with, plans
 
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Evidence, Task, Waiting
-from todoplan.core.plan.plan import Plan
 from todoplan.render.outline import clip, lines, summary, to_text
-
-UNSAFE = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
 
 
 def test_a_plan_as_text():
@@ -109,16 +100,3 @@ def test_what_others_say_is_cut_before_the_title():
         '[ ] 2 word word word word (waits for 1; waiting: "b…'
     )
     assert to_text(plan, width=40).split("\n")[2] == "[ ] 2 word word word word (waits for 1;…"
-
-
-@pytest.mark.parametrize("text", [*CORPUS, *LONG], ids=range(len(CORPUS) + len(LONG)))
-def test_the_corpus_is_shown_as_text(text):
-    """Each known attack, whatever it stands as, stays on its line."""
-    shown = to_text(everywhere(text))
-    assert not UNSAFE.search(shown)
-    assert len(shown.splitlines()) == 7
-
-
-def test_an_empty_plan_as_text():
-    """It says that there is nothing."""
-    assert to_text(Plan()) == "no tasks"

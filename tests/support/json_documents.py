@@ -4,7 +4,10 @@ JSON Schemas (draft 2020-12) of the documents that `--json` prints.
 Other programs may rely on them.
 """
 
+import json
 from typing import Any, get_args
+
+from jsonschema import Draft202012Validator
 
 from todoplan.cli.plans import VIEWS_VERSION
 from todoplan.codec import json_schema
@@ -204,3 +207,12 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
     )
 }
 """The schemas of the `--json` output of the commands on a plan, by the value of `format`."""
+
+
+def data_of(result: Any) -> Any:
+    """
+    Return the JSON that a run of the command line printed, checked against its schema.
+    """
+    data = json.loads(result.stdout)
+    Draft202012Validator(PLAN_SCHEMAS[data["format"]]).validate(data)
+    return data

@@ -35,6 +35,16 @@ SCRIPTS = {
     ],
 }
 CREATE = ("TaskCreate", {"subject": "Dig"})
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}
 
 
 def expected(toolset, script, toolbox=None):

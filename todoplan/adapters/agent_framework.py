@@ -187,7 +187,7 @@ class _Guided(ChatMiddleware):
         run.is_new = False
         context.messages = _reminded(own, request.text)
         await call_next()
-        updates = self._judged_until_accepted(context, call_next, request, own)
+        updates = self._judged_until_accepted(context.result, context, call_next, request, own)
         if context.stream:
             context.result = ResponseStream(updates, finalizer=ChatResponse.from_updates)
         else:
@@ -195,16 +195,18 @@ class _Guided(ChatMiddleware):
 
     async def _judged_until_accepted(
         self,
+        response: Any,
         context: ChatContext,
         call_next: Callable[[], Awaitable[None]],
         request: Request,
         own: list[Message],
     ) -> AsyncGenerator[ChatResponseUpdate]:
-        """Ask the model again until its answer is accepted; yield the updates of a stream."""
+        """
+        Ask the model again until its response is accepted.
+
+        If the response is a stream, yield its updates, and those of the responses after it.
+        """
         while True:
-            # A response, or a stream of updates. The caller's stream continues with the updates of
-            # the next response.
-            response: Any = context.result
             if context.stream:
                 async for update in response:
                     yield update
@@ -215,6 +217,7 @@ class _Guided(ChatMiddleware):
             own, request = [*own, *response.messages], again
             context.messages = _reminded(own, request.text)
             await call_next()
+            response = context.result
 
     async def _judged(self, response: Any, request: Request) -> Request | None:
         """

@@ -10,7 +10,6 @@ import re
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,7 @@ from todoplan.render.terminal import (
     today,
     wrapped,
 )
-from todoplan.stores.base import follow
+from todoplan.stores.base import follow, is_beginning
 from todoplan.stores.copying import copy_plan
 from todoplan.stores.file import FORMAT as FILE_FORMAT
 from todoplan.stores.file import FileStore
@@ -321,10 +320,12 @@ def diff(
     store, plan_id = place.opened()
     journal = store.entries(plan_id)
     last = journal[-1].revision if journal else 0
-    before = last - len(journal[-1].events) if journal else 0
+    # The journal may begin with a snapshot of the plan (`compact`).
+    oldest = journal[0].revision if journal and is_beginning(journal[0]) else 0
+    before = max(oldest, last - len(journal[-1].events)) if journal else 0
     first, end = before if since is None else since, last if until is None else until
-    if not first <= end <= last:
-        msg = f"revisions {first} to {end} were given; the plan has revisions 0 to {last}"
+    if not oldest <= first <= end <= last:
+        msg = f"revisions {first} to {end} were given; the journal has {oldest} to {last}"
         raise ReadError(msg)
     found = differences(_at(journal, first), _at(journal, end))
     if as_json:
@@ -363,10 +364,12 @@ def _difference_data(each: Any) -> dict[str, Any]:
     return {"was": each.was and write_task(each.was), "now": each.now and write_task(each.now)}
 
 
-def _at(journal: Iterable[Entry], revision: int) -> Plan:
+def _at(journal: Sequence[Entry], revision: int) -> Plan:
+    whole = [entry for entry in journal if entry.revision <= revision]
+    plan = follow(Plan(), whole)
     # Each event makes one revision, so a revision may also lie between two events of one entry.
-    events = (event for entry in journal for event in entry.events)
-    return replay(Plan(), islice(events, revision))
+    rest = journal[len(whole)].events if plan.revision < revision else ()
+    return replay(plan, rest[: revision - plan.revision])
 
 
 # -------- check --------

@@ -69,10 +69,7 @@ def run(model, folder, planning, *prompts):
 
 
 def test_a_whole_conversation(tmp_path):
-    """
-    The model plans, its helper plans beside it, it stops too early and is sent back; after the
-    conversation was compacted, it has the plan in front of it.
-    """
+    """A subagent plans too, an early answer is sent back, and compaction brings the plan again."""
     first = write(("Dig", "in_progress"), ("Lay", "pending"))
     last = write(("Dig", "completed"), ("Lay", "completed"), ("Weed", "completed"))
     main = [(TOOL, first), ("Task", ASK_HELPER), "Early.", (TOOL, first), "Shall I go on?"]

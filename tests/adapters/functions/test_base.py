@@ -32,9 +32,7 @@ def texts_of(wire, answered):
 
 @EVERY
 def test_a_list_that_leaves_out_what_a_person_added_keeps_it_and_says_so_once(wire):
-    """
-    The first answer says who did what; what the model has not listed stays with every further list.
-    """
+    """The first answer says who did what; every further list keeps what the model never listed."""
     plan, base = edited_by_ann(wire)
     response = wire.respond(numbered([write("a", "b")]))
     for is_told in (True, False, False):
@@ -56,10 +54,7 @@ def test_a_list_that_leaves_out_what_a_person_added_keeps_it_and_says_so_once(wi
     [([READ], True), ([BAD], False), ([("search", {})], False), ([], False), ([BAD, READ], True)],
 )
 def test_a_base_is_kept_until_an_answer_is_no_error(wire, calls, read):
-    """
-    Then it is the plan that was answered; a refused call, other tools and a turn without calls have
-    shown nothing.
-    """
+    """Refused calls, other tools and turns without calls have shown the model nothing."""
     plan, base = edited_by_ann(wire)
     answered = wire.module.answer(Toolbox(), plan, wire.respond(numbered(calls)), base=base)
     if read:

@@ -150,9 +150,7 @@ def reminded(wire, messages):
 
 @EVERY
 def test_a_reminder_stands_at_the_tail_of_a_new_list(wire):
-    """
-    The prefix stays what it was, so it stays cached; the conversation does not keep the reminder.
-    """
+    """The prefix stays cached, and the conversation does not keep the reminder."""
     answered = wire.module.answer(Toolbox(), Plan(), wire.respond(numbered([write("a")])))
     messages = list(answered.messages)
     before = repr(messages)

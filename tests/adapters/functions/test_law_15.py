@@ -77,9 +77,7 @@ ALONE = listing(TODOS, ("Fix", "in_progress"), "Release")
 
 
 def test_a_run_of_0_2_goes_on():
-    """
-    With its plan, its journal and all that it had seen as listed; it is saved in the new form.
-    """
+    """With its plan, its journal and what it had listed; it is saved in the new form."""
     talk = Talk(CHAT, state("alone"))
     assert [entry.actor for entry in talk.run.history()] == ["bot"]
     assert talk.turn(ALONE) == ["no change, 0/2 completed"]
@@ -119,9 +117,7 @@ def test_a_run_of_0_2_that_was_sent_back_is_asked_again():
 
 
 def test_a_run_of_0_2_goes_on_in_its_store(tmp_path):
-    """
-    It knows the plan at the revision that it had seen; a person's task stays, and is told once.
-    """
+    """It knows the revision that it had seen; a person's task stays, and is told once."""
     file = tmp_path / "plans.json"
     file.write_bytes((STATES / "stored_plans.json").read_bytes())
     kept = {"store": FileStore(file), "plan_id": "7"}

@@ -25,10 +25,7 @@ def kept(wire, kind, calls):
 @pytest.mark.parametrize("kind", ["sdk", "plain"])
 @pytest.mark.parametrize(("call", "lost"), [(WRITE, False), (BAD, True)])
 def test_a_plan_is_seen_in_the_results_of_good_calls_alone(wire, kind, call, lost):
-    """
-    The result names its tool by its call, so that a plan that is shown does not count as lost; a
-    refused call shows nothing.
-    """
+    """A result names its tool by its call; a refused call shows nothing of the plan."""
     messages, plan = kept(wire, kind, [call])
     if lost:
         plan = Toolbox().call(plan, *WRITE).plan

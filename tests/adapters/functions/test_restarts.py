@@ -48,9 +48,7 @@ def subjects(store):
 def test_a_response_that_is_answered_by_two_processes_is_carried_out_once(
     wire, response_id, as_object, tmp_path
 ):
-    """
-    Both went on from what was saved before the request. The second is given the answers of then.
-    """
+    """Both began with what was saved before the request; both give the same answers."""
     saved = begun(wire, SqliteStore(tmp_path / "plans.db")).to_data()
     response = named(wire, TWO, response_id)
     if as_object:  # ids are optional in Gemini's alone
@@ -76,10 +74,7 @@ def test_a_response_is_known_by_its_id_where_nothing_was_saved(wire):
 
 @EVERY
 def test_servers_that_number_their_calls_anew_are_understood(wire):
-    """
-    The same call under the same id in another response is another call, with or without ids of the
-    responses.
-    """
+    """The same call under the same id in another response is another call."""
     for ids in (("resp_1", "resp_2"), ("", "")):
         store = MemoryStore()
         run = begun(wire, store)
@@ -91,10 +86,7 @@ def test_servers_that_number_their_calls_anew_are_understood(wire):
 @EVERY
 @pytest.mark.parametrize("is_carried_out", [True, False])
 def test_a_response_that_was_saved_is_answered_without_a_request(wire, is_carried_out):
-    """
-    What a person did since the request is told by its answer and is in the plan; also in a thread
-    that had seen nothing of the plan before.
-    """
+    """Its answer tells what a person did since the request, also in a thread without a plan."""
     store, response = MemoryStore(), named(wire, TWO, "")
     run = begun(wire, store)
     run.before_model([user(wire, "go")])
@@ -118,9 +110,7 @@ def test_a_response_that_was_saved_is_answered_without_a_request(wire, is_carrie
 
 @EVERY
 def test_an_answer_that_was_sent_back_is_saved(wire):
-    """
-    The next process makes the very request that this one would have made, and asks no oftener.
-    """
+    """The next process makes the very same request, and asks no oftener."""
     store, once = MemoryStore(), Settings(unfinished=1)
     run = begun(wire, store, settings=once)
     run.planner.apply(commands.CreateTask("a"))

@@ -58,10 +58,7 @@ class Loop:
 
 @EVERY
 def test_a_run_answers_calls_and_keeps_nothing_of_a_reminder(wire):
-    """
-    The early answer and its reminder stand in one request; the conversation that is kept is plain
-    JSON, with a result for every call, in the order of the calls.
-    """
+    """What is kept is plain JSON, with a result for every call, in the order of the calls."""
     loop = Loop(wire, settings=Settings(unfinished=1))
     todo, done = write(("a", "pending")), write(("a", "completed"), call_id="v")
     what = loop.go([Sent("search", {"q": 1}, "s"), todo], "Early.", [done], "Done.")
@@ -81,10 +78,7 @@ def test_a_run_answers_calls_and_keeps_nothing_of_a_reminder(wire):
 
 @EVERY
 def test_a_persons_edit_in_a_store_stays_and_is_told_once(wire):
-    """
-    Before the first list, while the model answers, between two runs, and by another process, which
-    goes on with what was saved.
-    """
+    """Before the first list, during a run, between two runs, and from another process."""
     store = MemoryStore()
     loop = Loop(wire, store=store, plan_id="7", settings=QUIET)
     person = Planner(store, "7")
@@ -152,9 +146,7 @@ def test_a_request_that_failed_is_asked_for_again_and_counts_once():
 
 
 def test_an_answer_that_is_only_asked_whether_it_is_all_stands():
-    """
-    With `all_done` both answers are kept, in their order; if the model works on, only its calls.
-    """
+    """With `all_done` both answers are kept; if the model works on, only its calls."""
     always = Settings(all_done="always")
     loop = Loop(CHAT, settings=always)
     assert loop.go([write(("a", "completed"))], "It is 4.", "That is all.") == "stop"
@@ -319,10 +311,7 @@ def test_what_is_no_answer_of_a_model_is_an_error_and_ends_no_run(wire, seen, ha
 
 
 def test_a_model_that_says_nothing_or_may_not_ends_the_run():
-    """
-    It is an answer, if an empty one; what has no content is not kept, for the next request would be
-    refused for it.
-    """
+    """What has no content is not kept: the next request would be refused for it."""
     blocked = {"prompt_feedback": {"block_reason": "SAFETY"}}
     camel = {"promptFeedback": {"blockReason": "SAFETY"}, "candidates": []}
     for response in (blocked, camel, {"candidates": [{"finish_reason": "SAFETY"}]}):
@@ -349,10 +338,7 @@ def test_what_is_kept_of_a_response_may_be_the_message_itself(wire, given):
 
 @EVERY
 def test_a_response_that_is_answered_again_changes_nothing_twice(wire):
-    """
-    The store committed and its acknowledgement was lost: the loop asks again, in this process or
-    from what it had saved, and is given the answers of then.
-    """
+    """If the acknowledgement of a commit is lost, the loop gets the answers of then."""
     store = CutMemory()
     calls = wire.respond([Sent("TaskCreate", {"subject": name}, name) for name in "ab"])
     kept = {"toolbox": Toolbox(TASKS), "store": store, "plan_id": "7", "settings": QUIET}

@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 from starlette.datastructures import Headers
-from support.mcp_client import ERAS, over_http
+from support.mcp_client import over_http
+from support.mcp_scripts import INITIALIZE
 from support.mcp_server import LIMIT, http_process
 
 from todoplan.adapters.mcp import Access, Limits
@@ -22,16 +23,6 @@ CALL = {
     "id": 1,
     "method": "tools/call",
     "params": {"name": "TaskCreate", "arguments": {"subject": "Dig"}},
-}
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"},
-    },
 }
 
 
@@ -176,7 +167,6 @@ def _status_of_chunks(url, chunks):
             return int(answer.readline().split()[1])
 
 
-@pytest.mark.parametrize("era", ERAS)
 def test_with_the_token_the_client_works(tmp_path, era):
     """The real client passes with the bearer token."""
     file = tmp_path / "plans.json"

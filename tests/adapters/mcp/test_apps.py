@@ -5,7 +5,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from support.mcp_client import ERAS, MODERN, ProtocolError, connected, over_http
+from support.mcp_client import MODERN, ProtocolError, connected, over_http
 from support.mcp_scripts import SCRIPTS, played
 from support.mcp_server import http_process, server_of
 
@@ -14,11 +14,6 @@ from todoplan.adapters.mcp.server import APP_TYPE, EXTENSION, app_uri, shows_app
 from todoplan.stores.memory import MemoryStore
 
 SHOWS = {EXTENSION: {"mimeTypes": [APP_TYPE]}}
-
-
-@pytest.fixture(params=ERAS)
-def era(request):
-    return request.param
 
 
 async def seen(era, extensions, toolset="tasks", **options):

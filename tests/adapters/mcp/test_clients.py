@@ -119,7 +119,6 @@ def test_two_clients_over_http_keep_each_others_work(tmp_path):
     assert subjects(FileStore(file)) == ["Dig", "Lay", "Mow"]
 
 
-@pytest.mark.parametrize("era", ERAS)
 def test_a_client_that_connects_anew_has_listed_nothing(era):
     """Nobody keeps the record of a connection: what its list leaves out stays, and it is told."""
     store = MemoryStore()
@@ -137,7 +136,6 @@ def test_a_client_that_connects_anew_has_listed_nothing(era):
     assert subjects(store) == ["Dig", "Lay", "Mow", "Tell Ann"]
 
 
-@pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize(("connect", "toolset"), [("stdio", "lean"), ("http", "todos")])
 def test_a_first_list_keeps_what_the_command_line_added(tmp_path, connect, toolset, era):
     """The real command, then a real client's first list: a newcomer drops nobody's task."""

@@ -21,11 +21,6 @@ from todoplan.stores.file import FileStore
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(params=ERAS)
-def era(request):
-    return request.param
-
-
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory):
     """A file that is served over HTTP, at a URL, for a whole module."""

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from support.mcp_client import ERAS, ProtocolError, connected
+from support.mcp_client import ProtocolError, connected
 from support.mcp_scripts import CREATE, SCRIPTS, expected, notified, played, said
 from support.mcp_server import TOOLSETS, server_of
 from support.tokens import tokens
@@ -17,11 +17,6 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import lean, tasks
 from todoplan.errors import PlanError, StoreError
 from todoplan.stores.memory import MemoryStore
-
-
-@pytest.fixture(params=ERAS)
-def era(request):
-    return request.param
 
 
 @pytest.mark.parametrize("toolset", SCRIPTS)

@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 import pytest
-from support.mcp_client import ERAS, over_http
+from support.mcp_client import over_http
+from support.mcp_scripts import INITIALIZE
 from support.mcp_server import server_of
 
 from todoplan.adapters.mcp import Access, http_server, listen_at, serve_stdio
@@ -17,17 +18,10 @@ from todoplan.errors import MissingExtraError
 from todoplan.stores.memory import MemoryStore
 
 REQUESTS = (
+    INITIALIZE,
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
     {
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "pipes", "version": "1"},
-        },
-    },
-    {"method": "notifications/initialized"},
-    {
+        "jsonrpc": "2.0",
         "id": 2,
         "method": "tools/call",
         "params": {"name": "TaskCreate", "arguments": {"subject": "Dig"}},
@@ -56,7 +50,7 @@ async def _talk(writing, reading):
     answers = []
     with writing:
         for request in REQUESTS:
-            writing.write(json.dumps({"jsonrpc": "2.0", **request}) + "\n")
+            writing.write(json.dumps(request) + "\n")
             writing.flush()
             if "id" in request:
                 answers.append(json.loads(await asyncio.to_thread(reading.readline)))
@@ -81,7 +75,6 @@ def test_stdio_ends_when_the_client_hangs_up(monkeypatch):
     assert len(store.load("plan")) == 1
 
 
-@pytest.mark.parametrize("era", ERAS)
 def test_http_in_this_process(era):
     """A server runs at a socket until it is asked to end, and serves a plan for each path."""
     store = MemoryStore()

@@ -11,7 +11,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 from support.mcp_client import over_http
-from support.mcp_scripts import CREATE
+from support.mcp_scripts import CREATE, INITIALIZE
 from support.mcp_server import http_process, server_of
 
 from todoplan.adapters.mcp import Access, Limits, http_server, listen_at
@@ -19,16 +19,6 @@ from todoplan.adapters.mcp.serving import Guard, Sessions, make_app
 from todoplan.stores.memory import MemoryStore
 
 PATIENCE = 60
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"},
-    },
-}
 PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
 
 

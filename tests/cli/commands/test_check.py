@@ -1,10 +1,7 @@
 """Checking a policy, and a stored plan by it."""
 
-import json
-
 import pytest
-from jsonschema import Draft202012Validator
-from support.json_documents import PLAN_SCHEMAS
+from support.json_documents import data_of
 
 from todoplan import LANGCHAIN, Planner, Toolbox
 from todoplan.cli.plans import policy_of
@@ -75,8 +72,7 @@ def test_a_plan_that_breaks_a_rule_is_exit_1(invoke, stored):
     assert "  single_in_progress: 2 tasks are in progress" in result.stdout
     as_data = invoke(*options, "--json")
     assert as_data.exit_code == 1
-    data = json.loads(as_data.stdout)
-    Draft202012Validator(PLAN_SCHEMAS[data["format"]]).validate(data)
+    data = data_of(as_data)
     assert (data["plan"], data["revision"]) == ("garden", 2)
     assert [problem["code"] for problem in data["problems"]] == ["single_in_progress"]
 
@@ -84,8 +80,7 @@ def test_a_plan_that_breaks_a_rule_is_exit_1(invoke, stored):
 @pytest.mark.usefixtures("project")
 def test_rules_alone_have_no_plan_in_the_document(invoke):
     """`null` stands for it."""
-    data = json.loads(invoke("check", "--json").stdout)
-    Draft202012Validator(PLAN_SCHEMAS[data["format"]]).validate(data)
+    data = data_of(invoke("check", "--json"))
     assert (data["plan"], data["revision"], data["problems"]) == (None, None, [])
 
 

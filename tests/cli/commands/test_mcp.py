@@ -233,10 +233,7 @@ def test_both_ways_run_to_their_end(screen, complaints, monkeypatch, tmp_path):
 
 
 def test_rules_an_actor_and_a_verifier_are_options(tmp_path):
-    """
-    As for the other commands: a file of rules and single ones; a task with a check is completed if
-    the command says so, which is told the task.
-    """
+    """A task with a check is completed if the command says so, which is told the task."""
     rules, script = tmp_path / "rules.toml", tmp_path / "check.py"
     rules.write_text('preset = "default"\n[rules]\nevidence_required = "error"\n')
     script.write_text(

@@ -195,10 +195,7 @@ def test_a_folder_that_cannot_be_written_is_named(invoke, tmp_path):
 
 @pytest.mark.slow
 def test_its_tests_say_what_to_fill_in_and_then_pass(invoke, tmp_path):
-    """
-    One failure for each place, and the suite waits for the code. Filled in for a small framework,
-    everything passes.
-    """
+    """One failure for each place; filled in for a small framework, everything passes."""
     invoke("new-adapter", "toy", "--dir", tmp_path)
     printed = ran(tmp_path)
     places = [*FILLED, *["the page"] * (tmp_path / "todoplan_toy.md").read_text().count("FILL IN")]

@@ -4,9 +4,8 @@ import json
 import re
 
 import pytest
-from jsonschema import Draft202012Validator
 from rich.cells import cell_len
-from support.json_documents import PLAN_SCHEMAS
+from support.json_documents import data_of
 
 from todoplan import Planner
 from todoplan.cli.plans import Place
@@ -39,13 +38,6 @@ def stored(tmp_path, monkeypatch):
     planner.undo(actor="cid")
     monkeypatch.setenv("TODOPLAN_STORE", str(path))
     return path
-
-
-def data_of(result):
-    """The JSON that a run printed, checked against its schema."""
-    data = json.loads(result.stdout)
-    Draft202012Validator(PLAN_SCHEMAS[data["format"]]).validate(data)
-    return data
 
 
 def test_a_list_is_the_plan_as_people_read_it(stored, invoke):
@@ -149,6 +141,21 @@ def test_without_revisions_the_last_change_is_shown(stored, invoke):
     assert invoke("diff", "6").stdout == "revision 6 to 8\n  no difference\n"
 
 
+def test_a_journal_that_was_compacted_is_followed_from_its_first_plan(tmp_path, invoke):
+    """Earlier revisions are gone; the plan is still the one that the journal leads to."""
+    store = SqliteStore(tmp_path / "plans.db")
+    planner = Planner(store, "garden")
+    for subject in ("Sow", "Reap", "Rest"):
+        planner.apply(CreateTask(subject))
+    store.compact("garden", keep=1)
+    given = ("--store", tmp_path / "plans.db")
+    assert invoke("check", *given).stdout.endswith("revision 3: 0/3 completed\n  keeps them\n")
+    assert invoke("diff", *given).stdout == "revision 2 to 3\n  + #3 Rest\n"
+    assert "the journal has 2 to 3" in invoke("diff", "1", *given).stderr
+    store.compact("garden", keep=0)
+    assert invoke("diff", *given).stdout == "revision 3 to 3\n  no difference\n"
+
+
 def test_a_difference_for_programs_holds_both_tasks(stored, invoke):
     """As they were and as they are; `null` for what was not or is not there."""
     data = data_of(invoke("diff", "4", "7", "--json"))
@@ -163,7 +170,7 @@ def test_revisions_that_are_not_there_are_exit_2(stored, invoke, revisions):
     """The line says which there are."""
     result = invoke("diff", *revisions)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "the plan has revisions 0 to 8" in result.stderr
+    assert "the journal has 0 to 8" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["list", "log", "diff"])

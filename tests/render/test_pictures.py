@@ -1,4 +1,4 @@
-"""A plan as a picture."""
+"""A plan as a picture, and the plots of a page."""
 
 import re
 from xml.etree import ElementTree as ET
@@ -9,7 +9,7 @@ from support.hostile import CORPUS, plan_with, plans
 
 from todoplan import Planner, Policy
 from todoplan.core import commands
-from todoplan.render.pictures import MOST_TASKS, plan_svg
+from todoplan.render.pictures import MOST_TASKS, bars, plan_svg
 
 TAGS = {"svg", "title", "style", "rect", "text", "tspan", "circle", "path"}
 
@@ -50,10 +50,9 @@ def test_of_a_long_plan_the_beginning_is_drawn():
     assert not [each for each in root.iter() if each.tag.endswith("}path")]
 
 
-@pytest.mark.parametrize("number", range(len(CORPUS)))
-def test_no_text_is_markup(number):
+@pytest.mark.parametrize("text", CORPUS, ids=range(len(CORPUS)))
+def test_no_text_is_markup(text):
     """Whatever a task or a plan is called, the picture is well-formed and has its own elements."""
-    text = CORPUS[number]
     assert names(drawn(plan_with(text, text, owner=text), text)) <= TAGS
 
 
@@ -61,3 +60,18 @@ def test_no_text_is_markup(number):
 def test_any_plan_is_a_picture(plan):
     """Law 14: it never raises."""
     assert names(drawn(plan)) <= TAGS
+
+
+def test_a_bar_is_as_long_as_its_number():
+    """The longest takes the room that there is; one of nothing can still be seen."""
+    plot = bars("Findings", [("many", 40, "40 %"), ("few", 10, "10 %"), ("none", 0, "0 %")])
+    many, few, none = map(int, re.findall(r'width="(\d+)" height="18"', plot))
+    assert (many, few, none) == (350, 88, 1)
+    assert 'aria-label="Findings: many 40 %; few 10 %; none 0 %"' in plot
+
+
+@pytest.mark.parametrize("text", CORPUS, ids=range(len(CORPUS)))
+def test_no_label_is_markup(text):
+    """Codes of findings may be a user's own."""
+    plot = bars(text, [(text, 1, text)])
+    assert set(re.findall(r"<(\w+)", plot)) == {"h2", "div", "svg", "text", "rect"}
