@@ -1,6 +1,5 @@
 """The options: what is documented, what is refused."""
 
-import subprocess
 import sys
 from importlib.metadata import version
 from typing import Any
@@ -103,22 +102,6 @@ def test_the_names_that_options_allow_are_those_of_the_commands():
     assert (*DIALECT_NAMES,) == (*DIALECTS,)
 
 
-@pytest.mark.parametrize("command", [["--version"], ["list", "--store", "plans.json"]])
-def test_a_command_on_a_plan_loads_nothing_for_recordings(command, tmp_path):
-    """What reads, replays and prints recordings is imported by the commands that need it."""
-    code = (
-        "import sys; sys.argv = ['todoplan', *sys.argv[1:]]\n"
-        "from todoplan.__main__ import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "slow = ('todoplan.transcripts.', 'todoplan.adapters')\n"
-        "print(*[name for name in sys.modules if name.startswith(slow)], 'loaded')"
-    )
-    ran = [sys.executable, "-c", code, *command]
-    done = subprocess.run(ran, capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert done.stdout.splitlines()[-1].strip() == "loaded"
-
-
 @pytest.mark.parametrize("line", [["--help"], ["-h"], ["--no-such"], ["paint"], []])
 def test_help_and_mistakes_are_those_of_the_whole_application(line, monkeypatch, capsys):
     """They are printed from the docstrings alone, and as by the application with all options."""
@@ -139,22 +122,6 @@ def test_a_command_behind_dashes_is_carried_out(line, monkeypatch, capsys):
         run(line)
     assert (left.value.code == 0) is ("where" in line)
     assert ("plan" in capsys.readouterr().out) is ("where" in line)
-
-
-def test_the_list_of_commands_imports_none_of_them(tmp_path):
-    """`todoplan --help` is read at once: no module of a command is loaded, nor what it needs."""
-    code = (
-        "import sys; sys.argv = ['todoplan', '--help']\n"
-        "from todoplan.__main__ import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print(*sorted(name for name in sys.modules if name.startswith('todoplan.')))"
-    )
-    ran = [sys.executable, "-c", code]
-    done = subprocess.run(ran, capture_output=True, text=True, check=True, cwd=tmp_path)
-    loaded = done.stdout.splitlines()[-1].split()
-    needed = ("__main__", "cli", "cli.app", "errors", "lazy", "transcripts")
-    assert set(loaded) <= {f"todoplan.{name}" for name in needed}
 
 
 def test_a_name_that_other_tools_have_for_a_command_is_explained(invoke):

@@ -113,11 +113,3 @@ def test_a_missing_extra_is_one_line(start, missing):
     assert process.returncode == 2
     assert stderr.count(b"\n") == 1
     assert b"pip install 'todoplan[cli]'" in stderr
-
-
-def test_importing_todoplan_loads_no_extra(start):
-    """The extras typer and rich are for the command alone."""
-    code = "import sys, todoplan, todoplan.__main__; print({'typer', 'rich'} & set(sys.modules))"
-    with start("-c", code) as process:
-        stdout, _ = process.communicate(timeout=PATIENCE)
-    assert stdout.strip() == b"set()"

@@ -156,19 +156,36 @@ def test_main_takes_either_road(line, monkeypatch, arguments, code):
     assert left.value.code == code
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["next"], ["ready"], ["add", "Sow"]])
-def test_the_short_road_imports_neither_typer_nor_rich(tmp_path, arguments):
-    """Status lines and hooks call these commands often."""
+LIBRARIES = ("typer", "rich", "pydantic")
+RECORDINGS = ("todoplan.transcripts.", "todoplan.adapters")
+HELP = {"__main__", "cli", "cli.app", "errors", "lazy", "transcripts"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "barred"),
+    [
+        (["--version"], (*LIBRARIES, *RECORDINGS)),
+        (["list"], (*LIBRARIES, *RECORDINGS)),
+        *((line, LIBRARIES) for line in (["next"], ["ready"], ["add", "Sow"])),
+        (["--help"], RECORDINGS),
+    ],
+)
+def test_a_frequent_command_imports_no_more_than_it_needs(tmp_path, arguments, barred):
+    """Status lines and hooks call these often; `--help` imports no module of a command."""
     code = (
         "import sys; sys.argv = ['todoplan', *sys.argv[1:]]\n"
         "from todoplan.__main__ import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print(*{'typer', 'rich', 'pydantic'} & set(sys.modules), 'loaded')"
+        "print(*sys.modules)"
     )
-    ran = [sys.executable, "-c", code, *arguments, "--store", "plans.json"]
+    ran = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(ran, capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert done.stdout.splitlines()[-1].strip() == "loaded"
+    loaded = done.stdout.splitlines()[-1].split()
+    assert not [name for name in loaded if name.startswith(barred)]
+    if arguments == ["--help"]:
+        own = {name.removeprefix("todoplan.") for name in loaded if name.startswith("todoplan.")}
+        assert own <= HELP
 
 
 def test_a_server_over_stdio_starts_without_those_of_http(tmp_path):

@@ -1,6 +1,8 @@
 """The real client of mcp 1.x or 2.x, whichever is installed, as one: results as on the wire."""
 
+import asyncio
 import contextlib
+import sys
 import warnings
 
 import anyio
@@ -195,3 +197,18 @@ async def over_http(url, era="legacy", extensions=None, **headers):
         connected(streamable_http_client(url, http_client=client), era, extensions) as peer,
     ):
         yield peer
+
+
+def asked(talk, *options, cwd=None, extensions=None, **variables):
+    """
+    Start `todoplan mcp` with these options, and return what comes of a talk with its client.
+    """
+    line = ["-m", "todoplan", "mcp", *map(str, options)]
+    env = {**environment(), **variables}
+    server = StdioServerParameters(command=sys.executable, args=line, env=env, cwd=cwd)
+
+    async def run():
+        async with connected(stdio_client(server), extensions=extensions) as client:
+            return await talk(client)
+
+    return asyncio.run(run())

@@ -183,7 +183,11 @@ class _Guided(ChatMiddleware):
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         """Guide one request to the model."""
         run, own = self._run, [*context.messages]
-        request = await run.session.before_model(_conversation(own), is_new=run.is_new)
+        contents = [each for message in own for each in message.contents]
+        # A result does not have the tool's name.
+        names = {each.call_id: each.name or "" for each in contents if each.type == "function_call"}
+        read = [_read(message.contents, str(message.role), names) for message in own]
+        request = await run.session.before_model(read, is_new=run.is_new)
         run.is_new = False
         context.messages = _reminded(own, request.text)
         await call_next()
@@ -268,20 +272,13 @@ def _reminded(messages: Sequence[Message], text: str) -> list[Message]:
     return [*messages, *([Message(role="user", contents=[text])] if text else [])]
 
 
-def _conversation(messages: Sequence[Message]) -> list[neutral.Message]:
-    """Convert a request's messages to the neutral form that guidance reads."""
-    contents = [each for message in messages for each in message.contents]
-    # A result does not have the tool's name.
-    names = {each.call_id: each.name or "" for each in contents if each.type == "function_call"}
-    return [_read(message.contents, str(message.role), names) for message in messages]
-
-
 def _read(
     contents: Sequence[Content],
     role: str,
     names: Mapping[str | None, str],
     finish: str = "",
 ) -> neutral.Message:
+    """Convert a message to the neutral form that guidance reads."""
     text = "".join(each.text or "" for each in contents if each.type == "text")
     calls = tuple(each.name or "" for each in contents if each.type == "function_call")
     results = tuple(

@@ -131,18 +131,17 @@ def _of_file(path: Path) -> Policy:
         for key in data
         if key not in _SECTIONS
     ]
-    preset, tables = data.get("preset", "default"), {}
+    preset = data.get("preset", "default")
     if not isinstance(preset, str) or preset not in PRESETS:
         faults.append(f"preset: {preset!r} is none of {', '.join(PRESETS)}")
         preset = "default"
     for key in ("rules", "limits"):
-        tables[key] = data.get(key, {})
-        if not isinstance(tables[key], dict):
+        if not isinstance(data.setdefault(key, {}), dict):
             faults.append(f"{key}: this is a table, [{key}]")
-            tables[key] = {}
+            data[key] = {}
     limits = Limits()
     known = [field.name for field in attrs.fields(Limits)]
-    for name, number in tables["limits"].items():
+    for name, number in data["limits"].items():
         if name not in known:
             faults.append(f"limits.{name}: there is no such limit; there are {', '.join(known)}")
             continue
@@ -151,11 +150,11 @@ def _of_file(path: Path) -> Policy:
         except PlanError as error:
             faults.append(f"limits.{name}: {error}")
     policy = PRESETS[preset].but(limits=limits)
-    faults += _wrong_rules(policy, tables["rules"], "rules.")
+    faults += _wrong_rules(policy, data["rules"], "rules.")
     if faults:
         msg = f"{path}: {'; '.join(faults)}"
         raise PlanError(msg, file=str(path), faults=faults)
-    return policy.but(**cast("Any", tables["rules"]))
+    return policy.but(**cast("Any", data["rules"]))
 
 
 def _wrong_rules(policy: Policy, rules: Mapping[str, Any], where: str) -> Iterator[str]:

@@ -11,7 +11,6 @@ from todoplan.adapters.claude_agent_sdk import (
     Planning,
     attach,
     edit_plan,
-    history_of,
     make_tools,
     plan_of_state,
     seed_plan,
@@ -20,9 +19,8 @@ from todoplan.adapters.claude_agent_sdk import (
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide import decide
 from todoplan.core.rules import Policy
-from todoplan.dialogue import Call, Settings, Toolbox
+from todoplan.dialogue import Call, Settings
 from todoplan.errors import PlanError
-from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
 from todoplan.testing.adapters.host import ModelTurn, says, write
 
@@ -37,10 +35,8 @@ DONE = turn(("write_todos", write(("Dig", "completed"), ("Lay", "completed"))), 
 OTHER = turn(("Bash", {"command": "true"}), start=7)
 
 
-def play(planning, *turns, options=None, prompt="go", **given):
-    """Run a script in a session, and return the program that played it."""
-    program = ScriptedCLI(*turns, **given)
-    options = attach(options or ClaudeAgentOptions(), planning)
+def played(program, options, prompt="go"):
+    """Run a program in a session, and return it."""
 
     async def run():
         async for message in query(prompt=prompt, options=options, transport=program):
@@ -48,6 +44,11 @@ def play(planning, *turns, options=None, prompt="go", **given):
 
     asyncio.run(run())
     return program
+
+
+def play(planning, *turns, prompt="go", **given):
+    """Run a script in a session, and return the program that played it."""
+    return played(ScriptedCLI(*turns, **given), attach(ClaudeAgentOptions(), planning), prompt)
 
 
 def subjects(planning, session="s1"):
@@ -89,25 +90,6 @@ def test_the_instruction_comes_with_the_tools():
     assert play(Planning(system_prompt=""), says()).instructions is None
 
 
-def test_an_early_answer_is_sent_back_and_told_once():
-    """The model goes on with the open tasks in front of it; a finished plan is let go."""
-    planning = Planning()
-    program = play(planning, DIG, says("Early."), DONE, says("All done."))
-    ((event, told),) = program.told
-    assert event == "Stop"
-    assert "[in_progress] Dig\n[pending] Lay" in told
-    assert program.turns == []
-    assert subjects(planning) == [("Dig", "completed"), ("Lay", "completed")]
-
-
-def test_further_turns_are_capped_for_each_prompt():
-    """After two, the answer stands; the next prompt begins to count anew."""
-    planning = Planning()
-    early = [says(f"Early {number}.") for number in range(4)]
-    assert len(play(planning, DIG, *early).turns) == 1
-    assert len(play(planning, *early).turns) == 1
-
-
 def test_a_background_task_that_ends_is_no_new_prompt():
     """Claude Code sends it as a prompt; the answers that were sent back count on."""
     planning = Planning()
@@ -132,11 +114,6 @@ def test_an_answer_to_no_prompt_is_judged_too():
     assert "[in_progress] Dig" in output["hookSpecificOutput"]["additionalContext"]
 
 
-def test_a_question_passes():
-    """A model may always ask."""
-    assert play(Planning(), DIG, says("Which bed?"), says()).told == []
-
-
 def test_a_persons_edit_is_told_once_in_the_middle_of_a_run():
     """Behind the next tool calls, whichever they are; and the next list does not undo it."""
     planning = Planning(store=MemoryStore())
@@ -148,13 +125,7 @@ def test_a_persons_edit_is_told_once_in_the_middle_of_a_run():
                 await edit_plan(planning, "s1", CreateTask("Tell Bo"), actor="ann")
 
     program = Edited(DIG, OTHER, OTHER, DONE, says("Done?"))
-    options = attach(ClaudeAgentOptions(), planning)
-
-    async def run():
-        async for message in query(prompt="go", options=options, transport=program):
-            assert not message.is_error, message
-
-    asyncio.run(run())
+    played(program, attach(ClaudeAgentOptions(), planning))
     (event, told), *_ = program.told
     assert event == "PostToolBatch"
     assert "#3 Tell Bo created by ann" in told
@@ -173,72 +144,12 @@ def test_a_session_that_goes_on_is_shown_its_plan():
     assert "[in_progress] Dig" in told
 
 
-def test_the_plan_is_shown_again_after_compaction():
-    """Only then, and only if it has open tasks."""
-    planning = Planning()
-    play(planning, DIG, says("More?"))
-    program = play(planning, says("Go?"), source="compact")
-    ((event, told),) = program.told
-    assert event == "SessionStart"
-    assert "[in_progress] Dig\n[pending] Lay" in told
-    play(planning, DONE, says())
-    assert play(planning, says(), source="compact").told == []
-
-
-def test_a_subagent_is_a_session_of_its_own_on_the_same_plan():
-    """Its list drops nothing of its caller's; the journal has its type; its caller is told."""
-    planning = Planning()
-    sub = turn(("write_todos", write(("Weed", "pending"))), start=5)
-    agent = {"agent_id": "a1", "agent_type": "gardener"}
-    program = play(planning, DIG, sub, OTHER, says("Next?"), agents={"call_5": agent})
-    assert "kept: #1 Dig, #2 Lay" in text(program, "call_5")
-    assert {subject for subject, _ in subjects(planning)} == {"Dig", "Lay", "Weed"}
-    history = asyncio.run(history_of(planning, "s1"))
-    assert [entry.actor for entry in history] == [None, "gardener"]
-    ((event, told),) = program.told
-    assert (event, "created by gardener" in told) == ("PostToolBatch", True)
-
-
-def test_sessions_have_plans_of_their_own_unless_they_share_one():
-    """The id of the SDK's session names the plan, or `plan_id`."""
-    planning = Planning()
-    play(planning, DIG, says("Ok?"), session="s1")
-    play(planning, turn(("write_todos", write(("Mow", "pending")))), says("Ok?"), session="s2")
-    assert [len(subjects(planning, each)) for each in ("s1", "s2", "s3")] == [2, 1, 0]
-    shared = Planning(plan_id="garden")
-    play(shared, DIG, says("Ok?"), session="s1")
-    assert subjects(shared, "s2") == subjects(shared, "s1") != []
-
-
 def test_without_hooks_all_calls_work_on_one_plan():
     """`make_tools` alone: the plan is named by `plan_id`."""
     planning = Planning(plan_id="garden")
     options = ClaudeAgentOptions(mcp_servers={"plan": make_tools(planning)})
-    program = ScriptedCLI(DIG, says())
-
-    async def run():
-        async for message in query(prompt="go", options=options, transport=program):
-            assert not message.is_error, message
-
-    asyncio.run(run())
+    program = played(ScriptedCLI(DIG, says()), options)
     assert (text(program), len(subjects(planning))) == ("ok, 0/2 completed", 2)
-
-
-def test_an_error_of_the_store_comes_back_to_the_model(tmp_path):
-    """It is the call's result, marked as an error; the run goes on."""
-    file = tmp_path / "plans.json"
-    planning = Planning(Toolbox(), Settings(plan_lost=False), store=FileStore(file))
-    program = ScriptedCLI(DIG, says())
-    options = ClaudeAgentOptions(mcp_servers={"plan": make_tools(planning)})
-    file.write_text("no plan")
-
-    async def run():
-        async for message in query(prompt="go", options=options, transport=program):
-            assert not message.is_error, message
-
-    asyncio.run(run())
-    assert program.answers["call_1"]["isError"] is True
-    assert "plans.json" in text(program)
 
 
 def test_calls_that_never_come_are_forgotten():

@@ -15,6 +15,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.calls import Call, Reply
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS, tasks
+from todoplan.errors import TodoplanError
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TOOLSETS = {"todos": TODOS, "tasks": tasks(), "snake": tasks("snake"), "lean": LEAN}
@@ -71,41 +72,6 @@ def test_names_of_a_renamed_set_are_followed(wire):
     answered = wire.module.answer(Toolbox(renamed), Plan(), response)
     assert [task.subject for task in answered.plan] == ["a"]
     assert [call.name for call in answered.others] == ["write_todos"]
-
-
-@EVERY
-def test_twelve_parallel_calls_are_answered_in_order(wire):
-    """Granular calls of one turn build on each other, and each has its reply."""
-    creates = [("TaskCreate", {"subject": f"step {n}"}) for n in range(1, 11)]
-    links = ("TaskUpdate", {"taskId": "10", "addBlockedBy": ["1"]})
-    starts = ("TaskUpdate", {"taskId": "1", "status": "in_progress"})
-    answered = wire.module.answer(
-        TASKS, Plan(), wire.respond(numbered([*creates, links, starts])), at=NOON
-    )
-    assert [task.subject for task in answered.plan] == [f"step {n}" for n in range(1, 11)]
-    assert answered.plan["10"].blocked_by == ("1",)
-    assert answered.plan["1"].started_at == NOON
-    told = [(reply.call_id, reply.text) for reply in answered.replies]
-    assert [call_id for call_id, _ in told] == [f"call_{n}" for n in range(12)]
-    assert wire.read(answered.messages) == told
-    assert not any(reply.is_error for reply in answered.replies)
-
-
-@EVERY
-def test_two_whole_list_writes_are_both_refused(wire):
-    """Each has an error under its own id; the call of another tool is left to the caller."""
-    sent = numbered([write("a"), ("search", {"q": "x"}), write("b"), ("read_todos", {})])
-    answered = wire.module.answer(Toolbox(), Plan(), wire.respond(sent))
-    assert answered.plan == Plan()
-    assert answered.events == ()
-    flags = [(reply.call_id, reply.is_error) for reply in answered.replies]
-    assert flags == [("call_0", True), ("call_2", True), ("call_3", False)]
-    assert [call_id for call_id, _ in wire.read(answered.messages)] == [
-        "call_0",
-        "call_2",
-        "call_3",
-    ]
-    assert [(call.name, call.call_id) for call in answered.others] == [("search", "call_1")]
 
 
 @EVERY
@@ -239,3 +205,22 @@ def test_replies_come_from_a_turn_or_as_they_are(wire):
     turn = Toolbox().turn(Plan(), [Call("read_todos", {})])
     results_of = wire.module.results_of
     assert results_of(turn) == results_of(iter(turn.replies)) != []
+
+
+WRONG = [
+    lambda wire: wire.module.answer(TASKS, Plan(), None),
+    lambda wire: wire.module.answer(TASKS, [], {}),
+    lambda wire: wire.module.answer(tasks(), Plan(), {}),
+    lambda wire: wire.module.answer(Plan(), TASKS, {}),
+    lambda wire: wire.module.calls_in(TASKS, None),
+    lambda wire: wire.module.calls_in(None, {}),
+    lambda wire: wire.module.make_tools(Plan()),
+]
+
+
+@EVERY
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_arguments_are_refused(wire, wrong):
+    """It says what was seen and what to write; a response of `None` is not one without calls."""
+    with pytest.raises(TodoplanError, match="was given; give"):
+        wrong(wire)

@@ -8,7 +8,7 @@ from support.cut_off import Cut, CutMemory
 from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, says, user
 
 from todoplan import LEAN, TASKS, MemoryStore, Planner, Toolbox
-from todoplan.adapters.functions import Run, openai_chat
+from todoplan.adapters.functions import openai_chat
 from todoplan.core import commands
 from todoplan.dialogue import Reply, Settings
 from todoplan.errors import CodecError, PlanError
@@ -169,16 +169,6 @@ def test_a_tool_of_ones_own_may_answer_with_an_error():
     assert loop.messages[2]["content"][0]["is_error"] is True
 
 
-def test_a_turn_of_refused_calls_shows_nothing():
-    """What a person did is told by the first answer that is no error."""
-    store = MemoryStore()
-    loop = Loop(CHAT, store=store, plan_id="1", settings=QUIET)
-    loop.go([write(("a", "pending"))], "ok")
-    Planner(store, "1").apply(EDIT, actor="ann")
-    loop.go([write(("", "pending"))], [write(("a", "pending"), call_id="2")], "ok")
-    assert ["ann" in text for text in loop.told()] == [False, False, True]
-
-
 def test_a_tool_that_raises_leaves_the_plan_alone():
     """The same response may be answered again."""
     run, both = openai_chat.start_run(), [write(("a", "pending")), Sent("search", {}, "s")]
@@ -251,18 +241,6 @@ def test_what_was_saved_and_is_damaged_is_an_error():
     for name, value in (("plan", {}), ("journal", 7), ("session", 7)):
         with pytest.raises(CodecError):
             openai_chat.start_run(saved={**saved, name: value})
-
-
-def test_a_model_that_goes_on_answering_can_be_an_error():
-    """As the settings say."""
-    run = openai_chat.start_run(settings=Settings(unfinished=1, on_ignored="raise"))
-    assert isinstance(run, Run)
-    run.planner.apply(EDIT)
-    run.before_model([])
-    assert run.after_model(says(CHAT, "Early.")) == "again"
-    run.before_model([])
-    with pytest.raises(PlanError, match="went on answering"):
-        run.after_model(says(CHAT, "Early again."))
 
 
 def test_a_turn_that_goes_on_by_itself_is_no_end():

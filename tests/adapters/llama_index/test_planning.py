@@ -17,8 +17,10 @@ from llama_index.core.llms import ChatMessage, MockLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
 from support.conformance_llama_index import SCRIPT, WARNINGS, Scripted, seen
+from support.small_adapters import OFF, SmallAdapter, calls, subjects
 
-from todoplan import LEAN, TASKS, Plan, Toolbox
+from todoplan import LEAN, TASKS, Toolbox
+from todoplan.adapters import llama_index
 from todoplan.adapters.llama_index import (
     KEY,
     Planning,
@@ -29,7 +31,6 @@ from todoplan.adapters.llama_index import (
     make_tools,
     plan_of_state,
     seed_plan,
-    undo_plan,
 )
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide import plan_of
@@ -43,13 +44,6 @@ from todoplan.testing.adapters import ModelTurn, Script
 from todoplan.testing.adapters.host import says
 
 pytestmark = WARNINGS
-OFF = Settings(unfinished=0)
-
-
-def calls(*given, tool="plan", **arguments):
-    """A message with calls of the planning tool."""
-    found = given or (arguments,)
-    return ModelTurn(tuple(Call(tool, each, f"c{id(each)}") for each in found))
 
 
 def lean(settings=OFF, **more):
@@ -80,21 +74,36 @@ def plan_in(ctx):
     return asyncio.run(plan_of_state(ctx))
 
 
-def subjects(plan):
-    """The texts of the tasks."""
-    return [task.subject for task in plan]
-
-
 def restored(workflow, ctx):
     """A context that was saved as JSON and read again."""
     return Context.from_dict(workflow, json.loads(json.dumps(ctx.to_dict())))
+
+
+class TestLlamaIndex(SmallAdapter):
+    adapter = llama_index
+
+    def place(self, planning):
+        return Context(agent_of(planning))
+
+    def run(self, planning, place, *turns, meanwhile=None):
+        run(agent_of(planning), place, *turns, meanwhile=meanwhile)
+
+    def spoil(self, place):
+        asyncio.run(place.store.set(KEY, "{"))
+
+
+def test_a_store_needs_a_name():
+    """A context has no id by which its plan would be found."""
+    with pytest.raises(PlanError):
+        lean(store=MemoryStore())
+    with pytest.raises(PlanError):
+        PlanningAgent(planning="planning", llm=Scripted())
 
 
 def test_the_plan_is_in_the_context():
     """It is saved and restored with it; a new context has an empty plan."""
     agent = agent_of(lean())
     ctx = Context(agent)
-    assert (plan_in(ctx), asyncio.run(history_of(ctx))) == (Plan(), ())
     run(agent, ctx, calls(write=["Dig", "Sow"]), says("ok"))
     ctx = restored(agent, ctx)
     run(agent, ctx, calls(done=[1]), says("ok"))
@@ -161,31 +170,6 @@ def test_a_damaged_plan_is_an_error(kept):
         run(agent, ctx, says("ok"))
 
 
-def test_a_store_keeps_the_plan():
-    """The context has the session's record alone."""
-    store = MemoryStore()
-    agent = agent_of(lean(store=store, plan_id="garden"))
-    ctx = Context(agent)
-    run(agent, ctx, calls(write=["Dig"]), calls(add=["Sow"]), says("ok"))
-    assert subjects(store.load("garden")) == ["Dig", "Sow"]
-    asyncio.run(undo_plan(agent.planning, ctx))
-    assert subjects(store.load("garden")) == ["Dig"]
-    with pytest.raises(PlanError, match="a store keeps the plan"):
-        plan_in(ctx)
-
-
-def test_undo_takes_back_change_after_change():
-    """As far as the journal in the context goes."""
-    agent = agent_of(lean())
-    ctx = Context(agent)
-    run(agent, ctx, calls(write=["Dig"]), calls(add=["Sow"]), says("ok"))
-    found = []
-    for _ in range(3):
-        decision = asyncio.run(undo_plan(agent.planning, ctx, actor="ann"))
-        found.append((type(decision).__name__, subjects(plan_in(ctx))))
-    assert found == [("Accepted", ["Dig"]), ("Accepted", []), ("Rejected", [])]
-
-
 def test_a_plan_may_be_edited_while_its_run_goes_on():
     """By the context of the run; the model is told, and neither's work is lost."""
 
@@ -202,23 +186,6 @@ def test_a_plan_may_be_edited_while_its_run_goes_on():
     assert "Tell Ann" in ran.requests[2][-1].text
     asyncio.run(seed_plan(agent.planning, ctx, plan_of([Task("1", "Anew")])))
     assert subjects(plan_in(ctx)) == ["Anew"]
-
-
-def test_a_reminder_is_the_last_message_of_one_request():
-    """Behind what the tools have answered in this run; it is not in the memory."""
-    agent = agent_of(lean())
-    ctx = Context(agent)
-    edit = {1: lambda: asyncio.run(edit_plan(agent.planning, ctx, CreateTask("Tell Ann")))}
-    turns = (calls(write=["Dig"]), calls({}, tool="nobody's"), says("ok"))
-    ran = run(agent, ctx, *turns, meanwhile=edit)
-    assert [message.role for message in ran.requests[2]] == [
-        *("system", "user", "tool", "tool", "user")
-    ]
-    assert "Tell Ann" in ran.requests[2][-1].text
-    assert [message.role.value for message in ran.memory] == [
-        *("user", "assistant", "tool", "assistant", "tool", "assistant")
-    ]
-    assert "Tell Ann" not in str(ran.memory)
 
 
 def test_an_early_answer_is_sent_back():
@@ -395,28 +362,3 @@ def test_the_prompt_may_be_left_out_or_be_another():
         assert ran.requests[0][0].text.endswith(found)
         assert ran.requests[0][0].text.startswith("You work.")
     assert PlanningAgent(llm=Scripted()).system_prompt == Planning().system_prompt
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda _: Planning(Plan()),
-        lambda _: Planning(settings="often"),
-        lambda _: Planning(store="plans.db"),
-        lambda _: Planning(store=MemoryStore()),
-        lambda _: PlanningAgent(planning="planning", llm=Scripted()),
-        lambda _: make_tools("planning"),
-        lambda _: asyncio.run(plan_of_state("ctx")),
-        lambda _: asyncio.run(history_of("ctx")),
-        lambda ctx: asyncio.run(edit_plan("planning", ctx, CreateTask("x"))),
-        lambda _: asyncio.run(edit_plan(lean(), "ctx", CreateTask("x"))),
-        lambda ctx: asyncio.run(edit_plan(lean(), ctx, CreateTask("x"), policy="lax")),
-        lambda ctx: asyncio.run(seed_plan(lean(), ctx, "plan")),
-        lambda _: asyncio.run(undo_plan(lean(), "ctx")),
-    ],
-)
-def test_arguments_of_the_wrong_type_are_refused(wrong):
-    """At once, and with what is wanted."""
-    ctx = Context(agent_of(lean()))
-    with pytest.raises(PlanError):
-        wrong(ctx)

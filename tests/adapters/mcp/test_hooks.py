@@ -85,6 +85,7 @@ def test_a_subagent_of_claude_code_is_named_before_its_call(actor):
     called(plans, {"write": ["Dig"]})
     hooked(plans, "PreToolUse", tool_use_id="t1", agent_id="a1", agent_type="helper")
     called(plans, {"write": ["Sow"]}, **{"claudecode/toolUseId": "t1"})
+    assert "#2 Sow created by helper" in hooked(plans, "PostToolBatch")
     entries = asyncio.run(plans.planner("s1").history())
     assert [entry.actor for entry in entries] == [actor, "helper"]
     assert texts(plans, "s1") == ["Dig", "Sow"]
@@ -168,13 +169,15 @@ def test_what_gemini_adds_is_no_argument():
 
 
 def test_an_unfinished_plan_sends_the_model_back():
-    """Until it makes no progress twice; a question to the person is let through."""
+    """Twice for each prompt; a question to the person is let through."""
     plans = sessions()
     hooked(plans, "UserPromptSubmit", prompt="go")
     called(plans, {"write": ["Dig", "Sow"]})
     assert hooked(plans, "Stop", last_assistant_message="Shall I go on?") == ""
     stops = [hooked(plans, "Stop", last_assistant_message="Done.") for _ in range(3)]
     assert ["while tasks of your plan are open" in text for text in stops] == [True, True, False]
+    hooked(plans, "UserPromptSubmit", prompt="on")
+    assert hooked(plans, "Stop", last_assistant_message="Done.")
 
 
 def test_the_reason_is_no_new_prompt():
@@ -208,6 +211,8 @@ def test_the_plan_is_shown_after_a_compaction():
     called(plans, {"write": ["Dig"]})
     assert hooked(plans, "SessionStart", source="startup") == ""
     assert "Dig" in hooked(plans, "SessionStart", source="compact")
+    called(plans, {"done": [1]})
+    assert hooked(plans, "SessionStart", source="compact") == ""
 
 
 def test_a_person_may_read_the_plan():

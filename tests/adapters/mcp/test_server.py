@@ -19,23 +19,6 @@ from todoplan.errors import PlanError, StoreError
 from todoplan.stores.memory import MemoryStore
 
 
-@pytest.mark.parametrize("toolset", SCRIPTS)
-def test_a_script_says_what_the_toolbox_says(toolset, era):
-    """Law 12: equal texts, errors, events and plan for the same calls."""
-    store, script = MemoryStore(), SCRIPTS[toolset]
-
-    async def play():
-        async with connected(server_of(store, toolset), era) as client:
-            return await played(client, script)
-
-    results = asyncio.run(play())
-    replies, plan = expected(toolset, script)
-    assert [said(result) for result in results] == [(r.text, r.is_error) for r in replies]
-    assert store.load("plan") == plan
-    events = [entry.events for entry in store.entries("plan")]
-    assert events == [reply.events for reply in replies if reply.events]
-
-
 def test_the_policy_of_the_planner_holds(era):
     """A refusal is a result that the model reads, and nothing is changed."""
     store, script = (
@@ -108,32 +91,6 @@ def test_a_handler_is_registered_with_the_type_of_its_parameters(monkeypatch):
     assert registered["tools/list"] == registered["resources/list"] == "PaginatedRequestParams"
     assert registered["tools/call"] == "CallToolRequestParams"
     assert registered["resources/read"] == "ReadResourceRequestParams"
-
-
-def test_what_gemini_adds_is_taken_out_in_silence(era):
-    """`wait_for_previous` is no argument of ours, and no note costs a token for it."""
-    name, arguments = SCRIPTS["todos"][0]
-    script = [(name, {**arguments, "wait_for_previous": True}), ("read_todos", None)]
-
-    async def play():
-        async with connected(server_of(MemoryStore(), "todos"), era) as client:
-            return await played(client, script)
-
-    (reply, _), _ = expected("todos", [(name, arguments), ("read_todos", {})])
-    first, second = asyncio.run(play())
-    assert said(first) == (reply.text, False)
-    assert "note:" not in said(second)[0]
-
-
-def test_clearing_touches_every_task():
-    """The ids of a list that was emptied are among what changed."""
-    script = [SCRIPTS["todos"][0], SCRIPTS["todos"][-1]]
-
-    async def play():
-        async with connected(server_of(MemoryStore(), "todos", structured=True)) as client:
-            return await played(client, script)
-
-    assert asyncio.run(play())[-1]["structuredContent"]["changed"] == ["1"]
 
 
 def test_the_plan_is_a_resource(era):

@@ -14,9 +14,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from mcp import StdioServerParameters
-from mcp.client.stdio import stdio_client
-from support.mcp_client import connected, over_http
+from support.mcp_client import asked, over_http
 from support.mcp_server import environment
 from support.policies import strict_for
 
@@ -49,14 +47,7 @@ def http_server(*options, **more):
 def test_lenient_schemas_are_an_option():
     """For hosts that check arguments by the schema before they send them."""
     for options, has_required in ((), True), (("--lenient",), False):
-        line = ["-m", "todoplan", "mcp", *options]
-        server = StdioServerParameters(command=sys.executable, args=line, env=environment())
-
-        async def tools(server=server):
-            async with connected(stdio_client(server)) as client:
-                return await client.tools()
-
-        first, *_ = asyncio.run(tools())
+        first, *_ = asked(lambda client: client.tools(), *options)
         assert ("required" in first["inputSchema"]) is has_required
 
 
@@ -64,21 +55,16 @@ def test_stdio_keeps_the_plan_in_the_file(tmp_path):
     """Tool set, rules, plan and form of the answers are as the options say."""
     file = tmp_path / "plans.json"
     options = ("--file", file, "--plan", "garden", "--toolset", "tasks", "--policy", "claude")
-    line = ["-m", "todoplan", "mcp", *map(str, options)]
 
-    async def talk(*more):
-        server = StdioServerParameters(
-            command=sys.executable, args=[*line, *more], env=environment()
-        )
-        async with connected(stdio_client(server)) as client:
-            refused = await client.call("TaskCreate", {"subject": "Dig"})
-            made = await client.call("TaskCreate", {"subject": "Dig", "activeForm": "Digging"})
-            return refused, made, await client.resources()
+    async def talk(client):
+        refused = await client.call("TaskCreate", {"subject": "Dig"})
+        made = await client.call("TaskCreate", {"subject": "Dig", "activeForm": "Digging"})
+        return refused, made, await client.resources()
 
     for more, is_data in (("--structured",), True), (("--text-only",), False):
-        _, made, _ = asyncio.run(talk(*more, "--plan", "other"))
+        _, made, _ = asked(talk, *options, *more, "--plan", "other")
         assert ("structuredContent" in made) is is_data
-    refused, made, (resource,) = asyncio.run(talk())
+    refused, made, (resource,) = asked(talk, *options)
     assert (refused["isError"], made["isError"]) == (True, False)
     assert "structuredContent" not in made
     assert resource["uri"] == "todoplan://plan/garden"
@@ -88,16 +74,10 @@ def test_stdio_keeps_the_plan_in_the_file(tmp_path):
 def test_the_board_is_offered_unless_told_otherwise():
     """A client that shows pages finds the board's among the resources, but for `--no-board`."""
     shows = {EXTENSION: {"mimeTypes": [APP_TYPE]}}
-
-    async def talk(*options):
-        line = ["-m", "todoplan", "mcp", *options]
-        server = StdioServerParameters(command=sys.executable, args=line, env=environment())
-        async with connected(stdio_client(server), extensions=shows) as client:
-            return [each["uri"] for each in await client.resources()]
-
-    plan = "todoplan://plan/plan"
-    assert asyncio.run(talk()) == [plan, "ui://todoplan/board/plan"]
-    assert asyncio.run(talk("--no-board")) == [plan]
+    plan, board = "todoplan://plan/plan", "ui://todoplan/board/plan"
+    for options, uris in ((), [plan, board]), (("--no-board",), [plan]):
+        found = asked(lambda client: client.resources(), *options, extensions=shows)
+        assert [each["uri"] for each in found] == uris
 
 
 def test_http_says_where_it_serves(tmp_path):
@@ -243,18 +223,14 @@ def test_rules_an_actor_and_a_verifier_are_options(tmp_path):
     store = SqliteStore(tmp_path / "plans.db")
     for check in ("broken", "sound", None):
         Planner(store, "plan").apply(CreateTask("Dig", check=check)).unwrap()
-    line = ["mcp", "--store", f"sqlite:///{tmp_path}/plans.db", "--toolset", "lean"]
-    line += ["--policy", str(rules), "--rule", "max_depth=2", "--actor", "bot"]
+    line = ["--store", f"sqlite:///{tmp_path}/plans.db", "--toolset", "lean"]
+    line += ["--policy", rules, "--rule", "max_depth=2", "--actor", "bot"]
     line += ["--verify", shlex.join([sys.executable, str(script)])]
-    server = StdioServerParameters(
-        command=sys.executable, args=["-m", "todoplan", *line], env=environment()
-    )
 
-    async def talk():
-        async with connected(stdio_client(server)) as client:
-            return [(await client.call("plan", {"done": [task]})) for task in (1, 2, 3)]
+    async def talk(client):
+        return [(await client.call("plan", {"done": [task]})) for task in (1, 2, 3)]
 
-    texts = [result["content"][0]["text"] for result in asyncio.run(talk())]
+    texts = [result["content"][0]["text"] for result in asked(talk, *line)]
     assert "1 of broken" in texts[0]
     assert "verified: #2" in texts[1]
     plan = store.load("plan")
@@ -305,12 +281,8 @@ def test_a_coding_agent_s_server_works_in_the_folder_of_the_agent(invoke, monkey
 
 def test_hooks_and_tools_are_of_one_session(tmp_path):
     """A coding agent starts the server and its hooks: both find each other by its process."""
-    line = ["-m", "todoplan", "mcp", "--hooks", "--toolset", "lean", "--lenient", "--actor", "bot"]
-    store = f"sqlite:///{tmp_path}/plans.db"
-    env = {**environment(), "CLAUDE_CODE_SESSION_ID": "s0"}
-    server = StdioServerParameters(
-        command=sys.executable, args=[*line, "--store", store], env=env, cwd=tmp_path
-    )
+    line = ["--hooks", "--toolset", "lean", "--lenient", "--actor", "bot"]
+    line += ["--store", f"sqlite:///{tmp_path}/plans.db"]
 
     def hook(*words, **told):
         line = [sys.executable, "-m", "todoplan", "hook", *words]
@@ -319,20 +291,19 @@ def test_hooks_and_tools_are_of_one_session(tmp_path):
             check=True,
         ).stdout.decode()  # fmt: skip
 
-    async def talk():
-        async with connected(stdio_client(server)) as client:
-            (tool,) = await client.tools()
-            assert "additionalProperties" not in tool["inputSchema"]
-            await client.call("plan", {"write": ["Dig"]})
-            told = {"session_id": "s1", "turn_id": "t1"}
-            prompt = {"hook_event_name": "UserPromptSubmit", "prompt": "go", **told}
-            await asyncio.to_thread(hook, **prompt)
-            await client.call("plan", {"write": ["Sow"]})
-            shown = await asyncio.to_thread(hook, "show")
-            stop = {"hook_event_name": "Stop", "last_assistant_message": "Done.", **told}
-            return shown, json.loads(await asyncio.to_thread(hook, **stop))
+    async def talk(client):
+        (tool,) = await client.tools()
+        assert "additionalProperties" not in tool["inputSchema"]
+        await client.call("plan", {"write": ["Dig"]})
+        told = {"session_id": "s1", "turn_id": "t1"}
+        prompt = {"hook_event_name": "UserPromptSubmit", "prompt": "go", **told}
+        await asyncio.to_thread(hook, **prompt)
+        await client.call("plan", {"write": ["Sow"]})
+        shown = await asyncio.to_thread(hook, "show")
+        stop = {"hook_event_name": "Stop", "last_assistant_message": "Done.", **told}
+        return shown, json.loads(await asyncio.to_thread(hook, **stop))
 
-    shown, stopped = asyncio.run(talk())
+    shown, stopped = asked(talk, *line, cwd=tmp_path, CLAUDE_CODE_SESSION_ID="s0")
     assert shown.endswith("[~] 1 Sow\n")
     assert stopped["decision"] == "block"
     assert "#1 [in_progress] Sow" in stopped["reason"]

@@ -1,16 +1,11 @@
 """The commands without a store: they use the project's own."""
 
-import asyncio
 import os
 import stat
-import sys
 from pathlib import Path
 
 import pytest
-from mcp import StdioServerParameters
-from mcp.client.stdio import stdio_client
-from support.mcp_client import connected
-from support.mcp_server import environment
+from support.mcp_client import asked
 
 from todoplan.cli.plans import Judge, Place, Writer
 from todoplan.cli.servers import Address, board
@@ -107,16 +102,9 @@ def test_the_board_makes_it(project, monkeypatch, capsys):
 
 def test_an_mcp_server_keeps_its_plan_there(project, invoke):
     """What a client writes is what `todoplan list` shows."""
-    line = ["-m", "todoplan", "mcp"]
-    env = {**environment(), "PYTHONPATH": str(Path(__file__).parents[3])}
-    server = StdioServerParameters(command=sys.executable, args=line, env=env, cwd=project)
     todos = {"todos": [{"content": "Write it", "status": "pending"}]}
-
-    async def talk():
-        async with connected(stdio_client(server)) as client:
-            return await client.call("write_todos", todos)
-
-    asyncio.run(talk())
+    path = {"PYTHONPATH": str(Path(__file__).parents[3])}
+    asked(lambda client: client.call("write_todos", todos), cwd=project, **path)
     assert invoke("next").stdout == "#1 Write it, 0/1 completed\n"
 
 

@@ -1,13 +1,7 @@
 """`todoplan store copy`, and the stores that other commands are pointed at."""
 
-import asyncio
-import sys
-
 import pytest
-from mcp import StdioServerParameters
-from mcp.client.stdio import stdio_client
-from support.mcp_client import connected
-from support.mcp_server import environment
+from support.mcp_client import asked
 
 from todoplan import FileStore, Planner
 from todoplan.cli.plans import STORE
@@ -96,14 +90,9 @@ def test_a_file_and_a_store_are_one_too_many(invoke, here, command):
 @pytest.mark.slow
 def test_a_plan_of_a_store_is_served(here):
     """`todoplan mcp --store`: what a client does is in the database at once."""
-    line = ["-m", "todoplan", "mcp", "--plan", "garden", "--toolset", "tasks"]
-    variables = {**environment(), STORE: f"sqlite:///{here}/plans.db"}
-    server = StdioServerParameters(command=sys.executable, args=line, env=variables)
-
-    async def talk():
-        async with connected(stdio_client(server)) as client:
-            return await client.call("TaskCreate", {"subject": "Dig"})
-
-    assert asyncio.run(talk())["isError"] is False
+    create = ("TaskCreate", {"subject": "Dig"})
+    line = ("--plan", "garden", "--toolset", "tasks")
+    variables = {STORE: f"sqlite:///{here}/plans.db"}
+    assert asked(lambda client: client.call(*create), *line, **variables)["isError"] is False
     subjects = [task.subject for task in SqliteStore("plans.db").load("garden")]
     assert subjects == ["Work on garden", "Dig"]

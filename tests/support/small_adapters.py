@@ -1,0 +1,144 @@
+"""What the tests of small adapters share: calls of the tool set `lean`, and laws for each."""
+
+import asyncio
+import gc
+from concurrent.futures import ThreadPoolExecutor
+from inspect import isawaitable
+
+import pytest
+
+from todoplan import LEAN, Plan, Toolbox
+from todoplan.core.commands import CreateTask
+from todoplan.dialogue import Call, Settings
+from todoplan.errors import CodecError, PlanError
+from todoplan.stores.memory import MemoryStore
+from todoplan.testing.adapters import ModelTurn
+from todoplan.testing.adapters.host import says
+
+OFF = Settings(unfinished=0)
+WRONG = {
+    "a toolbox": lambda adapter, *_: adapter.Planning(Plan()),
+    "settings": lambda adapter, *_: adapter.Planning(settings="often"),
+    "a store": lambda adapter, *_: adapter.Planning(store="plans.db", plan_id="x"),
+    "tools of": lambda adapter, *_: adapter.make_tools("planning"),
+    "read": lambda adapter, *_: adapter.plan_of_state("place"),
+    "read history": lambda adapter, *_: adapter.history_of("place"),
+    "edit by": lambda adapter, _, place: adapter.edit_plan("planning", place, CreateTask("x")),
+    "edit at": lambda adapter, by, _: adapter.edit_plan(by, "place", CreateTask("x")),
+    "policy": lambda adapter, by, at: adapter.edit_plan(by, at, CreateTask("x"), policy="lax"),
+    "seed": lambda adapter, by, at: adapter.seed_plan(by, at, "plan"),
+    "undo": lambda adapter, by, _: adapter.undo_plan(by, "place"),
+}
+
+
+def calls(*given, tool="plan", **arguments):
+    """
+    Return a message with calls of the planning tool, or of another one.
+    """
+    found = given or (arguments,)
+    return ModelTurn(tuple(Call(tool, each, f"c{id(each)}") for each in found))
+
+
+def subjects(plan):
+    return [task.subject for task in plan]
+
+
+def statuses(plan):
+    return [task.status.value for task in plan]
+
+
+def result(value):
+    """
+    Return a value, or what comes of it if it has to be awaited; a loop may be running here.
+    """
+    if not isawaitable(value):
+        return value
+    with ThreadPoolExecutor() as pool:
+        return pool.submit(asyncio.run, value).result()
+
+
+class SmallAdapter:
+    """
+    Laws beside those of the conformance suite.
+
+    `place` is where the framework keeps a plan: a state, a session, a context or an agent.
+    """
+
+    adapter = None
+    failure = ZeroDivisionError
+
+    def place(self, planning):
+        raise NotImplementedError
+
+    def run(self, planning, place, *turns, meanwhile=None):
+        raise NotImplementedError
+
+    def spoil(self, place):
+        raise NotImplementedError
+
+    def begin(self, **more):
+        planning = self.adapter.Planning(Toolbox(LEAN), OFF, **more)
+        return planning, self.place(planning)
+
+    def plan(self, place):
+        return result(self.adapter.plan_of_state(place))
+
+    def test_the_plan_is_in_its_place(self):
+        """With its journal; a new place has an empty plan."""
+        planning, place = self.begin()
+        assert (self.plan(place), result(self.adapter.history_of(place))) == (Plan(), ())
+        self.run(planning, place, calls(write=["Dig"]), says("ok"))
+        assert subjects(self.plan(place)) == ["Dig"]
+        assert [entry.cause for entry in result(self.adapter.history_of(place))] == ["plan"]
+
+    def test_a_damaged_plan_is_an_error(self):
+        """And never an empty plan."""
+        _, place = self.begin()
+        self.spoil(place)
+        with pytest.raises(CodecError):
+            self.plan(place)
+
+    def test_undo_takes_back_change_after_change(self):
+        """As far as the journal goes."""
+        planning, place = self.begin()
+        self.run(planning, place, calls(write=["Dig"]), calls(add=["Sow"]), says("ok"))
+        found = []
+        for _ in range(3):
+            decision = result(self.adapter.undo_plan(planning, place, actor="ann"))
+            found.append((type(decision).__name__, subjects(self.plan(place))))
+        assert found == [("Accepted", ["Dig"]), ("Accepted", []), ("Rejected", [])]
+
+    def test_a_store_keeps_the_plan_and_is_edited_at_any_time(self):
+        """Under the name that is given; the place has the session's record alone."""
+        store = MemoryStore()
+        planning, place = self.begin(store=store, plan_id="garden")
+
+        def ann():
+            result(self.adapter.edit_plan(planning, place, CreateTask("Tell Ann")))
+
+        turns = calls(write=["Dig"]), calls(add=["Sow"]), says("ok")
+        self.run(planning, place, *turns, meanwhile={1: ann})
+        assert subjects(store.load("garden")) == ["Dig", "Tell Ann", "Sow"]
+        result(self.adapter.undo_plan(planning, place))
+        assert subjects(store.load("garden")) == ["Dig", "Tell Ann"]
+        with pytest.raises(PlanError, match="a store keeps the plan"):
+            self.plan(place)
+
+    def test_a_run_that_failed_is_over(self):
+        """Its plan may be edited."""
+        planning, place = self.begin()
+
+        def fails():
+            raise ZeroDivisionError
+
+        with pytest.raises(self.failure):
+            self.run(planning, place, calls(write=["Dig"]), says("ok"), meanwhile={1: fails})
+        gc.collect()
+        result(self.adapter.edit_plan(planning, place, CreateTask("Tell Ann")))
+        assert subjects(self.plan(place))[-1] == "Tell Ann"
+
+    @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+    def test_arguments_of_the_wrong_type_are_refused(self, wrong):
+        """At once, and with what is wanted."""
+        with pytest.raises(PlanError):
+            result(wrong(self.adapter, *self.begin()))
