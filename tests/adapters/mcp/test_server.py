@@ -1,6 +1,7 @@
 """The server, asked by the real client in this process."""
 
 import asyncio
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 from support.mcp_client import ProtocolError, connected
@@ -133,6 +134,16 @@ def test_an_id_that_cannot_stand_in_an_address_is_an_error(plan_id):
     """A plan's id is letters, digits, - and _, and the error says so."""
     with pytest.raises(PlanError, match="1 to 64 letters, digits, - and _"):
         server_of(MemoryStore(), plan_id=plan_id)
+
+
+def test_a_package_without_metadata_has_a_version(monkeypatch):
+    """A server that runs from bare sources does not fail for want of a version."""
+
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(module, "version", missing)
+    assert server_of(MemoryStore()).version == "0"
 
 
 class Broken(MemoryStore):

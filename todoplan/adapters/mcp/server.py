@@ -24,6 +24,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import IO, Any, TextIO
 
 import anyio
@@ -34,7 +35,6 @@ from mcp.server.stdio import stdio_server
 from mcp.shared import exceptions
 from pydantic import AnyUrl
 
-from todoplan import __version__
 from todoplan.codec import dump_plan
 from todoplan.core.events.types import TasksReordered
 from todoplan.core.plan.plan import Counts
@@ -399,7 +399,7 @@ class Handlers:
         if self._board and str(params.uri) == app_uri(plan_id):
             from todoplan.board.bundle import app_page  # noqa: PLC0415 - few clients ask for it
 
-            content = {**_page(plan_id), "text": app_page(plan_uri(plan_id), __version__)}
+            content = {**_page(plan_id), "text": app_page(plan_uri(plan_id), _version())}
         else:
             topic = self._named(context, params)
             try:
@@ -452,6 +452,12 @@ def instructions_of(toolset: ToolSet) -> str:
         return toolset.system_prompt()
 
 
+def _version() -> str:
+    with suppress(PackageNotFoundError):
+        return version("todoplan")
+    return "0"
+
+
 # Todoplan repairs arguments, and the model must read every error. So the low-level server is used:
 # the high-level servers of mcp ignore arguments that are not in the schema, fastmcp 4 rejects them,
 # and mcp 2.x masks the texts of exceptions.
@@ -494,7 +500,7 @@ def tool_server(
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=make_tools(toolset, lenient=lenient))
 
-    server = _Server("todoplan", version=__version__, instructions=instructions or None)
+    server = _Server("todoplan", version=_version(), instructions=instructions or None)
     server.offers_board = False
     server.add("tools/list", "ListTools", list_tools)
     server.add("tools/call", "CallTool", call)
@@ -537,7 +543,7 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     )
     server = _Server(
         "todoplan",
-        version=__version__,
+        version=_version(),
         instructions=instructions_of(handlers.topic(plan_id).planner.toolbox.toolset),
     )
     server.offers_board = board
