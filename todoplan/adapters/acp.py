@@ -38,7 +38,6 @@ from todoplan.dialogue.toolbox import require
 from todoplan.lazy import listing
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.planner.showing import show
-from todoplan.render.outline import aside
 from todoplan.texts import one_line
 
 __all__ = ["make_update", "show_plan"]
@@ -86,9 +85,10 @@ def _entry(task: Task, version: int) -> dict[str, Any]:
         notes.append(f"waiting: {task.waiting.reason}" if task.waiting.reason else "waiting")
         if task.waiting.question is not None:
             notes.append(f"asks: {task.waiting.question}")
+    aside = f" ({'; '.join(notes)})" if notes else ""
     return {
         # Clients display this text unchanged, so control characters and line breaks are removed.
-        "content": one_line(f"{task.subject}{aside(tuple(notes))}"),
+        "content": one_line(f"{task.subject}{aside}"),
         "priority": (task.priority or Priority.MEDIUM).value,
         "status": _FAILED[version] if is_failed else task.status.value,
         "_meta": {META: dict(_meta(task))},
