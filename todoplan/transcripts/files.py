@@ -34,31 +34,29 @@ from todoplan.transcripts.calls import BadLine
 # Tool calls in JavaScript. An object literal becomes a mapping if it has only plain values.
 #
 # Codex in code mode calls its tools from a script, so its plan is a literal with unquoted keys.
+# A literal is rewritten as JSON, part by part. If the result is not JSON, it stays source text: the
+# value of a variable is unknown without running the script.
 
 
 _CALL = re.compile(r"\btools\s*(?:\.\s*(\w+)|\[\s*[\"']([\w.:/-]+)[\"']\s*\])\s*\(")
+_STRING = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`"
 # An unclosed comment extends to the end of the script. Otherwise each call in it would search for
 # the end of the comment again.
 _COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
-# The quantifier is possessive, so the matcher never searches inside a comment for the next part.
-_SPACE = rf"(?:\s|{_COMMENT})*+"
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`", re.DOTALL)
-# Parts whose brackets do not count. A backslash outside a string belongs to a regular expression.
-_CLOSED = re.compile(rf"{_STRING.pattern}|{_COMMENT}|\\.", re.DOTALL)
-_ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r\n|.)", re.DOTALL)
-_SPECIAL = re.compile(r"[\"\\$]")
-_SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
-_WORDS = {"true": "true", "false": "false", "null": "null", "undefined": "null"}
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
+# Brackets in strings, comments and regular expressions do not count. A backslash outside a string
+# belongs to a regular expression.
+_BRACKET = re.compile(rf"{_STRING}|{_COMMENT}|\\.|[(\[{{}}\])]", re.DOTALL)
+# What differs from JSON. The last item of a list may have a comma after it. The quantifiers are
+# possessive, so that nothing is searched twice.
 _TOKEN = re.compile(
-    rf"{_SPACE}(?:(?P<key>[A-Za-z_$][\w$]*+){_SPACE}:|(?P<string>{_STRING.pattern})"
-    rf"|(?P<mark>[\[\]{{}}:,])|(?P<number>{_NUMBER})|(?P<name>[A-Za-z_$][\w$]*+))",
+    rf"(?P<string>{_STRING})|(?P<gone>{_COMMENT}|,(?=(?:\s|{_COMMENT})*+[\]}}]))"
+    r"|(?P<key>[A-Za-z_$][\w$]*+)(?=\s*+:)|(?P<undefined>\bundefined\b)|\\.",
     re.DOTALL,
 )
-_AFTER = re.compile(rf"{_SPACE}[),]", re.DOTALL)
-# The deepest nesting, far below Python's limit of 1,000.
-_DEEPEST = 50
+# An escape is kept if JSON has it too, or if it would change the text (\x41, a line break). Any other
+# one stands for the character itself: \' in JavaScript.
+_ESCAPE = re.compile(r"\\(?P<kept>[\\\"/\w\n])|\\(?P<itself>.)|[\"\x00-\x1f]")
+_VARIABLE = re.compile(r"(?<!\\)\$\{")
 
 
 def tool_calls(script: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
@@ -69,88 +67,39 @@ def tool_calls(script: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
     """
     end = 0
     while found := _CALL.search(script, end):
-        name = found[1] or found[2]
-        start = end = found.end()
+        start, depth, end = found.end(), 1, len(script)
+        for part in _BRACKET.finditer(script, start):
+            depth += (part[0] in "([{") - (part[0] in ")]}")
+            if not depth:
+                end = part.start()
+                break
+        source = script[start:end].strip()
         try:
-            value, end = _argument(script, start)
-            yield name, value
+            values = parse_json(f"[{_TOKEN.sub(_as_json, source)}]")
         except NotJsonError:
-            end = max(start, _balanced(script, start))
-            yield name, script[start:end].strip()
+            values = []
+        is_literal = values and isinstance(values[0], dict)
+        yield found[1] or found[2], values[0] if is_literal else source
 
 
-def _argument(script: str, at: int) -> tuple[dict[str, Any], int]:
-    """Return the object literal at index `at`, converted to JSON token by token, and its end."""
-    parts: list[str] = []
-    depth = 0
-    while not parts or depth:
-        found = _TOKEN.match(script, at)
-        if found is None or depth > _DEEPEST:
-            raise NotJsonError
-        at, kind = found.end(), found.lastgroup or ""
-        text = found[kind]
-        if kind == "key":
-            text = f'"{text}":'
-        elif kind == "string":
-            plain = text[1:-1]
-            is_json = plain.isprintable() and not _SPECIAL.search(plain)
-            text = f'"{plain}"' if is_json else json.dumps(_unquoted(text))
-        elif kind == "number":
-            # int() refuses more than 4,300 digits, but float() has no limit.
-            text = json.dumps((int if re.fullmatch(r"[-+]?\d{1,300}", text) else float)(text))
-        elif kind == "mark":
-            depth += 1 if text in "[{" else -1 if text in "]}" else 0
-            # The last item may have a comma after it.
-            if text in "]}" and parts[-1:] == [","] and parts[-2:-1] not in (["["], ["{"], [","]):
-                parts.pop()
-        elif text in _WORDS:
-            text = _WORDS[text]
-        else:
-            # The value of a variable or a call is unknown without running the script.
-            raise NotJsonError
-        parts.append(text)
-    value = parse_json(" ".join(parts))
-    if not isinstance(value, dict) or not _AFTER.match(script, at):
-        raise NotJsonError
-    return value, at
-
-
-def _unquoted(literal: str) -> str:
-    if literal[0] == "`" and "${" in literal:
-        raise NotJsonError
-    # JavaScript may escape a character beyond the BMP as a surrogate pair. UTF-16 joins the pair,
-    # and a lone surrogate becomes U+FFFD.
-    text = _ESCAPE.sub(_unescaped, literal[1:-1])
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    escape = found[1]
-    if len(escape) > 1 and escape[0] in "ux":
-        code = int(escape[1:].strip("{}"), 16)
-        return chr(code) if code <= sys.maxunicode else "\ufffd"
-    # A backslash at the end of a line continues the string on the next line.
-    return "" if escape in {"\n", "\r\n"} else _SHORT.get(escape, escape)
-
-
-def _balanced(text: str, at: int) -> int:
-    """
-    Return the index where the bracket that is open before `at` closes, or the length of the text.
-    """
-    awaited = [")"]
-    while at < len(text):
-        # Brackets inside a task's text are skipped.
-        if found := _CLOSED.match(text, at):
-            at = found.end()
-            continue
-        if text[at] == awaited[-1]:
-            awaited.pop()
-            if not awaited:
-                return at
-        elif text[at] in _CLOSING:
-            awaited.append(_CLOSING[text[at]])
-        at += 1
-    return len(text)
+def _as_json(token: re.Match[str]) -> str:
+    """Return a token of an object literal as JSON."""
+    text = token[0]
+    if token["key"]:
+        return f'"{text}"'
+    if token["gone"]:
+        return " "
+    if token["undefined"]:
+        return "null"
+    # A template with a variable has no value without running the script. An escape outside a string
+    # belongs to a regular expression. Neither can be written as JSON.
+    if not token["string"] or (text[0] == "`" and _VARIABLE.search(text)):
+        return text
+    inner = _ESCAPE.sub(
+        lambda found: found[0] if found["kept"] else json.dumps(found["itself"] or found[0])[1:-1],
+        text[1:-1],
+    )
+    return f'"{inner}"'
 
 
 # -------- json_text --------
@@ -159,14 +108,14 @@ def _balanced(text: str, at: int) -> int:
 
 # `raw_decode` can continue after a value; `json.loads` refuses text with a second value.
 _DECODER = json.JSONDecoder()
-# Complete surrogate pairs are matched too, so that they are skipped. Only the first group is a
-# lone surrogate.
-_JSON_TEXT_ESCAPE = re.compile(
+# Complete surrogate pairs are matched too, so that they are skipped. Only group 1 is a lone
+# surrogate.
+_ANY_ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
 )
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_JSON_TEXT_SPACE = re.compile(r"[ \t\r\n]*")
+_NOT_SPACE = re.compile(r"[^ \t\r\n]")
 
 
 class NotJsonError(ValueError):
@@ -200,11 +149,11 @@ def parse_values(text: str) -> Iterator[Any]:
     """
     # The substitution calls a function for each escape, so it is done only if there is a surrogate.
     if _SURROGATE.search(text):
-        text = _JSON_TEXT_ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
-    start = _skip_space(text, 0)
-    while start < len(text):
+        text = _ANY_ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
+    end = 0
+    while start := _NOT_SPACE.search(text, end):
         try:
-            value, end = _DECODER.raw_decode(text, start)
+            value, end = _DECODER.raw_decode(text, start.start())
         # The limit is Python's: about 1,000 levels on 3.11, while 3.14 parses 100,000.
         except RecursionError as error:
             msg = "nested too deeply"
@@ -217,12 +166,6 @@ def parse_values(text: str) -> Iterator[Any]:
             msg = str(error).partition("\n")[0]
             raise NotJsonError(msg) from error
         yield value
-        start = _skip_space(text, end)
-
-
-def _skip_space(text: str, start: int) -> int:
-    space = _JSON_TEXT_SPACE.match(text, start)
-    return space.end() if space else start
 
 
 # -------- unpacking --------
@@ -385,21 +328,19 @@ class ByteStream:
 
     def readline(self, size: int) -> bytes:
         """Return the next line with its line end, or its first `size` bytes."""
-        return self._report(self._attempt(self._file.readline, size))
+        return self._counted(self._file.readline, size)
 
     def read(self, size: int) -> bytes:
         """Return the next `size` bytes, fewer at the end."""
-        return self._report(self._attempt(self._file.read, size))
+        return self._counted(self._file.read, size)
 
-    def _attempt(self, take: Callable[[int], bytes], size: int) -> bytes:
+    def _counted(self, read: Callable[[int], bytes], size: int) -> bytes:
         try:
-            return take(size)
+            data = read(size)
         # Each packing has its own errors without a common base class: EOFError, zlib.error,
         # BadZipFile, LZMAError (which some Python builds lack).
         except Exception as error:
             raise unreadable(self._path, error) from error
-
-    def _report(self, data: bytes) -> bytes:
         self._unreported += len(data)
         # Also reported at the end, so that the counts add up to the whole file.
         if self._unreported >= _REPORT_EVERY or not data:
@@ -444,7 +385,7 @@ class Source:
                 stream = unpacked(file, self.path)
             except ReadError:
                 raise
-            # As in `_attempt`, any error is possible, because peeking unpacks the first bytes.
+            # As in `ByteStream`, any error is possible, because peeking unpacks the first bytes.
             except Exception as error:
                 raise unreadable(self.path, error) from error
             yield ByteStream(stream, self.path, self.on_bytes)
@@ -516,13 +457,12 @@ def line_records(
     for line in physical_lines(source):
         if isinstance(line, BadLine):
             yield line
-        elif wanted(line.raw) or not _looks_whole(line.raw):
+        elif (
+            wanted(line.raw)
+            or not line.raw.lstrip().startswith(b"{")
+            or not line.raw.rstrip().endswith(b"}")
+        ):
             yield from decode_line(line)
-
-
-def _looks_whole(raw: bytes) -> bool:
-    body = raw.strip()
-    return body.startswith(b"{") and body.endswith(b"}")
 
 
 def decode_line(line: PhysicalLine) -> Iterator[Record | BadLine]:
@@ -894,9 +834,6 @@ class Probe:
     head: str = ""
 
 
-_Look = Callable[[Source, str], Probe | None]
-
-
 def probes(source: Source) -> Iterator[Probe]:
     """
     Yield the possible forms of a file, the likeliest first. A form is read only when requested.
@@ -907,19 +844,35 @@ def probes(source: Source) -> Iterator[Probe]:
 
     """
     head = _head(source)
-    start = head.lstrip()[:1]
+    sampled = attrs.evolve(source, limit=min(source.limit, _SAMPLE_BYTES))
+    forms: tuple[Form, ...]
     # The likeliest form comes first, because a document must be read completely to find that it
     # has no list of messages.
-    kinds: tuple[_Look, ...] = (_document,)
-    if start == "{":
-        in_lines = _has_objects_in_lines(source)
-        kinds = (_lines, _document) if in_lines else (_document, _lines)
-    elif start != "[":
-        # A log in Markdown, or lines of which the first is damaged.
-        kinds = (_text, _lines)
-    for kind in kinds:
-        if probe := kind(source, head):
-            yield attrs.evolve(probe, head=head)
+    match head.lstrip()[:1]:
+        case "[":
+            forms = ("document",)
+        case "{":
+            # The first line shows the form: in a document it is not an object, or it is the only
+            # line. A line that is too long for the sample is skipped. Parsing it as a document,
+            # only to find that more lines follow, cost a hundred times as much.
+            lines = (line for line in physical_lines(sampled) if isinstance(line, PhysicalLine))
+            first = next(lines, None)
+            is_object = first and all(isinstance(one, Record) for one in decode_line(first))
+            forms = ("lines", "document") if is_object else ("document", "lines")
+        case _:
+            # A log in Markdown, or lines of which the first is damaged.
+            forms = ("text", "lines")
+    for form in forms:
+        if form == "text":
+            yield Probe(attrs.evolve(source, form=form), text=head, head=head)
+        elif form == "lines":
+            records = tuple(_first_records(sampled))
+            yield Probe(attrs.evolve(source, form=form), records, head=head)
+        elif prefix := find_list(source):
+            document = attrs.evolve(source, form=form, prefix=prefix)
+            sample = islice(document_records(document), _SAMPLE_MESSAGES)
+            records = tuple(one.value for one in sample if isinstance(one, Record))
+            yield Probe(document, records, head=head)
 
 
 def _head(source: Source) -> str:
@@ -935,44 +888,11 @@ def _head(source: Source) -> str:
     return text
 
 
-def _has_objects_in_lines(source: Source) -> bool:
-    """
-    Return whether the file has one object per line, judged by its first line within the limit.
-
-    In a document, this line is not an object, or it is the only line.
-    """
-    # A first line that is too long for the sample is skipped. Parsing it as a document, only to
-    # find that more lines follow, cost a hundred times as much.
-    lines = physical_lines(_sampled(source))
-    first = next((line for line in lines if not isinstance(line, BadLine)), None)
-    return first is not None and all(isinstance(found, Record) for found in decode_line(first))
-
-
-def _sampled(source: Source) -> Source:
-    return attrs.evolve(source, limit=min(source.limit, _SAMPLE_BYTES))
-
-
-def _lines(source: Source, _head: str) -> Probe | None:
-    records: list[Mapping[str, Any]] = []
+def _first_records(source: Source) -> Iterator[Mapping[str, Any]]:
     size = 0
-    for line in islice(physical_lines(_sampled(source)), _SAMPLE_LINES):
-        if isinstance(line, BadLine):
-            continue
-        size += len(line.raw)
-        records += [found.value for found in decode_line(line) if isinstance(found, Record)]
-        if size > _SAMPLE_BYTES:
-            break
-    return Probe(attrs.evolve(source, form="lines"), tuple(records))
-
-
-def _document(source: Source, _head: str) -> Probe | None:
-    prefix = find_list(source)
-    if prefix is None:
-        return None
-    source = attrs.evolve(source, form="document", prefix=prefix)
-    sample = islice(document_records(source), _SAMPLE_MESSAGES)
-    return Probe(source, tuple(found.value for found in sample if isinstance(found, Record)))
-
-
-def _text(source: Source, head: str) -> Probe | None:
-    return Probe(attrs.evolve(source, form="text"), text=head)
+    for line in islice(physical_lines(source), _SAMPLE_LINES):
+        if isinstance(line, PhysicalLine):
+            yield from (one.value for one in decode_line(line) if isinstance(one, Record))
+            size += len(line.raw)
+            if size > _SAMPLE_BYTES:
+                return

@@ -17,23 +17,17 @@ from todoplan.transcripts.files import tool_calls
             "{plan:[{step:\"A\",'status':'pending',},]}",
             {"plan": [{"step": "A", "status": "pending"}]},
         ),
-        ("{ /* c */ a: 1, // d\n b: -2.5e3, c: +1 }", {"a": 1, "b": -2500.0, "c": 1}),
+        ("{ /* c */ a: 1, // d\n b: [-2.5e3, /* e */], }", {"a": 1, "b": [-2500.0]}),
         (
             "{a: true, b: false, c: null, d: undefined}",
             {"a": True, "b": False, "c": None, "d": None},
         ),
         (
-            r"{a: 'it\'s', b: `x\ny`, c: '\u0041\x42\u{43}\q'}",
-            {"a": "it's", "b": "x\ny", "c": "ABCq"},
+            r"""{a: 'it\'s "b"', b: `x\ny\${`, c: '\u0041\ud83d\ude00\ud83d', d: `\n""" "\n`}",
+            {"a": 'it\'s "b"', "b": "x\ny${", "c": "A😀\ufffd", "d": "\n\n"},
         ),
-        (
-            r"{a: '\u{ffffff}', b: '\ud83d\ude00', c: '\ud83d'}",
-            {"a": "\ufffd", "b": "😀", "c": "\ufffd"},
-        ),
-        ("{a: 'one\\\ntwo'}", {"a": "onetwo"}),
         ("{}", {}),
         ("{$a_1: [], b: {}}", {"$a_1": [], "b": {}}),
-        ("{a: " + "9" * 400 + "}", {"a": float("inf")}),
     ],
 )
 def test_literals_are_mappings(source, expected):
@@ -55,7 +49,8 @@ def test_literals_are_mappings(source, expected):
         "",
         "{a: 1 b: 2}",
         "{a: [1 2]}",
-        "{a: " + "[" * 60 + "]" * 60 + "}",
+        "{a: '\\x41'}",
+        "{a: 'one\\\ntwo'}",
     ],
 )
 def test_what_is_more_than_values_stays_text(source):

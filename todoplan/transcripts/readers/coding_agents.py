@@ -327,9 +327,7 @@ class _Rollout:
             case "custom_tool_call", _:  # code mode (0.14x): tools are called from a script
                 script = string(payload.get("input"))
                 for number, (name, arguments) in enumerate(tool_calls(script)):
-                    turn, sent = turn_of(record.line), parse_time(at)
-                    call = PlanningCall(name, arguments, record.line, turn=turn, at=sent)
-                    yield _in_script(call, call_id, number)
+                    yield _in_script(call_of(record, name, arguments, at), call_id, number)
             case "function_call_output", _:
                 # Older versions wrap the text in JSON once more.
                 wrapped = mapping(arguments_of(output) if isinstance(output, str) else output)
