@@ -17,7 +17,6 @@ import importlib
 import io
 import json
 import re
-import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -53,8 +52,8 @@ _TOKEN = re.compile(
     r"|(?P<key>[A-Za-z_$][\w$]*+)(?=\s*+:)|(?P<undefined>\bundefined\b)|\\.",
     re.DOTALL,
 )
-# An escape is kept if JSON has it too, or if it would change the text (\x41, a line break). Any other
-# one stands for the character itself: \' in JavaScript.
+# Escapes of JSON are kept. Those of JavaScript alone (\x41, a line break) are kept too, so that the
+# result is not JSON. Any other one stands for the character itself: \'.
 _ESCAPE = re.compile(r"\\(?P<kept>[\\\"/\w\n])|\\(?P<itself>.)|[\"\x00-\x1f]")
 _VARIABLE = re.compile(r"(?<!\\)\$\{")
 

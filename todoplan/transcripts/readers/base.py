@@ -1,10 +1,10 @@
 """
 The base of the dialects' readers, and the conversion of their signals to the items of a recording.
 
-A reader converts records to signals: a call was sent, an answer was received. The other steps are
-the same for all dialects, in this order: calls of other tools are filtered out, each answer is
-joined to its call, and the answers show which calls were refused. So a reader only has code for one
-format, and none about planning.
+A reader converts the records of a file to signals, such as "a call was sent" and "an answer was
+received". The next steps are the same for all dialects: calls of other tools are filtered out, each
+answer is joined to its call, and the answers show which calls were refused. So the code of a reader
+is about the format of one dialect, and not about planning.
 """
 
 import json
@@ -90,6 +90,8 @@ Signal = Item | Seen | Answered
 
 @attrs.define(eq=False)
 class _Slot:
+    """An item in the queue. Its `key` is "" once it waits no longer."""
+
     item: Item
     key: str = ""
 
@@ -131,9 +133,12 @@ class Joiner:
                     if self.wants_other_tools and tool and tool not in self._others:
                         self._others.add(tool)
                         self._append(_Slot(signal))
-                case Seen(once=once):
+                case Seen(item, key, once):
                     if not (once and self._is_repeated(once)):
-                        self._enqueue(signal)
+                        slot = _Slot(item, key)
+                        self._append(slot)
+                        if key:
+                            self._wait(slot)
                 case _:
                     self._append(_Slot(signal))
             while self._queue and (not self._queue[0].key or len(self._queue) > self._window):
@@ -145,17 +150,13 @@ class Joiner:
         self._planned |= isinstance(slot.item, PlanningCall)
         self._queue.append(slot)
 
-    def _enqueue(self, seen: Seen) -> None:
-        slot = _Slot(seen.item, seen.key)
-        self._append(slot)
-        if seen.key:
-            # Entire masks call ids, so many lines may have the same id. Parallel calls from one
-            # script of Codex are on one line and share its answer.
-            same = self._waiting.setdefault(seen.key, [])
-            if same and same[0].item.line != seen.item.line:
-                self._close(seen.key)
-                same = self._waiting.setdefault(seen.key, [])
-            same.append(slot)
+    def _wait(self, slot: _Slot) -> None:
+        # Entire masks call ids, so many lines may have the same id. Parallel calls from one script
+        # of Codex are on one line and share its answer.
+        same = self._waiting.get(slot.key)
+        if same and same[0].item.line != slot.item.line:
+            self._close(slot.key)
+        self._waiting.setdefault(slot.key, []).append(slot)
 
     def _close(self, key: str, result: CallResult | None = None) -> None:
         for slot in self._waiting.pop(key, ()):
@@ -226,7 +227,7 @@ class DialectReader:
 
     `recognises` returns whether a probe of a file is in this dialect. `signals` yields the calls
     of all tools and the answers, in the order of the file. To skip irrelevant lines, it may ask
-    the joiner which ids are awaited and whether calls of other tools are still needed.
+    the joiner which call ids still need an answer, and whether calls of other tools are needed.
     """
 
     name: str
@@ -250,29 +251,37 @@ def by_record(is_ours: Callable[[Fields], bool]) -> Callable[[Probe], bool]:
     return lambda probe: any(map(is_ours, probe.records))
 
 
-def record_reader(
+def dialect(
+    name: str, recognises: Callable[[Probe], bool]
+) -> Callable[[Callable[[Source, Joiner], Iterator[Signal]]], DialectReader]:
+    """Return a decorator: the reader of a dialect, made of the function that yields its signals."""
+    return lambda signals: DialectReader(name, recognises, signals)
+
+
+def record_dialect(
     name: str,
     is_ours: Callable[[Fields], bool],
-    begin: Callable[[], Callable[[Record], Iterable[Signal]]],
     wanted: Callable[[bytes, Joiner], bool] = lambda _raw, _joiner: True,
-) -> DialectReader:
+) -> Callable[[Callable[[Record], Iterator[Signal]]], DialectReader]:
     """
-    Return the reader of a dialect whose records can be read one by one. The file has JSON lines, or
-    is one JSON document.
+    Return a decorator: the reader of a dialect whose records can be read one by one.
 
-    `begin` is called once for each reading of a file. It returns a function that yields the signals
-    of one record.
+    The decorated function yields the signals of one record. Lines that are not `wanted` may be
+    skipped.
     """
 
-    def signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
-        return each(records(source, lambda raw: wanted(raw, joiner)), begin())
+    def reader(of_record: Callable[[Record], Iterator[Signal]]) -> DialectReader:
+        def signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
+            return each(records(source, lambda raw: wanted(raw, joiner)), of_record)
 
-    return DialectReader(name, by_record(is_ours), signals)
+        return DialectReader(name, by_record(is_ours), signals)
+
+    return reader
 
 
 def ids_under(field: bytes) -> Callable[[bytes], list[bytes]]:
     """Return a fast function that finds the texts under this key in unparsed JSON."""
-    # `wanted` calls it for nearly every line, so that most lines need no parsing.
+    # It is called for nearly every line, so that most lines need no parsing.
     pattern = re.compile(rb'"%b"\s*:\s*"((?:[^"\\]|\\.)*)"' % re.escape(field))
     return pattern.findall
 
@@ -348,29 +357,20 @@ def writers_lane(tool: str, lane: str) -> str:
 
 def content_text(value: Any) -> str:
     """Return the text of a message's content, with a line for each block if it is a list."""
+    if isinstance(value, list):
+        # A list inside the list is not a block, and stays JSON.
+        texts = (_dumped(one) if isinstance(one, list) else content_text(one) for one in value)
+        return "\n".join(filter(None, texts))
     if isinstance(value, str):
         return value
-    if isinstance(value, list):
-        return "\n".join(filter(None, map(_block_text, value)))
-    return _block_text(value)
-
-
-def _block_text(block: Any) -> str:
-    if isinstance(block, str):
-        return block
-    if block is None:
+    if value is None:
         return ""
-    fields = mapping(block)
-    named = (fields.get(key) for key in ("text", "content", "output", "value"))
-    return next((one for one in named if isinstance(one, str)), "") or _dumped(block)
+    named = (mapping(value).get(key) for key in ("text", "content", "output", "value"))
+    return next((one for one in named if isinstance(one, str)), "") or _dumped(value)
 
 
+# How the text of an error begins, for formats without an error field.
 _ERRORS = ("Error:", "ERROR:", "Error invoking tool", "Task not found")
-
-
-def tells_error(text: str) -> bool:
-    """Return whether the answer's text begins like an error, for formats without an error field."""
-    return is_refusal(text) or text.startswith(_ERRORS)
 
 
 def is_refusal(text: str) -> bool:
@@ -445,7 +445,8 @@ def result_of(value: Any, *, failed: bool = False, data: Any = None) -> CallResu
     Return an answer. It counts as failed if `failed` is true or its text begins like an error.
     """
     text = content_text(value)
-    return CallResult(text, failed or tells_error(text), data_of(data))
+    is_error = failed or is_refusal(text) or text.startswith(_ERRORS)
+    return CallResult(text, is_error, data_of(data))
 
 
 def data_of(value: Any) -> Mapping[str, Any] | None:
@@ -585,10 +586,13 @@ def _uses(fields: Mapping[str, Any]) -> Iterator[Use]:
     listed = mappings(fields.get("tool_calls")) + mappings(fields.get("invalid_tool_calls"))
     # The oldest chat format has one call per message, without an id.
     legacy = mapping(fields.get("function_call"))
-    for use in map(_listed, (*listed, *([legacy] if legacy else []))):
-        if use.call_id not in known:
-            yield use
-        known |= {use.call_id} - {""}
+    for one in (*listed, *([legacy] if legacy else [])):
+        call_id = id_of(one.get("id"))
+        if call_id not in known:
+            call = mapping(one.get("function")) or one
+            arguments = arguments_of(call.get("arguments", call.get("args")))
+            yield Use(string(call.get("name")), arguments, call_id)
+        known |= {call_id} - {""}
     for block in mappings(fields.get("content")):
         if string(block.get("type")) in _USES:
             use = _in_content(block)
@@ -623,12 +627,6 @@ def _written_in(message: Mapping[str, Any]) -> Iterator[Use]:
             yield Use("task_progress", {"todos": progress}, "")
 
 
-def _listed(fields: Mapping[str, Any]) -> Use:
-    inner = mapping(fields.get("function")) or fields
-    arguments = inner.get("arguments", inner.get("args"))
-    return Use(string(inner.get("name")), arguments_of(arguments), id_of(fields.get("id")))
-
-
 def _in_content(block: Mapping[str, Any]) -> Use:
     if goose := mapping(mapping(block.get("toolCall")).get("value")):
         block = {"id": block.get("id"), **goose}
@@ -641,48 +639,50 @@ def _in_content(block: Mapping[str, Any]) -> Use:
 
 
 def _replies(fields: Mapping[str, Any]) -> Iterator[Reply]:
-    kind = string(fields.get("role")) or string(fields.get("type"))
     content = fields.get("content")
     blocks = [one for one in mappings(content) if string(one.get("type")) in _RESULTS]
     for block in blocks:
-        yield _in_block(block)
+        if goose := mapping(block.get("toolResult")):
+            refused = goose.get("status") == "error"
+            text = content_text(goose.get("error" if refused else "value"))
+            yield Reply(id_of(block.get("id")), "", CallResult(text, refused))
+            continue
+        ids = (block.get("tool_use_id"), block.get("tool_call_id"), block.get("toolCallId"))
+        name = id_of(block.get("name"), block.get("toolName"))
+        keys = (key for key in ("content", "output", "result") if key in block)
+        yield Reply(id_of(*ids), name, _result(block, block.get(next(keys, ""))))
+    kind = string(fields.get("role")) or string(fields.get("type"))
     if kind in _ANSWERING and not blocks:
-        result = _result(fields, content)
         texts = tuple(content_text(one) for one in mappings(content))
-        yield Reply(id_of(fields.get("tool_call_id")), string(fields.get("name")), result, texts)
-
-
-def _in_block(block: Mapping[str, Any]) -> Reply:
-    if goose := mapping(block.get("toolResult")):
-        refused = goose.get("status") == "error"
-        text = content_text(goose.get("error" if refused else "value"))
-        return Reply(id_of(block.get("id")), "", CallResult(text, refused))
-    ids = (block.get("tool_use_id"), block.get("tool_call_id"), block.get("toolCallId"))
-    name = id_of(block.get("name"), block.get("toolName"))
-    content = next((block[key] for key in ("content", "output", "result") if key in block), None)
-    return Reply(id_of(*ids), name, _result(block, content))
+        name, call_id = string(fields.get("name")), id_of(fields.get("tool_call_id"))
+        yield Reply(call_id, name, _result(fields, content), texts)
 
 
 def _result(fields: Mapping[str, Any], content: Any) -> CallResult:
-    text = content_text(content)
-    marked = fields.get("is_error") is True or fields.get("status") == "error"
-    return CallResult(text, marked or tells_error(text))
+    failed = fields.get("is_error") is True or fields.get("status") == "error"
+    return result_of(content, failed=failed)
 
 
 @attrs.define
 class _Asked:
-    """A call of the latest message with calls, and the key of its answer."""
+    """A call of the latest message with calls, the key of its answer, and the answer if known."""
 
     use: Use
     key: str
     reply: Reply | None = None
+
+    def awaits(self, reply: Reply) -> bool:
+        """Return whether the call has no answer yet and this may be it, by its id or its tool."""
+        ids = {reply.call_id, self.use.call_id}
+        belongs = len(ids) == 1 if any(ids) else reply.tool in {"", self.use.tool}
+        return self.reply is None and belongs
 
 
 def conversation(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
     """
     Yield the signals of messages in any known format.
 
-    Answers are kept until the next message with calls. Only then it is known whether several
+    Answers are kept until the next message with calls. Only then is it known whether several
     answers were merged into the first one.
     """
     asked: list[_Asked] = []
@@ -710,41 +710,27 @@ def conversation(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
                 )
                 yield Seen(call, one.key)
         for reply in message.replies:
-            yield from _heard(asked, reply)
+            if call_of_reply := next((one for one in asked if one.awaits(reply)), None):
+                call_of_reply.reply = reply
+            elif reply.call_id:  # the answer to a call of an earlier message
+                yield Answered(reply.call_id, reply.result)
     yield from _answers(asked)
 
 
-def _heard(asked: list[_Asked], reply: Reply) -> Iterator[Answered]:
-    for one in asked:
-        ids = {reply.call_id, one.use.call_id}
-        belongs = len(ids) == 1 if any(ids) else reply.tool in {"", one.use.tool}
-        if one.reply is None and belongs:
-            one.reply = reply
-            return
-    # The answer belongs to a call of an earlier message.
-    if reply.call_id:
-        yield Answered(reply.call_id, reply.result)
-
-
 def _answers(asked: list[_Asked]) -> Iterator[Answered]:
-    _split_merged(asked)
-    for one in asked:
-        if one.reply:
-            yield Answered(one.key, one.reply.result)
-
-
-def _split_merged(asked: list[_Asked]) -> None:
     """
-    Split a merged answer among the calls without an answer, if it has a part for each.
+    Yield the answers to these calls.
 
-    Some converters put the answers of parallel calls into one message under the first call's id.
+    Some converters put the answers of parallel calls into one message under the first call's id. A
+    merged answer is split among the calls without an answer, if it has a part for each.
     """
     silent = [one for one in asked if one.reply is None]
     for place, one in enumerate(asked):
         if silent and one.reply and len(one.reply.texts) == len(silent) + 1:
             group = [one, *(other for other in asked[place:] if other.reply is None)]
             if len(group) == len(one.reply.texts):
-                for each_one, text in zip(group, one.reply.texts, strict=True):
+                for part, text in zip(group, one.reply.texts, strict=True):
                     result = CallResult(text, is_refusal(text))
-                    each_one.reply = attrs.evolve(one.reply, result=result)
-                return
+                    part.reply = attrs.evolve(one.reply, result=result)
+                break
+    yield from (Answered(one.key, one.reply.result) for one in asked if one.reply)

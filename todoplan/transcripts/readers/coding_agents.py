@@ -11,7 +11,7 @@ import re
 import sqlite3
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from itertools import chain, count
 from typing import Any
@@ -46,7 +46,6 @@ from todoplan.transcripts.files import (
 )
 from todoplan.transcripts.readers.base import (
     Answered,
-    DialectReader,
     Fields,
     Joiner,
     Seen,
@@ -58,6 +57,7 @@ from todoplan.transcripts.readers.base import (
     content_text,
     conversation,
     data_of,
+    dialect,
     each,
     id_of,
     ids_under,
@@ -66,7 +66,7 @@ from todoplan.transcripts.readers.base import (
     mapping,
     mappings,
     parse_time,
-    record_reader,
+    record_dialect,
     records,
     result_of,
     string,
@@ -127,11 +127,10 @@ class Sidechains:
         """Return the lane of the agent that wrote this line."""
         if fields.get("type") == "progress":
             return _agent(mapping(fields.get("data")).get("agentId")) or _UNKNOWN
-        if fields.get("isSidechain") is True:
-            return _agent(fields.get("agentId")) or self._root(fields)
-        return _agent(fields.get("parent_tool_use_id")) or MAIN_LANE
-
-    def _root(self, fields: Fields) -> str:
+        if fields.get("isSidechain") is not True:
+            return _agent(fields.get("parent_tool_use_id")) or MAIN_LANE
+        if lane := _agent(fields.get("agentId")):
+            return lane
         own, parent = id_of(fields.get("uuid")), id_of(fields.get("parentUuid"))
         lane = self._lanes.get(parent, _UNKNOWN)
         # In 1.x a subagent has no id. It is named by the first line of its chain, which has no
@@ -167,19 +166,26 @@ def _is_claude_code(record: Fields) -> bool:
     return "sessionId" in record and "uuid" in record and bool(kind)
 
 
-def _is_claude_code_wanted(raw: bytes, joiner: Joiner) -> bool:
-    # Most bytes of a session are file contents. A recording of 100 MB is read in seconds because
-    # only relevant lines are parsed. Sidechain lines are relevant for the parents of subagents.
-    return (
-        mentions_tool(raw)
-        or b"compact_boundary" in raw
-        or b"task_reminder" in raw
-        # Answers of tools have the role user too.
-        or (b'"tool_result"' not in raw and any(mark in raw for mark in _SPOKEN))
-        or any(mark in raw for mark in _ASIDE)
-        or joiner.awaits(_uses_answered(raw))
-        or (joiner.wants_other_tools and b'"tool_use"' in raw)
-    )
+@dialect("claude-code", by_record(_is_claude_code))
+def claude_code(source: Source, joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of a session of Claude Code."""
+
+    def wanted(raw: bytes) -> bool:
+        # Most bytes of a session are file contents. A recording of 100 MB is read in seconds
+        # because only relevant lines are parsed. Sidechain lines are relevant, because they show
+        # to which subagent later lines belong.
+        return (
+            mentions_tool(raw)
+            or b"compact_boundary" in raw
+            or b"task_reminder" in raw
+            # Answers of tools have the role user too.
+            or (b'"tool_result"' not in raw and any(mark in raw for mark in _SPOKEN))
+            or any(mark in raw for mark in _ASIDE)
+            or joiner.awaits(_uses_answered(raw))
+            or (joiner.wants_other_tools and b'"tool_use"' in raw)
+        )
+
+    return each(records(source, wanted), partial(_claude_code_line, sidechains=Sidechains()))
 
 
 def _claude_code_line(record: Record, sidechains: Sidechains) -> Iterator[Signal]:
@@ -249,13 +255,6 @@ def _claude_code_message(record: Record, lane: str, actor: str) -> Iterator[Sign
             yield Answered(id_of(block.get("tool_use_id")), CallResult(text, refused, data))
 
 
-CLAUDE_CODE = record_reader(
-    "claude-code",
-    _is_claude_code,
-    lambda: partial(_claude_code_line, sidechains=Sidechains()),
-    _is_claude_code_wanted,
-)
-
 # -------- codex --------
 # Codex rollouts (session logs), in which `update_plan` is a function call, or is called by the
 # script of an `exec` call. Also the output of `codex exec --json`, which shows only the list that
@@ -280,14 +279,20 @@ def _is_codex(record: Fields) -> bool:
     return (kind in _ENVELOPES and "payload" in record) or (kind in _BARE and "call_id" in record)
 
 
-def _is_codex_wanted(raw: bytes, joiner: Joiner) -> bool:
-    return (
-        mentions_tool(raw)
-        or b'"compacted"' in raw
-        or any(mark in raw for mark in _PROMPTS)
-        or (b"_output" in raw and joiner.awaits(_calls_answered(raw)))
-        or (joiner.wants_other_tools and _CALLING.search(raw) is not None)
-    )
+@dialect("codex", by_record(_is_codex))
+def codex(source: Source, joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of a rollout of Codex."""
+
+    def wanted(raw: bytes) -> bool:
+        return (
+            mentions_tool(raw)
+            or b'"compacted"' in raw
+            or any(mark in raw for mark in _PROMPTS)
+            or (b"_output" in raw and joiner.awaits(_calls_answered(raw)))
+            or (joiner.wants_other_tools and _CALLING.search(raw) is not None)
+        )
+
+    return each(records(source, wanted), _Rollout().of_line)
 
 
 @attrs.define
@@ -346,8 +351,6 @@ def _in_script(call: PlanningCall, call_id: str, number: int) -> Seen:
     return Seen(call, call_id, call_id and f"{call_id}#{number}")
 
 
-CODEX = record_reader("codex", _is_codex, lambda: _Rollout().of_line, _is_codex_wanted)
-
 # -------- copilot --------
 # Copilot CLI. Its own plan is a table of a SQL database that the model fills.
 #
@@ -359,11 +362,10 @@ CODEX = record_reader("codex", _is_codex, lambda: _Rollout().of_line, _is_codex_
 _MOST_WAITING = 256
 # Self-joins may run nearly for ever. SQLite calls the progress handler every 1,000 steps.
 _MOST_STEPS = 1_000_000
-# zeroblob() and replace() make huge values in short queries.
+# zeroblob() and replace() make huge values in short queries. A query of 20,000 characters made
+# 600 MB of such values.
 _MOST_BYTES = 1_000_000
-# A query of 20,000 characters made 600 MB of such values. This limit is 16 MB in pages of 4 kB.
-_MOST_PAGES = 4096
-# Splitting a query full of semicolons into statements takes time quadratic in its length.
+_MOST_PAGES = 4096  # 16 MB, as a page has 4 kB
 _LONGEST_QUERY = 20_000
 # Not allowed are ATTACH and PRAGMA, which can reach files and the schema, and CREATE, DROP, and
 # recursive queries.
@@ -383,23 +385,29 @@ CREATE TABLE todo_deps (todo_id TEXT, depends_on TEXT, PRIMARY KEY (todo_id, dep
 """
 
 
-def _is_copilot(record: Fields) -> bool:
-    return record.get("type") in ("assistant.message", "session.start") and "data" in record
-
-
-def _database() -> sqlite3.Connection:
+@dialect(
+    "copilot",
+    by_record(
+        lambda record: (
+            record.get("type") in ("assistant.message", "session.start") and "data" in record
+        )
+    ),
+)
+def copilot(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of a session of Copilot CLI."""
     # In autocommit mode. Otherwise Python would open a transaction around those of the model.
-    database = sqlite3.connect(":memory:", isolation_level=None)
-    # Done before the authorizer is set, which forbids creating tables.
-    database.executescript(_TABLES)
-    database.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
-    # SQL can make text that is not UTF-8: CAST(x'ff' AS TEXT).
-    database.text_factory = lambda raw: raw.decode(errors="replace")
-    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
-    database.set_authorizer(
-        lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
-    )
-    return database
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+        # Done before the authorizer is set, which forbids creating tables.
+        database.executescript(_TABLES)
+        database.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
+        # SQL can make text that is not UTF-8: CAST(x'ff' AS TEXT).
+        database.text_factory = lambda raw: raw.decode(errors="replace")
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+        database.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _LONGEST_QUERY)
+        database.set_authorizer(
+            lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
+        )
+        yield from each(records(source), _CopilotSession(database).of_record)
 
 
 @attrs.define
@@ -417,62 +425,46 @@ class _CopilotSession:
                 yield PersonSpoke(record.line, at=at)
             # `hook.start` lines repeat the same calls.
             case "assistant.message":
+                turn = turn_of(record.line, data.get("messageId"))
                 for request in mappings(data.get("toolRequests")):
-                    yield from self._asked(record, data, request, at)
+                    name, arguments = request.get("name"), request.get("arguments")
+                    call_id = id_of(request.get("toolCallId"))
+                    call = call_of(record, name, arguments, at, turn=turn, call_id=call_id)
+                    query = mapping(call.arguments).get("query")
+                    # The tool works on any table. Only queries that name this table are about the
+                    # plan.
+                    if call.tool != "sql" or not isinstance(query, str) or "todos" not in query:
+                        yield awaiting(call)
+                    elif len(self.waiting) < _MOST_WAITING:
+                        self.waiting[call_id] = attrs.evolve(call, arguments=query)
             case "tool.execution_complete":
-                yield from self._answered(data)
+                yield self._answer(data)
 
-    def _asked(self, record: Record, data: Fields, request: Fields, at: Any) -> Iterator[Seen]:
-        call = call_of(
-            record,
-            request.get("name"),
-            request.get("arguments"),
-            at,
-            turn=turn_of(record.line, data.get("messageId")),
-            call_id=id_of(request.get("toolCallId")),
-        )
-        query = mapping(call.arguments).get("query")
-        # The tool works on any table. Only queries that name this table are about the plan.
-        if call.tool != "sql" or not isinstance(query, str) or "todos" not in query:
-            yield awaiting(call)
-        elif len(self.waiting) < _MOST_WAITING:
-            self.waiting[call.call_id] = attrs.evolve(call, arguments=query)
-
-    def _answered(self, data: Fields) -> Iterator[Signal]:
+    def _answer(self, data: Fields) -> Signal:
         call_id, refused = id_of(data.get("toolCallId")), data.get("success") is False
         error = mapping(data.get("error")).get("message")
-        result = CallResult(
-            content_text(mapping(data.get("result")).get("content", error)), refused
-        )
+        text = content_text(mapping(data.get("result")).get("content", error))
+        result = CallResult(text, refused)
         call = self.waiting.pop(call_id, None)
         if call is None:
-            yield Answered(call_id, result)
-            return
+            return Answered(call_id, result)
         before = self._rows()
         if not refused:
-            self._run(str(call.arguments))
+            steps = iter(range(_MOST_STEPS // 1000))
+            self.database.set_progress_handler(lambda: next(steps, None) is None, 1000)
+            # The statements up to the first one that fails are executed. The recorded database may
+            # have had other columns.
+            with suppress(sqlite3.Error, ValueError):
+                self.database.executescript(str(call.arguments))
         after = self._rows()
         # A query without changes is a read. Its text output is not needed.
         is_read = not refused and after == before
-        yield attrs.evolve(
+        return attrs.evolve(
             call,
             tool="todo_read" if is_read else "todo_write",
             arguments={} if is_read else {"todos": after},
             result=result,
         )
-
-    def _run(self, query: str) -> None:
-        if len(query) > _LONGEST_QUERY:
-            return
-        steps = iter(range(_MOST_STEPS // 1000))
-        self.database.set_progress_handler(lambda: next(steps, None) is None, 1000)
-        try:
-            # Statements are executed one by one until one fails. The recorded database may have
-            # had other columns.
-            for statement in _statements(query):
-                self.database.execute(statement).fetchmany(1)
-        except (sqlite3.Error, ValueError):
-            return
 
     def _rows(self) -> list[dict[str, str]]:
         # The limit of steps for recorded queries must not stop our own query.
@@ -484,35 +476,17 @@ class _CopilotSession:
         ]
 
 
-def _statements(query: str) -> Iterator[str]:
-    start = 0
-    for end, mark in enumerate(query, 1):
-        if mark == ";" and sqlite3.complete_statement(query[start:end]):
-            yield query[start:end]
-            start = end
-    yield query[start:]
-
-
-def _copilot_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
-    with closing(_database()) as database:
-        yield from each(records(source), _CopilotSession(database).of_record)
-
-
-COPILOT = DialectReader("copilot", by_record(_is_copilot), _copilot_signals)
-
 # -------- entire --------
 # Entire's compact transcripts: one message per line, and each call contains its result.
 
 
-def _is_entire(record: Fields) -> bool:
-    return "v" in record and "agent" in record and "ts" in record
-
-
-def _is_entire_wanted(raw: bytes, joiner: Joiner) -> bool:
-    return mentions_tool(raw) or (joiner.wants_other_tools and b'"tool_use"' in raw)
-
-
-def _entire_line(record: Record) -> Iterator[Signal]:
+@record_dialect(
+    "entire",
+    lambda record: "v" in record and "agent" in record and "ts" in record,
+    lambda raw, joiner: mentions_tool(raw) or (joiner.wants_other_tools and b'"tool_use"' in raw),
+)
+def entire(record: Record) -> Iterator[Signal]:
+    """Yield the signals of a message in a transcript of Entire."""
     turn, at = turn_of(record.line, record.value.get("id")), record.value.get("ts")
     for block in mappings(record.value.get("content")):
         if block.get("type") == "tool_use":
@@ -528,8 +502,6 @@ def _entire_line(record: Record) -> Iterator[Signal]:
             yield Seen(call, once=call_id)
 
 
-ENTIRE = record_reader("entire", _is_entire, lambda: _entire_line, _is_entire_wanted)
-
 # -------- opencode --------
 # OpenCode session exports. A part of a message has the call and its result; ids may repeat.
 # `run --format json` prints the parts alone.
@@ -541,7 +513,9 @@ def _is_opencode(record: Fields) -> bool:
     return isinstance(record.get("info"), dict) and isinstance(record.get("parts"), list)
 
 
-def _opencode_message(record: Record) -> Iterator[Signal]:
+@record_dialect("opencode", _is_opencode)
+def opencode(record: Record) -> Iterator[Signal]:
+    """Yield the signals of a message in a session of OpenCode."""
     info = mapping(record.value.get("info"))
     created = parse_time(mapping(info.get("time")).get("created"))
     if info.get("role") == "user":
@@ -568,8 +542,6 @@ def _opencode_message(record: Record) -> Iterator[Signal]:
             )
 
 
-OPENCODE = record_reader("opencode", _is_opencode, lambda: _opencode_message)
-
 # -------- vscode --------
 # Copilot in VS Code, as "Export Chat" writes it: a list of requests with their responses.
 #
@@ -581,11 +553,12 @@ _DENIED = 0
 _INVOKED = {"toolInvocation", "toolInvocationSerialized"}
 
 
-def _is_vscode(record: Fields) -> bool:
-    return "requestId" in record and isinstance(record.get("response"), list)
-
-
-def _vscode_request(record: Record) -> Iterator[Signal]:
+@record_dialect(
+    "vscode",
+    lambda record: "requestId" in record and isinstance(record.get("response"), list),
+)
+def vscode(record: Record) -> Iterator[Signal]:
+    """Yield the signals of a request to Copilot in VS Code, and of the response to it."""
     if "message" in record.value:
         yield PersonSpoke(record.line, at=parse_time(record.value.get("timestamp")))
     sent = list(_vscode_sent(record))
@@ -641,8 +614,6 @@ def _own_name(value: Any) -> str:
     return (canonical_tool(tool) if tool.startswith("mcp_") else None) or tool
 
 
-VSCODE = record_reader("vscode", _is_vscode, lambda: _vscode_request)
-
 # -------- openhands --------
 # OpenHands: events in lines or in a list, and Markdown logs with a heading per call and result.
 
@@ -660,7 +631,10 @@ def _is_openhands(probe: Probe) -> bool:
     )
 
 
-def _openhands_signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
+@dialect("openhands", _is_openhands)
+def openhands(source: Source, joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of a session of OpenHands."""
+
     def wanted(raw: bytes) -> bool:
         if b'"MessageEvent"' in raw or mentions_tool(raw):
             return True
@@ -728,8 +702,6 @@ def _openhands_event(record: Record) -> Iterator[Signal]:
         case _ if "error" in fields:
             yield Answered(key, CallResult(content_text(fields["error"]), is_error=True))
 
-
-OPENHANDS = DialectReader("openhands", _is_openhands, _openhands_signals)
 
 # -------- gemini --------
 # Gemini CLI: session files, lists of API contents, and the Markdown of `/chat share`. Unity's
@@ -827,8 +799,15 @@ class _SharedChat:
                 yield block
             elif block.label in {_COMMAND, _RESPONSE}:
                 yield from self._shared(block)
+            elif self.key:
+                refused = self.failed or block.text.startswith(("Error", "Invalid"))
+                yield Answered(self.key, CallResult(block.text, refused))
             else:
-                yield from self._unity(block)
+                # A section of Unity has everything that the model did until the person's next
+                # message. Its calls were sent one after the other, so each call is a turn.
+                record, turn = Record(block.line, {}), f"call-{self.number}"
+                self.key = f" u{self.number}" if self.has_result else ""
+                yield Seen(call_of(record, block.label, block.text, turn=turn), self.key)
 
     def _label(self, line: str) -> str | None:
         if _TURN.match(line):
@@ -865,17 +844,6 @@ class _SharedChat:
         else:
             yield from self.pairs.answered(fields)
 
-    def _unity(self, block: Block) -> Iterator[Signal]:
-        if self.key:
-            refused = self.failed or block.text.startswith(("Error", "Invalid"))
-            yield Answered(self.key, CallResult(block.text, refused))
-            return
-        # A section has everything that the model did until the person's next message. Its calls
-        # were sent one after the other, so each call is a turn.
-        record, turn = Record(block.line, {}), f"call-{self.number}"
-        self.key = f" u{self.number}" if self.has_result else ""
-        yield Seen(call_of(record, block.label, block.text, turn=turn), self.key)
-
 
 def _gemini_message(record: Fields) -> Fields:
     """
@@ -894,7 +862,9 @@ def _is_gemini(probe: Probe) -> bool:
     )
 
 
-def _gemini_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+@dialect("gemini", _is_gemini)
+def gemini(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of a recording of Gemini CLI, Qwen Code or Unity's assistant."""
     if source.form == "text":
         return _SharedChat().signals(source)
     return each(records(source), partial(_gemini_record, pairs=_Pairs()))
@@ -929,25 +899,22 @@ def _gemini_record(record: Record, pairs: _Pairs) -> Iterator[Signal]:
             yield from pairs.answered(response)
 
 
-GEMINI = DialectReader("gemini", _is_gemini, _gemini_signals)
-
 # -------- cursor --------
 # Cursor's agent transcripts: Anthropic's messages without ids and times, mostly without answers.
 
 
-def _is_cursor(record: Fields) -> bool:
-    return "role" in record and "content" in mapping(record.get("message"))
-
-
-def _cursor_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+@dialect(
+    "cursor",
+    by_record(lambda record: "role" in record and "content" in mapping(record.get("message"))),
+)
+def cursor(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of a transcript of Cursor."""
     for signal in _chat(source, lambda line: [{**line, **mapping(line.get("message"))}]):
         if isinstance(signal, Seen) and isinstance(signal.item, PlanningCall):
             yield attrs.evolve(signal, item=attrs.evolve(signal.item, result=_DONE))
         else:
             yield signal
 
-
-CURSOR = DialectReader("cursor", by_record(_is_cursor), _cursor_signals)
 
 # -------- cline --------
 # `ui_messages.json` of Cline, and of Roo. Roo writes its list as a message about a tool.
@@ -958,7 +925,9 @@ def _is_cline(record: Fields) -> bool:
     return "ts" in record and kind in {"say", "ask"} and kind in record
 
 
-def _cline_message(record: Record) -> Iterator[Signal]:
+@record_dialect("cline", _is_cline)
+def cline(record: Record) -> Iterator[Signal]:
+    """Yield the signals of a message in the user interface of Cline or Roo."""
     fields = record.value
     kind, text = fields.get(string(fields.get("type"))), string(fields.get("text"))
     at, tool, arguments = parse_time(fields.get("ts")), "", mapping(None)
@@ -978,16 +947,10 @@ def _cline_message(record: Record) -> Iterator[Signal]:
         yield PlanningCall(tool, arguments, record.line, turn=turn, at=at, result=_DONE)
 
 
-CLINE = record_reader("cline", _is_cline, lambda: _cline_message)
-
 # -------- atif --------
 # Trajectories of Harbor and Terminal-Bench (ATIF 1.0 to 1.7): a step has calls and their results.
 
 _SOURCES = {"agent": "assistant", "user": "user", "system": "system"}
-
-
-def _is_atif(record: Fields) -> bool:
-    return "step_id" in record and string(record.get("source")) in _SOURCES
 
 
 @attrs.define
@@ -1047,7 +1010,14 @@ class _Trajectory:
                     yield signal
 
 
-def _atif_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+@dialect(
+    "atif",
+    by_record(
+        lambda record: "step_id" in record and string(record.get("source")) in _SOURCES,
+    ),
+)
+def atif(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of a trajectory, and of its subagents' trajectories."""
     yield from _Trajectory().signals(source)
     if source.form == "document":
         # The steps of subagents are in a list next to the steps, so the file is read twice. The
@@ -1058,8 +1028,6 @@ def _atif_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
         found = _Trajectory(0).signals(aside)
         yield from (one for one in found if not isinstance(one, BadLine))
 
-
-ATIF = DialectReader("atif", by_record(_is_atif), _atif_signals)
 
 # -------- kiro --------
 # Kiro CLI (formerly Amazon Q): its sessions in lines, and the history that `/chat save` writes.
@@ -1144,18 +1112,10 @@ class _KiroList:
     def write(self, call: PlanningCall, result: CallResult | None) -> PlanningCall:
         """Return the call as a write of the whole list, or as a read."""
         sent = mapping(call.arguments)
+        refused = result is not None and result.is_error
         if sent.get("command") in ("load", "lookup"):
             return attrs.evolve(call, tool="todo_read", arguments={}, result=result)
-        if result is None or not result.is_error:
-            self._carry_out(sent)
-            # The answer shows the list. It is empty once all tasks are done.
-            shown = mapping(arguments_of(result.text)).get("tasks") if result else None
-            self.tasks = _kiro_tasks(shown) or self.tasks
-        todos = _ticked((one.is_done, one.text) for one in self.tasks)
-        return attrs.evolve(call, tool="todo_write", arguments=todos, result=result)
-
-    def _carry_out(self, sent: Fields) -> None:
-        match sent.get("command"):
+        match None if refused else sent.get("command"):
             case "create":
                 self.tasks = _kiro_tasks(sent.get("tasks"))
             case "add":
@@ -1167,6 +1127,11 @@ class _KiroList:
             case "remove":
                 gone = self._named(sent.get("remove_task_ids"), sent.get("remove_indices"))
                 self.tasks = [one for place, one in enumerate(self.tasks) if place not in gone]
+        if result and not refused:
+            # The answer shows the list. It is empty once all tasks are done.
+            self.tasks = _kiro_tasks(mapping(arguments_of(result.text)).get("tasks")) or self.tasks
+        todos = _ticked((one.is_done, one.text) for one in self.tasks)
+        return attrs.evolve(call, tool="todo_write", arguments=todos, result=result)
 
     def _named(self, ids: Any, indices: Any) -> set[int]:
         """Return the places of tasks that are named by id, or by index in old versions."""
@@ -1177,7 +1142,9 @@ class _KiroList:
         }
 
 
-def _kiro_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+@dialect("kiro", by_record(_is_kiro))
+def kiro(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of a session of Kiro CLI."""
     listed, waiting = _KiroList(), dict[str, PlanningCall]()
     for signal in _chat(source, _kiro_messages):
         match signal:
@@ -1192,8 +1159,6 @@ def _kiro_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     yield from (listed.write(call, None) for call in waiting.values())
 
 
-KIRO = DialectReader("kiro", by_record(_is_kiro), _kiro_signals)
-
 # -------- antigravity --------
 # Antigravity's transcripts: one step per line. The plan is a checklist in the file `task.md`.
 
@@ -1201,14 +1166,19 @@ _EDITS = {"write_to_file", "replace_file_content", "multi_replace_file_content"}
 _TASK_FILE = re.compile(r"(?:^|[\\/])task\.md$")
 
 
-def _is_antigravity(record: Fields) -> bool:
-    return "step_index" in record and "type" in record and "source" in record
+@dialect(
+    "antigravity",
+    by_record(
+        lambda record: "step_index" in record and "type" in record and "source" in record,
+    ),
+)
+def antigravity(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of a transcript of Antigravity."""
+    return each(records(source), _TaskFile().step)
 
 
 def _decoded(value: Any) -> Any:
-    """
-    Return the decoded argument. It is encoded as JSON in `transcript.jsonl` only.
-    """
+    """Return the decoded argument. It is encoded as JSON in `transcript.jsonl` only."""
     try:
         return parse_json(value) if string(value).startswith(('"', "[{")) else value
     except NotJsonError:
@@ -1255,8 +1225,6 @@ class _TaskFile:
         return True
 
 
-ANTIGRAVITY = record_reader("antigravity", _is_antigravity, lambda: _TaskFile().step)
-
 # -------- specstory --------
 # Markdown of SpecStory, for sessions of Cursor, Claude Code and others. A list is shown as a
 # checklist.
@@ -1274,11 +1242,9 @@ _FENCE = re.compile(r"`{3,}")
 _PRIORITY = re.compile(r"(\] )(?:\U0001f525|\U0001f321|\u2744)\ufe0f? ")
 
 
-def _is_specstory(probe: Probe) -> bool:
-    return "<!-- Generated by SpecStory" in probe.text
-
-
-def _specstory_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+@dialect("specstory", lambda probe: "<!-- Generated by SpecStory" in probe.text)
+def specstory(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of a Markdown file of SpecStory."""
     tool, begun, rows, fence, at = "", 0, list[str](), "", None
     for found in chain(text_lines(source), [_END]):
         if isinstance(found, BadLine):
@@ -1311,6 +1277,3 @@ def _specstory_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
         elif CHECK.fullmatch(line) and is_planning_tool(tool):
             # Claude Code's items have an emoji for the priority before the text.
             rows.append(_PRIORITY.sub(r"\1", html.unescape(line)))
-
-
-SPECSTORY = DialectReader("specstory", _is_specstory, _specstory_signals)

@@ -14,7 +14,6 @@ from todoplan.transcripts.calls import MAIN_LANE, CallResult, Compaction, Person
 from todoplan.transcripts.files import Record, Source
 from todoplan.transcripts.readers.base import (
     Answered,
-    DialectReader,
     Fields,
     Joiner,
     Seen,
@@ -24,12 +23,13 @@ from todoplan.transcripts.readers.base import (
     by_record,
     call_of,
     content_text,
+    dialect,
     each,
     id_of,
     mapping,
     mappings,
     parse_time,
-    record_reader,
+    record_dialect,
     records,
     result_of,
     string,
@@ -41,8 +41,17 @@ from todoplan.transcripts.readers.base import (
 # Gemini's API, and names its agent. All agents of a session share its state, and so the plan.
 
 
-def _is_adk(record: Fields) -> bool:
-    return "author" in record and ("invocationId" in record or "invocation_id" in record)
+@dialect(
+    "adk",
+    by_record(
+        lambda record: (
+            "author" in record and ("invocationId" in record or "invocation_id" in record)
+        )
+    ),
+)
+def adk(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of a session of ADK."""
+    return each(records(source), _AdkSession().of_event)
 
 
 @attrs.define
@@ -84,8 +93,6 @@ class _AdkSession:
                 yield Answered(id_of(answer.get("id")), result)
 
 
-ADK = record_reader("adk", _is_adk, lambda: _AdkSession().of_event)
-
 # -------- pydantic_ai --------
 # Pydantic AI: its messages as `all_messages_json` writes them, and the events of a run in lines.
 
@@ -96,7 +103,9 @@ def _is_pydantic_ai(record: Fields) -> bool:
     return string(record.get("event_kind")).startswith("function_tool_")
 
 
-def _pydantic_ai_record(record: Record) -> Iterator[Signal]:
+@record_dialect("pydantic-ai", _is_pydantic_ai)
+def pydantic_ai(record: Record) -> Iterator[Signal]:
+    """Yield the signals of a message of Pydantic AI, or of an event of a run."""
     fields = record.value
     parts = mappings(fields.get("parts"))
     if string(fields.get("event_kind")).startswith("function_tool_"):
@@ -123,8 +132,6 @@ def _pydantic_ai_record(record: Record) -> Iterator[Signal]:
                 yield Answered(call_id, CallResult(content_text(content), is_error=True))
 
 
-PYDANTIC_AI = record_reader("pydantic-ai", _is_pydantic_ai, lambda: _pydantic_ai_record)
-
 # -------- ag_ui --------
 # AG-UI: the events that an agent sends to its user interface. The arguments of a call come in
 # pieces. A snapshot of the messages repeats earlier calls, and may have calls that were not sent.
@@ -141,6 +148,14 @@ _AG_UI_EVENTS = {
 # An interrupted run leaves calls that never end.
 _MOST_OPEN = 64
 _LONGEST = 1024 * 1024  # characters of one call's arguments: a plan has a few thousand
+
+
+@dialect("ag-ui", by_record(lambda record: string(record.get("type")) in _AG_UI_EVENTS))
+def ag_ui(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of a stream of AG-UI events."""
+    run = _Run()
+    yield from each(records(source), run.of_event)
+    yield from run.close_all()
 
 
 @attrs.define
@@ -225,28 +240,17 @@ def _snapshot(record: Record) -> Iterator[Signal]:
             yield Answered(id_of(message.get("toolCallId")), result_of(message.get("content")))
 
 
-def _ag_ui_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
-    run = _Run()
-    yield from each(records(source), run.of_event)
-    yield from run.close_all()
-
-
-AG_UI = DialectReader(
-    "ag-ui",
-    by_record(lambda record: string(record.get("type")) in _AG_UI_EVENTS),
-    _ag_ui_signals,
-)
-
 # -------- openai_agents --------
 # OpenAI Agents SDK: the traces that its processors export, as one span per line or in batches. Its
 # sessions are lists of API items, which the reader of Codex reads.
 
 
-def _is_openai_agents(record: Fields) -> bool:
-    return record.get("object") in ("trace", "trace.span") and "id" in record
-
-
-def _openai_agents_span(record: Record) -> Iterator[Signal]:
+@record_dialect(
+    "openai-agents",
+    lambda record: record.get("object") in ("trace", "trace.span") and "id" in record,
+)
+def openai_agents(record: Record) -> Iterator[Signal]:
+    """Yield the signal of a span of the OpenAI Agents SDK, if it is a function call."""
     span, data = record.value, mapping(record.value.get("span_data"))
     if data.get("type") == "function":
         # A trace does not show which calls were sent in one message.
@@ -269,8 +273,6 @@ def _span_result(output: Any, error: Any, *, failed: bool) -> CallResult | None:
         return None
     return result_of(content_text(output) or string(error), failed=failed)
 
-
-OPENAI_AGENTS = record_reader("openai-agents", _is_openai_agents, lambda: _openai_agents_span)
 
 # -------- otlp --------
 # OTLP traces in JSON: a batch of spans per line, as collectors write them, or a single document. A
@@ -306,8 +308,15 @@ _DIGITS = 20  # nanoseconds since 1970 have 19
 _MOST_LANES = 1000
 
 
-def _is_otlp(record: Fields) -> bool:
-    return "resourceSpans" in record or ("traceId" in record and "spanId" in record)
+@dialect(
+    "otlp",
+    by_record(
+        lambda record: "resourceSpans" in record or ("traceId" in record and "spanId" in record)
+    ),
+)
+def otlp(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of OTLP traces."""
+    return each(records(source), _Traces().of_record)
 
 
 def _spans(value: Fields) -> list[Fields]:
@@ -354,7 +363,11 @@ class _Traces:
 
     def _called(self, record: Record, span: Fields, attributes: Fields) -> Signal:
         span_id, status = id_of(span.get("spanId")), mapping(span.get("status"))
-        lane = self._lane(_first(attributes, _CONVERSATIONS) or span.get("traceId"))
+        conversation = string(_first(attributes, _CONVERSATIONS) or span.get("traceId"))
+        if conversation not in self.lanes and len(self.lanes) < _MOST_LANES:
+            first = not self.lanes or not conversation
+            self.lanes[conversation] = MAIN_LANE if first else conversation
+        lane = self.lanes.get(conversation, MAIN_LANE)
         call = call_of(
             record,
             _first(attributes, _NAMES),
@@ -373,12 +386,6 @@ class _Traces:
         )
         return Seen(call, once=f"{span.get('traceId')}/{span_id}" if span_id else "")
 
-    def _lane(self, key: Any) -> str:
-        known = string(key)
-        if known in self.lanes or len(self.lanes) >= _MOST_LANES:
-            return self.lanes.get(known, MAIN_LANE)
-        return self.lanes.setdefault(known, known if self.lanes and known else MAIN_LANE)
-
 
 def _attribute(value: Fields) -> Any:
     # One of stringValue, intValue, kvlistValue, ... Objects are nearly always JSON texts.
@@ -394,6 +401,3 @@ def _scalar(value: Any) -> Any:
 
 def _first(attributes: Fields, keys: tuple[str, ...]) -> Any:
     return next((attributes[key] for key in keys if attributes.get(key) is not None), None)
-
-
-OTLP = record_reader("otlp", _is_otlp, lambda: _Traces().of_record)

@@ -24,7 +24,6 @@ from todoplan.transcripts.calls import (
 from todoplan.transcripts.files import NotJsonError, Probe, Record, Source, parse_json, sibling_list
 from todoplan.transcripts.readers.base import (
     Answered,
-    DialectReader,
     Fields,
     Joiner,
     Signal,
@@ -35,6 +34,7 @@ from todoplan.transcripts.readers.base import (
     content_text,
     conversation,
     data_of,
+    dialect,
     each,
     id_of,
     mapping,
@@ -138,28 +138,29 @@ def _body(body: Any) -> Fields:
 
 # -------- lists --------
 
-_BLOCKS = {"tool_use", "tool_result"}
-
 
 def _is_anthropic(probe: Probe) -> bool:
     if any(map(_is_exchange, probe.records)):
         return True
     # Conversions of Claude Code sessions to chat completions keep Anthropic's content blocks in
     # addition to `tool_calls`. A message with `tool_calls` is a chat completion.
-    chat = any("tool_calls" in record for record in probe.records)
-    return not chat and any(map(_is_message, probe.records))
+    if any("tool_calls" in record for record in probe.records):
+        return False
+    return any(
+        string(block.get("type")) in {"tool_use", "tool_result"}
+        for record in probe.records
+        if "role" in record
+        for block in mappings(record.get("content"))
+    )
 
 
 def _is_exchange(record: Fields) -> bool:
     return isinstance(record.get("request"), dict) and "response" in record
 
 
-def _is_message(record: Fields) -> bool:
-    kinds = {string(block.get("type")) for block in mappings(record.get("content"))}
-    return "role" in record and bool(kinds & _BLOCKS)
-
-
-def _anthropic_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+@dialect("anthropic", _is_anthropic)
+def anthropic(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of messages of the Anthropic API, or of an HTTP log of it."""
     # HTTP logs have a whole conversation on each line, message lists one message.
     found = records(source)
     for one in found:
@@ -170,8 +171,6 @@ def _anthropic_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
         yield from each(rest, _Log().exchange) if _is_exchange(one.value) else conversation(rest)
 
 
-ANTHROPIC = DialectReader("anthropic", _is_anthropic, _anthropic_signals)
-
 _SPOKEN = {"content", "tool_calls", "function_call"}
 _ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
 
@@ -181,7 +180,11 @@ def _is_chat(record: Fields) -> bool:
     return string(message.get("role")) in _ROLES and not _SPOKEN.isdisjoint(message)
 
 
-CHAT = DialectReader("chat", by_record(_is_chat), lambda source, _: conversation(records(source)))
+@dialect("chat", by_record(_is_chat))
+def chat(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of chat messages."""
+    return conversation(records(source))
+
 
 _KINDS = {"human", "ai", "tool", "system", "remove", "AIMessageChunk"}
 
@@ -193,12 +196,11 @@ def _is_langchain(record: Fields) -> bool:
     return string(message.get("type")) in _KINDS and "role" not in message and "content" in message
 
 
-def _langchain_signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+@dialect("langchain", by_record(_is_langchain))
+def langchain(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of LangChain's messages, and of the state of a thread around them."""
     yield from conversation(records(source))
     # A thread's state ends with the middleware's list, which a person or a node may have changed
     # without any message.
     if todos := sibling_list(source, "todos"):
         yield ShownPlan(0, CallResult("", data=data_of({"todos": todos})))
-
-
-LANGCHAIN = DialectReader("langchain", by_record(_is_langchain), _langchain_signals)

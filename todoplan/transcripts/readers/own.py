@@ -12,17 +12,15 @@ from typing import Any
 from todoplan.codec import VERSION, entry_from_data
 from todoplan.errors import CodecError
 from todoplan.transcripts.calls import MAIN_LANE, BadLine, RecordedEntry
-from todoplan.transcripts.files import NotJsonError, Probe, Record, Source, line_records, parse_json
-from todoplan.transcripts.readers.base import DialectReader, Joiner, Signal, mapping
+from todoplan.transcripts.files import NotJsonError, Record, Source, line_records, parse_json
+from todoplan.transcripts.readers.base import Joiner, Signal, dialect, mapping
 
 _HEAD = re.compile(r'\s*\{\s*"format"\s*:\s*"todoplan/(journal|plans)"')
 
 
-def _recognises(probe: Probe) -> bool:
-    return _HEAD.match(probe.head) is not None
-
-
-def _signals(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+@dialect("todoplan", lambda probe: _HEAD.match(probe.head) is not None)
+def journal(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the entries of a journal, or of the journals in the file of a `FileStore`."""
     with source.open() as stream:
         first = stream.readline(source.limit)
     kind = _HEAD.match(first.decode(errors="replace"))
@@ -63,6 +61,3 @@ def _entry(record: Record, lane: str, version: Any) -> Signal:
         return RecordedEntry(record.line, entry_from_data(dict(value), version=version), lane)
     except CodecError as error:
         return BadLine(record.line, f"no entry of a journal: {error}")
-
-
-READER = DialectReader("todoplan", _recognises, _signals)
