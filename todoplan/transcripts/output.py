@@ -52,8 +52,8 @@ from todoplan.texts import one_line
 from todoplan.transcripts.calls import MAIN_LANE, PLANNING_TOOLS, Compaction
 from todoplan.transcripts.files import Source, is_recording_name
 from todoplan.transcripts.replay import (
+    ConversationEvent,
     Finding,
-    Mark,
     Replay,
     Step,
     replay_file,
@@ -342,7 +342,7 @@ def row_of(step: Step) -> Row:
     names = dict.fromkeys(name for name in (step.lane, step.actor) if name != MAIN_LANE)
     who = "".join(f"{clip(one_line(name), _NAME)}: " for name in names)
     first, *more = event_phrases(step.events, plan, step.was) or (_NOTHING[step.outcome],)
-    between = [mark_name(mark) for mark in step.before]
+    between = list(map(event_kind, step.before))
     spoke = between.count("person")
     before = ["the conversation was summarised"] if "compaction" in between else []
     if spoke:
@@ -360,9 +360,9 @@ def row_of(step: Step) -> Row:
     )
 
 
-def mark_name(mark: Mark) -> str:
+def event_kind(event: ConversationEvent) -> str:
     """Return the kind of an event of the conversation: "compaction" or "person"."""
-    return "compaction" if isinstance(mark, Compaction) else "person"
+    return "compaction" if isinstance(event, Compaction) else "person"
 
 
 def seconds_spent(plan: Plan) -> dict[str, float]:
@@ -774,7 +774,7 @@ class JsonPrinter:
                 "events": entry_to_data(Entry(step.plan.revision, step.events))["events"],
                 "counts": step.plan.counts._asdict(),
                 "chars": step.chars,
-                "before": [{"what": mark_name(mark), "line": mark.line} for mark in step.before],
+                "before": [{"what": event_kind(one), "line": one.line} for one in step.before],
             }
             self.screen.write(f"{comma}\n {line(data)}")
         rest = line(

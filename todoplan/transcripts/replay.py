@@ -6,8 +6,9 @@ Sections of this module, in reading order:
 - `recording`: a whole file with its steps, lanes (plans) and findings.
 - `call_replay`: one call, and the principles of the replay.
 - `recorded_tools`: converts the arguments of other systems' tools to our commands.
-- `translation`: converts the ids of other systems to our ids.
+- `following`: converts the ids of other systems to our ids, and follows the changes of others.
 - `shown_state`: the state of the plan as the results of tool calls show it.
+- `rewording`: matches the lines of a list to tasks.
 - `findings`: the observations about calls.
 """
 
@@ -48,7 +49,7 @@ from todoplan.core.plan.plan import LARGEST_GIVEN, Plan
 from todoplan.core.plan.questions import open_tasks
 from todoplan.core.problems import Problem, ids_text
 from todoplan.core.rules import PRESETS, Change, Policy, RuleSettings, Severity, judge, normalised
-from todoplan.dialogue.intake import Field, InputLimits, Kind, Repair, read
+from todoplan.dialogue.intake import Field, InputLimits, Kind, read
 from todoplan.dialogue.replies import one_line, repairs_text, sentence
 from todoplan.dialogue.tools import LEAN, Ignoring, Query, Request, Tool, tasks, write_tool
 from todoplan.errors import ReadError
@@ -74,14 +75,11 @@ from todoplan.transcripts.reading import read as read_items
 # Findings of a replay: the rule, the place, the tasks, and the message.
 
 
-def _as_warnings(policy: Policy) -> Policy:
-    errors = {rule.name: "warn" for rule, level in policy.rules if level is Severity.ERROR}
-    return policy.but(**cast("RuleSettings", errors))
-
-
+_LENIENT = PRESETS["agentscope"]
 # The recorded system accepted the calls, so nothing is an error. This includes sizes: a system
 # without our limits accepts a task of a thousand characters.
-AUDIT = _as_warnings(PRESETS["agentscope"]).but(
+_NO_ERRORS = {rule.name: "warn" for rule, level in _LENIENT.rules if level is Severity.ERROR}
+AUDIT = _LENIENT.but(**cast("RuleSettings", _NO_ERRORS)).but(
     single_in_progress="warn",
     some_in_progress="warn",
     completed_is_final="warn",
@@ -326,18 +324,12 @@ _SMALL = frozenset(("a", "an", "and", "as", "at", "by", "for", "from", "in", "in
 _SMALL |= {"or", "the", "to", "up", "with"}
 
 
-@attrs.frozen
-class Meaning:
+def meaning(plan: Plan, command: WriteTodos) -> tuple[WriteTodos, bool]:
     """
-    A write of the whole list, with our ids. `begins` is true if it begins a new plan.
+    Match the lines of a whole list to the plan's tasks.
+
+    Return the list with our ids, and whether it begins a new plan.
     """
-
-    command: WriteTodos
-    begins: bool
-
-
-def meaning(plan: Plan, command: WriteTodos) -> Meaning:
-    """Match the lines of a whole list to the plan's tasks."""
     tasks, todos = list(plan), command.todos
     found: list[Task | None] = [None] * len(todos)
     # Equal texts are matched first, as in a live plan (law 8 in the guide `architecture`).
@@ -365,7 +357,7 @@ def meaning(plan: Plan, command: WriteTodos) -> Meaning:
         attrs.evolve(todo, id=task.id if task else None)
         for todo, task in zip(todos, found, strict=True)
     )
-    return Meaning(attrs.evolve(command, todos=written), begins)
+    return attrs.evolve(command, todos=written), begins
 
 
 def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | None]) -> None:
@@ -585,12 +577,20 @@ def is_new_list(result: CallResult | None, plan: Plan) -> bool:
     return write is None or all((normalised(t.content), t.status) not in old for t in write.todos)
 
 
-# -------- translation --------
+# -------- following --------
 # Translating a recorded command into the ids of our plan, and creating the tasks that it needs.
+# Bringing the plan to the state that the recording shows, and reporting the difference.
 #
 # A recording may begin in the middle of a session, be only one of a team's files, or use an id
 # twice. Then our ids differ from the recorded ones, and commands name tasks whose creation was not
-# recorded.
+# recorded. Another agent, a person or the program may change the plan too. These changes are added
+# to the step's events before those of the call, and no rule is applied to them.
+
+
+SILENCE = timedelta(minutes=30)
+"""The time without a planning call after which a task in progress is reported."""
+
+_SEVERAL = 2
 
 
 @attrs.define
@@ -599,14 +599,14 @@ class Lane:
     One plan of a recording, and its counts.
 
     `shown` maps recorded ids to our ids where they differ. A later list may replace the plan by a
-    new one: `longest` is the largest number of tasks of the current plan, `sizes` has this number
-    for each replaced plan, and `largest` is the maximum over all plans. A turn is one message of
-    the model: `written_in` is the latest turn that wrote the whole list, and `completed_in` has the
-    latest turn that updated single tasks, the tasks that it completed, and its last line. `last_at`
-    is the time of the last call. `shown_between` has the changes since the last call that the
-    recording shows outside of calls. `used` are the ids that tasks of the plan have or had, and
-    `next_id` is above all of them. `started_by` maps tasks to the agents that started them.
-    `marks_begun` is true once a list in text form had a mark for tasks in progress.
+    new one: `longest` is the largest number of tasks of the current plan, and `sizes` has this
+    number for each replaced plan. A turn is one message of the model: `written_in` is the latest
+    turn that wrote the whole list, and `completed_in` has the latest turn that updated single
+    tasks, the tasks that it completed, and its last line. `last_at` is the time of the last call.
+    `shown_between` has the changes since the last call that the recording shows outside of calls.
+    `used` are the ids that tasks of the plan have or had, and `next_id` is above all of them.
+    `started_by` maps tasks to the agents that started them. `marks_begun` is true once a list in
+    text form had a mark for tasks in progress.
     """
 
     name: str
@@ -614,7 +614,6 @@ class Lane:
     calls: int = 0
     refused: int = 0
     unreadable: int = 0
-    largest: int = 0
     sizes: list[int] = attrs.Factory(list)
     longest: int = 0
     last_line: int = 0
@@ -653,14 +652,18 @@ class Lane:
                 self.started_by[event.task.id] = actor
 
     def measure(self) -> None:
-        """Update the largest lengths with the current length of the plan."""
+        """Update the largest length with the current length of the plan."""
         self.longest = max(self.longest, len(self.plan))
-        self.largest = max(self.largest, self.longest)
 
     @property
     def plans(self) -> tuple[int, ...]:
         """The largest length of each plan of the lane, in order."""
         return (*self.sizes, self.longest)
+
+    @property
+    def largest(self) -> int:
+        """The largest number of tasks that a plan of the lane had."""
+        return max(self.plans)
 
 
 _ELSEWHERE = "(made elsewhere)"
@@ -670,23 +673,31 @@ _NAMED_IN_UPDATE = ("task_id", "parent", *_EDGES)
 _Naming = TypeVar("_Naming", CreateTask, UpdateTask)
 
 
-@attrs.define
-class Translation:
-    """
-    Translates the command of one call into our ids.
+ANYTHING_GOES = Policy()
+_MOVES = {Status.PENDING: "put back", Status.IN_PROGRESS: "started"}
 
-    If the command names a task that the lane's plan does not have, the task is added to the plan.
-    `events` and `findings` report these additions.
+
+@attrs.define
+class Follower:
+    """
+    Brings a lane's plan to the state that a call and its answer show.
+
+    `events` and `findings` report the changes. `_coming` are the ids of the tasks that the call
+    creates.
     """
 
     lane: Lane
     call: PlanningCall
-    findings: list[Finding]
+    findings: list[Finding] = attrs.Factory(list)
     events: list[Event] = attrs.Factory(list)
-    _coming: frozenset[str] = frozenset()
+    _coming: frozenset[str] = attrs.field(default=frozenset(), init=False)
 
-    def of(self, command: Command) -> Command:
-        """Return the command with the ids of our plan."""
+    def translated(self, command: Command) -> Command:
+        """
+        Return the command with the ids of our plan.
+
+        If it names a task that the plan does not have, the task is added to the plan.
+        """
         # The named tasks come first, because missing ones are created and get numbers.
         match command:
             case CreateTask():
@@ -704,7 +715,7 @@ class Translation:
             case DeleteTask(task_id):
                 return DeleteTask(self._id(task_id))
             case Batch(commands):
-                return self._batch(commands)
+                return self._translated_batch(commands)
             case _:
                 return command
 
@@ -719,8 +730,8 @@ class Translation:
                 ours[field] = tuple(map(self._id, value))
         return attrs.evolve(command, **ours)
 
-    def _batch(self, commands: Sequence[Command]) -> Batch:
-        """Return several commands as one batch, in which later ones may name new tasks."""
+    def _translated_batch(self, commands: Sequence[Command]) -> Batch:
+        """Return the commands with our ids. Later ones may name tasks that earlier ones create."""
         most = sum(
             len(one.todos if isinstance(one, WriteTodos) else one.items)
             for one in commands
@@ -736,7 +747,7 @@ class Translation:
                 self._id(one)
         self.claim_ids(created)
         self._coming = frozenset(created)
-        return Batch(tuple(map(self.of, commands)))
+        return Batch(tuple(map(self.translated, commands)))
 
     def _id(self, recorded: str) -> str:
         """Return our id for a recorded one, creating the task if it is missing."""
@@ -778,41 +789,6 @@ class Translation:
         """Add a finding about the recording."""
         line, lane = self.call.line, self.lane.name
         self.findings.append(recording_finding(code, line, lane, *task_ids, **values))
-
-
-def _named(command: Command) -> Iterator[str]:
-    # Only the tool set `lean` makes batches, and its commands name tasks only in these places.
-    if isinstance(command, UpdateTask):
-        yield command.task_id
-        yield from command.add_blocked_by
-        if isinstance(command.parent, str):
-            yield command.parent
-    elif isinstance(command, CreateTasks):
-        yield from (item.parent for item in command.items if item.parent and item.parent[0] != "#")
-
-
-SILENCE = timedelta(minutes=30)
-"""The time without a planning call after which a task in progress is reported."""
-
-_SEVERAL = 2
-
-
-# -------- following --------
-# Bringing the plan to the state that the recording shows, and reporting the difference.
-#
-# Another agent, a person or the program made these changes. They are added to the step's events
-# before those of the call, and no rule is applied to them.
-
-
-ANYTHING_GOES = Policy()
-_MOVES = {Status.PENDING: "put back", Status.IN_PROGRESS: "started"}
-
-
-@attrs.define
-class Follower(Translation):
-    """
-    Brings a lane's plan to the state shown by a call. `events` and `findings` report the changes.
-    """
 
     def read(self, result: CallResult) -> None:
         """Follow the result of a reading call: the whole list, or some of its tasks."""
@@ -863,15 +839,16 @@ class Follower(Translation):
         # Only texts and statuses are used. An answer without active forms does not show that the
         # tasks have none.
         rows = tuple(Todo(todo.content, todo.status) for todo in shown.todos)
-        command = meaning(plan, WriteTodos(rows)).command
-        self.carry_out(attrs.evolve(command, todos=tuple(map(self._in_our_words, command.todos))))
+        command, _ = meaning(plan, WriteTodos(rows))
+        # An answer may shorten a text. This is not a change.
+        todos = tuple(
+            attrs.evolve(todo, content=task.subject)
+            if (task := plan.get(todo.id or "")) and says_the_same(task.subject, todo.content)
+            else todo
+            for todo in command.todos
+        )
+        self.carry_out(attrs.evolve(command, todos=todos))
         self._tell(self.events[start:], None if open_tasks(plan) else plan)
-
-    def _in_our_words(self, todo: Todo) -> Todo:
-        task = self.lane.plan.get(todo.id or "")
-        if task is None or not says_the_same(task.subject, todo.content):
-            return todo
-        return attrs.evolve(todo, content=task.subject)
 
     def begin(self) -> None:
         """Clear the plan for a new one, and report the open tasks of the old one."""
@@ -922,6 +899,17 @@ class Follower(Translation):
             self.note("changed_elsewhere", *ids, changes=changes)
 
 
+def _named(command: Command) -> Iterator[str]:
+    # Only the tool set `lean` makes batches, and its commands name tasks only in these places.
+    if isinstance(command, UpdateTask):
+        yield command.task_id
+        yield from command.add_blocked_by
+        if isinstance(command.parent, str):
+            yield command.parent
+    elif isinstance(command, CreateTasks):
+        yield from (item.parent for item in command.items if item.parent and item.parent[0] != "#")
+
+
 def _change(event: Event) -> tuple[tuple[str, str], ...]:
     match event:
         case StatusChanged(task_id, _, new):
@@ -949,7 +937,7 @@ def _change(event: Event) -> tuple[tuple[str, str], ...]:
 # be a valid plan).
 
 
-Mark = Compaction | PersonSpoke
+ConversationEvent = Compaction | PersonSpoke
 Outcome = Literal["applied", "read", "refused", "unreadable", "impossible"]
 
 # A call with one of these answers is not a planning mistake: Claude Code and Gemini cancel a call
@@ -982,26 +970,23 @@ class Step:
     events: tuple[Event, ...]
     findings: tuple[Finding, ...]
     chars: int
-    before: tuple[Mark, ...] = ()
+    before: tuple[ConversationEvent, ...] = ()
     was: Plan | None = None
 
 
 @attrs.define
-class CallReplay:
+class CallReplay(Follower):
     """The replay of one call."""
 
-    lane: Lane
-    call: PlanningCall
-    policy: Policy
-    findings: list[Finding] = attrs.Factory(list)
-    events: list[Event] = attrs.Factory(list)
-    before: tuple[Mark, ...] = ()
+    policy: Policy = AUDIT
+    before: tuple[ConversationEvent, ...] = ()
     _is_checklist: bool = attrs.field(default=False, init=False)
 
-    def carry_out(self) -> Step:
+    def step(self) -> Step:
         """
-        Apply the call to the lane's plan, unless the recording shows that it was refused, and
-        record findings.
+        Apply the call to the lane's plan, unless the recording shows that it was refused.
+
+        The step that is returned has the findings.
         """
         result = self.call.result
         self.events += self.lane.shown_between
@@ -1009,10 +994,10 @@ class CallReplay:
         self._describe_silence()
         if result is not None and result.is_error:
             code = "cancelled_call" if _CANCELLED.search(result.text) else "refused_call"
-            self._follower.note(code, answer=one_line(result.text, _CLIP), detail=result.text)
+            self.note(code, answer=one_line(result.text, _CLIP), detail=result.text)
             return self._step("refused")
         if result is None:
-            self._follower.note("no_result")
+            self.note("no_result")
         tool = RECORDED[canonical_tool(self.call.tool) or self.call.tool]
         arguments = self.call.arguments
         if tool.key == _WHOLE:
@@ -1031,39 +1016,42 @@ class CallReplay:
         if request is None or isinstance(request, Problem):
             problems = intake.problems or (request,)
             reasons = " ".join(sentence(one) for one in problems[:_SHOWN] if one)
-            self._follower.note("unreadable_arguments", problems=reasons)
+            self.note("unreadable_arguments", problems=reasons)
             return self._step("unreadable")
-        if repairs := tuple(filter(_is_model_mistake, intake.repairs)):
-            self._follower.note("repaired_arguments", repairs=repairs_text(repairs))
+        # Additional keys, ids and wrappers belong to the recorded system's format, as do its words
+        # for statuses. The model made no mistake.
+        repairs = tuple(
+            one
+            for one in intake.repairs
+            if one.code not in {"ignored_key", "id", "wrapper"}
+            and not (one.code == "word" and one.seen in FOREIGN_STATUS_WORDS)
+        )
+        if repairs:
+            self.note("repaired_arguments", repairs=repairs_text(repairs))
         if isinstance(request, Query):
             if result is not None:
-                self._follower.read(result)
+                self.read(result)
             return self._step("read")
         if isinstance(request, WriteTodos):
             merges = bool(intake.values.get("merge"))
             return self._written(request, ids, merges=merges)
-        self._follower.before_update()
-        return self._decided(self._follower.of(request))
-
-    @property
-    def _follower(self) -> Follower:
-        return Follower(self.lane, self.call, self.findings, self.events)
+        self.before_update()
+        return self._decided(self.translated(request))
 
     def _written(self, request: WriteTodos, ids: Sequence[str], *, merges: bool) -> Step:
         # If one message has two writes, the host carries out both, and the later one replaces the
         # earlier one. Agents rarely intend this.
         if self.call.turn and self.lane.written_in == self.call.turn:
-            self._follower.note("parallel_write")
+            self.note("parallel_write")
         self.lane.written_in = self.call.turn
         # Changes by others come first. Otherwise they would be attributed to this call.
-        self._follower.before_write()
+        self.before_write()
         if merges:
             command = merged(self.lane.plan, request)
         else:
-            meant = meaning(self.lane.plan, request)
-            command = meant.command
-            if meant.begins or is_new_list(self.call.result, self.lane.plan):
-                self._follower.begin()
+            command, begins = meaning(self.lane.plan, request)
+            if begins or is_new_list(self.call.result, self.lane.plan):
+                self.begin()
                 # The ids would name tasks of the old plan, and no id is used twice (law 6).
                 command = attrs.evolve(command, todos=unnumbered(command.todos))
         step = self._decided(command)
@@ -1078,7 +1066,7 @@ class CallReplay:
             self.lane.shown |= {given: one for given, one in pairs if given and one}
         # The state shown by the answer takes precedence.
         if shown := shown_list(self.call.result):
-            self._follower.whole(shown)
+            self.whole(shown)
         return self._step(step.outcome)
 
     def _step(self, outcome: Outcome) -> Step:
@@ -1131,7 +1119,7 @@ class CallReplay:
 
     def _describe(self, change: Change) -> None:
         """Report updates without effect, tasks created as completed, and delayed completions."""
-        command, events, note = change.command, change.events, self._follower.note
+        command, events, note = change.command, change.events, self.note
         elsewhere = [one for one in self.findings if one.code == "changed_elsewhere"]
         # If someone else changed the task before this update, `changed_elsewhere` is reported.
         followed = {task_id for one in elsewhere for task_id in one.task_ids}
@@ -1170,7 +1158,7 @@ class CallReplay:
             return
         if active := [task.id for task in self.lane.plan.active()]:
             minutes = int((at - last).total_seconds() // 60)
-            self._follower.note("long_silence", *active, tasks=ids_text(active), minutes=minutes)
+            self.note("long_silence", *active, tasks=ids_text(active), minutes=minutes)
 
     def _fair(self, problems: Iterable[Problem], after: Plan) -> Iterator[Problem]:
         """Yield the problems, except those caused by the recording's form or by several agents."""
@@ -1197,39 +1185,31 @@ class CallReplay:
         self.findings += rule_findings(problems, severity, self.call.line, self.lane.name, before)
 
 
-def _is_model_mistake(repair: Repair) -> bool:
-    """Return whether a repair corrects a mistake of the model, and not another system's format."""
-    # Additional keys, ids and wrappers belong to the recorded system's format.
-    if repair.code in {"ignored_key", "id", "wrapper"}:
-        return False
-    return not (repair.code == "word" and repair.seen in FOREIGN_STATUS_WORDS)
-
-
 # -------- entries --------
 # Entries of our own journals. The rules are applied to their events as to the events of a call.
 
 
 def entry_step(
-    lane: Lane, item: RecordedEntry, policy: Policy, before: tuple[Mark, ...] = ()
+    lane: Lane, item: RecordedEntry, policy: Policy, before: tuple[ConversationEvent, ...] = ()
 ) -> Step:
     """Apply an entry to its lane's plan. An entry that does not fit the plan has no effect."""
     entry, plan = item.entry, lane.plan
-    findings = []
-    after = replay(plan, entry.events)
+    findings, events = [], entry.events
+    after = replay(plan, events)
     # `apply` accepts any events on any plan. Only the revision shows that entries are missing.
     fits = after.revision == entry.revision
     if not fits:
-        after = plan
+        after, events = plan, ()
         reason = f"the entry does not lead to revision {entry.revision}; others are missing"
         findings.append(recording_finding("bad_line", item.line, lane.name, reason=reason))
     else:
         # A journal does not have the command, so rules about lists do not apply.
-        change = Change(plan, after, UpdateTask("0"), entry.events, policy.limits)
+        change = Change(plan, after, UpdateTask("0"), events, policy.limits)
         for severity, problems in zip(
             (Severity.ERROR, Severity.WARN), judge(policy, change), strict=True
         ):
             findings += rule_findings(problems, severity, item.line, lane.name, plan)
-    lane.take(after, entry.events if fits else ())
+    lane.take(after, events)
     return Step(
         line=item.line,
         lane=lane.name,
@@ -1238,7 +1218,7 @@ def entry_step(
         at=entry.at,
         outcome="applied" if fits else "unreadable",
         plan=after,
-        events=entry.events if fits else (),
+        events=events,
         findings=tuple(findings),
         chars=0,
         before=before,
@@ -1255,7 +1235,7 @@ def entry_step(
 KEPT_BAD_LINES = 100
 """The number of bad lines that are kept as findings for a recording. All of them are counted."""
 
-_KEPT_MARKS = 100
+_KEPT_EVENTS = 100
 
 
 class Fold:
@@ -1270,9 +1250,9 @@ class Fold:
         self.policy = policy
         self.lanes: dict[str, Lane] = {}
         self.others: dict[str, None] = {}
-        # Only the latest marks are kept, because they wait for the next planning call, and a
-        # recording of a million messages may have none.
-        self._marks: deque[Mark] = deque(maxlen=_KEPT_MARKS)
+        # The events of the conversation since the last planning call. Only the latest are kept,
+        # because a recording of a million messages may have no planning call.
+        self._between: deque[ConversationEvent] = deque(maxlen=_KEPT_EVENTS)
 
     def steps(self, items: Iterable[Item]) -> Iterator[Step | Finding]:
         """
@@ -1292,7 +1272,7 @@ class Fold:
             elif isinstance(item, ShownPlan):
                 yield from self._shown(item)
             else:
-                self._marks.append(item)
+                self._between.append(item)
                 # Waiting for a person does not count as silence.
                 for lane in self.lanes.values() if isinstance(item, PersonSpoke) else ():
                     lane.last_at = item.at
@@ -1316,24 +1296,25 @@ class Fold:
             # A state at the end of a document has no line.
             line = item.line or lane.last_line
             shown = PlanningCall("", {}, line, item.lane, at=item.at)
-            findings: list[Finding] = []
-            Follower(lane, shown, findings, lane.shown_between).read(item.result)
+            follower = Follower(lane, shown, events=lane.shown_between)
+            follower.read(item.result)
             lane.measure()
-            yield from findings
+            yield from follower.findings
 
     def feed(self, item: PlanningCall | RecordedEntry) -> Step:
         """Replay one call or entry on its lane."""
         lane = self.lanes.setdefault(item.lane, Lane(item.lane))
         lane.calls += 1
         lane.last_line = item.line
-        marks = tuple(self._marks)
-        self._marks.clear()
+        before = tuple(self._between)
+        self._between.clear()
         if isinstance(item, RecordedEntry):
-            step = entry_step(lane, item, self.policy, marks)
+            step = entry_step(lane, item, self.policy, before)
         else:
             is_next = not item.turn or item.turn != lane.completed_in[0]
             findings = list(lane.completions()) if is_next else []
-            step = CallReplay(lane, item, self.policy, findings, before=marks).carry_out()
+            replaying = CallReplay(lane, item, findings, policy=self.policy, before=before)
+            step = replaying.step()
         lane.refused += step.outcome == "refused"
         lane.unreadable += step.outcome == "unreadable"
         lane.measure()
@@ -1478,21 +1459,15 @@ def replay_together(
     for path, spoken in zip(paths, dialects, strict=True):
         # An item without a time stays after the previous item.
         latest = _EPOCH
-        for item in _together_named(read_items(path, spoken), path.stem):
+        for item in read_items(path, spoken):
+            if isinstance(item, PlanningCall):
+                actor = path.stem if item.actor == MAIN_LANE else item.actor
+                shared = (canonical_tool(item.tool) or "").startswith("Task")
+                lane = item.lane if shared or item.lane != MAIN_LANE else path.stem
+                item = attrs.evolve(item, actor=actor, lane=lane)  # noqa: PLW2901 - named anew
             latest = max(latest, getattr(item, "at", None) or latest)
             timed.append((latest, len(timed), item))
     # Items cannot be compared. Items with the same time stay in reading order.
     ordered = (item for _, _, item in sorted(timed, key=lambda one: one[:2]))
     fold = Fold(policy)
     return Replay(label, ", ".join(dict.fromkeys(dialects)), fold, fold.steps(ordered))
-
-
-def _together_named(items: Iterable[Item], member: str) -> Iterator[Item]:
-    for item in items:
-        if isinstance(item, PlanningCall):
-            actor = member if item.actor == MAIN_LANE else item.actor
-            shared = (canonical_tool(item.tool) or "").startswith("Task")
-            lane = item.lane if shared or item.lane != MAIN_LANE else member
-            yield attrs.evolve(item, actor=actor, lane=lane)
-        else:
-            yield item

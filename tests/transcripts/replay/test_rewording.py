@@ -20,8 +20,8 @@ def plan_of(*texts):
 
 
 def meant(old, new):
-    found = meaning(plan_of(*old), todos(*new))
-    return [todo.id for todo in found.command.todos], found.begins
+    command, begins = meaning(plan_of(*old), todos(*new))
+    return [todo.id for todo in command.todos], begins
 
 
 def test_a_line_in_other_words_is_the_same_task():
@@ -105,8 +105,8 @@ def test_an_id_of_the_list_does_not_make_two_texts_one_task():
     Models number the lines of each list from 1: such an id says which line, not which task.
     """
     write = WriteTodos((Todo("Sow", id="1"), Todo("Eat", id="2")))
-    found = meaning(plan_of("Reap", "Sow"), write)
-    assert [todo.id for todo in found.command.todos] == ["2", None]
+    command, _ = meaning(plan_of("Reap", "Sow"), write)
+    assert [todo.id for todo in command.todos] == ["2", None]
 
 
 def test_a_merge_names_tasks_by_id_or_by_text():
