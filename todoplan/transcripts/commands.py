@@ -259,8 +259,7 @@ class Stats:
         for each, row in zip(self.counted, rows, strict=True):
             yield one_line(each.file), f"{each.done}/{each.total}", *map(str, row)
         done, total = (
-            sum(each.done for each in self.counted),
-            sum(each.total for each in self.counted),
+            sum(getattr(each, key) for each in self.counted) for key in ("done", "total")
         )
         sums = map(sum, zip(*rows, strict=True))
         yield f"total of {len(self.counted)}", f"{done}/{total}", *map(str, sums)
@@ -327,17 +326,18 @@ class Stats:
             "version": STATS_VERSION,
             "policy": policy,
             "recordings": [
-                attrs.asdict(each, filter=without, value_serializer=_plain) for each in self.counted
+                {
+                    **attrs.asdict(each, filter=without),
+                    "first": each.first and each.first.isoformat(),
+                    "last": each.last and each.last.isoformat(),
+                }
+                for each in self.counted
             ],
             "totals": self.totals,
             "findings": [attrs.asdict(share) for share in self.shares],
         }
         # The two objects are joined into one by leaving out the braces between them.
         return f"{line(head)[:-1]}, {tail(run)[1:]}\n"
-
-
-def _plain(_: Any, __: Any, value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def stats(

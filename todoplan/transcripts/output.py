@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.resources import as_file, files
-from itertools import chain, pairwise, repeat
+from itertools import chain, count, pairwise, repeat
 from pathlib import Path
 from typing import Any
 
@@ -605,12 +605,12 @@ _STEPS = (1, 2, 5, 10, 20, 50, 100)
 
 def sizes(largest: Sequence[int]) -> list[tuple[str, float, str]]:
     """Return the bars of a chart of plan sizes, as `(label, number of plans, number as text)`."""
-    count = Counter(max(0, sum(size >= step for step in _STEPS) - 1) for size in largest)
+    plans = Counter(max(0, sum(size >= step for step in _STEPS) - 1) for size in largest)
     names = ["at most 1 task"]
     names += [f"{a} to {b - 1} tasks" for a, b in pairwise(_STEPS[1:])]
     names.append(f"{_STEPS[-1]} or more tasks")
-    last = max(count, default=-1)
-    return [(names[place], count[place], str(count[place])) for place in range(last + 1)]
+    last = max(plans, default=-1)
+    return [(names[place], plans[place], str(plans[place])) for place in range(last + 1)]
 
 
 # -------- life --------
@@ -682,7 +682,15 @@ class MarkdownPrinter:
     def _lines(replay: Replay, rows: tuple[Row, ...]) -> Iterator[str]:
         yield from (f"## {escaped(replay.file)}", "", headline(replay), "")
         if rows:
-            yield from (*_HEAD, *map(_row, rows), "")
+            yield from _HEAD
+            for row in rows:
+                if row.before:
+                    yield f"| | | | | | | *{row.before}* |"
+                strip = f"`{row.strip}`" if row.strip else ""  # "~~" would strike text through
+                words = escaped("; ".join(row.phrases))
+                cells = row.line, row.time, escaped(row.tool), strip, row.done, row.mark, words
+                yield f"| {' | '.join(map(str, cells))} |"
+            yield ""
         for lane in replay.lanes:
             name = f" of {escaped(lane.name)}" if len(replay.lanes) > 1 else ""
             yield from (f"### Plan at the end{name}", "", to_markdown(lane.plan), "")
@@ -706,14 +714,6 @@ class MarkdownPrinter:
         if run.skipped:
             self._write("## Skipped, no recording", "")
             self._write(*(f"- {escaped(unread.file)}" for unread in run.skipped))
-
-
-def _row(row: Row) -> str:
-    strip = f"`{row.strip}`" if row.strip else ""  # "~~" outside code strikes text through
-    words = escaped("; ".join(row.phrases))
-    cells = row.line, row.time, escaped(row.tool), strip, row.done, row.mark, words
-    line = f"| {' | '.join(map(str, cells))} |"
-    return f"| | | | | | | *{row.before}* |\n{line}" if row.before else line
 
 
 # -------- json_document --------
@@ -867,8 +867,8 @@ class HtmlPrinter:
     revisions: Sequence[int] = ()
     _parts: list[Markup] = attrs.Factory(list)
     _files: list[str] = attrs.Factory(list)
-    _lives: int = 0
-    _calls: int = 0
+    _lives: Iterator[int] = attrs.field(factory=lambda: count(1), init=False)
+    _calls: Iterator[int] = attrs.field(factory=lambda: count(1), init=False)
     written: str = ""
 
     def recording(self, replay: Replay) -> None:
@@ -884,15 +884,13 @@ class HtmlPrinter:
             day = row.day
             if row.before:
                 rows.append(element("li", row.before, class_="between"))
-            self._calls += 1
-            item = f"call-{self._calls}"
+            item = f"call-{next(self._calls)}"
             # The first line of a journal is its header.
             own = self.revisions
             place = f"revision {own[row.line - 2]}" if own else f"line {row.line}"
             rows.append(_call(row, step.findings, item, place))
             if step.lane not in lives:
-                self._lives += 1
-                lives[step.lane] = Life(f"life-{self._lives}")
+                lives[step.lane] = Life(f"life-{next(self._lives)}")
             said = f"{row.tool}: {'; '.join(row.phrases)}"
             lives[step.lane].add(step.plan, said, step.findings, item)
             shown += step.findings
@@ -952,8 +950,7 @@ def not_read(run: Run) -> Iterator[Markup]:
         yield element("h2", "Could not be read")
         yield element("ul", *(element("li", unread.reason) for unread in run.unreadable))
     if run.skipped:
-        count = plural(len(run.skipped), "file")
-        yield element("h2", f"Skipped, {count} without a recording")
+        yield element("h2", f"Skipped, {plural(len(run.skipped), 'file')} without a recording")
         names = (element("li", unread.file) for unread in run.skipped)
         yield element("ul", *names, class_="quiet")
 

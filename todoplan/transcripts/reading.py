@@ -98,7 +98,7 @@ def read(
     path: str | Path,
     dialect: str | None = None,
     *,
-    on_bytes: Callable[[int], None] | None = None,
+    on_bytes: Callable[[int], None] = no_progress,
 ) -> Iterator[Item]:
     """
     Yield the planning calls of a recording in the order they were sent, and its bad lines.
@@ -112,5 +112,5 @@ def read(
         MissingExtraError: the file is a single JSON document, and ijson is not installed.
 
     """
-    reader, source = recognise(path, dialect, on_bytes or no_progress)
+    reader, source = recognise(path, dialect, on_bytes)
     return reader.read(source)

@@ -68,8 +68,8 @@ from todoplan.transcripts.calls import (
     canonical_tool,
     checklist,
 )
-from todoplan.transcripts.reading import detect
-from todoplan.transcripts.reading import read as read_items
+from todoplan.transcripts.files import no_progress
+from todoplan.transcripts.reading import recognise
 
 # -------- findings --------
 # Findings of a replay: the rule, the place, the tasks, and the message.
@@ -1407,7 +1407,7 @@ def replay_file(
     *,
     policy: Policy = AUDIT,
     dialect: str | None = None,
-    on_bytes: Callable[[int], None] | None = None,
+    on_bytes: Callable[[int], None] = no_progress,
 ) -> Replay:
     """
     Return the replay of a file under a policy. Its dialect is detected unless given.
@@ -1418,11 +1418,9 @@ def replay_file(
         ReadError: the file is not a recording.
         MissingExtraError: it is one JSON document, and ijson is not installed.
     """
-    dialect = dialect or detect(path)
+    reader, source = recognise(path, dialect, on_bytes)
     fold = Fold(policy)
-    return Replay(
-        str(path), dialect, fold, fold.steps(read_items(path, dialect, on_bytes=on_bytes))
-    )
+    return Replay(str(path), reader.name, fold, fold.steps(reader.read(source)))
 
 
 # -------- together --------
@@ -1454,12 +1452,14 @@ def replay_together(
         ReadError: one of the files is not a recording.
         MissingExtraError: one of them is a single JSON document, and ijson is not installed.
     """
-    dialects = [dialect or detect(path) for path in paths]
+    dialects: dict[str, None] = {}
     timed: list[tuple[datetime, int, Item]] = []
-    for path, spoken in zip(paths, dialects, strict=True):
+    for path in paths:
+        reader, source = recognise(path, dialect)
+        dialects[reader.name] = None
         # An item without a time stays after the previous item.
         latest = _EPOCH
-        for item in read_items(path, spoken):
+        for item in reader.read(source):
             if isinstance(item, PlanningCall):
                 actor = path.stem if item.actor == MAIN_LANE else item.actor
                 shared = (canonical_tool(item.tool) or "").startswith("Task")
@@ -1470,4 +1470,4 @@ def replay_together(
     # Items cannot be compared. Items with the same time stay in reading order.
     ordered = (item for _, _, item in sorted(timed, key=lambda one: one[:2]))
     fold = Fold(policy)
-    return Replay(label, ", ".join(dict.fromkeys(dialects)), fold, fold.steps(ordered))
+    return Replay(label, ", ".join(dialects), fold, fold.steps(ordered))

@@ -97,8 +97,8 @@ def _tool_call(call_id: Any, name: Any, arguments: Any) -> Fields:
 
 
 def _tool_result(call_id: Any, content: Any, *, failed: bool = False) -> Fields:
-    result = {"type": "tool_result", "tool_use_id": call_id, "content": content}
-    return {**result, "is_error": failed}
+    known = {"type": "tool_result", "tool_use_id": call_id}
+    return {**known, "content": content, "is_error": failed}
 
 
 # -------- claude_code --------

@@ -6,6 +6,7 @@ which a call is a span with its answer.
 """
 
 from collections.abc import Iterator
+from io import StringIO
 from typing import Any
 
 import attrs
@@ -159,19 +160,10 @@ def ag_ui(source: Source, _joiner: Joiner) -> Iterator[Signal]:
 
 
 @attrs.define
-class _Open:
-    """A call whose arguments are still incomplete."""
-
-    call: PlanningCall
-    pieces: list[str] = attrs.Factory(list)
-    size: int = 0
-
-
-@attrs.define
 class _Run:
-    """The open calls by id, the earliest first."""
+    """The calls whose arguments are still incomplete, by id, with the arguments so far."""
 
-    open: dict[str, _Open] = attrs.Factory(dict)
+    open: dict[str, tuple[PlanningCall, StringIO]] = attrs.Factory(dict)
 
     def of_event(self, record: Record) -> Iterator[Signal]:
         event = record.value
@@ -201,13 +193,11 @@ class _Run:
                 yield from _snapshot(record)
 
     def _add(self, call_id: str, event: Fields) -> None:
-        if begun := self.open.get(call_id):
-            piece = string(event.get("delta"))
-            begun.size += len(piece)
-            # Arguments that are too long are truncated, so they are not JSON and the call is
-            # unreadable.
-            if begun.size <= _LONGEST:
-                begun.pieces.append(piece)
+        _, arguments = self.open.get(call_id, (None, StringIO()))
+        # Arguments that are too long are truncated, so they are not JSON and the call is
+        # unreadable.
+        if arguments.tell() < _LONGEST:
+            arguments.write(string(event.get("delta")))
 
     def _begin(self, record: Record, call_id: str) -> Iterator[Signal]:
         event = record.value
@@ -216,11 +206,13 @@ class _Run:
         # All calls of one message of the model name it as their parent.
         turn = turn_of(record.line, event.get("parentMessageId"))
         name, at = event.get("toolCallName"), event.get("timestamp")
-        self.open[call_id] = _Open(call_of(record, name, {}, at, call_id=call_id, turn=turn))
+        call = call_of(record, name, {}, at, call_id=call_id, turn=turn)
+        self.open[call_id] = call, StringIO()
 
     def _close(self, call_id: str) -> Iterator[Signal]:
         if begun := self.open.pop(call_id, None):
-            yield awaiting(attrs.evolve(begun.call, arguments=arguments_of("".join(begun.pieces))))
+            call, arguments = begun
+            yield awaiting(attrs.evolve(call, arguments=arguments_of(arguments.getvalue())))
 
     def close_all(self) -> Iterator[Signal]:
         for call_id in tuple(self.open):
