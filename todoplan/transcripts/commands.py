@@ -258,9 +258,8 @@ class Stats:
         ]
         for each, row in zip(self.counted, rows, strict=True):
             yield one_line(each.file), f"{each.done}/{each.total}", *map(str, row)
-        done, total = (
-            sum(getattr(each, key) for each in self.counted) for key in ("done", "total")
-        )
+        done = sum(each.done for each in self.counted)
+        total = sum(each.total for each in self.counted)
         sums = map(sum, zip(*rows, strict=True))
         yield f"total of {len(self.counted)}", f"{done}/{total}", *map(str, sums)
 

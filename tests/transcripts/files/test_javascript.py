@@ -23,7 +23,7 @@ from todoplan.transcripts.files import tool_calls
             {"a": True, "b": False, "c": None, "d": None},
         ),
         (
-            r"""{a: 'it\'s "b"', b: `x\ny\${`, c: '\u0041\ud83d\ude00\ud83d', d: `\n""" "\n`}",
+            """{a: 'it\\'s "b"', b: `x\\ny\\${`, c: '\\u0041\\ud83d\\ude00\\ud83d', d: `\\n\n`}""",
             {"a": 'it\'s "b"', "b": "x\ny${", "c": "A😀\ufffd", "d": "\n\n"},
         ),
         ("{}", {}),
