@@ -182,7 +182,7 @@ _OWN_KEY = re.compile(rf"[\"'](?:{'|'.join(sorted(_OWN_KEYS))})\\*[\"']\s*:")
 
 def canonical_tool(name: str) -> str | None:
     """
-    Return the name in `PLANNING_TOOLS` for a tool's name, or `None`.
+    Return the name in `PLANNING_TOOLS` for a tool's name, or `None` if it is no planning tool.
 
     Case, underscores and a namespace before `__`, `.`, `/` or `:` are ignored, so
     `mcp__x__write_todos` and `Unity.WriteTodos` are both `write_todos`. The three spellings of
@@ -200,11 +200,6 @@ def canonical_tool(name: str) -> str | None:
         return next(filter(None, own), None)
     served = _OF_SERVER.fullmatch(plain)
     return served and (served[1] or served[2])
-
-
-def is_planning_tool(name: str) -> bool:
-    """Return whether this is a planning tool. Not every call of `plan` is one: see `may_plan`."""
-    return canonical_tool(name) is not None
 
 
 def may_plan(tool: str, arguments: Mapping[str, Any] | str) -> bool:

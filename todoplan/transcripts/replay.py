@@ -56,6 +56,7 @@ from todoplan.errors import ReadError
 from todoplan.texts import fill, say, wording
 from todoplan.transcripts.calls import (
     MAIN_LANE,
+    PLANNING_TOOLS,
     BadLine,
     CallResult,
     Compaction,
@@ -179,46 +180,38 @@ _ALL_CREATED = re.compile(r"\A\d[^\n]*?[:;] #(\d{1,15})(?:-#(\d{1,15}))? created
 _PARENTS = frozenset({"parent", "parent_id", "parentId"})
 
 
-def _reading_if(key: str, word: str) -> Field:
-    return Field(key, f"reads_{word}", Kind.LINE, hidden=True)
-
-
-def _whole(*extra: Field) -> Tool:
+def _list_tool() -> Tool:
     """
-    Return a tool that writes the whole list. It reads if an argument says so or there is no list.
+    Return a tool that writes the whole list, with the arguments of all systems.
+
+    It reads if an argument says so or there is no list. It merges if there is `merge`.
     """
-    base = write_tool("write_todos", "todos", "content", *extra)
+    merge = Field("merge", "merge", Kind.FLAG, hidden=True)
+    reads = (Field(key, key, Kind.LINE, hidden=True) for key in ("command", "operation"))
+    base = write_tool("write_todos", "todos", "content", merge, *reads)
     todos = attrs.evolve(
         base.fields[0], lenient=True, aliases=(*base.fields[0].aliases, "task_list")
     )
 
     def request(values: Mapping[str, Any]) -> Request:
-        reads = any(values.get(one.target) == one.target.removeprefix("reads_") for one in extra)
-        # In Kimi and Hermes, a call without the list is a read.
-        if reads or "todos" not in values:
+        # OpenHands, VS Code. In Kimi and Hermes, a call without the list is a read.
+        if (
+            values.get("command") == "view"
+            or values.get("operation") == "read"
+            or "todos" not in values
+        ):
             return Query()
         return base.request(values)
 
     return attrs.evolve(base, fields=(todos, *base.fields[1:]), request=request)
 
 
-_WRITES = _whole()
-_MERGES = _whole(Field("merge", "merge", Kind.FLAG, hidden=True))
+_LIST_TOOL = _list_tool()
 _READS = Tool("read_todos", (), lambda _: Query(), read_only=True)
 
 RECORDED: dict[str, Tool] = {
+    **dict.fromkeys(PLANNING_TOOLS, _LIST_TOOL),
     **{tool.key: tool for tool in (*tasks().tools, *LEAN.tools)},
-    # This name also stands for Cursor's `todo_write`, which may merge.
-    "TodoWrite": _MERGES,
-    "todo_list": _MERGES,
-    "write_todos": _WRITES,
-    "update_plan": _WRITES,
-    "todos": _WRITES,
-    "SetTodoList": _WRITES,
-    "task_tracker": _whole(_reading_if("command", "view")),
-    "manage_todo_list": _whole(_reading_if("operation", "read")),
-    "update_todo_list": _WRITES,
-    "task_progress": _WRITES,
     "TodoRead": _READS,
     "read_todos": _READS,
 }
@@ -556,9 +549,8 @@ def _in_words(text: str) -> Any:
 def _as_write(rows: Any) -> WriteTodos | None:
     if not isinstance(rows, list) or not rows:
         return None
-    tool = RECORDED["write_todos"]
-    intake = read({"todos": rows}, tool.fields, LIMITS)
-    request = None if intake.problems else tool.request(intake.values)
+    intake = read({"todos": rows}, _LIST_TOOL.fields, LIMITS)
+    request = None if intake.problems else _LIST_TOOL.request(intake.values)
     return request if isinstance(request, WriteTodos) else None
 
 
@@ -946,7 +938,6 @@ _CANCELLED = re.compile(
     r"Sibling tool call errored|Cancelled: parallel tool call|Request interrupted by user"
     r"|user doesn't want to proceed|Operation Cancelled"
 )
-_WHOLE = RECORDED["write_todos"].key
 _SHOWN = 3
 
 
@@ -1000,7 +991,7 @@ class CallReplay(Follower):
             self.note("no_result")
         tool = RECORDED[canonical_tool(self.call.tool) or self.call.tool]
         arguments = self.call.arguments
-        if tool.key == _WHOLE:
+        if tool is _LIST_TOOL:
             arguments = listed(arguments)
             if arguments is not self.call.arguments:
                 statuses = {one["status"] for one in _listed_items(arguments)}

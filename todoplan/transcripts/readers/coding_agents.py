@@ -29,7 +29,6 @@ from todoplan.transcripts.calls import (
     PlanningCall,
     ShownPlan,
     canonical_tool,
-    is_planning_tool,
     mentions_tool,
 )
 from todoplan.transcripts.files import (
@@ -652,7 +651,7 @@ def _openhands_log(source: Source) -> Iterator[Signal]:
         heading = _HEADING.match(label)
         # If there is no plan, the names of other tools are reported. Their results are never used.
         return heading is not None and (
-            heading["what"] == "CALL" or is_planning_tool(heading["tool"])
+            heading["what"] == "CALL" or canonical_tool(heading["tool"]) is not None
         )
 
     # Headings have no ids, so the nth result of a planning tool belongs to its nth call.
@@ -663,7 +662,7 @@ def _openhands_log(source: Source) -> Iterator[Signal]:
             yield block
             continue
         heading = _HEADING.match(block.label)
-        if heading and not is_planning_tool(heading["tool"]):
+        if heading and not canonical_tool(heading["tool"]):
             yield OtherCall(heading["tool"], block.line)
         elif heading and heading["what"] == "CALL":
             sent += 1
@@ -1274,6 +1273,6 @@ def specstory(source: Source, _joiner: Joiner) -> Iterator[Signal]:
             yield OtherCall(tool, number)
         elif line.startswith(_ENDS):
             tool = ""
-        elif CHECK.fullmatch(line) and is_planning_tool(tool):
+        elif CHECK.fullmatch(line) and canonical_tool(tool):
             # Claude Code's items have an emoji for the priority before the text.
             rows.append(_PRIORITY.sub(r"\1", html.unescape(line)))
