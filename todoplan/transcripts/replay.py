@@ -1261,7 +1261,14 @@ class Fold:
             elif isinstance(item, OtherCall):
                 self.others[item.tool] = None
             elif isinstance(item, ShownPlan):
-                yield from self._shown(item)
+                if lane := self.lanes.get(item.lane):
+                    # A state at the end of a document has no line.
+                    line = item.line or lane.last_line
+                    shown = PlanningCall("", {}, line, item.lane, at=item.at)
+                    follower = Follower(lane, shown, events=lane.shown_between)
+                    follower.read(item.result)
+                    lane.measure()
+                    yield from follower.findings
             else:
                 self._between.append(item)
                 # Waiting for a person does not count as silence.
@@ -1279,18 +1286,6 @@ class Fold:
                     open=len(left),
                     total=len(lane.plan),
                 )
-
-    def _shown(self, item: ShownPlan) -> Iterator[Finding]:
-        """Follow a state of the plan that is shown outside of calls, if the lane exists."""
-        lane = self.lanes.get(item.lane)
-        if lane is not None:
-            # A state at the end of a document has no line.
-            line = item.line or lane.last_line
-            shown = PlanningCall("", {}, line, item.lane, at=item.at)
-            follower = Follower(lane, shown, events=lane.shown_between)
-            follower.read(item.result)
-            lane.measure()
-            yield from follower.findings
 
     def feed(self, item: PlanningCall | RecordedEntry) -> Step:
         """Replay one call or entry on its lane."""

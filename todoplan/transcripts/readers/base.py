@@ -133,12 +133,18 @@ class Joiner:
                     if self.wants_other_tools and tool and tool not in self._others:
                         self._others.add(tool)
                         self._append(_Slot(signal))
-                case Seen(item, key, once):
-                    if not (once and self._is_repeated(once)):
-                        slot = _Slot(item, key)
-                        self._append(slot)
-                        if key:
-                            self._wait(slot)
+                case Seen(item, key, once) if not (once and self._is_repeated(once)):
+                    slot = _Slot(item, key)
+                    self._append(slot)
+                    if key:
+                        # Entire masks call ids, so many lines may have the same id. Parallel calls
+                        # from one script of Codex are on one line and share its answer.
+                        same = self._waiting.get(key)
+                        if same and same[0].item.line != item.line:
+                            self._close(key)
+                        self._waiting.setdefault(key, []).append(slot)
+                case Seen():
+                    pass  # a repetition
                 case _:
                     self._append(_Slot(signal))
             while self._queue and (not self._queue[0].key or len(self._queue) > self._window):
@@ -149,14 +155,6 @@ class Joiner:
     def _append(self, slot: _Slot) -> None:
         self._planned |= isinstance(slot.item, PlanningCall)
         self._queue.append(slot)
-
-    def _wait(self, slot: _Slot) -> None:
-        # Entire masks call ids, so many lines may have the same id. Parallel calls from one script
-        # of Codex are on one line and share its answer.
-        same = self._waiting.get(slot.key)
-        if same and same[0].item.line != slot.item.line:
-            self._close(slot.key)
-        self._waiting.setdefault(slot.key, []).append(slot)
 
     def _close(self, key: str, result: CallResult | None = None) -> None:
         for slot in self._waiting.pop(key, ()):

@@ -32,7 +32,6 @@ from todoplan.transcripts.calls import (
     mentions_tool,
 )
 from todoplan.transcripts.files import (
-    Block,
     NotJsonError,
     Probe,
     Record,
@@ -506,13 +505,14 @@ def entire(record: Record) -> Iterator[Signal]:
 # `run --format json` prints the parts alone.
 
 
-def _is_opencode(record: Fields) -> bool:
-    if "sessionID" in record:
-        return isinstance(record.get("part"), dict)
-    return isinstance(record.get("info"), dict) and isinstance(record.get("parts"), list)
-
-
-@record_dialect("opencode", _is_opencode)
+@record_dialect(
+    "opencode",
+    lambda record: (
+        isinstance(record.get("part"), dict)
+        if "sessionID" in record
+        else isinstance(record.get("info"), dict) and isinstance(record.get("parts"), list)
+    ),
+)
 def opencode(record: Record) -> Iterator[Signal]:
     """Yield the signals of a message in a session of OpenCode."""
     info = mapping(record.value.get("info"))
@@ -797,7 +797,15 @@ class _SharedChat:
             if isinstance(block, BadLine):
                 yield block
             elif block.label in {_COMMAND, _RESPONSE}:
-                yield from self._shared(block)
+                try:
+                    fields = mapping(parse_json(block.text))
+                except NotJsonError as error:
+                    yield BadLine(block.line, f"a tool's block that is not JSON: {error}")
+                    continue
+                if block.label == _COMMAND:
+                    yield from self.pairs.sent(fields, block.line, f"turn-{self.turn}")
+                else:
+                    yield from self.pairs.answered(fields)
             elif self.key:
                 refused = self.failed or block.text.startswith(("Error", "Invalid"))
                 yield Answered(self.key, CallResult(block.text, refused))
@@ -831,17 +839,6 @@ class _SharedChat:
             return _OTHER
         self.failed = bold["words"].strip() in _FAILED
         return self.tool
-
-    def _shared(self, block: Block) -> Iterator[Signal]:
-        try:
-            fields = mapping(parse_json(block.text))
-        except NotJsonError as error:
-            yield BadLine(block.line, f"a tool's block that is not JSON: {error}")
-            return
-        if block.label == _COMMAND:
-            yield from self.pairs.sent(fields, block.line, f"turn-{self.turn}")
-        else:
-            yield from self.pairs.answered(fields)
 
 
 def _gemini_message(record: Fields) -> Fields:

@@ -190,7 +190,8 @@ class _Run:
                 if sent and sent[-1].get("role") == "user":
                     yield PersonSpoke(record.line, at=parse_time(event.get("timestamp")))
             case "MESSAGES_SNAPSHOT":
-                yield from _snapshot(record)
+                for message in mappings(event.get("messages")):
+                    yield from _repeated(record, message)
 
     def _add(self, call_id: str, event: Fields) -> None:
         _, arguments = self.open.get(call_id, (None, StringIO()))
@@ -219,17 +220,17 @@ class _Run:
             yield from self._close(call_id)
 
 
-def _snapshot(record: Record) -> Iterator[Signal]:
-    for message in mappings(record.value.get("messages")):
-        for listed in mappings(message.get("toolCalls")):
-            function = mapping(listed.get("function"))
-            name, sent = function.get("name"), function.get("arguments")
-            turn = turn_of(record.line, message.get("id"))
-            # Without an id, it may be a repetition of an earlier call.
-            if call_id := id_of(listed.get("id")):
-                yield awaiting(call_of(record, name, sent, call_id=call_id, turn=turn))
-        if message.get("role") == "tool":
-            yield Answered(id_of(message.get("toolCallId")), result_of(message.get("content")))
+def _repeated(record: Record, message: Fields) -> Iterator[Signal]:
+    """Yield the signals of a message in a snapshot."""
+    turn = turn_of(record.line, message.get("id"))
+    for listed in mappings(message.get("toolCalls")):
+        function = mapping(listed.get("function"))
+        name, sent = function.get("name"), function.get("arguments")
+        # Without an id, it may be a repetition of an earlier call.
+        if call_id := id_of(listed.get("id")):
+            yield awaiting(call_of(record, name, sent, call_id=call_id, turn=turn))
+    if message.get("role") == "tool":
+        yield Answered(id_of(message.get("toolCallId")), result_of(message.get("content")))
 
 
 # -------- openai_agents --------

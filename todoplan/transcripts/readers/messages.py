@@ -80,7 +80,15 @@ class _Log:
             elif use.call_id:
                 planning.append((use, turn))
         if planning:
-            lane, at = self._lane(body.get("system")), parse_time(request.get("timestamp"))
+            system, at = body.get("system"), parse_time(request.get("timestamp"))
+            blocks = system if isinstance(system, list) else [system]
+            telling = "\n".join(content_text(one)[:_TELLING] for one in blocks[:2])
+            digest = blake2b(telling.encode(errors="replace"), digest_size=16).digest()
+            # Beyond the limit, all new prompts have one lane.
+            lane = f"agent-{len(self.lanes) + 1}" if self.lanes else MAIN_LANE
+            if len(self.lanes) < _MOST_LANES:
+                self.lanes.setdefault(digest, lane)
+            lane = self.lanes.get(digest, lane)
             for use, turn in planning:
                 call = PlanningCall(
                     use.tool, use.arguments, record.line, lane, lane, turn, use.call_id, at
@@ -88,15 +96,6 @@ class _Log:
                 yield awaiting(call)
         for reply in (reply for one in history for reply in one.replies):
             yield Answered(reply.call_id, reply.result)
-
-    def _lane(self, system: Any) -> str:
-        listed = system if isinstance(system, list) else [system]
-        telling = "\n".join(content_text(one)[:_TELLING] for one in listed[:2])
-        digest = blake2b(telling.encode(errors="replace"), digest_size=16).digest()
-        name = f"agent-{len(self.lanes) + 1}" if self.lanes else MAIN_LANE
-        if len(self.lanes) >= _MOST_LANES:
-            return self.lanes.get(digest, name)
-        return self.lanes.setdefault(digest, name)
 
 
 def _answer(response: Fields) -> tuple[tuple[Use, ...], str]:
