@@ -11,13 +11,4 @@ from support.command_line import (
     tool_call,
 )
 
-__all__ = [
-    "complaints",
-    "invoke",
-    "recording",
-    "screen",
-    "terminal",
-    "text",
-    "todo",
-    "tool_call",
-]
+__all__ = ["complaints", "invoke", "recording", "screen", "terminal", "text", "todo", "tool_call"]

@@ -53,9 +53,7 @@ def test_one_session_replays_to_one_plan_in_every_dialect(tmp_path, name):
 
 @by_name
 def test_times_turns_and_compactions_are_read_where_a_dialect_has_them(tmp_path, name):
-    """
-    A time is of the day of the session; a summary is met where it stands.
-    """
+    """A time is of the day of the session; a summary is met where it stands."""
     path = synthetic(tmp_path, name)
     days = {step.at and step.at.date().isoformat() for step in replay_file(path).steps()}
     assert days == ({None} if name in UNTIMED else {"2026-03-02"})

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.readings import READINGS
 from support.recorded import TODOS, lines_file
 from support.shared import RECORDINGS, needs_recordings
 
@@ -16,70 +17,35 @@ from todoplan.errors import ReadError
 from todoplan.transcripts.calls import BadLine, Compaction, PersonSpoke, PlanningCall
 from todoplan.transcripts.reading import DIALECTS, detect, read
 
-COUNTS = {
-    "claude-code/tasks-entireio-cli-af83563936ee.jsonl": 12,
-    "claude-code/tasks-entireio-cli-d4cbcc6d0339.jsonl": 28,
-    "claude-code/tasks-entireio-cli-f6a415abf2b0.jsonl": 18,
-    "claude-code/tasks-entireio-skills-453006269783.jsonl": 18,
-    "claude-code/tasks-fsm1-cipher-box-7089964584c6.jsonl": 21,
-    "claude-code/tasks-jandedobbeleer-oh-my-posh-aaea9e259de0.jsonl": 17,
-    "claude-code/tasks-moonshotai-kimi-cli-3dfeb22da51f-3.jsonl": 9,
-    "claude-code/tasks-packmindhub-context-evaluator-357067d4d28e.jsonl": 18,
-    "claude-code/todowrite-d-kimuson-claude-code-viewer-1af7fc5e.jsonl": 3,
-    "claude-code/todowrite-d-kimuson-claude-code-viewer-5c0375b4.jsonl": 5,
-    "claude-code/todowrite-d-kimuson-claude-code-viewer-fe5e1c67.jsonl": 19,
-    "claude-code/todowrite-entireio-cli-37995ebed6e4-2.jsonl": 6,
-    "claude-code/todowrite-entireio-cli-8cfa910f8ef9-5.jsonl": 15,
-    "claude-code/todowrite-entireio-cli-8e0a64736bc7.jsonl": 6,
-    "claude-code/todowrite-entireio-cli-95ad7eba1e37.jsonl": 6,
-    "claude-code/todowrite-obra-episodic-memory-long.jsonl": 11,
-    "claude-code/todowrite-safecast-safecast-map-mcp-52c8f0ec9cd6.jsonl": 9,
-    "codex/rollout-entityprocess-agentv-46c11fcf0c5c.jsonl": 4,
-    "codex/rollout-entityprocess-agentv-a392ff332928.jsonl": 2,
-    "codex/rollout-savekirk-session-bridge-64b5e5660349.jsonl": 3,
-    "codex/rollout-savekirk-session-bridge-918f936c1bcb.jsonl": 2,
-    "langchain/deer-flow-thread-4f3e55ee.json": 6,
-    "langchain/deer-flow-thread-7cfa5f8f.json": 11,
-    "langchain/deer-flow-thread-c02bb4d5.json": 5,
-    "langchain/langsmith-lifesciences-deepagents-019c3513.json": 7,
-    "opencode/session-savekirk-session-bridge-13dddd416599.json": 14,
-    "opencode/session-the-best-codes-bestcodes.dev-c0ea73dac434.json": 2,
-    "openhands/events-openhands-cli-creating_agent_plan.jsonl": 2,
-    "other/entire-compact-bestcodes.dev-55d262fed8cf.jsonl": 3,
-    "other/entire-compact-skills-61c7254689aa.jsonl": 6,
-}
 COMPACTED = {
     "claude-code/tasks-entireio-cli-d4cbcc6d0339.jsonl": 1,
     "opencode/session-savekirk-session-bridge-13dddd416599.json": 1,
 }
-REFUSED = {
-    "claude-code/tasks-entireio-cli-af83563936ee.jsonl": 2,
-    "claude-code/todowrite-safecast-safecast-map-mcp-52c8f0ec9cd6.jsonl": 1,
-}
+by_file = pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.file)
 
 
 @needs_recordings
-@pytest.mark.parametrize("name", COUNTS)
-def test_recordings_of_real_agents_are_read_whole(name):
+@by_file
+def test_recordings_of_real_agents_are_read_whole(reading):
     """Every call of a real recording is read once, with its result; no line is bad."""
-    path = RECORDINGS / name
+    path = RECORDINGS / reading.file
     told = []
     items = list(read(path, on_bytes=told.append))
     kinds = Counter(type(item) for item in items)
     calls = [item for item in items if isinstance(item, PlanningCall)]
-    assert kinds[PlanningCall] == COUNTS[name]
-    assert kinds[Compaction] == COMPACTED.get(name, 0)
+    assert kinds[PlanningCall] == reading.calls
+    assert kinds[Compaction] == COMPACTED.get(reading.file, 0)
     assert kinds[BadLine] == 0
-    assert sum(call.result.is_error for call in calls) == REFUSED.get(name, 0)
+    assert sum(call.result.is_error for call in calls) == reading.refused
     assert all(isinstance(call.arguments, dict) for call in calls)
     assert sum(told) == path.stat().st_size
 
 
 @needs_recordings
-@pytest.mark.parametrize("name", COUNTS)
-def test_a_recording_cut_anywhere_gives_its_beginning(name, tmp_path):
+@by_file
+def test_a_recording_cut_anywhere_gives_its_beginning(reading, tmp_path):
     """What is read of a cut file is the beginning of what is read of the whole one."""
-    path = RECORDINGS / name
+    path = RECORDINGS / reading.file
     raw = path.read_bytes()
     cut = tmp_path / path.name
     cut.write_bytes(raw[: len(raw) * 2 // 3])
@@ -100,110 +66,35 @@ def test_bytes_are_told_and_only_once(tmp_path):
     assert sum(told) == path.stat().st_size
 
 
+WORDS = """
+TodoWrite TaskUpdate tool_use tool_result assistant tool t1 REDACTED function_call custom_tool_call
+function_call_output ai gemini progress ActionEvent ObservationEvent compacted exec constructor {}
+completed custom_tool_call_output compact_boundary compaction
+"""
 LEAF = (
     st.none()
     | st.booleans()
     | st.integers()
     | st.floats(allow_nan=False)
-    | st.sampled_from(
-        [
-            "TodoWrite",
-            "TaskUpdate",
-            "tool_use",
-            "tool_result",
-            "assistant",
-            "tool",
-            "t1",
-            "REDACTED",
-            "function_call",
-            "custom_tool_call",
-            "function_call_output",
-            "ai",
-            "gemini",
-            "progress",
-            "ActionEvent",
-            "ObservationEvent",
-            "compacted",
-            "exec",
-            "constructor",
-            "{}",
-            "completed",
-            "custom_tool_call_output",
-            "tools.update_plan({a: [",
-            "compact_boundary",
-            "compaction",
-        ]
-    )
+    | st.sampled_from([*WORDS.split(), "tools.update_plan({a: ["])
     | st.text(max_size=5)
 )
-KEYS = st.sampled_from(
-    [
-        "type",
-        "message",
-        "content",
-        "id",
-        "name",
-        "input",
-        "tool_use_id",
-        "tool_calls",
-        "function",
-        "payload",
-        "arguments",
-        "call_id",
-        "output",
-        "role",
-        "parts",
-        "info",
-        "state",
-        "status",
-        "kind",
-        "source",
-        "tool_name",
-        "tool_call_id",
-        "tool_call",
-        "observation",
-        "action",
-        "error",
-        "v",
-        "agent",
-        "ts",
-        "result",
-        "toolCalls",
-        "args",
-        "functionCall",
-        "functionResponse",
-        "request",
-        "response",
-        "body",
-        "body_raw",
-        "messages",
-        "system",
-        "data",
-        "kwargs",
-        "lc",
-        "uuid",
-        "parentUuid",
-        "isSidechain",
-        "agentId",
-        "timestamp",
-        "time",
-        "toolUseResult",
-        "tool",
-        "subtype",
-        "sessionId",
-        "metadata",
-        "_metadata",
-        "tool_call",
-        "partial_json",
-        "response",
-    ]
-)
+KEYS = """
+type message content id name input tool_use_id tool_calls function payload arguments call_id
+output role parts info state status kind source tool_name tool_call_id tool_call observation
+action error v agent ts result toolCalls args functionCall functionResponse request response
+body body_raw messages system data kwargs lc uuid parentUuid isSidechain agentId timestamp time
+toolUseResult tool subtype sessionId metadata _metadata partial_json
+"""
 VALUES = st.recursive(
     LEAF,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(KEYS.split()), inner, max_size=6)
+    ),
     max_leaves=20,
 )
-RECORDS = st.dictionaries(KEYS, VALUES, max_size=8)
+RECORDS = st.dictionaries(st.sampled_from(KEYS.split()), VALUES, max_size=8)
 
 
 def _drained(raw, dialect):

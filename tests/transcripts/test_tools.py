@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.transcripts.calls import (
-    PLANNING_TOOLS,
-    canonical_tool,
-    mentions_tool,
-)
+from todoplan.transcripts.calls import PLANNING_TOOLS, canonical_tool, mentions_tool
 
 
 @pytest.mark.parametrize(

@@ -217,8 +217,8 @@ class _Recoded:
         return self._text.read(size).encode(errors="replace")
 
 
-class _ToItsCut(io.RawIOBase):
-    """An unpacked stream that ends, without an error, where its packed file was truncated."""
+class _Truncated(io.RawIOBase):
+    """Unpacks a file that may be truncated. The stream ends there, without an error."""
 
     def __init__(self, file: Any) -> None:
         self._file, self._has_begun = file, False
@@ -269,7 +269,7 @@ def unpacked(file: Any, path: Path) -> Bytes:
             except ImportError as error:
                 msg = f"cannot read {path}: this Python has no {module}; unpack the file first"
                 raise ReadError(msg, file=str(path)) from error
-            file = io.BufferedReader(_ToItsCut(opener(file)))
+            file = io.BufferedReader(_Truncated(opener(file)))
         elif start in _ZIP:
             file = _only_member(file, path)
         else:

@@ -28,26 +28,9 @@ from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy, Severity
 from todoplan.errors import UNREADABLE, CodecError, MissingExtraError, ReadError
-from todoplan.render.markup import (
-    Markup,
-    data_block,
-    element,
-    escaped,
-    page,
-    to_html,
-    to_markdown,
-)
+from todoplan.render.markup import Markup, data_block, element, escaped, page, to_html, to_markdown
 from todoplan.render.outline import clip, event_phrases, summary
-from todoplan.render.terminal import (
-    COLOURS,
-    Screen,
-    cut,
-    hanging,
-    line,
-    plan_lines,
-    room,
-    wrapped,
-)
+from todoplan.render.terminal import COLOURS, Screen, cut, hanging, line, plan_lines, room, wrapped
 from todoplan.texts import one_line
 from todoplan.transcripts.calls import MAIN_LANE, PLANNING_TOOLS, Compaction
 from todoplan.transcripts.files import Source, is_recording_name

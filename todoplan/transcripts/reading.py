@@ -61,9 +61,7 @@ def detect(path: str | Path) -> str:
 
 
 def recognise(
-    path: str | Path,
-    dialect: str | None = None,
-    on_bytes: Callable[[int], None] = no_progress,
+    path: str | Path, dialect: str | None = None, on_bytes: Callable[[int], None] = no_progress
 ) -> tuple[DialectReader, Source]:
     """
     Return the reader for a file, and the source to pass to it.
@@ -95,10 +93,7 @@ def recognise(
 
 
 def read(
-    path: str | Path,
-    dialect: str | None = None,
-    *,
-    on_bytes: Callable[[int], None] = no_progress,
+    path: str | Path, dialect: str | None = None, *, on_bytes: Callable[[int], None] = no_progress
 ) -> Iterator[Item]:
     """
     Yield the planning calls of a recording in the order they were sent, and its bad lines.

@@ -18,6 +18,7 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
@@ -499,7 +500,7 @@ def shown_tasks(result: CallResult) -> tuple[ShownTask, ...]:
 
 
 def shows_all(result: CallResult) -> bool:
-    """Return whether the answer lists all tasks (at least one), so any other task was removed."""
+    """Return whether the answer lists all tasks of the plan, so that a missing one was removed."""
     listed = (result.data or {}).get("tasks")
     return isinstance(listed, list) and bool(listed)
 
@@ -620,7 +621,7 @@ class Lane:
     marks_begun: bool = False
 
     def take(self, plan: Plan, events: Iterable[Event]) -> None:
-        """Set the plan, which is the result of these events."""
+        """Set the plan to `plan`, which the events have led to."""
         self.used.update(event.task.id for event in events if isinstance(event, TaskCreated))
         # `claim_ids` may have set the plan's next id to a lower number.
         self.next_id = max(self.next_id, plan.next_id)
@@ -1323,23 +1324,17 @@ class Replay:
     findings: list[Finding] = attrs.Factory(list)
     bad_lines: int = 0
     trouble: str = ""
-    _ahead: Step | None = None
+    _steps: Iterator[Step] = attrs.field(
+        init=False, default=attrs.Factory(lambda self: self._read(), takes_self=True)
+    )
 
-    def steps(self) -> Iterator[Step]:
-        """Yield the steps one by one. They are not kept."""
-        while (step := self._next()) is not None:
-            self.findings += step.findings
-            yield step
-
-    def _next(self) -> Step | None:
-        """Read on to the next step, and store the findings met on the way."""
-        if self._ahead is not None:
-            step, self._ahead = self._ahead, None
-            return step
+    def _read(self) -> Iterator[Step]:
+        """Yield the steps, and store the findings between them."""
         try:
             for one in self._coming:
                 if isinstance(one, Step):
-                    return one
+                    yield one
+                    continue
                 # In a binary file every line is bad, so only some bad lines are kept.
                 self.bad_lines += one.code == "bad_line"
                 if one.code != "bad_line" or self.bad_lines <= KEPT_BAD_LINES:
@@ -1347,12 +1342,18 @@ class Replay:
         except ReadError as error:
             # The disk failed while reading. The part that was read is still shown.
             self.trouble = str(error)
-        return None
+
+    def steps(self) -> Iterator[Step]:
+        """Yield the steps one by one. They are not kept."""
+        for step in self._steps:
+            self.findings += step.findings
+            yield step
 
     def is_unreadable(self) -> bool:
         """Read up to the first step, and return true if there is none but there are bad lines."""
-        self._ahead = self._next()
-        return self._ahead is None and self.bad_lines > 0
+        first = next(self._steps, None)
+        self._steps = chain(() if first is None else (first,), self._steps)
+        return first is None and self.bad_lines > 0
 
     @property
     def lanes(self) -> tuple[Lane, ...]:
@@ -1421,11 +1422,7 @@ _EPOCH = datetime.min.replace(tzinfo=UTC)
 
 
 def replay_together(
-    label: str,
-    paths: Sequence[Path],
-    *,
-    policy: Policy = AUDIT,
-    dialect: str | None = None,
+    label: str, paths: Sequence[Path], *, policy: Policy = AUDIT, dialect: str | None = None
 ) -> Replay:
     """
     Return the replay of several recordings as one, in the order of their times.

@@ -64,12 +64,6 @@ def test_errors_of_the_policy_are_exit_1(invoke, policy):
     assert result.exit_code == any(found["severity"] == "error" for found in findings)
 
 
-def test_strict_finds_errors_and_audit_does_not(invoke):
-    """Both sides of the exit code are seen."""
-    assert invoke("replay", "--sample", "--policy", "strict").exit_code == 1
-    assert invoke("replay", "--sample", "--policy", "audit").exit_code == 0
-
-
 def test_the_audit_finds_no_error_in_what_was_accepted(invoke, recording, todo):
     """Not even in a text that is longer than any preset of ours lets in."""
     path = recording(todo(1, "~", "very " * 200))
@@ -167,6 +161,8 @@ def test_a_recording_cut_in_the_middle_of_a_line_is_read_to_there(invoke, record
     result = invoke("replay", path)
     assert (result.exit_code, result.stderr) == (0, "")
     assert "unfinished_line" in result.stdout
+    line = "line 3  The last line is not complete; the file may still be written to."
+    assert line in result.stdout
     assert "1 planning call, 1 plan" in result.stdout
 
 
@@ -431,15 +427,6 @@ def test_what_happened_between_the_calls_is_shown(invoke, recording, todo):
     ]
     assert read["lanes"][0]["seconds"] == {"1": 1.0}
     assert "| *2 messages of the person* |" in invoke("replay", "--markdown", path).stdout
-
-
-def test_a_file_that_is_still_written_to_is_read(invoke, recording, todo):
-    """Its last line is not complete: a note, and no failure."""
-    result = invoke("replay", recording(todo(1, "~"), '{"type":"assist', end=""))
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert (
-        "line 3  The last line is not complete; the file may still be written to." in result.stdout
-    )
 
 
 def test_the_whole_text_of_a_refusal_stands_in_the_document(invoke, recording, tool_call):

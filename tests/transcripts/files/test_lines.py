@@ -1,13 +1,61 @@
-"""Recordings line by line."""
+"""Opening recordings, reading them line by line, and the depth of JSON from its bytes."""
 
+import io
 import json
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.recorded import lines_file
 
+from todoplan.errors import ReadError
 from todoplan.transcripts.calls import BadLine
-from todoplan.transcripts.files import PhysicalLine, Source, decode_line, line_records, text_lines
+from todoplan.transcripts.files import (
+    DEEPEST,
+    ByteStream,
+    Nesting,
+    PhysicalLine,
+    Source,
+    decode_line,
+    line_records,
+    no_progress,
+    text_lines,
+)
+
+
+class _BrokenDisk(io.BytesIO):
+    def read(self, size=-1):
+        raise OSError(5, "Input/output error")
+
+
+@pytest.mark.parametrize("name", ["missing.jsonl", "", "bad\0name"])
+def test_what_cannot_be_opened_is_a_read_error_with_the_file(tmp_path, name):
+    """A missing file, a directory and an impossible name are told in one line."""
+    path = tmp_path / name
+    with pytest.raises(ReadError, match="cannot read") as caught, Source(path).open():
+        pass
+    assert caught.value.data["file"] == str(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_disk_that_fails_is_a_read_error():
+    """An error while reading is a `ReadError` too."""
+    stream = ByteStream(_BrokenDisk(), Path("x.jsonl"), no_progress)
+    with pytest.raises(ReadError, match=r"x\.jsonl: Input/output error"):
+        stream.read(1)
+
+
+@pytest.mark.parametrize("size", [0, 10, 300_000, 1_000_000])
+def test_every_byte_is_told_once(tmp_path, size):
+    """The counts that are told add up to the size of the file."""
+    path = tmp_path / "f"
+    path.write_bytes(b"x" * size)
+    told = []
+    with Source(path, on_bytes=told.append).open() as stream:
+        while stream.read(1000):
+            pass
+    assert sum(told) == size
 
 
 def _read(path, **options):
@@ -88,3 +136,33 @@ def test_no_bytes_raise(raw):
     """Any line gives records and bad lines, never an error."""
     for found in decode_line(PhysicalLine(7, raw)):
         assert found.line == 7
+
+
+PIECE = st.text('[]{}"\\a ', max_size=6)
+
+
+def _feed(text, size):
+    nesting = Nesting()
+    data = text.encode()
+    for start in range(0, len(data), size):
+        nesting.check(data[start : start + size])
+
+
+@given(st.lists(PIECE), st.integers(1, 7))
+def test_brackets_in_strings_do_not_count(texts, size):
+    """Valid JSON passes however it is cut, and its depth is counted exactly."""
+    deep = "[" * (DEEPEST - 1) + json.dumps(texts) + "]" * (DEEPEST - 1)
+    _feed(deep, size * 37)
+    with pytest.raises(ValueError, match="nested more than"):
+        _feed("[" + deep + "]", size * 37)
+
+
+def test_many_brackets_side_by_side_are_not_deep():
+    """Wide is not deep."""
+    _feed("[" + ",".join(["[]"] * 10 * DEEPEST) + "]", 65536)
+
+
+@given(st.text('"\\[', max_size=12))
+def test_strings_cut_anywhere_are_followed(text):
+    """A chunk may end inside a string or an escape."""
+    _feed("[" * (DEEPEST - 1) + json.dumps(text) + "[" + "]" * DEEPEST, 1)

@@ -10,9 +10,7 @@ from todoplan.transcripts.replay import replay_file
 
 
 def ended(path):
-    """
-    Replay a recording with one plan, and return its tasks.
-    """
+    """Replay a recording with one plan, and return its tasks."""
     replay = replay_file(path)
     list(replay.steps())
     (lane,) = replay.lanes

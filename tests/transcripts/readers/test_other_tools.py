@@ -55,14 +55,12 @@ RECORDINGS = {
                     "tool_name": "Search",
                     "args": "{}",
                     "tool_call_id": "c1",
-                },
+                }
             ],
         },
         {
             "kind": "request",
-            "parts": [
-                {"part_kind": "tool-return", "content": "ok", "tool_call_id": "c1"},
-            ],
+            "parts": [{"part_kind": "tool-return", "content": "ok", "tool_call_id": "c1"}],
         },
     ],
     "ag-ui": [
@@ -70,7 +68,7 @@ RECORDINGS = {
         {"type": "TOOL_CALL_END", "toolCallId": "c1"},
     ],
     "openai-agents": [
-        {"object": "trace.span", "id": "s", "span_data": {"type": "function", "name": "Search"}},
+        {"object": "trace.span", "id": "s", "span_data": {"type": "function", "name": "Search"}}
     ],
     "otlp": [SPAN],
     "chat": [

@@ -1,6 +1,5 @@
 """One recorded call against its lane's plan."""
 
-import attrs
 import pytest
 
 from todoplan.core.events.apply import replay
@@ -77,9 +76,7 @@ def codes(said):
     ],
 )
 def test_every_dialect_writes_the_same_list(tool, arguments):
-    """
-    The same list in any system's words makes the same plan.
-    """
+    """The same list in any system's words makes the same plan."""
     fold, said = played(call(tool, arguments))
     assert listed(fold) == [("1", "a", "in_progress")]
     assert said[0].outcome == "applied"
@@ -98,18 +95,14 @@ def test_every_dialect_writes_the_same_list(tool, arguments):
     ],
 )
 def test_a_read_changes_nothing(tool, arguments):
-    """
-    Whatever a system calls looking at the list, the plan stays.
-    """
+    """Whatever a system calls looking at the list, the plan stays."""
     fold, said = played(write(todo("a")), call(tool, arguments or {}))
     assert said[1].outcome == "read"
     assert listed(fold) == [("1", "a", "pending")]
 
 
 def test_a_systems_own_words_are_no_repair():
-    """
-    What its own dialect prescribes is not held against a model.
-    """
+    """What its own dialect prescribes is not held against a model."""
     tracker = {"command": "plan", "task_list": [{"title": "a", "status": "done"}]}
     assert "repaired_arguments" not in codes(played(call("task_tracker", tracker))[1])
     assert "repaired_arguments" in codes(played(write(todo("a", "Finished")))[1])
@@ -122,9 +115,7 @@ def test_a_deletion_ignores_the_arguments_beside_it():
 
 
 def test_a_refused_call_changes_nothing():
-    """
-    An error of the host means that the write did not happen, and is a finding.
-    """
+    """An error of the host means that the write did not happen, and is a finding."""
     refused = CallResult(
         "<tool_use_error>Sibling tool call errored</tool_use_error>", is_error=True
     )
@@ -136,9 +127,7 @@ def test_a_refused_call_changes_nothing():
 
 
 def test_a_call_without_an_answer_counts_and_is_mentioned():
-    """
-    A recording that ends between call and result loses no write.
-    """
+    """A recording that ends between call and result loses no write."""
     fold, said = played(write(todo("a", "in_progress"), result=None))
     assert len(fold.lanes["main"].plan) == 1
     assert "no_result" in codes(said)
@@ -146,9 +135,7 @@ def test_a_call_without_an_answer_counts_and_is_mentioned():
 
 @pytest.mark.parametrize("arguments", ["{", {"todos": 7.5e300}, {"todos": [todo("a", "maybe")]}])
 def test_unreadable_arguments_are_said_and_change_nothing(arguments):
-    """
-    What cannot be read is a finding, not a guess.
-    """
+    """What cannot be read is a finding, not a guess."""
     fold, said = played(call("TodoWrite", arguments))
     assert said[0].outcome == "unreadable"
     assert codes(said)[0] == "unreadable_arguments"
@@ -156,53 +143,44 @@ def test_unreadable_arguments_are_said_and_change_nothing(arguments):
 
 
 def test_a_creation_without_a_subject_is_unreadable():
-    """
-    A problem that the tool itself finds is told like any other.
-    """
+    """A problem that the tool itself finds is told like any other."""
     assert played(call("TaskCreate", {"description": "d"}))[1][0].outcome == "unreadable"
 
 
-def test_what_no_plan_can_hold_leaves_the_plan_as_it_was():
-    """
-    A cycle that the host let pass is a finding.
-    """
-    cycle = update("1", addBlockedBy=["2"])
-    fold, said = played(create("a", 1), create("b", 2), update("2", addBlockedBy=["1"]), cycle)
+@pytest.mark.parametrize(("policy", "severity"), [(AUDIT, "warn"), (STRICT, "error")])
+def test_what_no_plan_can_hold_leaves_the_plan_as_it_was(policy, severity):
+    """A cycle that the host let pass is a finding: to the audit a warning, else an error."""
+    edges = update("2", addBlockedBy=["1"]), update("1", addBlockedBy=["2"])
+    fold, said = played(create("a", 1), create("b", 2), *edges, policy=policy)
     assert said[3].outcome == "impossible"
-    assert [(f.code, f.severity) for f in said[3].findings] == [("cycle", Severity.WARN)]
+    assert [(f.code, f.severity) for f in said[3].findings] == [("cycle", severity)]
     assert fold.lanes["main"].plan["1"].blocked_by == ()
 
 
-def test_the_id_of_a_task_is_the_one_in_the_answer():
-    """
-    A resumed session goes on with its own numbers: task 57 is 57 here.
-    """
-    fold, _ = played(create("a", 57), update("57", status="completed"))
-    assert listed(fold) == [("57", "a", "completed")]
+def named(task_id, text="done"):
+    return CallResult(text, data={"task": {"id": task_id, "subject": "a"}})
 
 
-def test_a_structured_answer_names_the_id_too():
-    """
-    Claude Code's toolUseResult is believed before the text.
-    """
-    told = CallResult("done", data={"task": {"id": "9", "subject": "a"}})
-    fold, _ = played(call("TaskCreate", {"subject": "a"}, told))
-    assert listed(fold)[0][0] == "9"
-
-
-@pytest.mark.parametrize("result", [None, OK, CallResult("x", data={"task": {"id": "x"}})])
-def test_without_a_told_id_the_next_number_is_taken(result):
-    """
-    No id in the answer: the plan counts on.
-    """
-    fold, _ = played(call("TaskCreate", {"subject": "a"}, result))
-    assert listed(fold)[0][0] == "1"
+@pytest.mark.parametrize(
+    ("answer", "task_id"),
+    [
+        (CallResult("Task #57 created successfully: a"), "57"),
+        (named("9", "Task #57 created successfully: a"), "9"),
+        (None, "1"),
+        (OK, "1"),
+        (named("x"), "1"),
+        (named("9" * 19), "1"),
+        (named("9" * 5000), "1"),
+    ],
+)
+def test_the_id_of_a_task_is_the_one_in_the_answer(answer, task_id):
+    """The structured one first; without one, or with one too long to count, the plan counts on."""
+    fold, _ = played(call("TaskCreate", {"subject": "a"}, answer))
+    assert listed(fold) == [(task_id, "a", "pending")]
 
 
 def test_an_id_given_out_twice_is_told_and_kept_apart():
-    """
-    A host that uses an id again does not overwrite the first task.
-    """
+    """A host that uses an id again does not overwrite the first task."""
     fold, said = played(create("a", 1), create("b", 1), update("1", status="completed"))
     assert listed(fold) == [("1", "a", "pending"), ("2", "b", "completed")]
     assert "reused_id" in codes(said)
@@ -231,46 +209,22 @@ def test_a_task_made_elsewhere_gets_an_entry():
 
 
 def test_an_edge_to_a_task_made_elsewhere_stands():
-    """
-    Edges name tasks of other files too.
-    """
+    """Edges name tasks of other files too."""
     fold, _ = played(create("a", 5), update("5", addBlockedBy=["3"]))
     assert [task.blocked_by for task in fold.lanes["main"].plan] == [("3",), ()]
 
 
-def test_edges_given_at_creation_are_followed():
-    """
-    AgentScope-like creations with blockers keep them.
-    """
-    later = call("TaskCreate", {"subject": "b", "blockedBy": ["1"]})
-    fold, _ = played(create("a", 1), later)
-    assert fold.lanes["main"].plan["2"].blocked_by == ("1",)
-
-
 def test_the_events_of_the_steps_lead_to_the_plan():
-    """
-    Also where ids are skipped and tasks come from elsewhere, replaying gives the tasks.
-    """
+    """Also where ids are skipped and tasks come from elsewhere, replaying gives the tasks."""
     fold, said = played(create("a", 5), update("9", status="completed", addBlockedBy=["5"]))
     events = [event for step in said if isinstance(step, Step) for event in step.events]
     assert tuple(replay(Plan(), events)) == tuple(fold.lanes["main"].plan)
 
 
 def test_an_id_beyond_all_counting_gets_a_number_of_ours():
-    """
-    A task called 999999999999999999 does not use up the numbers of those that follow.
-    """
+    """A task called 999999999999999999 does not use up the numbers of those that follow."""
     fold, _ = played(update("9" * 18, status="completed"), call("TaskCreate", {"subject": "b"}))
     assert [task_id for task_id, _, _ in listed(fold)] == ["1", "2"]
-
-
-def test_several_tasks_in_one_creation_are_followed():
-    """
-    Our own batch creation can be replayed as well.
-    """
-    batch = {"tasks": [{"subject": "a"}, {"subject": "b", "blockedBy": ["#0"]}]}
-    fold, _ = played(call("TaskCreate", batch))
-    assert fold.lanes["main"].plan["2"].blocked_by == ("1",)
 
 
 def test_a_merging_write_keeps_what_it_does_not_name():
@@ -286,9 +240,7 @@ def test_a_merging_write_keeps_what_it_does_not_name():
 
 
 def test_a_merge_goes_by_the_ids_that_items_were_given():
-    """
-    An id may be any text, in a whole list or in a merge; only what changes has to be sent.
-    """
+    """An id may be any text, in a whole list or in a merge; only what changes has to be sent."""
     first = {"merge": False, "todos": [todo("Sow", id="sow"), todo("Reap", id="2-reap")]}
     then = {"merge": True, "todos": [{"id": "2-reap", "content": "Cut"}, todo("Eat", id="eat")]}
     last = {"merge": True, "todos": [{"id": "eat", "status": "completed"}, {"id": "sow"}, 7]}
@@ -302,9 +254,7 @@ def test_a_merge_goes_by_the_ids_that_items_were_given():
 
 
 def test_a_merge_may_name_a_task_from_before_the_recording():
-    """
-    Its text is not known; the id that its writer gave it stands for it. No list is no merge.
-    """
+    """Its text is not known; the id that its writer gave it stands for it. No list is no merge."""
     unknown = {"merge": True, "todos": [{"id": "mend-it", "status": "in_progress"}]}
     fold, found = played(call("todo_write", unknown), call("todo_write", {"merge": True}))
     assert listed(fold) == [("1", "mend-it", "in_progress")]
@@ -312,9 +262,7 @@ def test_a_merge_may_name_a_task_from_before_the_recording():
 
 
 def test_two_writes_of_one_message_are_a_finding():
-    """
-    Hosts let the later one win; the reader should know.
-    """
+    """Hosts let the later one win; the reader should know."""
     first = write(todo("a", "in_progress"), turn="m1")
     assert "parallel_write" in codes(played(first, write(todo("b"), turn="m1"))[1])
     assert "parallel_write" not in codes(played(first, write(todo("b"), turn="m2"))[1])
@@ -334,9 +282,7 @@ def test_the_policy_decides_how_severe_a_finding_is():
 
 
 def test_between_two_granular_calls_nothing_need_be_in_progress():
-    """
-    Completing one task and starting the next are two calls; the moment between is no finding.
-    """
+    """Completing one task and starting the next are two calls; the moment between is no finding."""
     calls = create("a", 1), create("b", 2), update("1", status="in_progress")
     _, said = played(*calls, update("1", status="completed"))
     assert "some_in_progress" not in codes(said)
@@ -344,9 +290,7 @@ def test_between_two_granular_calls_nothing_need_be_in_progress():
 
 
 def test_a_list_that_ends_open_is_a_finding():
-    """
-    The last finding of a lane names what was left.
-    """
+    """The last finding of a lane names what was left."""
     fold, said = played(write(todo("a", "in_progress"), todo("b"), line=4))
     assert (said[-1].code, said[-1].line, said[-1].task_ids) == ("ended_unfinished", 4, ("1", "2"))
     assert fold.lanes["main"].plan.counts.open == 2
@@ -381,42 +325,32 @@ def test_tasks_that_were_worked_on_together_need_not_be_late():
 
 
 def test_lanes_are_plans_of_their_own():
-    """
-    A subagent's list does not touch the session's.
-    """
+    """A subagent's list does not touch the session's."""
     fold, said = played(write(todo("a", "completed")), write(todo("b", "completed"), lane="side"))
     assert (listed(fold), listed(fold, "side")[0][1]) == ([("1", "a", "completed")], "b")
     assert [step.lane for step in said] == ["main", "side"]
 
 
 def test_the_largest_size_is_remembered():
-    """
-    A plan that shrank is known by how large it was.
-    """
+    """A plan that shrank is known by how large it was."""
     fold, _ = played(write(todo("a"), todo("b"), todo("c")), write(todo("a", "completed")))
     assert (fold.lanes["main"].largest, len(fold.lanes["main"].plan)) == (3, 1)
 
 
 def test_a_bad_line_is_a_finding_and_a_compaction_is_none():
-    """
-    What could not be read is said with its line; summarising changes no plan.
-    """
+    """What could not be read is said with its line; summarising changes no plan."""
     _, said = played(BadLine(3, "cut"), Compaction(4))
     assert [(each.code, each.line, each.text) for each in said] == [("bad_line", 3, "cut")]
 
 
 def test_a_step_says_what_it_cost():
-    """
-    Characters of the call and of its answer, as recorded.
-    """
+    """Characters of the call and of its answer, as recorded."""
     _, said = played(call("update_plan", '{"plan":["a"]}', CallResult("Plan updated")))
     assert said[0].chars == len('{"plan":["a"]}') + len("Plan updated")
 
 
 def test_a_step_holds_the_plan_and_what_happened():
-    """
-    The events of a step lead from the plan before to the plan after it.
-    """
+    """The events of a step lead from the plan before to the plan after it."""
     _, said = played(create("a", 1), update("1", status="completed"))
     assert said[1].plan["1"].status is Status.COMPLETED
     assert [type(event).__name__ for event in said[1].events] == ["StatusChanged"]
@@ -432,25 +366,19 @@ def test_a_step_holds_the_plan_and_what_happened():
     ],
 )
 def test_a_cancelled_call_is_told_from_a_refused_one(text, code):
-    """
-    A model made no mistake where its neighbour failed, or where a person stopped it.
-    """
+    """A model made no mistake where its neighbour failed, or where a person stopped it."""
     _, said = played(call("TodoWrite", {"todos": []}, CallResult(text, is_error=True)))
     assert (said[0].outcome, codes(said)) == ("refused", [code])
 
 
 def test_an_update_without_effect_is_a_finding():
-    """
-    The task was so already.
-    """
+    """The task was so already."""
     _, said = played(create("a", 1), update("1", status="pending"))
     assert codes(said[1:2]) == ["no_effect"]
 
 
 def test_what_is_added_as_completed_is_a_finding():
-    """
-    It was written down after the fact; one that was only reworded was not.
-    """
+    """It was written down after the fact; one that was only reworded was not."""
     _, said = played(write(todo("a", "in_progress"), todo("b", "completed")))
     assert [one.task_ids for one in said[0].findings if one.code == "born_completed"] == [("2",)]
     _, said = played(
@@ -458,35 +386,3 @@ def test_what_is_added_as_completed_is_a_finding():
         write(todo("a", "in_progress"), todo("b, as agreed", "completed")),
     )
     assert "born_completed" not in codes(said[1:2])
-
-
-def test_completions_by_calls_of_one_message_are_one_finding():
-    """
-    However many there are; those of different messages are none.
-    """
-    tasks = [create(str(number), number) for number in range(1, 4)]
-    done = [update(str(number), status="completed") for number in range(1, 4)]
-    _, said = played(*tasks, *(attrs.evolve(one, turn="m1") for one in done))
-    assert codes(said).count("parallel_completion") == 1
-    turns = zip(done, ("m1", "m2", "m3"), strict=True)
-    _, said = played(*tasks, *(attrs.evolve(one, turn=turn) for one, turn in turns))
-    assert "parallel_completion" not in codes(said)
-
-
-def test_the_audit_warns_of_what_was_accepted_then():
-    """
-    A cycle that the recorded system took is no error of the audit, and one of any other policy.
-    """
-    calls = create("a", 1), update("1", addBlockedBy=["1"])
-    for policy, severity in ((AUDIT, Severity.WARN), (STRICT, Severity.ERROR)):
-        _, said = played(*calls, policy=policy)
-        assert said[1].outcome == "impossible"
-        assert {one.severity for one in said[1].findings} == {severity}
-
-
-@pytest.mark.parametrize("digits", [19, 5000])
-def test_an_id_too_long_to_be_named_is_not_taken_over(digits):
-    """Python makes no number of thousands of digits; the task gets the next id of our plan."""
-    told = CallResult("created", data={"task": {"id": "9" * digits}})
-    fold, _ = played(call("TaskCreate", {"subject": "a"}, told))
-    assert listed(fold) == [("1", "a", "pending")]

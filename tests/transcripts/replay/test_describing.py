@@ -15,14 +15,14 @@ def write(*rows, minute=None):
 
 
 def texts(code, *items):
-    steps = [one for one in Fold().steps(items) if isinstance(one, Step)]
-    return [f.text for step in steps for f in step.findings if f.code == code]
+    found = []
+    for one in Fold().steps(items):
+        found += one.findings if isinstance(one, Step) else (one,)
+    return [f.text for f in found if f.code == code]
 
 
 def test_a_plan_that_was_completed_when_written_was_written_after_the_fact():
-    """
-    All of it; a single item that is born completed is told by itself.
-    """
+    """All of it; a single item that is born completed is told by itself."""
     sow, reap = ("Sow", "completed"), ("Reap", "completed")
     (text,) = texts("written_after", write(sow, reap))
     assert text.startswith("The whole plan (#1-#2) was completed when it was written:")
@@ -38,9 +38,7 @@ def test_a_plan_that_was_completed_when_written_was_written_after_the_fact():
 
 
 def test_a_long_silence_over_a_task_in_progress_is_told():
-    """
-    Thirty minutes without a planning call, and not what a person took to answer.
-    """
+    """Thirty minutes without a planning call, and not what a person took to answer."""
     work, later = write(("Sow", "in_progress"), minute=0), write(("Sow", "completed"), minute=31)
     assert texts("long_silence", work, later) == [
         "No planning call and no message of the person for 31 minutes while in progress: #1."
@@ -63,34 +61,27 @@ def create(number):
     return PlanningCall("TaskCreate", {"subject": f"Task {number}"}, number, result=answer)
 
 
-def all_texts(code, *items):
-    found = []
-    for one in Fold().steps(items):
-        found += one.findings if isinstance(one, Step) else (one,)
-    return [f.text for f in found if f.code == code]
-
-
 def test_parallel_completions_are_told_together():
     """All tasks of the message are named, once, also where the recording ends with it."""
     made = [create(number) for number in (1, 2, 3)]
     done = [update(str(number), "completed", "t") for number in (1, 2, 3)]
-    (text,) = all_texts("parallel_completion", *made, *done)
+    (text,) = texts("parallel_completion", *made, *done)
     assert "(#1-#3)" in text
-    (text,) = all_texts("parallel_completion", *made, *done[:2], update("3", "completed", "u"))
+    (text,) = texts("parallel_completion", *made, *done[:2], update("3", "completed", "u"))
     assert "(#1-#2)" in text
     alone = [update(str(number), "completed", f"t{number}") for number in (1, 2, 3)]
-    assert all_texts("parallel_completion", *made, *alone) == []
+    assert texts("parallel_completion", *made, *alone) == []
 
 
 def test_agents_that_work_at_once_may_each_have_a_task_in_progress():
     """Two of one agent are still told."""
     made = [create(number) for number in (1, 2)]
     one = [update("1", "in_progress", "a", "ann"), update("2", "in_progress", "b", "bo")]
-    assert all_texts("single_in_progress", *made, *one) == []
+    assert texts("single_in_progress", *made, *one) == []
     same = [update("1", "in_progress", "a", "ann"), update("2", "in_progress", "b", "ann")]
-    assert len(all_texts("single_in_progress", *made, *same)) == 1
+    assert len(texts("single_in_progress", *made, *same)) == 1
     owned = [update(str(n), "in_progress", str(n), owner=who) for n, who in ((1, "ann"), (2, "bo"))]
-    assert all_texts("single_in_progress", *made, *owned) == []
+    assert texts("single_in_progress", *made, *owned) == []
 
 
 def test_a_notation_without_in_progress_cannot_say_that_work_began():
@@ -102,24 +93,22 @@ def test_a_notation_without_in_progress_cannot_say_that_work_began():
         )
 
     first, then = checklist("- [ ] Sow", "- [ ] Reap"), checklist("- [x] Sow", "- [ ] Reap")
-    assert all_texts("linear_status", first, then) == []
-    assert all_texts("some_in_progress", first, then) == []
+    assert texts("linear_status", first, then) == []
+    assert texts("some_in_progress", first, then) == []
     begun = checklist("- [-] Sow", "- [ ] Reap")
-    assert len(all_texts("linear_status", begun, then, checklist("- [x] Sow", "- [x] Reap"))) == 1
-    assert len(all_texts("some_in_progress", begun, then)) == 1
+    assert len(texts("linear_status", begun, then, checklist("- [x] Sow", "- [x] Reap"))) == 1
+    assert len(texts("some_in_progress", begun, then)) == 1
     rows = [(("Sow", "pending"), ("Reap", "pending")), (("Sow", "completed"), ("Reap", "pending"))]
-    assert len(all_texts("linear_status", *(write(*row) for row in rows))) == 1
+    assert len(texts("linear_status", *(write(*row) for row in rows))) == 1
 
 
 def test_texts_that_could_not_be_read_are_not_the_same_text():
     """In a wrong encoding every letter is the same mark."""
     assert (
-        all_texts(
-            "duplicate_content", write(("\ufffd\ufffd", "pending"), ("\ufffd\ufffd", "pending"))
-        )
+        texts("duplicate_content", write(("\ufffd\ufffd", "pending"), ("\ufffd\ufffd", "pending")))
         == []
     )
-    assert len(all_texts("duplicate_content", write(("Sow", "pending"), ("Sow", "pending")))) == 1
+    assert len(texts("duplicate_content", write(("Sow", "pending"), ("Sow", "pending")))) == 1
 
 
 def test_a_list_that_differs_in_the_active_form_alone_does_nothing():
@@ -131,7 +120,7 @@ def test_a_list_that_differs_in_the_active_form_alone_does_nothing():
         )
         for form in ("Sowing", "Sowing beans")
     ]
-    assert len(all_texts("no_op_write", *calls)) == 1
+    assert len(texts("no_op_write", *calls)) == 1
 
 
 def test_a_list_that_is_shown_to_have_been_so_before_is_one_finding():
@@ -140,6 +129,6 @@ def test_a_list_that_is_shown_to_have_been_so_before_is_one_finding():
     answer = CallResult("ok", data={"oldTodos": sown, "newTodos": sown})
     late = PlanningCall("TodoWrite", {"todos": sown}, 2, result=answer)
     calls = PlanningCall("TodoWrite", {"todos": sow}, 1, result=CallResult("ok")), late
-    assert len(all_texts("changed_elsewhere", *calls)) == 1
-    assert all_texts("no_op_write", *calls) == []
-    assert len(all_texts("no_op_write", *calls, late)) == 1
+    assert len(texts("changed_elsewhere", *calls)) == 1
+    assert texts("no_op_write", *calls) == []
+    assert len(texts("no_op_write", *calls, late)) == 1

@@ -49,9 +49,7 @@ SHOWN = {
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_list_of_an_answer_is_believed_over_the_list_that_was_sent(name):
-    """
-    In every system that repeats the list: a person or a program may have changed it.
-    """
+    """In every system that repeats the list: a person or a program may have changed it."""
     rows, found, _ = played(SHOWN[name])
     assert rows == [("Sow", "completed"), ("Reap", "pending")]
     ((code, text),) = found
@@ -73,25 +71,19 @@ def test_the_list_of_an_answer_is_believed_over_the_list_that_was_sent(name):
     ],
 )
 def test_an_answer_that_is_not_understood_shows_nothing(text):
-    """
-    Answers are cut, and texts have line breaks.
-    """
+    """Answers are cut, and texts have line breaks."""
     assert played(write(SOW, text=text))[:2] == ([("Sow", "in_progress")], [])
 
 
 def test_the_list_that_a_write_replaced_shows_what_came_before():
-    """
-    Claude Code's `oldTodos`: the recording may begin in the middle.
-    """
+    """Claude Code's `oldTodos`: the recording may begin in the middle."""
     rows, found, _ = played(write(SOWN, REAP, oldTodos=[SOW, REAP], newTodos=[SOWN, REAP]))
     assert rows == [("Sow", "completed"), ("Reap", "pending")]
     assert [code for code, _ in found] == ["changed_elsewhere", "some_in_progress"]
 
 
 def test_reading_shows_the_whole_list():
-    """
-    A tool that only reads, and an empty answer over open tasks.
-    """
+    """A tool that only reads, and an empty answer over open tasks."""
     read = PlanningCall("TodoRead", {}, 2, result=CallResult("", data={"todos": [REAP]}))
     rows, found, _ = played(write(SOW, REAP), read)
     assert rows == [("Reap", "pending")]
@@ -101,9 +93,7 @@ def test_reading_shows_the_whole_list():
 
 
 def test_a_plan_that_is_shown_beside_the_calls_is_followed():
-    """
-    Its change stands with the next step; without a plan there is nothing to follow.
-    """
+    """Its change stands with the next step; without a plan there is nothing to follow."""
     shown = ShownPlan(2, CallResult("", data={"todos": [SOWN, REAP | {"status": "in_progress"}]}))
     rows, found, steps = played(
         shown, write(SOW, REAP), shown, write(SOWN, SOW | {"content": "Reap"})
@@ -115,9 +105,7 @@ def test_a_plan_that_is_shown_beside_the_calls_is_followed():
 
 
 def test_an_update_that_changed_no_field_found_it_done():
-    """
-    Claude Code answers with no updated fields where the status was so before.
-    """
+    """Claude Code answers with no updated fields where the status was so before."""
     made = PlanningCall("TaskCreate", {"subject": "Sow"}, 1, result=CallResult("Task #1 created"))
     data = {"success": True, "taskId": "1", "updatedFields": []}
     done = {"taskId": "1", "status": "completed"}
@@ -132,9 +120,7 @@ def test_an_update_that_changed_no_field_found_it_done():
 
 
 def test_a_plan_begun_anew_is_named_and_no_violation():
-    """
-    With what was open in the old one; the new one is judged by itself.
-    """
+    """With what was open in the old one; the new one is judged by itself."""
     eat = {"content": "Eat", "status": "in_progress"}
     rows, found, _ = played(write(SOWN, REAP), write(eat, line=7))
     assert rows == [("Eat", "in_progress")]
@@ -147,26 +133,20 @@ def test_a_plan_begun_anew_is_named_and_no_violation():
 
 
 def test_steps_know_what_happened_in_the_conversation_before_them():
-    """
-    A summary, a message of the person.
-    """
+    """A summary, a message of the person."""
     marks = Compaction(2), PersonSpoke(3)
     steps = played(write(SOW), *marks, write(SOWN))[2]
     assert [step.before for step in steps] == [(), marks]
 
 
 def test_events_of_other_kinds_tell_nothing():
-    """
-    A list in another order is followed without a word.
-    """
+    """A list in another order is followed without a word."""
     rows, found, _ = played(write(SOW, REAP, newTodos=[REAP, SOW]))
     assert (rows, found) == ([("Reap", "pending"), ("Sow", "in_progress")], [])
 
 
 def test_a_list_that_is_shown_to_be_another_one_replaces_it():
-    """
-    Of which nothing was sent: all that was there is said to be removed.
-    """
+    """Of which nothing was sent: all that was there is said to be removed."""
     eat = {"content": "Eat", "status": "pending"}
     rows, found, _ = played(write(SOW, REAP, newTodos=[eat]))
     assert rows == [("Eat", "pending")]

@@ -27,9 +27,7 @@ def lanes_of(replayed, reading):
 
 
 def steps_with(replayed, lane, code):
-    """
-    Count the lane's calls with a finding, and the findings.
-    """
+    """Count the lane's calls with a finding, and the findings."""
     steps = [step.findings for step in replayed.steps if step.lane == lane.name]
     counts = [sum(finding.code == code for finding in findings) for findings in steps]
     return sum(map(bool, counts)), sum(counts)
@@ -38,9 +36,7 @@ def steps_with(replayed, lane, code):
 @needs_recordings
 @by_file
 def test_calls_are_counted_as_a_person_counts_them(replayed, reading):
-    """
-    The dialect, the number of planning calls and of refused ones agree with the reading.
-    """
+    """The dialect, the number of planning calls and of refused ones agree with the reading."""
     refused = sum(step.outcome == "refused" for step in replayed.steps)
     counted = (replayed.replay.dialect, len(replayed.steps), refused)
     assert counted == (reading.dialect, reading.calls, reading.refused)
@@ -50,9 +46,7 @@ def test_calls_are_counted_as_a_person_counts_them(replayed, reading):
 @needs_recordings
 @by_file
 def test_every_plan_ends_as_a_person_reads_it(replayed, reading):
-    """
-    Final statuses in order, texts, ids, edges and the largest size agree with the reading.
-    """
+    """Final statuses in order, texts, ids, edges and the largest size agree with the reading."""
     for lane, expected in lanes_of(replayed, reading):
         tasks = list(lane.plan)
         assert tuple(task.status.value for task in tasks) == expected.final
@@ -100,9 +94,7 @@ def test_how_a_list_stands_is_found_when_it_comes_about(replayed, reading):
 
 @needs_recordings
 def test_every_recording_of_the_folder_was_read():
-    """
-    The readings leave no file out.
-    """
+    """The readings leave no file out."""
     files = {path.relative_to(RECORDINGS).as_posix() for path in RECORDINGS.glob("*/*.json*")}
     assert files == {reading.file for reading in READINGS}
 
@@ -110,9 +102,7 @@ def test_every_recording_of_the_folder_was_read():
 @needs_recordings
 @by_file
 def test_open_ends_are_found(replayed, reading):
-    """
-    A lane ends with a finding exactly when the reading has open items at its end.
-    """
+    """A lane ends with a finding exactly when the reading has open items at its end."""
     findings = replayed.replay.findings
     ended = {finding.lane for finding in findings if finding.code == "ended_unfinished"}
     unfinished = {

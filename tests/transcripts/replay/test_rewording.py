@@ -25,9 +25,7 @@ def meant(old, new):
 
 
 def test_a_line_in_other_words_is_the_same_task():
-    """
-    By a likely text, also where it was moved; a text of its own is a new task.
-    """
+    """By a likely text, also where it was moved; a text of its own is a new task."""
     old = (
         "Set up TodoMVC in container as test target",
         "Run the tests",
@@ -38,9 +36,7 @@ def test_a_line_in_other_words_is_the_same_task():
 
 
 def test_between_the_same_neighbours_less_likeness_is_enough():
-    """
-    The same two texts at another place are two tasks.
-    """
+    """The same two texts at another place are two tasks."""
     old, new = "Evaluate frameworks for agents", "Choose agent library"
     assert meant(("a", old, "b"), ("a", new, "b"))[0] == ["1", "2", "3"]
     assert meant(("a", "b", old), (new, "a", "b"))[0] == [None, "1", "2"]
@@ -59,18 +55,14 @@ def test_of_two_that_sound_alike_the_one_that_stood_there_is_meant():
 
 
 def test_a_choice_that_was_made_is_the_choice_that_was_to_be_made():
-    """
-    Between the same neighbours two words of seven in common are enough.
-    """
+    """Between the same neighbours two words of seven in common are enough."""
     old = ("Plan", "Choose web framework (small, fast, async)", "Ship")
     new = ("Plan", "Decision: take Falcon 4 with Python today as web framework", "Ship")
     assert meant(old, new)[0] == ["1", "2", "3"]
 
 
 def test_what_is_done_is_not_reworded_into_something_to_do():
-    """
-    A completed task stays completed: an open line that sounds like it is a new task.
-    """
+    """A completed task stays completed: an open line that sounds like it is a new task."""
     old = ("a", "Run the tests of the parser|completed")
     assert meant(old, ("a", "Run the tests of the parser again"))[0] == ["1", None]
     assert meant(old, ("a", "Run all tests of the parser|completed"))[0] == ["1", "2"]
@@ -94,25 +86,19 @@ def test_what_is_done_is_not_reworded_into_something_to_do():
     ],
 )
 def test_a_list_of_which_little_stays_is_a_new_plan(old, new, begins):
-    """
-    One line in common does not make it the old plan: finished or not, half must stay.
-    """
+    """One line in common does not make it the old plan: finished or not, half must stay."""
     assert meant(old, new)[1] is begins
 
 
 def test_an_id_of_the_list_does_not_make_two_texts_one_task():
-    """
-    Models number the lines of each list from 1: such an id says which line, not which task.
-    """
+    """Models number the lines of each list from 1: such an id says which line, not which task."""
     write = WriteTodos((Todo("Sow", id="1"), Todo("Eat", id="2")))
     command, _ = meaning(plan_of("Reap", "Sow"), write)
     assert [todo.id for todo in command.todos] == ["2", None]
 
 
 def test_a_merge_names_tasks_by_id_or_by_text():
-    """
-    What it names changes, the rest stays, what is new is appended.
-    """
+    """What it names changes, the rest stays, what is new is appended."""
     merge = WriteTodos((Todo("Reap", "completed", id="2"), Todo("Eat"), Todo("Sow", id="9")))
     written = merged(plan_of("Sow", "Mow"), merge).todos
     assert [(todo.id, todo.content) for todo in written] == [
@@ -123,9 +109,7 @@ def test_a_merge_names_tasks_by_id_or_by_text():
 
 
 def test_texts_without_spaces_are_compared_too():
-    """
-    Chinese, by pairs of characters; the small words of English do not count.
-    """
+    """Chinese, by pairs of characters; the small words of English do not count."""
     assert likeness("编写解析器测试", "编写解析器的测试") > 0.5
     assert likeness("编写解析器测试", "整理文档") == 0
     assert likeness("the of and", "the of and") == 0
@@ -133,9 +117,7 @@ def test_texts_without_spaces_are_compared_too():
 
 
 def test_two_very_long_lists_are_compared_by_exact_texts_alone():
-    """
-    Each with each would take too long: 40,000 pairs are the most.
-    """
+    """Each with each would take too long: 40,000 pairs are the most."""
     old, new = [f"Sow {n} a" for n in range(201)], [f"Sow {n} b" for n in range(201)]
     assert meant(("same", *old), ("same", *new))[0] == ["1", *[None] * 201]
 

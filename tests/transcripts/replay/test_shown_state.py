@@ -33,9 +33,7 @@ SOW, REAP = create("Sow", 1), create("Reap", 2)
 
 
 def test_a_list_shows_what_others_did():
-    """
-    A task that was completed, one that was reworded, one that was made: each is named, once.
-    """
+    """A task that was completed, one that was reworded, one that was made: each is named, once."""
     shown = listing(("1", "Sow", "completed"), ("2", "Mow", "pending"), ("3", "Eat", "in_progress"))
     plan, codes = played(SOW, REAP, shown, shown)
     assert plan == [("1", "Sow", "completed"), ("2", "Mow", "pending"), ("3", "Eat", "in_progress")]
@@ -43,9 +41,7 @@ def test_a_list_shows_what_others_did():
 
 
 def test_a_task_that_a_whole_list_leaves_out_is_gone():
-    """
-    Only where the answer is structured: words may be cut short.
-    """
+    """Only where the answer is structured: words may be cut short."""
     plan, codes = played(SOW, REAP, listing(("2", "Reap", "pending")))
     assert plan == [("2", "Reap", "pending")]
     assert codes[2] == [("changed_elsewhere", ("1",))]
@@ -54,9 +50,7 @@ def test_a_task_that_a_whole_list_leaves_out_is_gone():
 
 
 def test_words_tell_the_status_and_not_the_subject():
-    """
-    An owner may stand behind a subject; a task that is new gets the text as it stands.
-    """
+    """An owner may stand behind a subject; a task that is new gets the text as it stands."""
     plan, _ = played(
         SOW, call("TaskList", {}, "#1 [in_progress] Sow (ann)\n#2 [odd] x\n#4 [pending] Eat")
     )
@@ -64,9 +58,7 @@ def test_words_tell_the_status_and_not_the_subject():
 
 
 def test_one_task_that_is_looked_at_says_nothing_of_the_others():
-    """
-    TaskGet shows one.
-    """
+    """TaskGet shows one."""
     shown = call(
         "TaskGet", {"taskId": "1"}, "", task={"id": "1", "subject": "Sow", "status": "completed"}
     )
@@ -79,9 +71,7 @@ def test_one_task_that_is_looked_at_says_nothing_of_the_others():
     "empty", [call("TaskList", {}, "No tasks found"), call("TaskList", {}, "", tasks=[])]
 )
 def test_an_empty_list_is_a_lost_plan_where_tasks_are_open(empty):
-    """
-    It removes nothing; a finished plan that is gone was cleared by the program, as it does.
-    """
+    """It removes nothing; a finished plan that is gone was cleared by the program, as it does."""
     plan, codes = played(SOW, REAP, empty)
     assert (len(plan), codes[2]) == (2, [("lost_plan", ("1", "2"))])
     done = call("TaskUpdate", {"taskId": "1", "status": "completed"})
@@ -90,9 +80,7 @@ def test_an_empty_list_is_a_lost_plan_where_tasks_are_open(empty):
 
 
 def test_an_update_says_what_the_status_was_before():
-    """
-    Somebody else started it: the completion is no jump.
-    """
+    """Somebody else started it: the completion is no jump."""
     change = {"from": "in_progress", "to": "completed"}
     update = {"taskId": "1", "status": "completed"}
     plan, codes = played(SOW, call("TaskUpdate", update, taskId="1", statusChange=change))
@@ -105,9 +93,7 @@ def test_an_update_says_what_the_status_was_before():
 
 
 def test_a_task_of_a_team_that_is_updated_is_made_elsewhere():
-    """
-    What its status was before says nothing of its text.
-    """
+    """What its status was before says nothing of its text."""
     change = {"from": "in_progress", "to": "completed"}
     update = call(
         "TaskUpdate", {"taskId": "7", "status": "completed"}, taskId="7", statusChange=change
@@ -151,26 +137,20 @@ def test_a_finished_list_that_was_cleared_is_not_a_list_that_was_changed():
     ],
 )
 def test_what_is_no_task_shows_none_and_removes_none(tasks):
-    """
-    A list in which nothing is understood says nothing about the plan.
-    """
+    """A list in which nothing is understood says nothing about the plan."""
     assert shown_tasks(CallResult("", data={"tasks": tasks})) == ()
     plan, codes = played(SOW, call("TaskList", {}, "", tasks=tasks))
     assert (len(plan), codes[1]) == (1, [])
 
 
 def test_what_no_plan_can_hold_is_not_followed():
-    """
-    A shown task without a text stays as it was.
-    """
+    """A shown task without a text stays as it was."""
     plan, codes = played(SOW, listing(("1", " ", "pending")))
     assert (plan, codes[1]) == ([("1", "Sow", "pending")], [])
 
 
 def test_an_answer_that_is_missing_shows_nothing():
-    """
-    A list that was asked for and never came.
-    """
+    """A list that was asked for and never came."""
     plan, _ = played(SOW, PlanningCall("TaskList", {}, 2))
     assert len(plan) == 1
 

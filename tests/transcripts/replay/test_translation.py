@@ -74,11 +74,7 @@ def test_parents_are_said_in_our_ids():
     ]
     several = {"tasks": [{"subject": "a"}, {"subject": "b", "parentId": "#0", "blocks": ["8"]}]}
     made = tree(("TaskCreate", several, "0/10: #9-#10 created"))
-    assert made == [
-        ("8", ELSEWHERE, None, ("10",)),
-        ("9", "a", None, ()),
-        ("10", "b", "9", ()),
-    ]
+    assert made == [("8", ELSEWHERE, None, ("10",)), ("9", "a", None, ()), ("10", "b", "9", ())]
 
 
 def test_hermes_nests_by_parent():

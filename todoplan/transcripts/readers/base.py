@@ -48,11 +48,13 @@ from todoplan.transcripts.files import (
 # Joining answers to their calls, in the order of the calls and with bounded memory.
 #
 # In a recording, an answer comes after its call, with other calls in between. So calls wait in a
-# queue until their answers are read, and leave it in order: a waiting call delays those after it.
-# The queue is bounded, because otherwise one call without an answer (an interrupted session) would
-# keep the rest of the file in memory. Recordings repeat calls (an HTTP log has the whole
-# conversation in every request, a resumed session copies its lines). Of calls with the same id,
-# only the first counts. For this, digests of the latest ids are kept.
+# queue until their answers are read. They leave it in order, so a waiting call delays the calls
+# after it. The queue is bounded. Otherwise one call without an answer (an interrupted session)
+# would keep the rest of the file in memory.
+#
+# Recordings repeat calls: an HTTP log has the whole conversation in every request, and a resumed
+# session copies its lines. Of calls with the same id, only the first counts. To detect
+# repetitions, digests of the latest ids are kept.
 
 
 # The largest number of calls seen in one message is 23 (Claude Code).
@@ -79,7 +81,7 @@ class Seen:
 
 @attrs.frozen
 class Answered:
-    """A tool's answer to the calls that wait under `key`. Ignored if there are none."""
+    """A tool's answer to the calls that wait for `key`. It is ignored if no call waits."""
 
     key: str
     result: CallResult
@@ -100,9 +102,8 @@ class Joiner:
     """
     Converts the signals of a reader to items in order.
 
-    At most `window` items are kept waiting; a call whose answer comes later is yielded without it.
-    At most `memory` of the latest values of `once` are kept. Only a few calls of other tools are
-    yielded.
+    At most `window` items wait. A call whose answer comes later is yielded without the answer. The
+    latest `memory` values of `once` are kept. Only a few calls of other tools are yielded.
     """
 
     def __init__(self, window: int = WINDOW, memory: int = MEMORY) -> None:
@@ -120,7 +121,11 @@ class Joiner:
         return not self._planned and len(self._others) < OTHER_TOOLS
 
     def awaits(self, keys: Iterable[bytes]) -> bool:
-        """Return whether a call waits for one of these keys; true for a key with JSON escapes."""
+        """
+        Return whether a call may wait for one of these keys.
+
+        A key with JSON escapes is not decoded, so a call may always wait for it.
+        """
         return any(b"\\" in key or key.decode(errors="replace") in self._waiting for key in keys)
 
     def join(self, signals: Iterable[Signal]) -> Iterator[Item]:
@@ -434,7 +439,7 @@ def call_of(
 
 
 def awaiting(call: PlanningCall) -> Seen:
-    """Return the signal of a call that waits for its answer and counts once, both by its id."""
+    """Return the signal of a call that waits for the answer to its id. An id counts once."""
     return Seen(call, call.call_id, call.call_id)
 
 
@@ -524,10 +529,10 @@ class Use:
 @attrs.frozen
 class Reply:
     """
-    A tool's answer to the call with this id, or, without an id, to a call of the tool with this
-    name.
+    A tool's answer to the call with this id.
 
-    `texts` are its parts if it has several.
+    Without an id, it answers a call of the tool with this name. `texts` has the parts of an answer
+    that is a list.
     """
 
     call_id: str

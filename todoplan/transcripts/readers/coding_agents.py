@@ -189,7 +189,7 @@ def claude_code(source: Source, joiner: Joiner) -> Iterator[Signal]:
 def _claude_code_line(record: Record, sidechains: Sidechains) -> Iterator[Signal]:
     fields = record.value
     lane, at = sidechains.lane(fields), fields.get("timestamp")
-    # A resumed session holds copies of lines, with the same uuid.
+    # A resumed session has copies of earlier lines, with the same uuid.
     once = id_of(fields.get("uuid"))
     attachment = mapping(fields.get("attachment"))
     if fields.get("subtype") == "compact_boundary":
@@ -553,8 +553,7 @@ _INVOKED = {"toolInvocation", "toolInvocationSerialized"}
 
 
 @record_dialect(
-    "vscode",
-    lambda record: "requestId" in record and isinstance(record.get("response"), list),
+    "vscode", lambda record: "requestId" in record and isinstance(record.get("response"), list)
 )
 def vscode(record: Record) -> Iterator[Signal]:
     """Yield the signals of a request to Copilot in VS Code, and of the response to it."""
@@ -1008,9 +1007,7 @@ class _Trajectory:
 
 @dialect(
     "atif",
-    by_record(
-        lambda record: "step_id" in record and string(record.get("source")) in _SOURCES,
-    ),
+    by_record(lambda record: "step_id" in record and string(record.get("source")) in _SOURCES),
 )
 def atif(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a trajectory, and of its subagents' trajectories."""
@@ -1164,9 +1161,7 @@ _TASK_FILE = re.compile(r"(?:^|[\\/])task\.md$")
 
 @dialect(
     "antigravity",
-    by_record(
-        lambda record: "step_index" in record and "type" in record and "source" in record,
-    ),
+    by_record(lambda record: "step_index" in record and "type" in record and "source" in record),
 )
 def antigravity(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a transcript of Antigravity."""
