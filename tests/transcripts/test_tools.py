@@ -8,32 +8,20 @@ from hypothesis import strategies as st
 
 from todoplan.transcripts.calls import PLANNING_TOOLS, canonical_tool, mentions_tool
 
+SPELLINGS = {
+    "TodoWrite": "TodoWrite todowrite todo_write",
+    "TodoRead": "todoread",
+    "write_todos": "Unity.WriteTodos mcp__x__write_todos mcp_plan_write_todos plan_write_todos",
+    "update_plan": "functions.update_plan",
+    "TaskUpdate": "TaskUpdate my-plan-TaskUpdate",
+    "plan": "mcp__todoplan__plan plan_plan garden-plan",
+    None: "mcp_notes_list_todos update_my_plan my_todo_list Task TaskOutput create_task",
+}
+
 
 @pytest.mark.parametrize(
     ("name", "canonical"),
-    [
-        ("TodoWrite", "TodoWrite"),
-        ("todowrite", "TodoWrite"),
-        ("todo_write", "TodoWrite"),
-        ("todoread", "TodoRead"),
-        ("Unity.WriteTodos", "write_todos"),
-        ("mcp__x__write_todos", "write_todos"),
-        ("functions.update_plan", "update_plan"),
-        ("TaskUpdate", "TaskUpdate"),
-        ("mcp__todoplan__plan", "plan"),
-        ("mcp_plan_write_todos", "write_todos"),
-        ("plan_write_todos", "write_todos"),
-        ("my-plan-TaskUpdate", "TaskUpdate"),
-        ("plan_plan", "plan"),
-        ("garden-plan", "plan"),
-        ("mcp_notes_list_todos", None),
-        ("update_my_plan", None),
-        ("my_todo_list", None),
-        ("Task", None),
-        ("TaskOutput", None),
-        ("", None),
-        ("create_task", None),
-    ],
+    [("", None), *((name, tool) for tool, names in SPELLINGS.items() for name in names.split())],
 )
 def test_spellings_and_namespaces_lead_to_one_name(name, canonical):
     """A tool is known in any spelling and under any namespace; others are not."""

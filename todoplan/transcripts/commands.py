@@ -195,21 +195,6 @@ SORTS: dict[str, Callable[[RecordingCounts], Any]] = {
 """The sort keys for recordings. The sort is stable."""
 
 
-@attrs.frozen
-class FindingShare:
-    """
-    The frequency of a finding.
-
-    `calls` may be 0, because some findings belong to a recording and not to a call.
-    """
-
-    code: str
-    calls: int
-    share: float
-    recordings: int
-    count: int
-
-
 class Stats:
     """The counts of recordings, with their totals and the frequency of each finding."""
 
@@ -230,19 +215,18 @@ class Stats:
         count = sum((each.findings for each in counted), Counter[str]())
         with_it = sum((each.calls_with for each in counted), Counter[str]())
         recordings = Counter(code for each in counted for code in each.findings)
-        self.shares = sorted(
-            (
-                FindingShare(
-                    code=code,
-                    calls=with_it[code],
-                    share=round(with_it[code] / self.calls, 4) if self.calls else 0.0,
-                    recordings=recordings[code],
-                    count=count[code],
-                )
-                for code in count
-            ),
-            key=lambda each: (-each.calls, -each.recordings, each.code),
-        )
+        # The frequency of each finding. `calls` may be 0, because some findings belong to a
+        # recording and not to a call.
+        self.shares: list[dict[str, Any]] = [
+            {
+                "code": code,
+                "calls": with_it[code],
+                "share": round(with_it[code] / self.calls, 4) if self.calls else 0.0,
+                "recordings": recordings[code],
+                "count": count[code],
+            }
+            for code in sorted(count, key=lambda code: (-with_it[code], -recordings[code], code))
+        ]
 
     def recording_rows(self) -> Iterator[tuple[str, ...]]:
         """
@@ -267,9 +251,9 @@ class Stats:
         """Yield the rows of the table of findings, the commonest first."""
         yield "finding", "calls", "share", "recordings"
         for share in self.shares:
-            calls = share.calls
+            calls = share["calls"]
             of_calls = (str(calls), percent(calls, self.calls)) if calls else ("-", "-")
-            yield one_line(share.code), *of_calls, str(share.recordings)
+            yield one_line(share["code"]), *of_calls, str(share["recordings"])
 
     @property
     def averages(self) -> str:
@@ -306,9 +290,9 @@ class Stats:
         if self.shares:
             body += [element("h2", "Findings"), table(self.finding_rows())]
         if found := [
-            (share.code, share.calls, percent(share.calls, self.calls))
+            (share["code"], share["calls"], percent(share["calls"], self.calls))
             for share in self.shares
-            if share.calls
+            if share["calls"]
         ]:
             body.append(bars("Findings, by the share of calls", found))
         if self.sizes:
@@ -333,7 +317,7 @@ class Stats:
                 for each in self.counted
             ],
             "totals": self.totals,
-            "findings": [attrs.asdict(share) for share in self.shares],
+            "findings": self.shares,
         }
         # The two objects are joined into one by leaving out the braces between them.
         return f"{line(head)[:-1]}, {tail(run)[1:]}\n"
