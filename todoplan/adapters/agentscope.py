@@ -186,7 +186,8 @@ class Kept(dict[str, Any]):
         items = list(map(task_to_agentscope, changed))
         self.mirror.write(theirs, items, whole=ids is None)
         self.plan = plan
-        self.pop(SEAL, None)  # a checksum of the old tasks; the end of the reply sets a new one
+        # The checksum of the old tasks is no longer valid. The end of the reply sets a new one.
+        self.pop(SEAL, None)
 
     def save(self, state: AgentState, plan: Plan) -> None:
         """
@@ -197,8 +198,8 @@ class Kept(dict[str, Any]):
             is_current, is_known = self.mirror.is_current(theirs), SEAL in self or len(self.plan)
             if not is_current and is_known and self.get(SEAL) != sum_of(theirs):
                 logger.warning(
-                    "the list of tasks was changed from outside, and is written over: a store keeps"
-                    " the plan; change it by edit_plan(agent, command)"
+                    "the list of tasks was changed from outside, and is overwritten: a store keeps"
+                    " the plan; change it with edit_plan(agent, command)"
                 )
             before, ids = [task.id for task in self.plan], [task.id for task in plan]
             changed = [task.id for task in plan if self.plan.get(task.id) is not task]
@@ -252,17 +253,16 @@ class TaskStore:
         saved = kept.get("revision"), kept.get("next_id")
         theirs = state.tasks_context.tasks
         is_edited = kept[SEAL] != sum_of(theirs) if SEAL in kept else saved[0] is None
-        plan = left = self._read()
-        self.loaded, self._begun, self._first = _as_left(self._journal, *saved)
-        if self.loaded is not None:
-            left = self.loaded
-        elif plan != Plan():
+        plan = self._read()
+        left, self._entries = _as_left(self._journal, *saved)
+        self.loaded = left
+        if left is None and plan != Plan():
             # The journal does not lead to the plan that was written last. If somebody has edited
             # the list since, the edit is unknown, so it counts as one revision that no session has
             # seen.
             left = attrs.evolve(plan, revision=plan.revision + is_edited)
-            self.loaded, self._begun = None if is_edited else plan, (beginning(left, LOADED),)
-        kept.plan = left
+            self.loaded, self._entries = None if is_edited else plan, [beginning(left, LOADED)]
+        kept.plan = plan if left is None else left
         self._settle(plan)
 
     def load(self, plan_id: str) -> Plan:  # noqa: ARG002 - there is one plan
@@ -275,7 +275,7 @@ class TaskStore:
         """
         Return the entries that lead to the plan; the first entry makes the plan that was loaded.
         """
-        return (*self._begun, *self._journal[self._first :])
+        return tuple(self._entries)
 
     def history(self) -> tuple[Entry, ...]:
         """Return the latest entries, oldest first, including the loaded ones."""
@@ -335,8 +335,7 @@ class TaskStore:
         events, after = changes_between(self._kept.plan, plan)
         self._kept.write(self.state.tasks_context.tasks, after)
         self._kept.names = names_in(after)
-        entry = Entry(after.revision, events, utc_now(), cause=OUTSIDE)
-        entries = [entry] if events else []
+        entries = [Entry(after.revision, events, utc_now(), cause=OUTSIDE)] if events else []
         self._note(entries, [*map(entry_to_data, entries)])
 
     def _note(self, entries: Sequence[Entry], written: list[dict[str, Any]]) -> None:
@@ -346,6 +345,7 @@ class TaskStore:
         """
         kept = self._kept
         self._journal += entries
+        self._entries += entries
         kept[JOURNAL] = with_lines(kept.get(JOURNAL), map(to_text, written))
         kept.latest = written[-1] if written else None
         kept |= {"next_id": kept.plan.next_id, "revision": kept.plan.revision}
@@ -357,24 +357,23 @@ class TaskStore:
 
 def _as_left(
     journal: Sequence[Entry], revision: object, next_id: object
-) -> tuple[Plan | None, tuple[Entry, ...], int]:
+) -> tuple[Plan | None, list[Entry]]:
     """
-    Return the plan that was written last to a saved list, the entry with which a replay starts if
-    the journal is not complete, and the index of the first journal entry to replay. The plan is
-    `None` if the journal does not lead to the saved revision.
+    Return the plan that was written last to a saved list, and the entries that lead to it. The plan
+    is `None` if the journal does not lead to the saved revision.
     """
     for start in starts(journal):
-        begun: tuple[Entry, ...] = ()
-        if first := start.entries:
-            then = attrs.evolve(start.plan, revision=journal[first - 1].revision)
-            begun = (beginning(then, LOADED),)
+        entries = [*journal[start.entries :]]
+        if start.entries:
+            then = attrs.evolve(start.plan, revision=journal[start.entries - 1].revision)
+            entries.insert(0, beginning(then, LOADED))
         # 0.2 made no entries for changes that others made directly in the list, so the revisions of
         # these changes are missing.
         with suppress(CodecError):
-            left = follow(Plan(), (*begun, *journal[first:]))
+            left = follow(Plan(), entries)
             if (left.revision, left.next_id) == (revision, next_id):
-                return left, begun, first
-    return None, (), len(journal)
+                return left, entries
+    return None, []
 
 
 def names_in(tasks: Iterable[Task] | Iterable[TheirTask]) -> dict[str, str]:
@@ -445,15 +444,7 @@ class Planning(BasePlanning):
             kept.names = names_in(state.tasks_context.tasks)
         if kept.planning is self:
             return kept.session
-        if kept.planning is not None:
-            record = kept.session.state
-        elif SESSION in kept:
-            loaded = None if kept.slot is None else kept.slot.loaded
-            record = record_from_data(kept[SESSION], loaded)
-        elif seen_in_0_2 is not None or _GUIDANCE_OF_0_2 in state.middle_context:
-            record = _record_of_0_2(state, kept, seen_in_0_2)
-        else:
-            record = _new_record(state, kept.plan)
+        record = kept.session.state if kept.planning else _record_in(state, kept, seen_in_0_2)
         given: dict[str, Any] = {"clock": self.clock, "verify": self._verify}
         planner = AsyncPlanner(store, plan_id, toolbox=self.toolbox, **given)
         # With the tool set of a team, each session is an actor and keeps the fencing tokens of its
@@ -496,27 +487,31 @@ class Planning(BasePlanning):
             made.names, made.plan, made.mirror = before.names, before.plan, before.mirror
 
 
-def _record_of_0_2(state: AgentState, kept: Kept, seen: object) -> Record:
-    """Return the record of a session that 0.2 saved. All tasks that it has seen count as listed."""
+def _record_in(state: AgentState, kept: Kept, seen_in_0_2: object) -> Record:
+    """Return the saved record of a session, or a new one if none is saved."""
+    if SESSION in kept:
+        return record_from_data(kept[SESSION], None if kept.slot is None else kept.slot.loaded)
+    if seen_in_0_2 is None and _GUIDANCE_OF_0_2 not in state.middle_context:
+        # Tasks that the model wrote with AgentScope's own tools count as listed.
+        own = set()
+        for message in state.context:
+            for call in message.get_content_blocks("tool_call"):
+                with suppress(ValueError, AttributeError):
+                    if call.name == "TaskCreate":
+                        own.add(str(json.loads(call.input).get("subject")))
+        listed = frozenset(task.id for task in kept.plan if task.subject in own)
+        return Record(revision=kept.plan.revision, listed=listed) if listed else Record()
+    # 0.2 saved a session in another form. All tasks that it has seen count as listed.
     memory = dict(state.middle_context.get(_GUIDANCE_OF_0_2, {}))
-    kept.update({PENDING: memory.pop(PENDING)} if PENDING in memory else {})
+    if PENDING in memory:
+        kept[PENDING] = memory.pop(PENDING)
     fences = record_from_data({**_EMPTY, "fences": kept.get("fences", {})}).fences
-    old = {"memory": memory, "seen": seen, "base": kept.get("base")}
+    old = {"memory": memory, "seen": seen_in_0_2, "base": kept.get("base")}
     record = attrs.evolve(cast("Record", record_of_0_2(old)), fences=fences)
     for name in ("base", "seen", "shown", "turn", "fences"):
         kept.pop(name, None)
     state.middle_context.pop(_GUIDANCE_OF_0_2, None)
     return record
-
-
-def _new_record(state: AgentState, plan: Plan) -> Record:
-    """Return a new record. Tasks that the model wrote with AgentScope's tools count as listed."""
-    own = set()
-    for call in (call for each in state.context for call in each.get_content_blocks("tool_call")):
-        with suppress(ValueError, AttributeError):
-            own.add(str(json.loads(call.input).get("subject")) if call.name == "TaskCreate" else "")
-    ids = frozenset(task.id for task in plan if task.subject in own)
-    return Record(revision=plan.revision, listed=ids) if ids else Record()
 
 
 def kept_in(state: AgentState) -> Kept:
@@ -536,8 +531,8 @@ def refuse_stored(state: AgentState) -> None:
     """
     if (plan_id := kept_in(state).get(STORED)) is not None:
         msg = (
-            "a store keeps the plan of this session: give the agent, or ask"
-            f" Planner(store, {plan_id!r}); an agent or tools that go on with it need store="
+            "a store keeps the plan of this session: pass the agent, or use"
+            f" Planner(store, {plan_id!r}); agents and tools for this session need store="
         )
         raise PlanError(msg, plan_id=plan_id)
 
@@ -617,28 +612,27 @@ class PlanTool(ToolBase):
         if not isinstance(_agent_state, AgentState):
             msg = f"{self.name} needs the AgentState, and was given {_agent_state!r}"
             raise DeveloperOrientedException(msg)
-        try:
-            return await self._answer(_agent_state, arguments)
-        except (CodecError, PlanError) as error:
-            return _chunk(error_text((Problem("broken_list", seen=str(error)),)), is_error=True)
-
-    async def _answer(self, state: AgentState, given: dict[str, Any]) -> ToolChunk:
-        session = await self.planning.session(state)
-        kept, message = kept_in(state), state.context[-1].id if state.context else None
+        state = _agent_state
         calls, waiting = calls_in_turn(state.context)
         # AgentScope passes no call id to a tool, but runs the calls of planning tools in order.
         made = next((call for call in waiting if call.name == self.name), None)
-        sent: Any = given if made is None else as_sent(made.input, given)
-        if kept.names:
-            sent = _with_ids(sent, self._fields, kept.names)
-        call = Call(self.name, sent, made.id if made else "")
+        sent: Any = arguments if made is None else as_sent(made.input, arguments)
         turn = [Call(each.name, None, each.id) for each in calls] if waiting else []
-        # If a session is resumed from data that was saved before the answer, the call is repeated,
-        # and must be recognised. Call ids alone do not identify it: some providers number the calls
-        # of each response from the start, and one message contains all responses.
-        scope = (state.session_id, message, session.state.answered) if call.call_id else None
-        reply = await session.answer_one(call, turn, scope)
-        kept.save(state, reply.plan)
+        try:
+            session = await self.planning.session(state)
+            kept, message = kept_in(state), state.context[-1].id if state.context else None
+            if kept.names:
+                sent = _with_ids(sent, self._fields, kept.names)
+            call = Call(self.name, sent, made.id if made else "")
+            # If a session is resumed from data that was saved before the answer, the call is
+            # repeated, and must be recognised. Call ids alone do not identify it: some providers
+            # number the calls of each response from the start, and one message contains all
+            # responses.
+            scope = (state.session_id, message, session.state.answered) if call.call_id else None
+            reply = await session.answer_one(call, turn, scope)
+            kept.save(state, reply.plan)
+        except (CodecError, PlanError) as error:
+            return _chunk(error_text((Problem("broken_list", seen=str(error)),)), is_error=True)
         text, news = "\n".join((reply.text, *kept.repairs())), {}
         if reply.events and kept.slot is not None:
             news = {KEY: kept.latest}
@@ -817,8 +811,8 @@ class PlanMiddleware(MiddlewareBase):
         self, agent: Agent, input_kwargs: dict[str, Any], next_handler: _Next
     ) -> AsyncGenerator[Any, None]:
         """
-        Drop the end of a reply if the model answers while tasks are open. Limits apply to one
-        reply.
+        Drop the end of a reply if the model answers while tasks are open, so that the reply goes
+        on. The limits of guidance apply to one reply.
         """
         # An event resumes a reply that waited for a person, so the limits are not reset.
         is_new = not isinstance(input_kwargs["inputs"], EventBase)
@@ -858,7 +852,12 @@ class PlanMiddleware(MiddlewareBase):
         next_handler: Callable[..., Awaitable[Any]],
     ) -> Any:
         """Append the reminder that is due to the messages of this request."""
-        messages, state, request = self._without_native(agent, input_kwargs), agent.state, None
+        messages, state, request = [*input_kwargs["messages"]], agent.state, None
+        names = {tool["function"]["name"] for tool in input_kwargs["tools"] or ()}
+        # Either AgentScope or this middleware reminds of a lost plan, but not both. No reminder may
+        # name a tool that the model does not have.
+        if self.planning.settings.plan_lost or _NATIVE not in names:
+            messages = _without_native(messages, agent.injection_config)
         if sight := await self._sight(state):
             kept, (session, _) = kept_in(state), sight
             conversation, pending = Conversation(messages, neutral), kept.get(PENDING)
@@ -895,21 +894,6 @@ class PlanMiddleware(MiddlewareBase):
         kept_in(state).save(state, plan)
         return session, plan
 
-    def _without_native(self, agent: Agent, input_kwargs: dict[str, Any]) -> list[Msg]:
-        names = {tool["function"]["name"] for tool in input_kwargs["tools"] or ()}
-        # Either AgentScope or this middleware reminds of a lost plan, but not both. No reminder may
-        # name a tool that the model does not have.
-        if not self.planning.settings.plan_lost and _NATIVE in names:
-            return list(input_kwargs["messages"])
-        messages: list[Msg] = []
-        for message in input_kwargs["messages"]:
-            content = [
-                kept for block in message.content for kept in _cut(block, agent.injection_config)
-            ]
-            is_same = content == message.content
-            messages.append(message if is_same else message.model_copy(update={"content": content}))
-        return messages
-
 
 def neutral(message: Msg) -> Message:
     """Convert a message of AgentScope, which may contain a whole reply, for guidance."""
@@ -936,18 +920,22 @@ def last_answer(context: Sequence[Msg]) -> Message:
     return _message("assistant", tuple(tail)[::-1])
 
 
-def _cut(block: Block, config: InjectionConfig) -> tuple[Block, ...]:
-    """
-    Return a block without AgentScope's own lines about tasks. Return nothing if it has no other
-    lines.
-    """
-    if not isinstance(block, HintBlock) or block.source != config.injection_source:
-        return (block,)
-    if not isinstance(block.hint, str) or not _TASKS.search(block.hint):
-        return (block,)
-    hint = _TASKS.sub("", block.hint)
-    empty = config.template.replace("{runtime_state}", "")
-    return () if hint.split() == empty.split() else (block.model_copy(update={"hint": hint}),)
+def _without_native(messages: Sequence[Msg], config: InjectionConfig) -> list[Msg]:
+    """Return the messages without AgentScope's own lines about tasks, and without empty hints."""
+    empty = config.template.replace("{runtime_state}", "").split()
+    found = []
+    for message in messages:
+        content: list[Block] = []
+        for block in message.content:
+            is_injected = isinstance(block, HintBlock) and block.source == config.injection_source
+            hint: Any = getattr(block, "hint", None) if is_injected else None
+            if not isinstance(hint, str) or not _TASKS.search(hint):
+                content.append(block)
+            elif (rest := _TASKS.sub("", hint)).split() != empty:
+                content.append(block.model_copy(update={"hint": rest}))
+        is_same = content == message.content
+        found.append(message if is_same else message.model_copy(update={"content": content}))
+    return found
 
 
 def attach(  # noqa: PLR0913 - one keyword for each of its settings

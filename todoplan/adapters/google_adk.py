@@ -181,17 +181,16 @@ class Planning(BasePlanning):
         """Answer a call of the model."""
         run = self._run(context)
         # The turn is the message of the model that has this call.
-        messages = reversed(context.session.events)
-        turns = ((each.id, [*map(_call, each.get_function_calls())]) for each in messages)
-        of_this = (each for each in turns if call.call_id in {one.call_id for one in each[1]})
-        response, turn = next(of_this, ("", [call]))
+        response, turn = "", [call]
+        for event in reversed(context.session.events):
+            made = event.get_function_calls()
+            calls = [Call(one.name or "", one.args or {}, one.id or "") for one in made]
+            if any(one.call_id == call.call_id for one in calls):
+                response, turn = event.id, calls
+                break
         reply = await run.session.answer_one(call, turn, response)
         self._save(context, run)
         return {"error" if reply.is_error else "result": reply.text}
-
-
-def _call(call: types.FunctionCall) -> Call:
-    return Call(call.name or "", call.args or {}, call.id or "")
 
 
 def _user_content(text: str) -> types.Content:
@@ -465,15 +464,15 @@ async def undo_plan(
         Exception: see `edit_plan`.
     """
     async with _editing(planning, service, session) as opened:
-        earlier = () if opened.slot is None else _earlier(session)
+        earlier = []
+        if opened.slot is not None:
+            journal = history_of(session)
+            texts = [event.actions.state_delta.get(KEY) for event in session.events]
+            plans = [plan_from_data(read_text(text)[SLOT]) for text in texts if text]
+            earlier = [
+                Start(plan, sum(one.revision <= plan.revision for one in journal)) for plan in plans
+            ]
         return await opened.undo(actor=actor, earlier=earlier)
-
-
-def _earlier(session: Session) -> list[Start]:
-    journal = history_of(session)
-    texts = [event.actions.state_delta.get(KEY) for event in session.events]
-    plans = [plan_from_data(read_text(text)[SLOT]) for text in texts if text]
-    return [Start(plan, sum(one.revision <= plan.revision for one in journal)) for plan in plans]
 
 
 @asynccontextmanager

@@ -338,8 +338,8 @@ def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str,
         return session_data(unseen_by_model(base, was, _entry_in(update, merged)), after)
     if base is None and note_data is None:
         return None
-    # The call still had a merge base. If there is none now, another call of the turn has read the
-    # whole plan.
+    # The session had a merge base when the call began. If it has none now, another call of the turn
+    # has read the whole plan in the meantime.
     base = base or Base(was)
     note = (
         Note() if note_data is None else note_from_data(note_data, _new_ids(update, merged) or {})
@@ -389,9 +389,9 @@ def refuse_stored(value: _Value | None) -> None:
     if value and STORED in value:
         plan_id = value[STORED]
         msg = (
-            f"a store keeps the plan of this thread: read and change it by Planner(store,"
-            f" {plan_id!r}), or by edit_plan(agent, config, command); an agent or tools that go on"
-            " with this thread need store="
+            "a store keeps the plan of this thread: read and change it with Planner(store,"
+            f" {plan_id!r}) or edit_plan(agent, config, command); agents and tools for this thread"
+            " need store="
         )
         raise PlanError(msg, plan_id=plan_id)
 
@@ -555,17 +555,6 @@ def value_of(state: Any) -> _Value:
     return {"plan": write_document(plan), **({SESSION: session} if session else {})}
 
 
-def plan_in(state: Any) -> Plan:
-    """
-    Return the plan of a state; before the first write, a plan made from the list under `todos`.
-
-    Raises:
-        CodecError: the state has something else in place of a plan.
-        PlanError: a store keeps the plan.
-    """
-    return plan_in_value(value_of(state))
-
-
 def plan_of_state(state: Any) -> Plan:
     """
     Return the plan in a result of `invoke`, `get_state` or `stream` (stream_mode="values"), or in
@@ -578,7 +567,7 @@ def plan_of_state(state: Any) -> Plan:
         CodecError: the state has something else in place of a plan.
         PlanError: the argument is not a state, its graph keeps no plan, or a store keeps the plan.
     """
-    return plan_in(_values(state))
+    return plan_in_value(value_of(_values(state)))
 
 
 def history_of(state: Any) -> tuple[Entry, ...]:
@@ -608,7 +597,7 @@ def _values(state: Any) -> Any:
         return values
     if value_in(values) is None and not isinstance(value_in(values, TODOS), list | tuple):
         msg = (
-            f"{short_repr(state)} holds no plan: give the result of invoke, agent.get_state(config)"
+            f"{short_repr(state)} has no plan: pass the result of invoke, agent.get_state(config)"
             ' or a chunk of stream_mode="values", of an agent with PlanMiddleware or of a graph'
             " over PlanState"
         )
@@ -631,16 +620,9 @@ def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
     return {PLAN: {**whole(plan, uuid4().hex), **made}, TODOS: _listed(plan)}
 
 
-def step_update(
-    step: Step, before: _Value, note: Note | None = None, *, by_model: bool = False
-) -> dict[str, Any]:
-    """
-    Return the update for a step that follows the value `before`. `note` says what the session has
-    listed or read by a call of the model.
-    """
+def step_update(step: Step, before: _Value) -> dict[str, Any]:
+    """Return the update for a step that follows the value `before`."""
     value: dict[str, Any] = {**step.value(before), INNER: is_inner()}
-    if by_model:
-        value[_NOTE] = None if note is None else note_to_data(note)
     if before and "head" not in before:
         value[_UPON] = {**before}
     return {PLAN: value, TODOS: _listed(value["plan"].order)}
@@ -758,8 +740,7 @@ class Turn:
     """
     One call of a turn. `calls` are the planning calls of the turn that have no answer yet, and
     `place` is the index of this call in them. All these calls see the same `state`. `thread` is the
-    `configurable` of the run; `message` is the id of the model's message, "" if it has none; `name`
-    names the turn in its thread.
+    `configurable` of the run; `message` is the id of the model's message, "" if it has none.
     """
 
     state: Any
@@ -767,12 +748,17 @@ class Turn:
     place: int
     thread: Mapping[str, Any]
     message: str
-    name: str
 
     @property
     def own(self) -> Call:
         """The call that is to be answered."""
         return self.calls[self.place]
+
+    @property
+    def name(self) -> str:
+        """The name of the turn in its thread."""
+        # `add_messages` gives every message an id; a state without that reducer may not.
+        return self.message or " ".join(call.call_id for call in self.calls)
 
 
 class _Plans(BasePlanning):
@@ -838,8 +824,8 @@ class StatePlans(_Plans):
             # But an application that passes `todos` to `invoke` should learn why they have no
             # effect.
             logger.warning(
-                "todos differ from the plan that this thread has, and are written over: change the"
-                " plan by edit_plan(agent, config, command), or set it by seed_plan(agent, config,"
+                "todos differ from the plan of this thread, and are overwritten: change the plan"
+                " with edit_plan(agent, config, command), or set it with seed_plan(agent, config,"
                 " plan)"
             )
         return update
@@ -881,8 +867,9 @@ class StatePlans(_Plans):
             return reply, {} if note is None else look_update(parent, note)
         name = _name(turn.own) if len(turn.calls) > 1 else turn.own.call_id
         entry = Entry(reply.plan.revision, reply.events, at, self.actor, reply.name)
-        step = Step(reply.plan, entry, name, parent, turn.name)
-        return reply, step_update(step, value, note, by_model=True)
+        update = step_update(Step(reply.plan, entry, name, parent, turn.name), value)
+        update[PLAN][_NOTE] = None if note is None else note_to_data(note)
+        return reply, update
 
 
 def _name(call: Call) -> str:
@@ -905,10 +892,9 @@ def _room(thread: Mapping[str, Any]) -> str:
 
 @attrs.frozen
 class _Answered:
-    """The replies to a group of calls, the plan after them, and their session."""
+    """The replies to a group of calls, and their session."""
 
     replies: tuple[Reply, ...]
-    plan: Plan
     session: Any
 
 
@@ -956,8 +942,8 @@ class StoredPlans(_Plans):
         store: Any = self.store
         if not awaits and iscoroutinefunction(store.load):
             msg = (
-                "this store is awaited: run the graph by ainvoke or astream, and change the plan"
-                " by aedit_plan"
+                "this store is asynchronous: run the graph with ainvoke or astream, and change the"
+                " plan with aedit_plan"
             )
             raise PlanError(msg)
         verify = self._verify
@@ -988,9 +974,7 @@ class StoredPlans(_Plans):
         if not len(plan):  # the state's plan was cleared, so nothing is lost
             return planner, Record()
         if not value_in(state) and is_inner():  # the caller's list, which stays with the caller
-            logger.warning(
-                "todos of the graph around an agent are none of its plan, which a store has"
-            )
+            logger.warning("todos of the outer graph are ignored: a store has the agent's plan")
             return planner, Record()
         msg = (
             f"this thread has a {'plan' if value_in(state) else 'list of todos'} in its state, but"
@@ -1037,13 +1021,11 @@ class StoredPlans(_Plans):
             # the same message and the same known revision.
             response = (thread, turn.message, record.revision) if turn.message else None
             if len(calls) == len(names) - len(clashing):
-                done = yield partial(session.answer, calls, response)
-                return _Answered(done.replies, done.plan, session)
-            replies = []
+                return _Answered((yield partial(session.answer, calls, response)).replies, session)
+            replies: tuple[Reply, ...] = ()
             for call in calls:
-                reply = yield partial(session.answer_one, call, turn.calls, response)
-                replies.append(reply)
-            return _Answered(tuple(replies), replies[-1].plan, session)
+                replies += ((yield partial(session.answer_one, call, turn.calls, response)),)
+            return _Answered(replies, session)
 
         ids = [call.call_id for at, call in enumerate(turn.calls) if at not in clashing]
         room = run_config().get("max_concurrency")
@@ -1059,7 +1041,7 @@ class StoredPlans(_Plans):
         )
         update = stored_update(plan_id, record, done.session.state)
         if not all(one.is_error for one in done.replies) or update:
-            update[TODOS] = _listed(done.plan)
+            update[TODOS] = _listed(done.replies[-1].plan)
         return reply, update
 
 
@@ -1093,26 +1075,36 @@ class PlanTool(StructuredTool):
     plans: Any = None
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        """Answer a call; if there are no callbacks, without LangChain's machinery for them."""
-        if self._unheard(input, config, kwargs):
-            return self._straight(input)
+        """Answer a call. Without callbacks, LangChain's machinery for callbacks is not used."""
+        function: Any = self.func
+        if arguments := self._without_callbacks(input, config, kwargs):
+            return function(*arguments)
         return super().invoke(input, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
         """As `invoke`; a tool without a coroutine awaits nothing, so that calls stay in order."""
-        if self._unheard(input, config, kwargs):
-            if self.coroutine is None:
-                return self._straight(input)
-            arguments, _ = self._to_args_and_kwargs(input["args"], input["id"])
-            return await self.coroutine(*arguments)
+        function: Any = self.coroutine or self.func
+        if arguments := self._without_callbacks(input, config, kwargs):
+            answer = function(*arguments)
+            return await answer if self.coroutine else answer
         # With callbacks, LangChain runs a tool without a coroutine in a worker thread.
         return await super().ainvoke(input, config, **kwargs)
 
     # The callback machinery takes most of a call's time even without callbacks: 242 us with it, 77
     # without (in `ToolNode`: 2.02 and 1.74 ms).
-    def _straight(self, call: Any) -> Any:
-        arguments, _ = self._to_args_and_kwargs(call["args"], call["id"])
-        return cast("Callable[..., Any]", self.func)(*arguments)
+    def _without_callbacks(
+        self, call: Any, config: RunnableConfig | None, kwargs: dict[str, Any]
+    ) -> tuple[Any, ...]:
+        """Return the function's arguments if a call of a graph has no callbacks, or `()`."""
+        if kwargs or not isinstance(call, Mapping) or "runtime" not in call.get("args", ()):
+            return ()
+        manager = (config or {}).get("callbacks")
+        if not isinstance(manager, BaseCallbackManager):
+            # This adds the tracers of the environment (LangSmith), which the config lacks.
+            manager = CallbackManager.configure(manager)
+        if manager.handlers or self.callbacks or self.verbose:
+            return ()
+        return self._to_args_and_kwargs(call["args"], call["id"])[0]
 
     def _to_args_and_kwargs(
         self, tool_input: str | dict[str, Any], tool_call_id: str | None
@@ -1132,16 +1124,6 @@ class PlanTool(StructuredTool):
         else:
             runtime = None
         return (runtime, given, tool_call_id or ""), {}
-
-    def _unheard(self, given: Any, config: RunnableConfig | None, kwargs: dict[str, Any]) -> bool:
-        injected = isinstance(given, Mapping) and "runtime" in given.get("args", ())
-        if not injected or kwargs:
-            return False
-        manager = (config or {}).get("callbacks")
-        if not isinstance(manager, BaseCallbackManager):
-            # This adds the tracers of the environment (LangSmith), which the config lacks.
-            manager = CallbackManager.configure(manager)
-        return not (manager.handlers or self.callbacks or self.verbose)
 
 
 def make_tools(  # noqa: PLR0913 - settings of every adapter
@@ -1216,9 +1198,7 @@ def _tool(plans: AnyPlans, definition: Definition, *, emit_events: bool) -> Base
 
 
 class _Fresh(GraphCommand[Any]):
-    """
-    A command that nobody else refers to, so `ToolNode` need not make a deep copy.
-    """
+    """A command that nobody else refers to, so `ToolNode` need not make a deep copy."""
 
     def __deepcopy__(self, memo: object) -> _Fresh:
         return self
@@ -1229,10 +1209,10 @@ def _turn(toolbox: Toolbox, state: Any, own: Call, thread: Mapping[str, Any]) ->
     messages = messages_in(state)
     tail = [*takewhile(lambda one: not isinstance(one, AIMessage), reversed(messages))]
     if len(tail) == len(messages):
-        return Turn(state, [own], 0, thread, "", own.call_id)
+        return Turn(state, [own], 0, thread, "")
     message: Any = messages[-1 - len(tail)]
     answered = {one.tool_call_id for one in tail if isinstance(one, ToolMessage)}
-    # If a person has edited a call, the message still has the model's version of the call.
+    # If a person has edited a call, the message still has the call as the model wrote it.
     edits = value_in(state, _EDITS) or {}
     calls = []
     for call in message.tool_calls:
@@ -1247,9 +1227,7 @@ def _turn(toolbox: Toolbox, state: Any, own: Call, thread: Mapping[str, Any]) ->
     if place < 0:  # a call of the application, which is in no message
         calls, place = [own], 0
     calls[place] = own
-    # `add_messages` gives every message an id; a state without that reducer may not.
-    name = message.id or " ".join(call["id"] or "" for call in message.tool_calls)
-    return Turn(state, calls, place, thread, message.id or "", name)
+    return Turn(state, calls, place, thread, message.id or "")
 
 
 # -------- threads --------
@@ -1391,7 +1369,8 @@ def _undo_plan(  # noqa: PLR0913 - as `edit_plan`
         decision = yield partial(planner.undo, actor=actor)
         return decision
     values, node = yield from thread.values()
-    plan, journal = plan_in(values), journal_in(values)
+    value, journal = value_of(values), journal_in(values)
+    plan = plan_in_value(value)
     change, known = last_change(journal), starts(journal)
     # The state has the latest entries of the journal, and the thread's checkpoints have earlier
     # plans. Together they usually lead to the plan before the change.
@@ -1405,7 +1384,7 @@ def _undo_plan(  # noqa: PLR0913 - as `edit_plan`
             break  # the entries between it and the journal are lost
         known = (Start(plan_in_value(value_in(earlier.values)), journal.index(then[-1]) + 1),)
     decision, entry = undone(plan, change, before, at=utc_now(), actor=actor)
-    if update := _update(values, decision, entry):
+    if update := _update(value, decision, entry):
         yield thread.do("update_state", config, update, node)
     return decision
 
@@ -1430,16 +1409,17 @@ def command_update(
         PlanError: an argument has the wrong type.
     """
     if state is None or isinstance(state, str | int):
-        msg = f"{short_repr(state)} was given; give the state that the node or tool was handed"
+        msg = f"{short_repr(state)} was given; give the state that the node or tool received"
         raise PlanError(msg, seen=state)
-    decision, entry = edited(plan_in(state), command, policy, at=utc_now(), actor=actor)
-    return decision, _update(state, decision, entry)
+    value = value_of(state)
+    decision, entry = edited(plan_in_value(value), command, policy, at=utc_now(), actor=actor)
+    return decision, _update(value, decision, entry)
 
 
-def _update(state: Any, decision: Decision, entry: Entry | None) -> dict[str, Any]:
+def _update(value: _Value, decision: Decision, entry: Entry | None) -> dict[str, Any]:
     if entry is None:
         return {}
-    name, value = uuid4().hex, value_of(state)
+    name = uuid4().hex
     return step_update(Step(decision.unwrap(), entry, name, head_of(value), turn=name), value)
 
 
@@ -1547,8 +1527,8 @@ class _Thread:
             return state.values, self.as_node
         if "model" not in graph.nodes:
             msg = (
-                f'the input of this graph holds no "{PLAN}": give as_node=, the node that the edit'
-                " counts as a change of"
+                f'the input of this graph has no "{PLAN}": pass as_node=, the node that the edit is'
+                " attributed to"
             )
             raise PlanError(msg, nodes=tuple(graph.nodes))
         if is_input and state.interrupts:
@@ -1715,16 +1695,23 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
             elif base.has_news(plan):
                 memory = attrs.evolve(session.state.memory, revision=base.plan.revision)
                 session.state = attrs.evolve(session.state, memory=memory)
-        # Another middleware may have removed the planning tools from this request.
-        has_tools = any(_tool_name(tool) in self._tool_names for tool in request.tools)
+        # Another middleware may have removed the planning tools from this request. Tools of a
+        # provider are dicts, flat or nested as in OpenAI's chat API.
+        names = (
+            tool.get("name") or tool.get("function", {}).get("name")
+            if isinstance(tool, Mapping)
+            else tool.name
+            for tool in request.tools
+        )
+        has_tools = any(name in self._tool_names for name in names)
         given = {"silent": not has_tools}
         messages, is_new = Conversation(request.messages, neutral), not state.get(RUN)
         reminder = yield partial(session.before_model, messages, is_new=is_new, **given)
-        # `asked` never has a reminder, so each request has one at most.
+        # `asked` never contains a reminder, so no request contains more than one.
         asked, stands = self._prompted(request) if has_tools else request, list[AnyMessage]()
         response: _Response = yield partial(handler, self._reminded(asked, reminder))
-        # After a structured answer the model is not asked again: LangChain would not read a second
-        # one.
+        # After a structured answer, the model is not asked again, because LangChain would not read
+        # a second answer.
         given["structured"] = request.response_format is not None
         while True:
             answer = cast("AnyMessage", response.result[-1])
@@ -1743,12 +1730,10 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         return ExtendedModelResponse(response, GraphCommand(update=update))
 
     def _prompted(self, request: _Request) -> _Request:
-        """
-        Return the request with the planning prompt after the agent's.
-        """
+        """Return the request with the planning prompt after the agent's own prompt."""
         changes: Any = {"messages": protected(request.messages, self._tool_names)}
         if self.system_prompt:
-            # At the end and always the same, so that the provider's cached prefix stays valid.
+            # At the end, and always the same text, so that the provider's prompt cache stays valid.
             old = request.system_message
             text = f"\n\n{self.system_prompt}" if old else self.system_prompt
             blocks = [*(old.content_blocks if old else ()), {"type": "text", "text": text}]
@@ -1760,13 +1745,6 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
             return request
         message = HumanMessage(reminder.text, name=self._names.get(reminder.kind))
         return request.override(messages=[*request.messages, message])
-
-
-def _tool_name(tool: Any) -> Any:
-    # Tools of a provider are dicts, flat or nested as in OpenAI's chat API.
-    if isinstance(tool, Mapping):
-        return tool.get("name") or tool.get("function", {}).get("name")
-    return tool.name
 
 
 def neutral(message: BaseMessage) -> Message:
@@ -1814,7 +1792,7 @@ def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyM
 # `PlanApproval` stops a run before the next request to the model until a person has agreed.
 #
 # It uses LangGraph's interrupt: the thread waits in its checkpoint, for days if need be, and any
-# process can resume it. Meanwhile the plan can be read and changed by `edit_plan` as usual; the
+# process can resume it. Meanwhile the plan can be read, and changed with `edit_plan`, as usual; the
 # person agrees to the plan as it is when the run is resumed. The node that stopped then runs again
 # from its beginning, so it reads the plan anew.
 #
@@ -1829,9 +1807,7 @@ _ANYTHING_GOES = Policy()
 
 @attrs.frozen
 class Answer:
-    """
-    A person's answer: whether they agree, their name, their words, and the revision they mean.
-    """
+    """A person's answer: whether they agree, their name, their words, and the plan's revision."""
 
     approved: bool
     by: str | None = None
@@ -1910,10 +1886,8 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
 
     def __init__(self, planning: PlanMiddleware) -> None:
         super().__init__()
-        made = require(
-            planning, PlanMiddleware, "the agent's PlanMiddleware: PlanApproval(planning)"
-        )
-        self._plans = made.plans
+        remedy = "the agent's PlanMiddleware: PlanApproval(planning)"
+        self._plans = require(planning, PlanMiddleware, remedy).plans
 
     def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:  # noqa: ARG002 - LangChain's signature
         """

@@ -260,7 +260,7 @@ class PendingCalls:
             restored = [[Call(**call) for call in calls] for calls in saved]
         parts = (part for calls in restored or () for one in calls for part in attrs.astuple(one))
         if restored is None or not all(isinstance(part, str) for part in parts):
-            msg = "the saved `calls` are damaged; without them calls count when they arrive"
+            msg = "the saved `calls` are damaged; without them, calls are carried out one by one"
             raise CodecError(msg)
         for calls in restored:
             self._keep(calls)
@@ -412,7 +412,7 @@ class GuidedRequest:
     answer.
 
     `request` has the arguments of the request, without reminders. `asked` is the session's record
-    of the request.
+    of the request. `stands` are the messages of an earlier answer that is part of the final output.
     """
 
     planning: Planning
@@ -425,10 +425,7 @@ class GuidedRequest:
     async def of(
         cls, planning: Planning, guidance: Guidance, request: dict[str, Any]
     ) -> GuidedRequest:
-        """
-        Return the guided request for a request of the SDK. A request without the result of a
-        recorded call starts a run.
-        """
+        """Return the guided request for a request of the SDK."""
         given = request["input"]
         asked = await planning.session.before_model(
             conversation(given),
@@ -459,8 +456,23 @@ class GuidedRequest:
             PlanError: the model gives final answers again and again while tasks are open, and the
                 settings say to raise.
         """
+        # A call of a tool without approval and guardrails will surely run.
+        sure = {
+            tool.name
+            for tool in self.request["tools"]
+            if isinstance(tool, FunctionTool)
+            and self.guidance.toolset.find(tool.name)
+            # It may also be a function, whose result is unknown until the call starts.
+            and tool.needs_approval is False
+            # A guardrail may refuse this call; then the other calls must not carry it out.
+            and not tool.tool_input_guardrails
+        }
+        # A call that was answered before is a repetition, which the SDK skips.
+        answered = answers_in(self.request["input"])
+        self.planning.pending.answered(answered)
+        new = [call for call in calls_in(output) if call.call_id not in answered]
+        self.planning.pending.made(new, sure)
         answer, schema = neutral(output), self.request["output_schema"]
-        self._note(output)
         advice = await self.planning.session.after_model(
             answer,
             structured=schema is not None and not schema.is_plain_text(),
@@ -478,29 +490,6 @@ class GuidedRequest:
         items = [*as_list(self.request["input"]), *sent_back]
         self.request["input"] = [] if self.request["conversation_id"] else items
         return True
-
-    def _note(self, output: Sequence[TResponseOutputItem]) -> None:
-        """
-        Record the calls of the turn, and which of them will surely run.
-
-        A call of a tool without approval and guardrails will surely run. A call that was answered
-        before is a repetition, which the SDK skips.
-        """
-        find = self.guidance.toolset.find
-        sure = {
-            tool.name
-            for tool in self.request["tools"]
-            if isinstance(tool, FunctionTool)
-            and find(tool.name)
-            # It may also be a function, whose result is unknown until the call starts.
-            and tool.needs_approval is False
-            # A guardrail may refuse this call; then the other calls must not carry it out.
-            and not tool.tool_input_guardrails
-        }
-        answered = answers_in(self.request["input"])
-        self.planning.pending.answered(answered)
-        new = [call for call in calls_in(output) if call.call_id not in answered]
-        self.planning.pending.made(new, sure)
 
     def completed(self, output: list[TResponseOutputItem]) -> list[TResponseOutputItem]:
         """
@@ -782,8 +771,8 @@ def _saved(given: object) -> Mapping[str, Any]:
     if isinstance(given, Mapping) and SLOT in given:
         return given
     msg = (
-        f"{short_repr(given)} holds no plan: give what planning.to_data() returned, or ask"
-        " `await planning.plan()`; if a store keeps the plan, go on with store="
+        f"{short_repr(given)} has no plan: pass what planning.to_data() returned, or use"
+        " `await planning.plan()`; if a store keeps the plan, read it there"
     )
     raise PlanError(msg, seen=given)
 

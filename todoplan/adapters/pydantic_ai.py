@@ -195,7 +195,7 @@ def refuse_stored(messages: Sequence[ModelMessage], *, stored: bool = False) -> 
     if stored or any(note.get(STORED) is True for note in _notes(messages)):
         msg = (
             "a store keeps the plan of this conversation, not its messages: use "
-            "AsyncPlanner(store, conversation_id), and give store= to every agent that goes on"
+            "AsyncPlanner(store, conversation_id), and pass store= to every agent"
         )
         raise PlanError(msg)
 
@@ -216,7 +216,7 @@ def _notes(messages: Sequence[ModelMessage]) -> Iterator[Mapping[str, Any]]:
             if isinstance(metadata, Mapping) and KEY in metadata:
                 note = metadata[KEY]
                 if not isinstance(note, Mapping):
-                    msg = f"what stands under {KEY!r} in a message is damaged: {note!r:.60}"
+                    msg = f"the data under {KEY!r} in a message is damaged: {note!r:.60}"
                     raise CodecError(msg)
                 yield note
 

@@ -305,7 +305,7 @@ def test_a_change_to_the_published_list_is_written_over_and_logged(caplog):
     agent.state.tasks_context.tasks.pop()
     kept.subject = "A"
     reply(agent)
-    assert "written over" in caplog.text
+    assert "overwritten" in caplog.text
     assert listed(agent) == ["a", "b"]
     assert agent.state.tasks_context.tasks[0] is kept
 

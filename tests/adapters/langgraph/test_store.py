@@ -580,7 +580,7 @@ def test_the_list_of_a_graph_around_is_none_of_the_agents_plan(caplog):
     listed = [{"content": "theirs", "status": "pending"}]
     graph.compile().invoke({**HELLO, "todos": listed})
     assert subjects(store, "inner's") == ["kept", "own"]
-    assert "todos of the graph around an agent" in caplog.text
+    assert "todos of the outer graph are ignored" in caplog.text
 
 
 def test_an_asynchronous_store_serves_the_asynchronous_road():
