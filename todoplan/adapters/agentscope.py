@@ -531,7 +531,7 @@ def refuse_stored(state: AgentState) -> None:
     """
     if (plan_id := kept_in(state).get(STORED)) is not None:
         msg = (
-            "a store keeps the plan of this session: pass the agent, or use"
+            "a store keeps the plan of this session: give the agent, or use"
             f" Planner(store, {plan_id!r}); agents and tools for this session need store="
         )
         raise PlanError(msg, plan_id=plan_id)

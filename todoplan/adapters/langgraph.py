@@ -597,7 +597,7 @@ def _values(state: Any) -> Any:
         return values
     if value_in(values) is None and not isinstance(value_in(values, TODOS), list | tuple):
         msg = (
-            f"{short_repr(state)} has no plan: pass the result of invoke, agent.get_state(config)"
+            f"{short_repr(state)} has no plan: give the result of invoke, agent.get_state(config)"
             ' or a chunk of stream_mode="values", of an agent with PlanMiddleware or of a graph'
             " over PlanState"
         )
@@ -1527,7 +1527,7 @@ class _Thread:
             return state.values, self.as_node
         if "model" not in graph.nodes:
             msg = (
-                f'the input of this graph has no "{PLAN}": pass as_node=, the node that the edit is'
+                f'the input of this graph has no "{PLAN}": give as_node=, the node that the edit is'
                 " attributed to"
             )
             raise PlanError(msg, nodes=tuple(graph.nodes))

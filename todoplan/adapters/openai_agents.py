@@ -771,7 +771,7 @@ def _saved(given: object) -> Mapping[str, Any]:
     if isinstance(given, Mapping) and SLOT in given:
         return given
     msg = (
-        f"{short_repr(given)} has no plan: pass what planning.to_data() returned, or use"
+        f"{short_repr(given)} has no plan: give what planning.to_data() returned, or use"
         " `await planning.plan()`; if a store keeps the plan, read it there"
     )
     raise PlanError(msg, seen=given)
