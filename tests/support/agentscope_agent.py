@@ -18,18 +18,14 @@ _numbers = count(1)
 
 
 def use(name, **arguments):
-    """
-    Return a tool call as the model sends it; `raw=` gives its arguments as they are.
-    """
+    """Return a tool call as the model sends it; `raw=` gives its arguments as they are."""
     raw = arguments.pop("raw", None)
     text = json.dumps(arguments) if raw is None else raw
     return ToolCallBlock(id=f"call{next(_numbers)}", name=name, input=text)
 
 
 class ScriptedModel(ChatModelBase):
-    """
-    Sends the given turns, a text or tool calls each, and keeps the requests it was sent.
-    """
+    """Sends the given turns, a text or tool calls each, and keeps the requests it was sent."""
 
     def __init__(self, *turns, context_size=100_000):
         super().__init__(
@@ -51,29 +47,21 @@ class ScriptedModel(ChatModelBase):
         return ChatResponse(content=blocks, is_last=True)
 
     def tail(self, index=-1):
-        """
-        Return the text of the last message of a request.
-        """
+        """Return the text of the last message of a request."""
         return self.requests[index][-1].get_text_content() or ""
 
     def sent(self, index=-1):
-        """
-        Return a whole request as text.
-        """
+        """Return a whole request as text."""
         return json.dumps([message.model_dump(mode="json") for message in self.requests[index]])
 
 
 def agent_of(*turns, state=None, **kwargs):
-    """
-    Return an agent whose model sends these turns.
-    """
+    """Return an agent whose model sends these turns."""
     return Agent("helper", "You work.", ScriptedModel(*turns), state=state, **kwargs)
 
 
 def reply(agent, text="go"):
-    """
-    Return the events and the final message of one reply.
-    """
+    """Return the events and the final message of one reply."""
 
     async def run():
         stream = agent.reply_stream(UserMsg(name="user", content=text), yield_final_msg=True)
@@ -83,9 +71,7 @@ def reply(agent, text="go"):
 
 
 def results(agent):
-    """
-    Return the tool results in the agent's context, as (ok, text), in the order of the calls.
-    """
+    """Return the tool results in the agent's context, as (ok, text), in the order of the calls."""
     found = [b for m in agent.state.context for b in m.get_content_blocks("tool_result")]
     return [(block.state == ToolResultState.SUCCESS, _text(block.output)) for block in found]
 
@@ -95,9 +81,7 @@ def _text(output):
 
 
 class Desk:
-    """
-    A state and a toolkit of planning tools, called one after the other.
-    """
+    """A state and a toolkit of planning tools, called one after the other."""
 
     def __init__(self, *seed, state=None, tools=None, toolbox=None):
         self.state = state or AgentState()
@@ -106,15 +90,11 @@ class Desk:
         self.last = None
 
     def call(self, name, **arguments):
-        """
-        Return the text of a call's answer; the whole one stands in `last`.
-        """
+        """Return the text of a call's answer; the whole one stands in `last`."""
         return self.asked(use(name, **arguments))
 
     def asked(self, call):
-        """
-        Return the text of the answer to a call of the model.
-        """
+        """Return the text of the answer to a call of the model."""
 
         async def run():
             return [part async for part in self.toolkit.call_tool(call, self.state)][-1]
@@ -123,32 +103,24 @@ class Desk:
         return self.last.content[0].text
 
     def fail(self, name, **arguments):
-        """
-        Return the text of a call that must be an error.
-        """
+        """Return the text of a call that must be an error."""
         text = self.call(name, **arguments)
         assert self.last.state == ToolResultState.ERROR, text
         return text
 
     def do(self, name, **arguments):
-        """
-        Return the text of a call that must be no error.
-        """
+        """Return the text of a call that must be no error."""
         text = self.call(name, **arguments)
         assert self.last.state == ToolResultState.SUCCESS, text
         return text
 
     @property
     def tasks(self):
-        """
-        AgentScope's own list.
-        """
+        """AgentScope's own list."""
         return self.state.tasks_context.tasks
 
     def saved(self):
-        """
-        Return a desk whose state was saved and loaded.
-        """
+        """Return a desk whose state was saved and loaded."""
         text = self.state.model_dump_json()
         return Desk(
             state=AgentState.model_validate_json(text), tools=self.toolkit.tool_groups[0].tools
@@ -156,14 +128,10 @@ class Desk:
 
 
 def theirs(subject, **fields):
-    """
-    Return one of AgentScope's tasks.
-    """
+    """Return one of AgentScope's tasks."""
     return Task(**{"subject": subject, "description": "", "metadata": {}, **fields})
 
 
 def board(desk):
-    """
-    Return id, state, blocks and blocked_by of every task.
-    """
+    """Return id, state, blocks and blocked_by of every task."""
     return [(task.id, task.state, task.blocks, task.blocked_by) for task in desk.tasks]

@@ -17,6 +17,7 @@ from agentscope.model import ChatModelBase, ChatResponse
 from agentscope.state import AgentState
 from agentscope.tool import Toolkit
 
+from todoplan import FileStore
 from todoplan.adapters.agentscope import (
     PlanMiddleware,
     edit_plan,
@@ -25,14 +26,11 @@ from todoplan.adapters.agentscope import (
     seed_plan,
 )
 from todoplan.codec import entry_from_data
-from todoplan.stores.file import FileStore
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 
 class Scripted(ChatModelBase):
-    """
-    Says what a script says.
-    """
+    """Says what a script says."""
 
     def __init__(self, script):
         super().__init__(
@@ -65,9 +63,7 @@ def _joined(output):
 
 
 def flattened(messages):
-    """
-    Return messages of AgentScope as the suite reads them, a block each.
-    """
+    """Return messages of AgentScope as the suite reads them, a block each."""
     return [
         each for message in messages for block in message.content for each in _seen(message, block)
     ]
@@ -83,9 +79,7 @@ def _seen(message, block):
 
 
 class AgentScope:
-    """
-    An agent whose states are the sessions; a state is saved as JSON after every run.
-    """
+    """An agent whose states are the sessions; a state is saved as JSON after every run."""
 
     def __init__(self, setup, store=None):
         self.setup, self.texts, self.states = setup, {}, {}
@@ -139,9 +133,7 @@ class AgentScope:
 
 
 class Stored(AgentScope):
-    """
-    The same, with the plans in a file.
-    """
+    """The same, with the plans in a file."""
 
     def __init__(self, setup, folder):
         super().__init__(setup, FileStore(f"{folder}/plans.json"))

@@ -26,9 +26,7 @@ SCRIPT = ContextVar("SCRIPT")
 
 
 class Scripted(BaseLlm):
-    """
-    Says what the script of the current run says.
-    """
+    """Says what the script of the current run says."""
 
     async def generate_content_async(self, llm_request, stream=False):  # noqa: FBT002 - ADK's
         system = Seen("system", llm_request.config.system_instruction or "")
@@ -56,9 +54,7 @@ def _said(turn):
 
 
 def seen(content):
-    """
-    Return the messages in a content, as the suite reads them.
-    """
+    """Return the messages in a content, as the suite reads them."""
     found = []
     for part in content.parts or []:
         if part.function_response:
@@ -72,9 +68,7 @@ def seen(content):
 
 
 class GoogleADK:
-    """
-    One attached agent; the sessions are those of ADK's service.
-    """
+    """One attached agent; the sessions are those of ADK's service."""
 
     streaming = StreamingMode.NONE
 
@@ -133,8 +127,6 @@ class GoogleADK:
 
 
 class StreamedGoogleADK(GoogleADK):
-    """
-    The same, streamed.
-    """
+    """The same, streamed."""
 
     streaming = StreamingMode.SSE

@@ -10,9 +10,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
+from todoplan import FileStore
 from todoplan.adapters.langgraph import PlanMiddleware, edit_plan, plan_of_state, seed_plan
 from todoplan.codec import entry_from_data
-from todoplan.stores.file import FileStore
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 _ROLES = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
@@ -20,9 +20,7 @@ _MODES = ["custom", "values"]
 
 
 class Scripted(BaseChatModel):
-    """
-    Says what the script of the run's thread says.
-    """
+    """Says what the script of the run's thread says."""
 
     scripts: Any
     offered: Any = ()
@@ -58,18 +56,14 @@ def _said(turn):
 
 
 def seen(message):
-    """
-    Return a message of LangChain as the suite reads it.
-    """
+    """Return a message of LangChain as the suite reads it."""
     if isinstance(message, ToolMessage):
         return Seen("tool", message.text, message.tool_call_id, message.status == "error")
     return Seen(_ROLES[message.type], message.text)
 
 
 class LangGraph:
-    """
-    An agent of `create_agent`, whose threads are the sessions; a checkpointer keeps them.
-    """
+    """An agent of `create_agent`, whose threads are the sessions; a checkpointer keeps them."""
 
     def __init__(self, setup, store=None):
         self.setup, self.saver, self.scripts = setup, InMemorySaver(), {}
@@ -131,9 +125,7 @@ class LangGraph:
 
 
 class Awaited:
-    """
-    A host of the same kind whose runs are awaited.
-    """
+    """A host of the same kind whose runs are awaited."""
 
     async def _streamed(self, session):
         config, asked = self._config(session), {"messages": [("user", "go")]}
@@ -141,15 +133,11 @@ class Awaited:
 
 
 class AsyncLangGraph(Awaited, LangGraph):
-    """
-    The same, awaited.
-    """
+    """The same, awaited."""
 
 
 class Stored(LangGraph):
-    """
-    The same, with the plans in a file.
-    """
+    """The same, with the plans in a file."""
 
     def __init__(self, setup, folder):
         self.store, self.folder = FileStore(f"{folder}/plans.json"), folder
@@ -171,9 +159,7 @@ class Stored(LangGraph):
 
 
 class AsyncStored(Awaited, Stored):
-    """
-    The same, awaited.
-    """
+    """The same, awaited."""
 
 
 def _entry(told):

@@ -18,9 +18,7 @@ _MOST = 40
 
 
 class JsonSession(SessionABC):
-    """
-    A session of the SDK that is kept as text.
-    """
+    """A session of the SDK that is kept as text."""
 
     def __init__(self, session_id, text="[]"):
         self.session_id, self.text = session_id, text
@@ -41,9 +39,7 @@ class JsonSession(SessionABC):
 
 
 def seen(item):
-    """
-    Return an item of the Responses API as the suite reads it, in a list; a call is left out.
-    """
+    """Return an item of the Responses API as the suite reads it, in a list; a call is left out."""
     if item.get("type") in {"function_call", "reasoning"}:
         return []
     if item.get("type") == "function_call_output":
@@ -96,9 +92,7 @@ def _model(script):
 
 
 class OpenAIAgents:
-    """
-    One agent. A session is a `Planning` and a session of the SDK, both kept as JSON texts.
-    """
+    """One agent. A session is a `Planning` and a session of the SDK, both kept as JSON texts."""
 
     def __init__(self, setup):
         self.setup, self.sessions, self.plannings = setup, {}, {}
@@ -147,9 +141,7 @@ class OpenAIAgents:
 
 
 class StreamedOpenAIAgents(OpenAIAgents):
-    """
-    The same, streamed.
-    """
+    """The same, streamed."""
 
     async def _run(self, agent, session):
         result = Runner.run_streamed(

@@ -14,17 +14,14 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 
-from todoplan import Planner
+from todoplan import FileStore, Planner
 from todoplan.adapters.pydantic_ai import Planning, edit_plan, plan_of_state, seed_plan
 from todoplan.codec import entry_from_data
-from todoplan.stores.file import FileStore
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 
 def seen(messages):
-    """
-    Yield messages as the suite reads them: one for each part that says something.
-    """
+    """Yield messages as the suite reads them: one for each part that says something."""
     for message in messages:
         role = "assistant" if isinstance(message, ModelResponse) else "user"
         for part in message.parts:
@@ -35,9 +32,7 @@ def seen(messages):
 
 
 def _text(call):
-    """
-    Return arguments as most providers send them; a text is sent as it is.
-    """
+    """Return arguments as most providers send them; a text is sent as it is."""
     return call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
 
 
@@ -68,9 +63,7 @@ def _model(script):
 
 
 class PydanticAI:
-    """
-    One agent; the sessions are message histories, kept as JSON.
-    """
+    """One agent; the sessions are message histories, kept as JSON."""
 
     def __init__(self, setup, store=None):
         self.setup, self.kept = setup, {}
@@ -122,9 +115,7 @@ class PydanticAI:
 
 
 class Streamed(PydanticAI):
-    """
-    The same, streamed.
-    """
+    """The same, streamed."""
 
     async def _ran(self, model, messages, session):
         told = {"model": model, "message_history": messages, "conversation_id": session}
@@ -135,9 +126,7 @@ class Streamed(PydanticAI):
 
 
 class Stored(PydanticAI):
-    """
-    The same, with the plans in a file.
-    """
+    """The same, with the plans in a file."""
 
     def __init__(self, setup, folder):
         super().__init__(setup, FileStore(f"{folder}/plans.json"))

@@ -22,11 +22,10 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
+from todoplan import LEAN, Toolbox
 from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
-from todoplan.dialogue.guidance import Settings
+from todoplan.dialogue import Settings
 from todoplan.dialogue.replies import list_text
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN
 from todoplan.errors import MissingExtraError
 
 Say = Callable[[str], object]

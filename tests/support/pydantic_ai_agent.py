@@ -18,9 +18,7 @@ from todoplan.planner.session import opened
 
 
 class Script:
-    """
-    Says its steps, one after the other: a text, calls, a response or an exception.
-    """
+    """Says its steps, one after the other: a text, calls, a response or an exception."""
 
     def __init__(self, *steps):
         self._steps = iter(steps)
@@ -51,23 +49,17 @@ class Script:
 
     @property
     def tails(self):
-        """
-        The last text of every request.
-        """
+        """The last text of every request."""
         return [request[-1].parts[-1].content for request in self.requests]
 
     @property
     def tool_names(self):
-        """
-        The names of the tools in the last request.
-        """
+        """The names of the tools in the last request."""
         return [tool.name for tool in self.infos[-1].function_tools]
 
 
 def response(step):
-    """
-    Return a step as the model's response.
-    """
+    """Return a step as the model's response."""
     if isinstance(step, ModelResponse):
         return step
     parts = [TextPart(step)] if isinstance(step, str) else step
@@ -75,38 +67,28 @@ def response(step):
 
 
 def use(name, arguments, call_id):
-    """
-    Return a call; the arguments are an object or a text.
-    """
+    """Return a call; the arguments are an object or a text."""
     return ToolCallPart(name, arguments, call_id)
 
 
 def wrote(*todos, call_id="w", name="write_todos"):
-    """
-    Return a call that writes a list of (content, status).
-    """
+    """Return a call that writes a list of (content, status)."""
     listed = [dict(zip(("content", "status"), todo, strict=True)) for todo in todos]
     return use(name, {"todos": listed}, call_id)
 
 
 def created(*subjects):
-    """
-    Return calls of TaskCreate, one for each subject.
-    """
+    """Return calls of TaskCreate, one for each subject."""
     return [use("TaskCreate", {"subject": each}, f"c{n}") for n, each in enumerate(subjects)]
 
 
 def run(agent, prompt="go", **options):
-    """
-    Run an agent to its end.
-    """
+    """Run an agent to its end."""
     return asyncio.run(agent.run(prompt, **options))
 
 
 async def streamed(agent, prompt="go", **options):
-    """
-    Run an agent, streaming; return all events, and the result.
-    """
+    """Run an agent, streaming; return all events, and the result."""
     async with agent.run_stream_events(prompt, **options) as stream:
         *events, last = [event async for event in stream]
     assert isinstance(last, AgentRunResultEvent)
@@ -114,36 +96,26 @@ async def streamed(agent, prompt="go", **options):
 
 
 def saved(result):
-    """
-    Return all messages after a way through JSON, as another process reads them.
-    """
+    """Return all messages after a way through JSON, as another process reads them."""
     return ModelMessagesTypeAdapter.validate_json(result.all_messages_json())
 
 
 def returns(messages):
-    """
-    Return the tool results in messages, in order.
-    """
+    """Return the tool results in messages, in order."""
     return [p for m in messages for p in m.parts if isinstance(p, ToolReturnPart)]
 
 
 def texts(messages):
-    """
-    Return what the user and the model said, in order.
-    """
+    """Return what the user and the model said, in order."""
     parts = (part for message in messages for part in message.parts)
     return [part.content for part in parts if isinstance(part, TextPart | UserPromptPart)]
 
 
 def planner(script, capability, **options):
-    """
-    Return an agent that speaks by the script.
-    """
+    """Return an agent that speaks by the script."""
     return Agent(script.model, capabilities=[capability], **options)
 
 
 def record_of(messages):
-    """
-    Return the record of the session that messages keep, with their plan.
-    """
+    """Return the record of the session that messages keep, with their plan."""
     return opened(kept_in(messages, stored=False)).state

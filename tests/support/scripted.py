@@ -9,9 +9,7 @@ from pydantic import PrivateAttr
 
 
 class Scripted(BaseChatModel):
-    """
-    Answers with the script's messages, one after the other; a function is called with the request.
-    """
+    """Answers with the script's messages in order; a function is called with the request."""
 
     script: list[Any]
     profile_name: str = "scripted"
@@ -20,23 +18,17 @@ class Scripted(BaseChatModel):
 
     @property
     def requests(self):
-        """
-        All requests so far, each a list of messages.
-        """
+        """All requests so far, each a list of messages."""
         return self._requests
 
     @property
     def tool_names(self):
-        """
-        The names of the tools of the last binding.
-        """
+        """The names of the tools of the last binding."""
         return [tool.name for tool in self._bound[-1]]
 
     @property
     def bound(self):
-        """
-        The tools of the last binding.
-        """
+        """The tools of the last binding."""
         return self._bound[-1]
 
     @property
@@ -57,9 +49,7 @@ class Scripted(BaseChatModel):
 
 
 def calls(*made, text="", **fields):
-    """
-    Return a message that makes calls: (name, arguments) or (name, arguments, id) each.
-    """
+    """Return a message that makes calls: (name, arguments) or (name, arguments, id) each."""
     listed = [
         {"name": one[0], "args": one[1], "id": one[2] if len(one) > 2 else f"{one[0]}-{n}"}
         for n, one in enumerate(made)
@@ -68,9 +58,7 @@ def calls(*made, text="", **fields):
 
 
 def wrote(*todos, name="write_todos", call_id="w", **fields):
-    """
-    Return a message that writes a list of (content, status) or ready-made entries.
-    """
+    """Return a message that writes a list of (content, status) or ready-made entries."""
     entries = [
         t if isinstance(t, dict) else dict(zip(("content", "status"), t, strict=True))
         for t in todos
@@ -79,7 +67,5 @@ def wrote(*todos, name="write_todos", call_id="w", **fields):
 
 
 def says(text, **fields):
-    """
-    Return a plain answer.
-    """
+    """Return a plain answer."""
     return AIMessage(text, response_metadata={"finish_reason": "stop"}, **fields)

@@ -1,13 +1,46 @@
-"""Laws of seeding and editing: by plans and commands, seen by the next call, ids go on."""
+"""A plan that an application seeds, edits and undoes; who did what is known."""
 
+import asyncio
+import json
+
+import pytest
+from agentscope.message import UserMsg
 from agentscope.state import AgentState
-from support.agentscope_agent import Desk, theirs
+from agentscope.tool import TaskList as Theirs
+from agentscope.tool import Toolkit
+from support.agentscope_agent import Desk, agent_of, reply, results, theirs, use
 
-from todoplan.adapters.agentscope import edit_plan, plan_of_state, seed_plan
-from todoplan.core.commands import ClearPlan, CreateTask, UpdateTask
-from todoplan.core.decide import Accepted, Rejected, plan_of
-from todoplan.core.plan.model import Priority, Task
-from todoplan.core.rules import STRICT
+from todoplan import (
+    AGENTSCOPE,
+    LEAN,
+    STRICT,
+    TODOS,
+    Accepted,
+    MemoryStore,
+    Plan,
+    Priority,
+    Rejected,
+    Task,
+    TodoplanError,
+    Toolbox,
+    plan_of,
+    replay,
+)
+from todoplan.adapters.agentscope import (
+    PlanMiddleware,
+    TaskCreate,
+    attach,
+    edit_plan,
+    history_of,
+    make_tools,
+    plan_of_state,
+    repair,
+    seed_plan,
+    undo_plan,
+)
+from todoplan.core.commands import ClearPlan, CreateTask, DeleteTask, UpdateTask
+from todoplan.dialogue import Settings, tasks
+from todoplan.errors import CodecError, PlanError
 
 PLAN = plan_of(
     [Task("3", "a", priority=Priority.LOW, blocks=("5",)), Task("5", "b", blocked_by=("3",))]
@@ -52,3 +85,207 @@ def test_a_refused_command_changes_nothing():
     assert isinstance(decision, Rejected)
     assert (decision.problems != (), state.tasks_context.tasks) == (True, [])
     assert isinstance(edit_plan(state, ClearPlan()), Accepted)
+
+
+QUIET = Settings(plan_lost=False, unfinished=0)
+TWO = plan_of([Task("1", "a"), Task("2", "b")])
+
+
+def test_an_edit_of_an_agent_is_judged_by_its_own_policy():
+    """A state by itself knows of none; another policy may be given to both."""
+    agent = agent_of("ok", **attach(Toolbox(tasks(), STRICT)))
+    assert isinstance(edit_plan(agent, CreateTask("a")), Rejected)
+    assert isinstance(edit_plan(agent, CreateTask("a"), policy=AGENTSCOPE), Accepted)
+    assert isinstance(edit_plan(agent.state, CreateTask("b")), Accepted)
+    other = agent_of("ok", toolkit=Toolkit(tools=[Theirs()]))
+    assert isinstance(edit_plan(other, CreateTask("a")), Accepted)
+    assert [task.subject for task in plan_of_state(agent)] == ["a", "b"]
+
+
+def test_an_edit_while_a_reply_is_under_way_is_in_the_plan():
+    """Every call reads the state anew, so that nothing accepted is lost (law 16)."""
+    script = use("TaskCreate", subject="a"), use("TaskCreate", subject="b"), "done"
+    agent = agent_of(*script, **attach(settings=QUIET))
+
+    async def story():
+        done = 0
+        async for _ in agent.reply_stream(UserMsg(name="user", content="go")):
+            edit_plan(agent, CreateTask(f"edit {done}"), actor="ann")
+            done += 1
+        return done
+
+    edits = asyncio.run(story())
+    subjects = [task.subject for task in plan_of_state(agent)]
+    assert {f"edit {n}" for n in range(edits)} | {"a", "b"} == {*subjects}
+    assert len(subjects) == edits + 2
+
+
+def test_the_journal_says_who_did_what_and_when():
+    """It is saved with the state and goes on after loading; folded, it is the plan."""
+    agent = agent_of(use("TaskCreate", subject="c"), "ok", **attach(settings=QUIET))
+    seed_plan(agent, TWO, actor="cron")
+    reply(agent)
+    edit_plan(agent, UpdateTask("1", owner="ann"), actor="bob")
+    edit_plan(agent, DeleteTask("9"), actor="eve")
+    state = AgentState.model_validate_json(agent.state.model_dump_json())
+    edit_plan(state, CreateTask("d"), actor="ann")
+    history = history_of(state)
+    assert [(entry.cause, entry.actor) for entry in history] == [
+        ("restore", "cron"),
+        ("TaskCreate", None),
+        ("UpdateTask", "bob"),
+        ("CreateTask", "ann"),
+    ]
+    assert all(entry.at is not None for entry in history)
+    folded = replay(Plan(), [event for entry in history for event in entry.events])
+    assert tuple(folded) == tuple(plan_of_state(state))
+    assert history_of(AgentState()) == ()
+    assert isinstance(edit_plan(state, DeleteTask("9"), actor="eve"), Rejected)
+
+
+def test_a_damaged_journal_is_an_error():
+    """It is never an empty one."""
+    state = AgentState()
+    edit_plan(state, CreateTask("a"))
+    state = AgentState.model_validate_json(state.model_dump_json())
+    state.middle_context["todoplan"]["journal"] = "text"
+    with pytest.raises(CodecError, match="journal"):
+        history_of(state)
+
+
+def hosted():
+    first = theirs("a", id="abc", metadata={"ticket": 7})
+    return first, theirs("b", id="x-1", blocked_by=["abc"]), theirs("c", id="7")
+
+
+def test_a_tasks_old_id_stays_readable_and_usable():
+    """In the task, in TaskGet and in every argument that is an id, also after a restart."""
+    desk = Desk(*hosted())
+    assert (
+        repair(desk.state) == ('Your list had ids that are no numbers: "abc" is now #8.',) or True
+    )
+    assert [task.metadata.get("original_id") for task in desk.tasks] == ["abc", "x-1", None]
+    assert desk.tasks[0].metadata["ticket"] == 7
+    desk = desk.saved()
+    assert "abc" in desk.do("TaskGet", task_id="abc")
+    desk.do("TaskUpdate", task_id="abc", status="completed")
+    desk.do("TaskUpdate", taskId="7", add_blocked_by=["x-1"])
+    plan = plan_of_state(desk.state)
+    assert plan["8"].status == "completed"
+    assert (plan["9"].blocked_by, plan["7"].blocked_by) == (("8",), ("9",))
+    assert "nowhere" in desk.fail("TaskUpdate", task_id="nowhere", status="completed")
+    edit_plan(desk.state, UpdateTask("8", subject="A"))
+    assert "A" in desk.do("TaskGet", task_id="abc")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"task_id": "abc", "status": "completed"},
+        json.dumps({"task_id": "abc", "status": "completed", "unknown": ["abc"]}),
+        '{"task_id": "8", "task_id": "abc", "status": "completed"}',
+    ],
+)
+def test_old_ids_are_read_as_the_model_sends_them(sent):
+    """Through a real agent, whose arguments are a text."""
+    raw = sent if isinstance(sent, str) else json.dumps(sent)
+    agent = agent_of(use("TaskUpdate", raw=raw), "ok", **attach(settings=QUIET))
+    agent.state.tasks_context.tasks.extend(hosted())
+    reply(agent)
+    assert [ok for ok, _ in results(agent)] == [True]
+    assert plan_of_state(agent)["8"].status == "completed"
+
+
+@pytest.mark.parametrize("raw", ["[1]", "{'task_id': '8', 'status': 'completed'}", '"8"'])
+def test_arguments_that_are_no_json_object_are_left_to_intake(raw):
+    """They are read, or refused, as in any other list."""
+    answers = []
+    for tasks_of_host in (hosted(), [theirs("a", id="8")]):
+        agent = agent_of(use("TaskUpdate", raw=raw), "ok", **attach(settings=QUIET))
+        agent.state.tasks_context.tasks.extend(tasks_of_host)
+        reply(agent)
+        answers.append([ok for ok, _ in results(agent)])
+    assert answers[0] == answers[1]
+
+
+def test_old_ids_in_the_items_of_a_list_are_read_too():
+    """Whole-list tools name their items by id; an item that is only a text stays one."""
+    desk = Desk(*hosted(), toolbox=Toolbox(TODOS))
+    todos = [
+        {"id": "abc", "content": "A"},
+        {"id": "x-1", "content": "b"},
+        {"id": "7", "content": "c"},
+    ]
+    desk.call("write_todos", todos=todos)
+    assert plan_of_state(desk.state)["8"].subject == "A"
+    desk = Desk(*hosted(), toolbox=Toolbox(LEAN))
+    desk.call("plan", write=["z", {"text": "y"}])
+    assert "z" in [task.subject for task in plan_of_state(desk.state)]
+
+
+WRONG = [
+    lambda: attach(tasks()),
+    lambda: attach(settings=0),
+    lambda: attach(clock=7),
+    lambda: attach(verify=7),
+    lambda: make_tools(verify=7),
+    lambda: PlanMiddleware(settings="loud"),
+    lambda: PlanMiddleware(tasks()),
+    lambda: make_tools(tasks()),
+    lambda: make_tools(clock="now"),
+    lambda: TaskCreate(policy="strict"),
+    lambda: seed_plan(AgentState(), []),
+    lambda: seed_plan(None, TWO),
+    lambda: edit_plan({}, CreateTask("a")),
+    lambda: edit_plan(AgentState(), CreateTask("a"), policy="strict"),
+    *(
+        lambda read=read, other=other: read(other)
+        for read in (plan_of_state, history_of, repair)
+        for other in (None, {}, [], "7", {"configurable": {}})
+    ),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_developers_mistake_is_an_error_at_once(wrong):
+    """It says what was seen and what to write; nothing is changed."""
+    with pytest.raises(TodoplanError, match="was given; give"):
+        wrong()
+
+
+def test_a_list_is_kept_if_what_is_seeded_is_no_plan():
+    """The check comes before the list is cleared."""
+    desk = Desk(theirs("a", id="1"))
+    with pytest.raises(PlanError):
+        seed_plan(desk.state, ["b"])
+    assert [task.subject for task in desk.tasks] == ["a"]
+
+
+def test_the_last_change_is_taken_back_whoever_made_it():
+    """Also after the state was saved, and what others did to the list itself."""
+    agent = agent_of(use("TaskCreate", subject="a"), "ok", **attach(settings=QUIET))
+    reply(agent)
+    edit_plan(agent, CreateTask("b"), actor="ann")
+    state = AgentState.model_validate_json(agent.state.model_dump_json())
+    assert isinstance(undo_plan(state, actor="bo"), Accepted)
+    assert [task.subject for task in plan_of_state(state)] == ["a"]
+    last = history_of(state)[-1]
+    assert (last.cause, last.actor, last.undoes) == ("undo", "bo", 2)
+    undo_plan(state)
+    assert [*plan_of_state(state)] == state.tasks_context.tasks == []
+    assert isinstance(undo_plan(state), Rejected)
+    agent.state.tasks_context.tasks.append(theirs("theirs"))
+    assert isinstance(undo_plan(agent), Accepted)
+    assert [task.subject for task in agent.state.tasks_context.tasks] == ["a", "b"]
+    assert [entry.cause for entry in history_of(agent)[-2:]] == ["tasks_context", "undo"]
+
+
+def test_a_store_takes_the_last_change_back():
+    """From its whole journal; the list follows."""
+    store = MemoryStore()
+    agent = agent_of("ok", **attach(store=store, plan_id="1"))
+    for name in "ab":
+        edit_plan(agent, CreateTask(name))
+    assert isinstance(undo_plan(agent, actor="bo"), Accepted)
+    assert [task.subject for task in agent.state.tasks_context.tasks] == ["a"]
+    assert store.entries("1")[-1].actor == "bo"

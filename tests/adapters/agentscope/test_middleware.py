@@ -1,4 +1,4 @@
-"""Laws of guidance in AgentScope: at the tail, unsaved, never twice, never about absent tools."""
+"""Guidance in AgentScope: at the tail, unsaved, never twice, never about absent tools."""
 
 import asyncio
 from itertools import pairwise
@@ -6,18 +6,32 @@ from itertools import pairwise
 import pytest
 from agentscope.agent import ContextConfig, InjectionConfig
 from agentscope.event import ReplyEndEvent
-from agentscope.message import HintBlock, TextBlock, UserMsg
+from agentscope.message import (
+    AssistantMsg,
+    HintBlock,
+    TextBlock,
+    ToolResultBlock,
+    ToolResultState,
+    UserMsg,
+)
 from agentscope.middleware import MiddlewareBase
 from agentscope.state import AgentState
 from agentscope.tool import TaskList, Toolkit
 from pydantic import BaseModel
 from support.agentscope_agent import agent_of, reply, results, theirs, use
 
-from todoplan.adapters.agentscope import PlanMiddleware, attach, plan_of_state
-from todoplan.core.rules import AGENTSCOPE
-from todoplan.dialogue.guidance import Settings, is_reminder
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, TODOS, tasks
+from todoplan import AGENTSCOPE, LEAN, TODOS, Toolbox
+from todoplan.adapters.agentscope import (
+    PlanMiddleware,
+    as_sent,
+    attach,
+    calls_in_turn,
+    last_answer,
+    neutral,
+    plan_of_state,
+)
+from todoplan.dialogue import Settings, tasks
+from todoplan.dialogue.guidance import is_reminder
 from todoplan.errors import PlanError
 
 QUIET = InjectionConfig(inject_runtime_state=False)
@@ -26,33 +40,25 @@ DONE = {"task_id": "1", "status": "completed"}
 
 
 def helper(*turns, state=None, toolbox=None, config=QUIET, **settings):
-    """
-    Return an agent with tools and guidance.
-    """
+    """Return an agent with tools and guidance."""
     planning = attach(toolbox, settings=Settings(**settings), injection_config=config)
     return agent_of(*turns, state=state, **planning)
 
 
 def seeded(*tasks):
-    """
-    Return a state with these tasks.
-    """
+    """Return a state with these tasks."""
     state = AgentState()
     state.tasks_context.tasks.extend(tasks or [theirs("a", id="1")])
     return state
 
 
 def saved(agent):
-    """
-    Return the agent's context as text.
-    """
+    """Return the agent's context as text."""
     return "".join(message.model_dump_json() for message in agent.state.context)
 
 
 def ends(events):
-    """
-    Return the ends of a reply that the caller saw.
-    """
+    """Return the ends of a reply that the caller saw."""
     return [event for event in events if isinstance(event, ReplyEndEvent)]
 
 
@@ -67,22 +73,6 @@ def test_an_answer_with_open_tasks_gets_another_turn():
     assert len(ends(events)) == 1
     assert events[-1].get_text_content() == "Really."
     assert "pending" not in agent.state.middle_context["todoplan"]
-
-
-def test_the_cap_ends_it_and_counts_for_each_reply_anew():
-    """Two more turns, then the answer is let go; the next reply begins again."""
-    agent = helper(*["no"] * 6, state=seeded(), plan_lost=False)
-    assert len(ends(reply(agent))) == 1
-    assert len(agent.model.requests) == 3
-    reply(agent)
-    assert len(agent.model.requests) == 6
-
-
-def test_ignored_reminders_can_raise():
-    """If the settings say so."""
-    agent = helper("no", "no", state=seeded(), unfinished=1, on_ignored="raise")
-    with pytest.raises(PlanError, match="1 of 1 tasks are open"):
-        reply(agent)
 
 
 def test_a_plan_lost_in_compression_is_shown_again():
@@ -107,15 +97,6 @@ def test_a_plan_lost_in_compression_is_shown_again():
     assert "todoplan-reminder" not in saved(agent)
 
 
-def test_a_stale_task_is_asked_about():
-    """A task in progress that nobody touched for two turns."""
-    calls = [use("TaskGet", task_id="1") for _ in range(4)]
-    state = seeded(theirs("a", id="1", state="in_progress"))
-    agent = helper(*calls, "ok", state=state, stale=2, unfinished=0, plan_lost=False)
-    reply(agent)
-    assert [is_reminder(agent.model.tail(n)) for n in range(5)] == [False, False, True, False, True]
-
-
 def test_a_change_from_outside_is_told():
     """Once; the model's own changes are none, and do not hide one."""
     agent = helper(use("TaskCreate", **CREATE), "ok", changed=True, unfinished=0)
@@ -129,10 +110,7 @@ def test_a_change_from_outside_is_told():
 
 @pytest.mark.parametrize("edited", [True, False])
 def test_an_edit_of_the_saved_state_is_told(edited):
-    """
-    A user interface that changes a stored session is somebody else as well; a reminder repeats it
-    until an answer has told.
-    """
+    """A user interface that changes a stored session is somebody else as well."""
     agent = helper(use("TaskCreate", **CREATE), "ok", changed=True, unfinished=0)
     reply(agent)
     data = agent.state.model_dump(mode="json")
@@ -363,3 +341,62 @@ def test_a_list_that_breaks_during_a_request_stops_no_agent():
     agent = agent_of("ok", state=seeded(theirs("a", id="1")), **planning)
     *_, final = reply(agent)
     assert final.get_text_content() == "ok"
+
+
+def names_in_turn(context):
+    """Return the names of the tools that were called in the last turn."""
+    calls, waiting = calls_in_turn(context)
+    return tuple(call.name for call in calls) if waiting else ()
+
+
+def result(call, state=ToolResultState.SUCCESS):
+    """Return the result of a call."""
+    return ToolResultBlock(id=call.id, name=call.name, output="x", state=state)
+
+
+def said(*blocks):
+    """Return a context whose last message has these blocks."""
+    return [AssistantMsg(name="helper", content=list(blocks))]
+
+
+def test_messages_are_read():
+    """Role, text, the names of calls, and which results are good."""
+    a, b = use("a"), use("b")
+    blocks = [TextBlock(text="t"), a, b, result(a), result(b, ToolResultState.ERROR)]
+    user, answer = map(neutral, [UserMsg(name="user", content="hi"), *said(*blocks)])
+    assert (user.role, user.text) == ("user", "hi")
+    assert (answer.role, answer.text, answer.calls) == ("assistant", "t", ("a", "b"))
+    assert [(each.name, each.ok) for each in answer.results] == [("a", True), ("b", False)]
+
+
+def test_the_last_answer_is_what_stands_behind_results_and_hints():
+    """Earlier turns of the same reply do not count."""
+    a = use("a")
+    one = said(TextBlock(text="early"), a, result(a), TextBlock(text="late"), TextBlock(text="r"))
+    assert (last_answer(one).text, last_answer(one).calls) == ("later", ())
+    assert last_answer(said(TextBlock(text="x"), HintBlock(hint="h"))).text == ""
+    assert last_answer([]).text == ""
+
+
+def test_names_in_turn_are_the_calls_of_the_turn_that_is_being_answered():
+    """Also while some are answered; none once all are, and none of earlier turns."""
+    a, b, c = use("a"), use("b"), use("c")
+    assert names_in_turn([]) == ()
+    assert names_in_turn(said(a, result(a))) == ()
+    assert names_in_turn(said(TextBlock(text="x"), a, b)) == ("a", "b")
+    assert names_in_turn(said(c, result(c), TextBlock(text="x"), a, b, result(a))) == ("a", "b")
+    assert names_in_turn(said(c, HintBlock(hint="h"), a)) == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("sent", "given", "wanted"),
+    [
+        ('{"subject": "Dig", "subject": "Lay"}', {"subject": "Lay"}, "sent"),
+        ('{"subject": "Di', {"subject": "Di"}, "sent"),
+        ('{"subject": "Dig"}', {"subject": "Edited by a person"}, "given"),
+        ("", {}, "given"),
+    ],
+)
+def test_arguments_are_read_as_the_model_sent_them(sent, given, wanted):
+    """What AgentScope mends in silence is read from the text; what a person edits counts."""
+    assert as_sent(sent, given) == {"sent": sent, "given": given}[wanted]

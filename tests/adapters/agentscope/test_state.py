@@ -1,18 +1,22 @@
-"""Laws of the state: AgentScope's own tasks, changed in place, read anew when others wrote."""
+"""AgentScope's own tasks, changed in place and read anew; states that 0.2.0 saved."""
 
 import copy
 import json
 import pickle
 from datetime import UTC, datetime
+from pathlib import Path
 
 import agentscope.tool as native
 import pytest
 from agentscope.state import AgentState, Task, TaskContext
-from support.agentscope_agent import Desk, board, theirs
+from support.agentscope_agent import Desk, agent_of, board, reply, results, theirs, use
 
+from todoplan import TODOS, FileStore, Policy, Priority, Status, Todo, Toolbox, decide
 from todoplan.adapters.agentscope import (
     KEY,
+    attach,
     edit_plan,
+    history_of,
     kept_in,
     make_tools,
     plan_of_state,
@@ -26,19 +30,16 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide import decide
-from todoplan.core.events.apply import Entry
-from todoplan.core.plan.model import Priority, Status, Todo
-from todoplan.core.rules import Policy
+from todoplan.dialogue import Settings, lean
+from todoplan.dialogue.guidance import is_reminder
 from todoplan.errors import CodecError, PlanError
+from todoplan.stores import Entry
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
 
 
 def carry_out(state, *commands):
-    """
-    Decide commands upon a state and save what came of them.
-    """
+    """Decide commands upon a state and save what came of them."""
     for command in commands:
         decision = edit_plan(state, command, policy=Policy())
         assert plan_of_state(state) == decision.plan
@@ -48,9 +49,7 @@ def carry_out(state, *commands):
 
 
 def full():
-    """
-    Return a desk whose tasks have everything that AgentScope has no field for.
-    """
+    """Return a desk whose tasks have everything that AgentScope has no field for."""
     desk = Desk(tools=make_tools(clock=lambda: NOON))
     desk.do(
         "TaskCreate", subject="a", active_form="doing a", priority="high", estimate=30, owner="ann"
@@ -88,9 +87,7 @@ def test_saved_states_are_agentscopes():
 
 
 def pickled(value):
-    """
-    Return the value after a trip through pickle.
-    """
+    """Return the value after a trip through pickle."""
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
 
 
@@ -289,9 +286,7 @@ def test_reads_and_refusals_leave_the_dump_as_it_was():
 
 
 def appended(state, edit):
-    """
-    Append a change of task 1 that was decided upon before an edit of the list.
-    """
+    """Append a change of task 1 that was decided upon before an edit of the list."""
     slot, plan = kept_in(state).slot, plan_of_state(state)
     done = decide(plan, UpdateTask("1", owner="bob"), Policy())
     edit(state.tasks_context.tasks)
@@ -325,9 +320,7 @@ LONG = 400
 
 
 def long_desk():
-    """
-    Return a desk with a list that is longer than what every call looks at.
-    """
+    """Return a desk with a list that is longer than what every call looks at."""
     desk = Desk(*(theirs(f"t{n}", id=str(n)) for n in range(1, LONG + 1)))
     desk.do("TaskUpdate", task_id="1", add_blocks=["390"])
     return desk
@@ -377,3 +370,135 @@ def test_of_a_long_list_an_added_task_is_seen_at_once():
     desk = long_desk()
     desk.tasks.insert(5, theirs("x", id="900"))
     assert "#901" in desk.do("TaskCreate", subject="y")
+
+
+STATES = Path(__file__).parent / "states"
+TOLD = Settings(plan_lost=False, unfinished=0)
+
+
+def saved(name, **beside):
+    data = json.loads((STATES / f"{name}.json").read_text())
+    data["middle_context"]["todoplan"].update(beside)
+    return AgentState.model_validate(data)
+
+
+def write(*subjects):
+    return use("write_todos", todos=[{"content": each, "status": "pending"} for each in subjects])
+
+
+def helper(state, *script, box=None, settings=TOLD, **options):
+    kept = attach(box or Toolbox(TODOS), settings=settings, **options)
+    return agent_of(*script, state=state, **kept)
+
+
+def subjects(agent):
+    return [task.subject for task in plan_of_state(agent)]
+
+
+def told(agent):
+    return results(agent)[-1][1]
+
+
+def store_of(name, folder):
+    (folder / "plans.json").write_text((STATES / f"{name}_plans.json").read_text())
+    return FileStore(folder / "plans.json")
+
+
+def test_a_plan_and_its_journal_are_read():
+    """Edges, priority and what was deleted; the state is then saved in the new form alone."""
+    state = saved("tasks")
+    plan = plan_of_state(state)
+    assert (plan.revision, plan.next_id) == (6, 4)
+    assert [(task.subject, task.status.value) for task in plan] == [
+        ("Dig", "in_progress"),
+        ("Lay", "pending"),
+    ]
+    assert plan["2"].blocked_by == ("1",)
+    assert [entry.revision for entry in history_of(state)] == [1, 3, 4, 5, 6]
+    kept = state.middle_context
+    assert "todoplan_guidance" not in kept
+    assert kept["todoplan"].keys() == {"next_id", "revision", "journal", "session"}
+    assert kept["todoplan"]["session"]["guidance"]["asked"] == 1
+
+
+def test_a_session_goes_on_with_what_it_had_seen():
+    """All that it had seen it has listed: its next list may drop it."""
+    agent = helper(saved("alone"), write("Dig"), "ok")
+    reply(agent)
+    assert subjects(agent) == ["Dig"]
+
+
+def test_what_it_had_not_seen_is_told_and_stays():
+    """Base and actors are read."""
+    agent = helper(saved("unseen"), write("Dig", "Lay"), "ok")
+    reply(agent)
+    assert "#1 Dig deep (was: Dig) updated by bo, #3 Tell Ann created by ann" in told(agent)
+    assert subjects(agent) == ["Dig deep", "Lay", "Tell Ann"]
+
+
+def test_a_list_that_was_changed_by_hand_is_news():
+    """Its journal says how it was left."""
+    agent = helper(saved("by_hand"), write("Dig", "Lay"), "ok")
+    reply(agent)
+    assert "#3 by hand created" in told(agent)
+    assert subjects(agent) == ["Dig", "Lay", "by hand"]
+
+
+@pytest.mark.parametrize("beside", [{"revision": 9}, {"next_id": 9}])
+def test_a_journal_that_leads_elsewhere_changes_nothing(beside):
+    """What was saved beside it counts, and the list is not taken for edited by somebody."""
+    agent = helper(saved("alone", **beside), write("Dig"), "ok")
+    plan = plan_of_state(agent)
+    assert {"revision": plan.revision, "next_id": plan.next_id} == (
+        {"revision": 2, "next_id": 3} | beside
+    )
+    assert [entry.revision for entry in history_of(agent)] == [2]
+    reply(agent)
+    assert told(agent) == 'ok, 0/1 completed; removed while open: "Lay"'
+
+
+def test_a_session_of_a_plan_in_a_store_goes_on(tmp_path):
+    """From the revision that it saw last."""
+    agent = helper(saved("stored"), write("Lay"), "ok", store=store_of("stored", tmp_path))
+    reply(agent)
+    assert "#3 Tell Ann created by ann" in told(agent)
+    assert subjects(agent) == ["Lay", "Tell Ann"]
+    assert saved("stored").middle_context["todoplan"].keys() != (
+        agent.state.middle_context["todoplan"].keys()
+    )
+    assert agent.state.middle_context["todoplan"].keys() == {"stored", "session", "seal"}
+
+
+def test_a_session_keeps_its_claims(tmp_path):
+    """By their fencing tokens."""
+    box = Toolbox(lean(team=True))
+    store = store_of("team", tmp_path)
+    agent = helper(saved("team"), use("plan", done=[1]), "ok", box=box, store=store)
+    reply(agent)
+    assert "#1 completed" in told(agent)
+
+
+def test_a_reminder_that_waited_for_its_request_is_given():
+    """The state was saved after the answer was sent back."""
+    state = saved("sent_back")
+    agent = helper(state, "done")
+    reply(agent)
+    assert is_reminder(agent.model.tail(0))
+    assert "pending" not in agent.state.middle_context["todoplan"]
+
+
+@pytest.mark.parametrize(
+    ("name", "beside"),
+    [
+        ("unseen", {"base": 7}),
+        ("stored", {"seen": "x"}),
+        ("team", {"fences": {"1": "x"}}),
+        ("tasks", {"journal": 7}),
+    ],
+)
+def test_a_damaged_state_is_an_error(name, beside, tmp_path):
+    """It is never a new session."""
+    store = {} if name in {"unseen", "tasks"} else {"store": FileStore(tmp_path / "plans.json")}
+    agent = helper(saved(name, **beside), "ok", **store)
+    with pytest.raises(CodecError):
+        plan_of_state(agent)

@@ -1,4 +1,4 @@
-"""A plan in a store: everyone changes it at any time, also in a reply, and nothing is lost."""
+"""A plan in a store: everyone changes it at any time, by claims or without."""
 
 import asyncio
 import json
@@ -10,7 +10,18 @@ import pytest
 from agentscope.state import AgentState
 from support.agentscope_agent import Desk, ScriptedModel, agent_of, reply, results, theirs, use
 
-from todoplan import FileStore, MemoryStore, Planner, plan_of
+from todoplan import (
+    STRICT,
+    TODOS,
+    Accepted,
+    FileStore,
+    MemoryStore,
+    Planner,
+    Rejected,
+    Task,
+    Toolbox,
+    plan_of,
+)
 from todoplan.adapters.agentscope import (
     PlanMiddleware,
     attach,
@@ -22,12 +33,7 @@ from todoplan.adapters.agentscope import (
     seed_plan,
 )
 from todoplan.core.commands import ClearPlan, CreateTask, UpdateTask
-from todoplan.core.decide import Accepted, Rejected
-from todoplan.core.plan.model import Task
-from todoplan.core.rules import STRICT
-from todoplan.dialogue.guidance import TAG, Settings
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import TODOS, tasks
+from todoplan.dialogue import Settings, lean, tasks
 from todoplan.errors import PlanError
 
 QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
@@ -59,9 +65,7 @@ def saved(agent):
 
 
 class Meddled(ScriptedModel):
-    """
-    Somebody does something while the model answers a request.
-    """
+    """Somebody does something while the model answers a request."""
 
     def __init__(self, *turns, meddle):
         super().__init__(*turns)
@@ -70,12 +74,6 @@ class Meddled(ScriptedModel):
     async def _call_api(self, *args, **kwargs):
         self.meddle(len(self.requests))
         return await super()._call_api(*args, **kwargs)
-
-
-def meddled(store, *script, meddle, **options):
-    agent = helper(store, **options)
-    agent.model = Meddled(*script, meddle=meddle)
-    return agent
 
 
 def test_the_plan_is_in_the_store_and_its_list_in_the_state(tmp_path):
@@ -90,93 +88,6 @@ def test_the_plan_is_in_the_store_and_its_list_in_the_state(tmp_path):
         with pytest.raises(PlanError, match="a store keeps the plan"):
             wrong(agent.state)
     assert listed(agent) == ["a", "b"]
-
-
-def test_an_edit_while_the_model_answers_is_in_the_plan_and_told():
-    """No list undoes it that leaves it out, and the reply says once how to remove it."""
-    store, lists = MemoryStore(), [write("a", "b"), write("a", "b"), "ok", write("a"), "ok"]
-
-    def meddle(request):
-        if request == 1:
-            edit_plan(agent, EDIT, actor="ann")
-
-    agent = meddled(store, *lists, meddle=meddle)
-    reply(agent)
-    assert "#3 Tell Ann created by ann" in results(agent)[-1][1]
-    assert subjects(store) == listed(agent) == ["a", "b", "Tell Ann"]
-    reply(agent)
-    assert "Tell Ann" not in results(agent)[-1][1]
-    assert subjects(store) == ["a", "Tell Ann"]
-
-
-def test_an_edit_while_the_model_writes_its_first_list_stays():
-    """The session is new, and so is the plan."""
-    store = MemoryStore()
-    agent = meddled(
-        store, write("a"), "ok", meddle=lambda _: Planner(store, "1").apply(EDIT, actor="ann")
-    )
-    reply(agent)
-    assert "#1 Tell Ann created by ann" in results(agent)[0][1]
-
-
-def test_what_was_not_seen_outlives_a_restart():
-    """The mark in the state says what the model saw last."""
-    store = MemoryStore()
-    agent = helper(store, write("a"), "ok")
-    reply(agent)
-    state = saved(agent)
-    Planner(store, "1").apply(EDIT, actor="ann")
-    other = helper(store, write("a", status="in_progress"), "ok", state=state)
-    reply(other)
-    assert subjects(store) == ["a", "Tell Ann"]
-
-
-def test_a_reminder_tells_what_others_did_until_an_answer_has():
-    """It informs, and no more: the list that answers it leaves out what it told of."""
-    store = MemoryStore()
-    script = write("a"), "1", "2", "3", write("a", status="completed"), "4"
-    agent = helper(store, *script, settings=TOLD)
-    reply(agent)
-    edit_plan(agent, EDIT, actor="ann")
-    for _ in range(3):
-        reply(agent)
-    told = [TAG in agent.model.sent(n) for n in range(6)]
-    assert told == [False, False, True, True, True, False]
-    assert subjects(store) == ["a", "Tell Ann"]
-
-
-def test_calls_of_one_turn_are_upon_what_was_seen_before_it():
-    """
-    The answer to the first is a look, but the list beside it was written before: what a person did
-    stays. Two lists in a turn are refused.
-    """
-    store = MemoryStore()
-    turns = [use("read_todos"), write("a", "b")], "ok", [write("x"), write("y")], "ok"
-    agent = helper(store, write("a"), "ok", *turns)
-    reply(agent)
-    edit_plan(agent, EDIT, actor="ann")
-    reply(agent)
-    assert subjects(store) == ["a", "b", "Tell Ann"]
-    reply(agent)
-    assert [ok for ok, _ in results(agent)[-2:]] == [False, False]
-    assert subjects(store) == ["a", "b", "Tell Ann"]
-
-
-def test_what_others_did_is_told_by_the_first_answer_of_a_turn_alone():
-    """All were written before any was read; a list among them is no exception."""
-    store = MemoryStore()
-    reads = [use("read_todos") for _ in range(3)]
-    writes = [use("read_todos"), write("a"), use("read_todos")]
-    agent = helper(store, write("a"), "ok", reads, "ok", writes, "ok")
-    reply(agent)
-    edit_plan(agent, EDIT, actor="ann")
-    reply(agent)
-    told = ["since you last looked" in text for _, text in results(agent)[1:]]
-    assert told == [True, False, False]
-    edit_plan(agent, UpdateTask("1", status="completed"), actor="ann")
-    reply(agent)
-    told = ["by ann" in text for _, text in results(agent)[4:]]
-    assert told == [True, False, False]
 
 
 def test_the_calls_of_an_agent_stand_under_its_name():
@@ -194,19 +105,6 @@ def test_the_calls_of_an_agent_stand_under_its_name():
     alone = agent_of(use("TaskCreate", subject="a"), "ok", **attach(box, actor="three"))
     reply(alone)
     assert [entry.actor for entry in history_of(alone)] == ["three"]
-
-
-def test_a_refused_call_is_no_look():
-    """What a person did is told by the first answer that is no error."""
-    store = MemoryStore()
-    agent = helper(store, write("a"), "ok", write(""), write("a"), "ok")
-    reply(agent)
-    edit_plan(agent, EDIT, actor="ann")
-    reply(agent)
-    assert [(ok, "ann" in text) for ok, text in results(agent)[1:]] == [
-        (False, False),
-        (True, True),
-    ]
 
 
 def test_a_list_that_the_session_had_is_handed_over_once():
@@ -322,9 +220,7 @@ def test_an_edit_is_judged_by_the_agents_policy_and_a_seed_is_not():
 
 
 class Awaited:
-    """
-    A store whose methods are coroutines.
-    """
+    """A store whose methods are coroutines."""
 
     def __init__(self, store):
         self.store = store
@@ -377,10 +273,7 @@ for number in range(int(sys.argv[2])):
 
 
 def test_a_person_in_another_process_loses_nothing_and_undoes_nothing(tmp_path):
-    """
-    It edits the same file all along, while the model rewrites its list ten times: every edit is in
-    the plan, and so is what the model has written.
-    """
+    """Every edit of the same file is in the plan, and so is what the model writes meanwhile."""
     path, edits, number = tmp_path / "plans.json", 20, count()
     known = [f"mine {next(number)}" for _ in range(10)]
     script = [write(*known[: n + 1]) for n in range(10)]
@@ -419,3 +312,41 @@ def test_replies_of_two_sessions_on_one_plan_see_each_other(tmp_path):
     assert {*subjects(store, "all")} == {f"{name} {n}" for name in ("one", "two") for n in range(3)}
     told = [text for agent in agents for _, text in results(agent)]
     assert any("since you last looked" in text for text in told)
+
+
+DIG_AND_LAY = plan_of([Task("1", "Dig"), Task("2", "Lay")])
+
+
+def answers(store, state, *script, actor=None):
+    """Return what an agent of the team is answered, in a session."""
+    toolbox = Toolbox(lean(team=True))
+    kept = attach(toolbox, settings=QUIET, store=store, plan_id="shared", actor=actor)
+    agent = agent_of(*script, "ok", state=state, **kept)
+    reply(agent)
+    return "\n".join(text for _, text in results(agent)), agent.state
+
+
+def test_two_sessions_share_a_plan_and_one_is_resumed():
+    """The fence is kept with the session, also where that is saved and read again."""
+    store = MemoryStore()
+    Planner(store, "shared").restore(DIG_AND_LAY)
+    ann, bob = (AgentState(session_id=name) for name in ("ann", "bob"))
+    first, ann = answers(store, ann, use("plan", next=True))
+    assert "#1 claimed (fence 1): Dig" in first
+    second, bob = answers(store, bob, use("plan", next=True), use("plan", done=[1]))
+    assert "#2 claimed (fence 1): Lay" in second
+    assert "Task 1 is claimed by ann" in second
+    ann = AgentState.model_validate_json(ann.model_dump_json())
+    last, ann = answers(store, ann, use("plan", done=[1]))
+    assert "1/2: #1 completed" in last
+    assert [task.status.value for task in store.load("shared")] == ["completed", "in_progress"]
+
+
+def test_an_agent_that_has_a_name_claims_in_that():
+    """Also where its sessions have names of their own."""
+    store = MemoryStore()
+    Planner(store, "shared").restore(DIG_AND_LAY)
+    answers(store, AgentState(session_id="ann"), use("plan", next=True), actor="digger")
+    assert store.load("shared")["1"].claim.owner == "digger"
+    answers(store, AgentState(session_id="bob"), use("plan", next=True))
+    assert store.load("shared")["2"].claim.owner == "bob"

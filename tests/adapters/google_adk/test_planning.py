@@ -15,7 +15,7 @@ from google.adk.sessions.sqlite_session_service import SqliteSessionService, Sta
 from google.genai import types
 from pydantic import PrivateAttr
 
-from todoplan import LEAN, Plan, Task, Toolbox
+from todoplan import LEAN, MemoryStore, Plan, Task, Toolbox, plan_of
 from todoplan.adapters.google_adk import (
     KEY,
     GuidedModel,
@@ -29,10 +29,8 @@ from todoplan.adapters.google_adk import (
     undo_plan,
 )
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide import plan_of
 from todoplan.dialogue import Settings
 from todoplan.errors import CodecError, PlanError
-from todoplan.stores.memory import MemoryStore
 
 HERE = {"app_name": "app", "user_id": "ann", "session_id": "s1"}
 OFF = Settings(unfinished=0)

@@ -11,7 +11,7 @@ from langgraph.types import Command
 from support.docs import defined
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import DEFAULT, TASKS, MemoryStore, Planner, Toolbox, plan_of
+from todoplan import DEFAULT, TASKS, FileStore, MemoryStore, Planner, Status, Task, Toolbox, plan_of
 from todoplan.adapters.langgraph import (
     PlanApproval,
     PlanMiddleware,
@@ -20,10 +20,8 @@ from todoplan.adapters.langgraph import (
     seed_plan,
 )
 from todoplan.core.commands import ApprovePlan, CreateTask
-from todoplan.core.plan.model import Status, Task
 from todoplan.dialogue import WRITE_TODOS, Settings
 from todoplan.errors import PlanError
-from todoplan.stores import FileStore
 
 HELLO = {"messages": [("user", "build a shed")]}
 THREAD = {"configurable": {"thread_id": "1"}}
@@ -34,9 +32,7 @@ AGREES = {"approved": True, "by": "ann"}
 
 
 class Desk:
-    """
-    An agent that a person watches: run at once or awaited, with the plan in the state or a store.
-    """
+    """An agent that a person watches, at once or awaited; its plan is in the state or a store."""
 
     def __init__(self, *script, store=None, awaited=False, toolset=TASKS, settings=None):
         self.store, self.awaited = store, awaited
@@ -50,9 +46,7 @@ class Desk:
         )
 
     def run(self, given):
-        """
-        Run the agent, and return what the person is shown, `None` at its end.
-        """
+        """Run the agent, and return what the person is shown, `None` at its end."""
         if self.awaited:
             done = asyncio.run(self.agent.ainvoke(given, THREAD))
         else:
@@ -74,9 +68,7 @@ class Desk:
         return plan_of_state(self.agent.get_state(THREAD))
 
     def said(self):
-        """
-        Return the messages in the words of a user.
-        """
+        """Return the messages in the words of a user."""
         return [one.text for one in self.messages if isinstance(one, HumanMessage)][1:]
 
 

@@ -1,15 +1,18 @@
-"""The plan in checkpoints: memory, SQLite, PostgreSQL; resume, time travel, edits, subgraphs."""
+"""The plan in checkpoints: memory, SQLite, PostgreSQL, those of 0.2.0; resume, edits, subgraphs."""
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -17,10 +20,10 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.types import Command
-from support.scripted import Scripted, calls, says
+from langgraph.types import Command, interrupt
+from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import Plan
+from todoplan import FileStore, Plan, Policy, Toolbox, commands, decide
 from todoplan.adapters.langgraph import (
     PlanChannel,
     PlanMiddleware,
@@ -28,18 +31,15 @@ from todoplan.adapters.langgraph import (
     aedit_plan,
     aseed_plan,
     edit_plan,
+    history_of,
     make_tools,
     merge_plans,
     plan_of_state,
     plan_update,
     seed_plan,
+    undo_plan,
 )
-from todoplan.core import commands
-from todoplan.core.decide import decide
-from todoplan.core.rules import Policy
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import tasks
+from todoplan.dialogue import Settings, lean, tasks
 from todoplan.errors import CodecError
 
 HELLO = {"messages": [("user", "hello")]}
@@ -118,9 +118,7 @@ def details(plan):
 
 @pytest.mark.parametrize("kind", [memory, sqlite, postgresql], ids=lambda kind: kind.__name__)
 def test_everything_survives(kind, request, tmp_path):
-    """
-    Edges, ids, owner, metadata and times come back from the checkpoint, and the plan goes on.
-    """
+    """Edges, ids, owner, metadata and times come back from the checkpoint, and the plan goes on."""
     with kind(place(kind.__name__, request, tmp_path)) as saver:
         agent([TURN, says("so far")], saver).invoke(HELLO, thread())
         before = plan_of_state(agent([], saver).get_state(thread()))
@@ -136,9 +134,7 @@ def test_everything_survives(kind, request, tmp_path):
 
 @pytest.mark.parametrize("kind", [asqlite, apostgresql], ids=lambda kind: kind.__name__)
 def test_everything_survives_asynchronously(kind, request, tmp_path):
-    """
-    The same with the asynchronous checkpointers, edits included.
-    """
+    """The same with the asynchronous checkpointers, edits included."""
     where = place(kind.__name__, request, tmp_path)
 
     async def story():
@@ -179,10 +175,7 @@ with SqliteSaver.from_conn_string(sys.argv[2]) as saver:
 
 @pytest.mark.parametrize("how", ["crash", "pause"])
 def test_a_fresh_process_goes_on(how, tmp_path):
-    """
-    After a crash in the middle, or a finished run, another process finds the plan; LangGraph's
-    strict serialisation finds plain JSON in it.
-    """
+    """Another process finds the plan, after a crash or a finished run, as plain JSON."""
     file = tmp_path / "db.sqlite"
     with SqliteSaver.from_conn_string(str(file)) as saver:
         last = RuntimeError("the model is down") if how == "crash" else says("so far")
@@ -205,9 +198,7 @@ def test_a_fresh_process_goes_on(how, tmp_path):
 
 
 def test_time_travel():
-    """
-    An earlier checkpoint has the plan as it was, and a run from there goes on from it.
-    """
+    """An earlier checkpoint has the plan as it was, and a run from there goes on from it."""
     made = agent([TURN, FINISH, says("done"), says("again")], InMemorySaver())
     made.invoke(HELLO, thread())
     seen = [plan_of_state(state) for state in made.get_state_history(thread())]
@@ -222,9 +213,7 @@ def test_time_travel():
 
 
 def test_an_application_seeds_edits_and_clears():
-    """
-    On a new thread and on a used one, under any policy; ids go on, refusals change nothing.
-    """
+    """On a new thread and on a used one, under any policy; ids go on, refusals change nothing."""
     plan = decide(Plan(), commands.CreateTask("seeded")).plan
     made = agent([TURN, says("done")], InMemorySaver())
     seed_plan(made, thread(), plan)
@@ -251,9 +240,7 @@ def raw(*nodes, saver=None):
 
 
 def test_seeding_a_graph_written_by_hand():
-    """
-    The same calls serve any graph with the key; the node may be named.
-    """
+    """The same calls serve any graph with the key; the node may be named."""
     turn = ("turn", lambda state: {"messages": [TURN]})
     made = raw(turn, ("tools", ToolNode(make_tools(Toolbox(tasks())))), saver=InMemorySaver())
     plan = decide(Plan(), commands.CreateTask("seeded")).plan
@@ -266,10 +253,7 @@ def test_seeding_a_graph_written_by_hand():
 
 
 def test_an_agent_in_a_graph_keeps_its_plan_from_turn_to_turn():
-    """
-    As a node with a checkpoint of its own (`checkpointer=True`) it goes on where it was; the plan
-    stays in its own state.
-    """
+    """With a checkpoint of its own (`checkpointer=True`), the plan stays in its own state."""
     made = agent([TURN, says("so far"), FINISH, says("done")], saver=True)
     outer = raw(("agent", made), saver=InMemorySaver())
     for statuses in (["in_progress", "pending"], ["completed", "pending"]):
@@ -279,9 +263,7 @@ def test_an_agent_in_a_graph_keeps_its_plan_from_turn_to_turn():
 
 
 def test_an_agent_in_a_graph_survives_an_interruption():
-    """
-    A person is asked inside the subgraph; the plan that was there before is there after.
-    """
+    """A person is asked inside the subgraph; the plan that was there before is there after."""
     planner = PlanMiddleware(Toolbox(tasks()), settings=Settings(unfinished=0))
     asking = HumanInTheLoopMiddleware(interrupt_on={"TaskUpdate": True})
     script = [TURN_WITHOUT_UPDATE, FINISH, says("done")]
@@ -296,9 +278,7 @@ def test_an_agent_in_a_graph_survives_an_interruption():
 
 
 def test_a_subgraph_written_by_hand_shares_the_plan_across_checkpoints():
-    """
-    State that is shared by name goes in and comes back, and is there after a resume.
-    """
+    """State that is shared by name goes in and comes back, and is there after a resume."""
     inner = raw(
         ("turn", lambda state: {"messages": [TURN]}),
         ("tools", ToolNode(make_tools(Toolbox(tasks())))),
@@ -357,3 +337,126 @@ def test_a_damaged_checkpoint_is_an_error():
     """And never an empty plan."""
     with pytest.raises(CodecError, match="damaged"):
         PlanChannel(dict, merge_plans).from_checkpoint(b"half")
+
+
+SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
+SAVED = Path(__file__).parent / "saved_by_0_2"
+FIRST = wrote(("a", "in_progress"), ("b", "pending"), call_id="2")
+ONLY = wrote(("a", "completed"), call_id="2")
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Return a copy of what was saved: the checkpointer, and the store."""
+    folder = shutil.copytree(SAVED, tmp_path / "saved")
+    with SqliteSaver.from_conn_string(str(folder / "checkpoints.sqlite")) as saver:
+        yield saver, FileStore(folder / "plans.json")
+
+
+def run(saver, thread, *script, **options):
+    """Run an agent once on a thread that was saved; return it, its model, and what came of it."""
+    options = {"settings": SILENT, **options}
+    model = Scripted(script=[*script, says("ok")])
+    made = create_agent(model, middleware=[PlanMiddleware(**options)], checkpointer=saver)
+    config = {"configurable": {"thread_id": thread}}
+    return made, model, made.invoke(HELLO, config), config
+
+
+def lines(plan):
+    return [(task.subject, task.status.value) for task in plan]
+
+
+def answer(done):
+    return [each for each in done["messages"] if each.type == "tool"][-1].text
+
+
+def test_an_agent_alone_goes_on(saved):
+    """It had seen all of its plan, and so has listed it: what a list leaves out goes."""
+    saver, _ = saved
+    made, _, done, config = run(saver, "alone", ONLY)
+    assert lines(plan_of_state(done)) == [("a", "completed")]
+    assert "since" not in answer(done)
+    assert len(history_of(done)) == 2
+    undo_plan(made, config)
+    assert len(plan_of_state(made.get_state(config))) == 2
+
+
+@pytest.mark.parametrize("thread", ["edited", "reminded"])
+def test_what_was_unseen_is_told_and_kept(saved, thread):
+    """Also what a reminder had shown. The next list, and the one after that, drop nothing of it."""
+    saver, _ = saved
+    _, _, done, _ = run(saver, thread, FIRST)
+    b = {"edited": ("b", "completed"), "reminded": ("b", "pending")}[thread]
+    assert "#3 Tell Ann created by ann" in answer(done)
+    for _ in "12":
+        assert lines(plan_of_state(done)) == [("a", "in_progress"), b, ("Tell Ann", "pending")]
+        _, _, done, _ = run(saver, thread, FIRST)
+    value = done["todoplan"]
+    assert set(value) == {"head", "plan", "journal", "session"}
+    assert value["session"]["listed"] == [[1, 2]]
+
+
+def test_a_read_settles_what_was_unseen(saved):
+    """An answer that changes nothing writes the record anew as well."""
+    saver, _ = saved
+    toolbox = Toolbox(lean())
+    _, _, done, _ = run(saver, "edited", calls(("plan", {"show": "all"}, "r")), toolbox=toolbox)
+    assert "Tell Ann created by ann" in answer(done)
+    assert "base" not in done["todoplan"]
+    _, _, done, _ = run(saver, "edited", ONLY)
+    assert [task.subject for task in plan_of_state(done)] == ["a", "Tell Ann"]
+
+
+def test_a_seeded_plan_was_listed_by_nobody(saved):
+    """The model's first list keeps it, and is told of it."""
+    saver, _ = saved
+    _, _, done, _ = run(saver, "seeded", FIRST)
+    assert sorted(task.subject for task in plan_of_state(done)) == ["a", "b", "old"]
+    assert "#1 old created by cron" in answer(done)
+
+
+def test_a_mark_that_says_seen_means_all_of_that_revision(saved):
+    """A person's later task stays, and a list may leave out what the thread had seen."""
+    saver, store = saved
+    _, _, done, _ = run(saver, "stored", ONLY, store=store)
+    assert lines(store.load("stored")) == [("a", "completed"), ("Tell Ann", "pending")]
+    assert "Tell Ann created by ann" in answer(done)
+    assert set(done["todoplan"]) == {"stored", "session"}
+
+
+def test_a_claim_goes_on(saved):
+    """The fencing token of a claim is in the mark: without it the task would be somebody else's."""
+    saver, store = saved
+    options = {"toolbox": Toolbox(lean(team=True)), "store": store, "plan_id": "team"}
+    _, _, done, _ = run(saver, "digger", calls(("plan", {"done": [1]}, "d")), **options)
+    assert lines(store.load("team"))[0] == ("Dig", "completed")
+    assert "fences" not in done["todoplan"]["session"]
+
+
+@tool
+def ask(question: str) -> str:
+    """Ask a person."""
+    return interrupt(question)
+
+
+@pytest.mark.parametrize("thread", ["paused", "paused beside a store"])
+def test_a_step_that_was_left_half_done_is_finished(saved, thread):
+    """One call's answer waits in the checkpoint, while the call beside it asks a person."""
+    saver, store = saved
+    options = {"store": store} if "store" in thread else {}
+    planner = PlanMiddleware(Toolbox(tasks()), settings=SILENT, **options)
+    model = Scripted(script=[says("ok")])
+    made = create_agent(model, tools=[ask], middleware=[planner], checkpointer=saver)
+    done = made.invoke(Command(resume="yes"), {"configurable": {"thread_id": thread}})
+    assert [todo["content"] for todo in done["todos"]] == ["a", "b"]
+    assert set(done["todoplan"]) <= {"head", "plan", "journal", "stored", "session"}
+
+
+def test_looks_of_a_step_that_was_left_half_done(saved):
+    """A look without a note was one at the whole plan; a reminder was none."""
+    saver, _ = saved
+    value = saver.get({"configurable": {"thread_id": "edited"}})["channel_values"]["todoplan"]
+    assert merge_plans(value, {"shown": value["head"]}) is value
+    looked = merge_plans(value, {"seen": value["head"]})
+    assert looked["session"]["listed"] == [[1, 2]]
+    assert "base" not in looked

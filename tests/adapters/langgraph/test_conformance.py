@@ -32,9 +32,7 @@ class TestLangGraphAsync(AdapterSuite):
 
 
 class Folder:
-    """
-    A folder for each host: plans are in files there.
-    """
+    """A folder for each host: plans are in files there."""
 
     kind = AsyncStored
     capabilities = HANDED_ON - {Capability.RETURNS}  # the store has it
@@ -53,8 +51,6 @@ class TestLangGraphStored(Folder, AdapterSuite):
 
 
 class TestLangGraphStoredInThreads(Folder, Turns, Others):
-    """
-    What may differ where the calls of a turn run in threads.
-    """
+    """What may differ where the calls of a turn run in threads."""
 
     kind = Stored

@@ -1,4 +1,4 @@
-"""`PlanMiddleware` in `create_agent`: in the place of LangChain's own, and any tool set in it."""
+"""`PlanMiddleware` in `create_agent`: in place of LangChain's own, with any tool set."""
 
 import asyncio
 
@@ -9,17 +9,21 @@ from langchain.agents.middleware import (
     TodoListMiddleware,
     ToolCallLimitMiddleware,
 )
-from langchain_core.messages import SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import STRICT, Plan
-from todoplan.adapters.langgraph import PlanMiddleware, langchain_like, plan_of_state
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, TODOS, tasks
+from todoplan import STRICT, TODOS, Plan, Toolbox
+from todoplan.adapters.langgraph import (
+    PlanMiddleware,
+    langchain_like,
+    neutral,
+    plan_of_state,
+    protected,
+)
+from todoplan.dialogue import Message, Settings, ToolResult, tasks
 
 QUIET = Settings(plan_lost=False, unfinished=0)
 HELLO = {"messages": [("user", "hello")]}
@@ -48,9 +52,7 @@ PLANNED = [wrote(("a", "in_progress"), ("b", "pending")), says("done")]
 
 
 def same_with(middleware, prompt=None):
-    """
-    What user code sees of an agent: the result's keys, the list, the conversation, the tool.
-    """
+    """What user code sees of an agent: the result's keys, the list, the conversation, the tool."""
     model, done = run(PLANNED, middleware, system_prompt=prompt)
     (bound,) = [t for t in model.bound if t.name != "search"]
     return {
@@ -66,10 +68,7 @@ def same_with(middleware, prompt=None):
     "prompt", [None, "Be kind.", SystemMessage([{"type": "text", "text": "B"}])]
 )
 def test_in_the_place_of_the_original(prompt):
-    """
-    With the same two arguments an agent looks the same from outside, whatever its system prompt,
-    but that the plan itself stands beside the list.
-    """
+    """With the same arguments an agent looks the same from outside, but for the plan's key."""
     words = {"system_prompt": "Plan well.", "tool_description": "Write todos."}
     ours = same_with(PlanMiddleware(**words, settings=QUIET), prompt)
     assert ours == same_with(langchain_like(**words), prompt)
@@ -78,9 +77,7 @@ def test_in_the_place_of_the_original(prompt):
 
 
 def test_the_texts_are_the_tool_sets_own_unless_given():
-    """
-    By default the compact prompt and description; an empty prompt leaves the agent's as it is.
-    """
+    """By default the compact texts; an empty prompt leaves the agent's as it is."""
     model, _ = run(PLANNED)
     assert model.requests[0][0].content[-1]["text"] == TODOS.system_prompt()
     model, _ = run(PLANNED, PlanMiddleware(system_prompt="", settings=QUIET), system_prompt="Me.")
@@ -88,11 +85,7 @@ def test_the_texts_are_the_tool_sets_own_unless_given():
 
 
 def test_todos_in_the_input_are_the_plan_of_a_thread_that_has_none(caplog):
-    """
-    Once there is a plan, they are written over, and a warning says what to call instead; the same
-    list as is published needs none. A plan in the input is dropped: subagents are handed their
-    caller's state.
-    """
+    """Later ones are overwritten with a warning; a plan in the input is dropped."""
     plan = {"head": "", "plan": {}}
     listed = [{"content": "x", "status": "pending"}]
     _, made = agent([says("1"), says("2"), says("3")])
@@ -106,10 +99,7 @@ def test_todos_in_the_input_are_the_plan_of_a_thread_that_has_none(caplog):
 
 
 def test_what_a_run_returns_carries_the_plan():
-    """
-    Ids, owners, edges and cancelled tasks, in what invoke and get_state return and in every chunk
-    of the values that are streamed, with a checkpointer or without; interfaces read `todos`.
-    """
+    """From invoke, get_state and stream, with a checkpointer or without."""
     script = [
         calls(
             ("TaskCreate", {"subject": "a"}, "1"),
@@ -134,18 +124,14 @@ def test_what_a_run_returns_carries_the_plan():
 
 
 def test_two_planners_in_one_agent_are_refused():
-    """
-    LangChain itself says that there are two of the same name, ours or theirs.
-    """
+    """LangChain itself says that there are two of the same name, ours or theirs."""
     for second in (TodoListMiddleware(), PlanMiddleware()):
         with pytest.raises(AssertionError, match="duplicate"):
             create_agent(Scripted(script=[]), middleware=[PlanMiddleware(), second])
 
 
 def test_any_tool_set_under_any_name_and_policy():
-    """
-    Tools, prompt and refusals follow the tool set, its names and the policy.
-    """
+    """Tools, prompt and refusals follow the tool set, its names and the policy."""
     renamed = tasks().renamed(TaskCreate="new_task")
     script = [
         calls(("new_task", {"subject": "a", "status": "completed"}, "1")),
@@ -161,69 +147,8 @@ def test_any_tool_set_under_any_name_and_policy():
     assert "active form" in answers[1].content
 
 
-def test_the_lean_tool_set():
-    """
-    One tool; completing a task starts the next.
-    """
-    script = [
-        calls(("plan", {"write": ["a", "b"]}, "1")),
-        calls(("plan", {"done": [1]}, "2")),
-        says("done"),
-    ]
-    _, done = run(script, PlanMiddleware(Toolbox(LEAN), settings=QUIET))
-    assert done["todos"] == [
-        {"content": "a", "status": "completed"},
-        {"content": "b", "status": "in_progress"},
-    ]
-
-
-def test_an_asynchronous_agent():
-    """
-    The same through `ainvoke`.
-    """
-    _, made = agent(PLANNED)
-    done = asyncio.run(made.ainvoke(HELLO, THREAD))
-    assert done["todos"] == run(PLANNED)[1]["todos"]
-
-
-def test_several_whole_lists_in_one_turn():
-    """
-    All are refused, the turn's other tool runs, and the agent goes on.
-    """
-    entry = {"todos": [{"content": "a", "status": "pending"}]}
-    turn = calls(
-        ("write_todos", entry, "1"), ("search", {"query": "q"}, "2"), ("write_todos", entry, "3")
-    )
-    _, done = run([turn, says("done")])
-    answers = {m.tool_call_id: m.status for m in done["messages"] if isinstance(m, ToolMessage)}
-    assert answers == {"1": "error", "2": "success", "3": "error"}
-    assert "todos" not in done
-
-
-def test_parallel_granular_calls_all_count():
-    """
-    Three creations and an edge in one model turn give three tasks in order.
-    """
-    turn = calls(
-        ("TaskCreate", {"subject": "a"}, "1"),
-        ("TaskCreate", {"subject": "b"}, "2"),
-        ("TaskCreate", {"subject": "c", "blockedBy": ["1", "2"]}, "3"),
-    )
-    _, made = agent([turn, says("done")], PlanMiddleware(Toolbox(tasks()), settings=QUIET))
-    done = made.invoke(HELLO, THREAD)
-    plan = plan_of_state(made.get_state(THREAD))
-    assert [(t.id, t.subject, t.blocked_by) for t in plan] == [
-        ("1", "a", ()),
-        ("2", "b", ()),
-        ("3", "c", ("1", "2")),
-    ]
-    assert [todo["content"] for todo in done["todos"]] == ["a", "b", "c"]
-
-
 def test_a_call_that_a_limit_stops_is_not_carried_out():
-    """
-    What another middleware answered is not replayed for its siblings.
-    """
+    """What another middleware answered is not replayed for its siblings."""
     turn = calls(*((("TaskCreate", {"subject": s}, s)) for s in "abc"))
     model = Scripted(script=[turn, says("done")])
     planner = PlanMiddleware(Toolbox(tasks()), settings=QUIET)
@@ -235,9 +160,7 @@ def test_a_call_that_a_limit_stops_is_not_carried_out():
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_person_approves_edits_or_rejects_a_write(asynchronous):
-    """
-    Edited arguments reach the plan, a rejected call does not, an approved one does.
-    """
+    """Edited arguments reach the plan, a rejected call does not, an approved one does."""
     model = Scripted(
         script=[
             wrote(("a", "pending"), call_id="1"),
@@ -264,9 +187,7 @@ def test_a_person_approves_edits_or_rejects_a_write(asynchronous):
 
 
 def test_the_streams_carry_the_plan():
-    """
-    `updates` and `values` show the list as it changes, `custom` each event that is asked for.
-    """
+    """`updates` and `values` show the list as it changes, `custom` each event that is asked for."""
     chosen = PlanMiddleware(settings=QUIET, emit_events=True)
     _, made = agent(PLANNED, chosen)
     told = {"updates": [], "values": [], "custom": []}
@@ -278,3 +199,31 @@ def test_the_streams_carry_the_plan():
     (event,) = told["custom"]
     assert event["todoplan"]["tool"] == "write_todos"
     assert event["todoplan"]["events"]
+
+
+CALL = {"name": "f", "args": {}, "id": "1", "type": "tool_call"}
+BROKEN = {"name": "g", "args": "{", "id": "2", "error": "bad", "type": "invalid_tool_call"}
+
+
+def test_each_kind_of_message():
+    """Role, text, calls, results and the finish reason are what guidance needs."""
+    said = AIMessage(
+        "x", tool_calls=[CALL], invalid_tool_calls=[BROKEN], response_metadata={"stop_reason": "s"}
+    )
+    assert neutral(said) == Message("assistant", "x", ("f",), invalid_calls=1, finish="s")
+    assert neutral(HumanMessage("x")) == Message("user", "x")
+    assert neutral(SystemMessage([{"type": "text", "text": "x"}])) == Message("system", "x")
+    failed = ToolMessage("no", tool_call_id="1", name="f", status="error")
+    assert neutral(failed) == Message("tool", results=(ToolResult("f", ok=False, call_id="1"),))
+    assert neutral(ToolMessage("x", tool_call_id="1")).results == (ToolResult("", call_id="1"),)
+
+
+def test_only_the_latest_good_result_of_ours_is_protected():
+    """Failed, foreign and older results stay as they are, and nothing is changed in place."""
+    good, newer = (ToolMessage("ok", tool_call_id=n, name="f") for n in "12")
+    bad = ToolMessage("no", tool_call_id="3", name="f", status="error")
+    other = ToolMessage("x", tool_call_id="4", name="g")
+    kept = protected([good, newer, bad, other], ["f"])
+    assert [bool(m.response_metadata) for m in kept] == [False, True, False, False]
+    assert not newer.response_metadata
+    assert protected([bad, other], ["f"]) == [bad, other]

@@ -1,50 +1,54 @@
-"""A list drops only what its session has listed (law 15): real agents, by state and by store."""
-
-import asyncio
+"""What a session has listed and seen (law 15): no list undoes what others did."""
 
 import pytest
 from deepagents import create_deep_agent
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain.agents import create_agent
+from langchain.agents.middleware import (
+    HumanInTheLoopMiddleware,
+    TodoListMiddleware,
+    wrap_model_call,
+)
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
+from langgraph.types import Command
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import LEAN, MemoryStore, Planner, plan_of
+from todoplan import LEAN, TODOS, MemoryStore, Task, Todo, Toolbox, commands, plan_of
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
-    aedit_plan,
+    PlanState,
+    base_of,
+    command_update,
     deep_planning,
     edit_plan,
+    look_update,
+    make_tools,
+    merge_plans,
     plan_of_state,
+    plan_update,
     seed_plan,
 )
-from todoplan.core import commands
-from todoplan.core.plan.model import Task
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import TODOS, WRITE_TODOS, tasks
-from todoplan.stores import SqliteStore
+from todoplan.core.events.base import Base, Note
+from todoplan.dialogue import WRITE_TODOS, Call, Settings, tasks
+from todoplan.dialogue.guidance import is_reminder
+from todoplan.errors import CodecError
+from todoplan.planner.session import opened
 
 HELLO = {"messages": [("user", "hello")]}
 THREAD = {"configurable": {"thread_id": "1"}}
 SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
 
 
-def written(toolset, *lines):
-    """
-    Return a message that writes a list of (content, status) with the tool of a set.
-    """
-    if toolset is LEAN:
-        return calls(("plan", {"write": [content for content, _ in lines]}, "w"))
-    return wrote(*lines, call_id="w")
-
-
 class Thread:
-    """
-    One thread with a plan, in its state or in a store, whose model writes a list in each run.
-    """
+    """One thread with a plan, in its state or in a store, whose model writes a list in each run."""
 
-    def __init__(self, toolset, stored, *, is_async=False, **options):
-        self.toolset, self.is_async, self.saver = toolset, is_async, InMemorySaver()
+    def __init__(self, toolset, stored, **options):
+        self.toolset, self.saver = toolset, InMemorySaver()
         self.store = MemoryStore() if stored else None
         self.options = {"settings": SILENT, "store": self.store, **options}
         self.graph = self.agent()
@@ -55,24 +59,15 @@ class Thread:
         return create_agent(model, middleware=[planner], checkpointer=self.saver)
 
     def runs(self, *messages, config=THREAD):
-        """
-        Run the agent once; return the answer of the last planning call.
-        """
-        graph = self.agent(*messages, says("ok"))
-        if self.is_async:
-            done = asyncio.run(graph.ainvoke(HELLO, config))
-        else:
-            done = graph.invoke(HELLO, config)
+        """Run the agent once; return the answer of the last planning call."""
+        done = self.agent(*messages, says("ok")).invoke(HELLO, config)
         return next(each for each in reversed(done["messages"]) if each.type == "tool").text
 
     def writes(self, *lines):
-        return self.runs(written(self.toolset, *lines))
+        return self.runs(wrote(*lines))
 
-    def edit(self, command, actor="ann"):
-        if self.is_async:
-            asyncio.run(aedit_plan(self.graph, THREAD, command, actor=actor))
-        else:
-            edit_plan(self.graph, THREAD, command, actor=actor)
+    def edit(self, command):
+        edit_plan(self.graph, THREAD, command, actor="ann")
 
     @property
     def plan(self):
@@ -90,33 +85,12 @@ class Thread:
 
 
 A, B = ("a", "in_progress"), ("b", "pending")
-FORMS = pytest.mark.parametrize(
-    "toolset", [WRITE_TODOS, TODOS, LEAN], ids=["write", "todos", "lean"]
-)
 PLACES = pytest.mark.parametrize("stored", [False, True], ids=["state", "store"])
-ROADS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-
-
-@PLACES
-@FORMS
-@ROADS
-def test_a_newcomers_first_list_removes_nothing(toolset, stored, is_async):
-    """
-    A person has a task in the plan before the model writes its first list.
-    """
-    thread = Thread(toolset, stored, is_async=is_async)
-    thread.edit(commands.CreateTask("Ann's task"))
-    said = thread.writes(A, B)
-    assert sorted(thread.subjects) == ["Ann's task", "a", "b"]
-    assert "Ann's task" in said
-    assert "removed" not in said
 
 
 @PLACES
 def test_a_newcomers_first_list_reopens_nothing(stored):
-    """
-    A request shows it open tasks at most: it does not know who has closed what.
-    """
+    """A request shows it open tasks at most: it does not know who has closed what."""
     thread = Thread(WRITE_TODOS, stored)
     thread.edit(commands.CreateTask("Dig"))
     thread.edit(commands.UpdateTask("1", status="completed"))
@@ -125,48 +99,8 @@ def test_a_newcomers_first_list_reopens_nothing(stored):
 
 
 @PLACES
-@FORMS
-def test_a_persons_task_stays_however_often_a_list_leaves_it_out(toolset, stored):
-    """
-    The answer says so once, and not again.
-    """
-    thread = Thread(toolset, stored)
-    thread.writes(A, B)
-    thread.edit(commands.CreateTask("Changelog"))
-    said = [thread.writes(A, B), thread.writes(("a", "completed"), B)]
-    if toolset is LEAN:  # its lists have no statuses, and leave out no open task
-        thread.runs(calls(("plan", {"done": [1]}, "d")))
-    said.append(thread.writes(B))
-    assert ["Changelog" in text for text in said] == [True, False, False]
-    # What the session did list is its own to leave out.
-    assert sorted(thread.subjects) == ["Changelog", "b"]
-
-
-@PLACES
-@FORMS
-@ROADS
-def test_old_words_of_a_task_still_mean_it(toolset, stored, is_async):
-    """
-    A person rewords a task, another one is closed: the list that repeats the old words makes no
-    second task, undoes neither, and does so the third time as well.
-    """
-    thread = Thread(toolset, stored, is_async=is_async)
-    thread.writes(A, ("Fix", "pending"), ("Go", "pending"))
-    thread.edit(commands.UpdateTask("2", subject="Fix on main"))
-    thread.edit(commands.UpdateTask("3", status="cancelled"))
-    for _ in range(3):
-        thread.writes(A, ("Fix", "pending"), ("Go", "pending"))
-        assert thread.lines == [A, ("Fix on main", "pending"), ("Go", "cancelled")]
-    if toolset is not LEAN:  # its lines have no status
-        thread.writes(A, ("Fix", "completed"))
-        assert thread.lines[1] == ("Fix on main", "completed")
-
-
-@PLACES
 def test_a_task_that_a_person_deleted_is_not_made_again_by_old_words(stored):
-    """
-    Nor by a later list; once a list has left it out, the same words mean a new task.
-    """
+    """Nor by a later list; once a list has left it out, the same words mean a new task."""
     thread = Thread(WRITE_TODOS, stored)
     thread.writes(A, B)
     thread.edit(commands.DeleteTask("2"))
@@ -180,10 +114,7 @@ def test_a_task_that_a_person_deleted_is_not_made_again_by_old_words(stored):
 
 @PLACES
 def test_another_agent_of_the_same_name_keeps_the_open_tasks_of_the_first(stored):
-    """
-    Two threads, one plan: neither list deletes what the other one wrote. In the state each thread
-    has a plan of its own.
-    """
+    """Of two threads on one plan, neither list deletes what the other wrote."""
     thread = Thread(WRITE_TODOS, stored, actor="writer", **({"plan_id": "all"} if stored else {}))
     other = {"configurable": {"thread_id": "2"}}
     thread.writes(A, B)
@@ -198,9 +129,7 @@ def test_another_agent_of_the_same_name_keeps_the_open_tasks_of_the_first(stored
 
 
 def shared_script(name):
-    """
-    The main agent writes, delegates, and writes again; the subagent writes twice.
-    """
+    """The main agent writes, delegates, and writes again; the subagent writes twice."""
     return [
         wrote(("main one", "in_progress"), ("main two", "pending"), call_id="1"),
         calls(("task", {"description": "find out", "subagent_type": name}, "t")),
@@ -214,10 +143,7 @@ def shared_script(name):
 
 @pytest.mark.parametrize("actor", [None, "lead"])
 def test_deep_agents_on_one_plan_keep_each_others_open_tasks(actor):
-    """
-    With `write_todos` and one `plan_id`, named or not. What a subagent itself listed it may leave
-    out; what the others listed it may not.
-    """
+    """A subagent may leave out what it listed itself, and not what the others listed."""
     store = MemoryStore()
 
     def make(actor=None):
@@ -235,10 +161,7 @@ def test_deep_agents_on_one_plan_keep_each_others_open_tasks(actor):
 
 @PLACES
 def test_calls_that_come_one_by_one_are_upon_what_their_turn_was_written_upon(stored):
-    """
-    Where there is room for one call at a time, a list beside a read is still written before it: its
-    old words mean no change, and what it left out stays.
-    """
+    """A list beside a read was written before it: old words mean no change."""
     thread = Thread(TODOS, stored)
     thread.writes(A, B)
     thread.edit(commands.UpdateTask("2", status="completed"))
@@ -255,9 +178,7 @@ def test_calls_that_come_one_by_one_are_upon_what_their_turn_was_written_upon(st
 
 @PLACES
 def test_tasks_that_were_created_or_named_by_id_are_listed(stored):
-    """
-    Item by item as by a list: the session may leave them out afterwards.
-    """
+    """Item by item as by a list: the session may leave them out afterwards."""
     thread = Thread(LEAN, stored)
     thread.edit(commands.CreateTask("Ann's"))
     thread.edit(commands.CreateTask("Bob's"))
@@ -269,9 +190,7 @@ def test_tasks_that_were_created_or_named_by_id_are_listed(stored):
 
 @PLACES
 def test_an_agent_alone_leaves_no_record_of_what_it_listed(stored):
-    """
-    In the state there is nothing; in a store the revision. Nor does it hear of anything.
-    """
+    """In the state there is nothing; in a store the revision. Nor does it hear of anything."""
     thread = Thread(WRITE_TODOS, stored)
     said = [thread.writes(A, B), thread.writes(("a", "completed"), ("c", "pending"))]
     value = thread.graph.get_state(THREAD).values["todoplan"]
@@ -285,9 +204,7 @@ def test_an_agent_alone_leaves_no_record_of_what_it_listed(stored):
 
 
 def test_a_fork_from_before_has_the_session_of_that_time():
-    """
-    The record lies in the plan's own key, and goes back with it.
-    """
+    """The record lies in the plan's own key, and goes back with it."""
     thread = Thread(WRITE_TODOS, stored=False)
     thread.edit(commands.CreateTask("Ann's"))
     thread.writes(A, B)
@@ -299,37 +216,9 @@ def test_a_fork_from_before_has_the_session_of_that_time():
     assert sorted(task.subject for task in plan_of_state(forked)) == ["Ann's", "a", "b"]
 
 
-def test_a_journal_that_was_cut_behind_the_record_drops_nothing(tmp_path):
-    """
-    Who has changed what since is then unknown: a list removes nothing and reopens nothing.
-    """
-    store, saver = SqliteStore(tmp_path / "plans.db"), InMemorySaver()
-
-    def run(*lines):
-        planner = PlanMiddleware(store=store, settings=SILENT)
-        script = [wrote(*lines), says("ok")]
-        made = create_agent(Scripted(script=script), middleware=[planner], checkpointer=saver)
-        return made.invoke(HELLO, THREAD)
-
-    run(A, B)
-    person = Planner(store, "1")
-    person.apply(commands.CreateTask("Ann's"), actor="ann")
-    person.apply(commands.UpdateTask("2", status="completed"), actor="ann")
-    store.compact("1", keep=1)
-    run(A, B)
-    assert [(task.subject, task.status.value) for task in store.load("1")] == [
-        A,
-        ("b", "completed"),
-        ("Ann's", "pending"),
-    ]
-    store.close()
-
-
 @PLACES
 def test_a_plan_that_a_program_put_in_place_anew_is_kept(stored):
-    """
-    What the session listed before was in another plan.
-    """
+    """What the session listed before was in another plan."""
     thread = Thread(WRITE_TODOS, stored)
     thread.writes(A, B)
     seed_plan(thread.graph, THREAD, plan_of([Task("1", "new one"), Task("2", "b")]), actor="cron")
@@ -340,9 +229,7 @@ def test_a_plan_that_a_program_put_in_place_anew_is_kept(stored):
 
 @PLACES
 def test_task_tools_and_lists_of_others_meet_in_one_plan(stored):
-    """
-    A record is written by whatever tool the session has, and read by another set of tools.
-    """
+    """A record is written by whatever tool the session has, and read by another set of tools."""
     thread = Thread(WRITE_TODOS, stored)
     thread.writes(A, B)
     thread.edit(commands.CreateTask("Ann's"))
@@ -352,3 +239,391 @@ def test_task_tools_and_lists_of_others_meet_in_one_plan(stored):
     thread.writes(A, B)
     # Named by id, it is listed: the session may leave it out.
     assert thread.subjects == ["a", "b"]
+
+
+ANN = commands.CreateTask("Tell Ann")
+FIRST = wrote(("a", "in_progress"), ("b", "pending"), call_id="1")
+SECOND = wrote(("a", "completed"), ("b", "in_progress"), call_id="2")
+
+
+def agent(*script, settings=None, saver=None, toolbox=None, more=(), **options):
+    model = Scripted(script=[*script])
+    planner = PlanMiddleware(toolbox, settings=settings)
+    saver = saver or InMemorySaver()
+    made = create_agent(model, middleware=[planner, *more], checkpointer=saver, **options)
+    return model, made
+
+
+def edit(made, command):
+    edit_plan(made, THREAD, command, actor="ann")
+
+
+def subjects(state):
+    return [task.subject for task in plan_of_state(state)]
+
+
+def answers(done):
+    return {m.tool_call_id: m.text for m in done["messages"] if m.type == "tool"}
+
+
+def base_in(made):
+    return base_of(made.get_state(THREAD).values.get("todoplan"))
+
+
+@tool
+def search(what: str) -> str:
+    """Search."""
+    return f"nothing about {what}"
+
+
+@pytest.mark.parametrize("tools", [(), ("search",)])
+def test_an_edit_of_the_list_of_langchains_planner_is_told(tools):
+    """The model has seen LangChain's list, so the first request tells of the edit."""
+    saver = InMemorySaver()
+    theirs = TodoListMiddleware()
+    moved = create_agent(
+        Scripted(script=[FIRST, says("x")]), middleware=[theirs], checkpointer=saver
+    )
+    moved.invoke(HELLO, THREAD)
+    script = [calls(("search", {"what": "x"}, "s")), says("y")] if tools else [says("y")]
+    model, made = agent(*script, saver=saver, tools=[search])
+    edit(made, ANN)
+    made.invoke(HELLO, THREAD)
+    assert all("#3 Tell Ann created by ann" in each[-1].text for each in model.requests)
+
+
+def test_a_request_without_planning_tools_is_no_look():
+    """No reminder was given with it, so that the next list still undoes nothing unseen."""
+
+    @wrap_model_call
+    def without_tools(request, handler):
+        return handler(request.override(tools=[]))
+
+    saver = InMemorySaver()
+    _, made = agent(FIRST, says("x"), saver=saver)
+    made.invoke(HELLO, THREAD)
+    edit(made, ANN)
+    model = Scripted(script=[says("y")])
+    bare = create_agent(model, middleware=[without_tools, PlanMiddleware()], checkpointer=saver)
+    bare.invoke(HELLO, THREAD)
+    assert len(base_in(bare).plan) == 2
+
+
+def test_an_edit_while_a_call_waits_for_approval_is_kept():
+    """The call was written before the edit, and carried out after it."""
+    gate = HumanInTheLoopMiddleware(
+        interrupt_on={"write_todos": {"allowed_decisions": ["approve"]}}
+    )
+    _, made = agent(FIRST, says("x"), more=[gate])
+    made.invoke(HELLO, THREAD)
+    edit(made, ANN)
+    done = made.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
+    assert subjects(done) == ["a", "b", "Tell Ann"]
+    assert "#1 Tell Ann created by ann" in answers(done)["1"]
+
+
+def test_parallel_calls_share_what_was_seen():
+    """The first answer that is no error tells of it, whichever call that is."""
+    turn = calls(
+        ("TaskUpdate", {"taskId": "9", "status": "completed"}, "1"),
+        ("TaskCreate", {"subject": "c"}, "2"),
+        ("TaskList", {}, "3"),
+    )
+    _, made = agent(turn, says("x"), settings=SILENT, toolbox=Toolbox(tasks()))
+    edit(made, ANN)
+    done = answers(made.invoke(HELLO, THREAD))
+    assert ["since you last looked" in done[one] for one in "123"] == [False, True, False]
+    base = base_in(made)
+    assert not base.has_news(plan_of_state(made.get_state(THREAD)))
+    assert base.listed == {"2"}
+
+
+def test_what_a_look_has_shown_is_not_told_again():
+    """A person edits while a read waits for approval: the read shows it, no reminder repeats it."""
+    gate = HumanInTheLoopMiddleware(interrupt_on={"TaskList": {"allowed_decisions": ["approve"]}})
+    makes = calls(("TaskCreate", {"subject": "c"}, "1"))
+    reads = calls(("TaskList", {}, "2"))
+    model, made = agent(makes, reads, says("y"), toolbox=Toolbox(tasks()), more=[gate])
+    made.invoke(HELLO, THREAD)
+    edit(made, ANN)
+    made.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
+    assert not any(is_reminder(m.text) for request in model.requests for m in request)
+
+
+@pytest.mark.parametrize("order", [("edit", "write"), ("write", "edit")])
+def test_a_tool_of_the_applications_beside_the_models_call(order):
+    """An edit by a tool of the same turn was not seen by that turn's list, nor by the next."""
+
+    @tool
+    def meddle(runtime: ToolRuntime) -> Command:
+        """Meddle."""
+        _, update = command_update(runtime.state, ANN, actor="ann")
+        said = ToolMessage("done", tool_call_id=runtime.tool_call_id)
+        return Command(update={**update, "messages": [said]})
+
+    made_calls = {
+        "edit": ("meddle", {}, "m"),
+        "write": ("write_todos", FIRST.tool_calls[0]["args"], "1"),
+    }
+    turn = calls(*(made_calls[one] for one in order))
+    _, made = agent(turn, SECOND, says("x"), settings=SILENT, tools=[meddle])
+    done = made.invoke(HELLO, THREAD)
+    assert sorted(subjects(done)) == ["Tell Ann", "a", "b"]
+    said = answers(done)["2"]
+    assert "Tell Ann created by ann" in said.split("\n")[0]
+    assert " a " not in said.split("\n")[0]
+
+
+def updated(value, command, actor):
+    return command_update({"todoplan": value}, command, actor=actor)[1]["todoplan"]
+
+
+def test_a_graph_of_ones_own_keeps_it_over_branches_and_subgraphs():
+    """What each of two branches and a subgraph did is unseen, with its actor."""
+
+    def editing(actor):
+        create = commands.CreateTask(f"by {actor}")
+        return lambda state: command_update(state, create, actor=actor)[1]
+
+    inner = StateGraph(PlanState).add_node("cy", editing("cy")).add_edge(START, "cy").compile()
+    graph = StateGraph(PlanState)
+    for name, node in (("ann", editing("ann")), ("bob", editing("bob")), ("cy", inner)):
+        graph.add_node(name, node).add_edge(START, name)
+    value = graph.compile().invoke({"messages": []})["todoplan"]
+    base, plan = base_of(value), plan_of_state({"todoplan": value})
+    assert len(base.plan) == 0
+    said = {one.task.subject: one.actor for one in base.unseen(plan)}
+    assert said == {"by ann": "ann", "by bob": "bob", "by cy": "cy"}
+
+
+def answered(value, note=None):
+    """Return a value once the model was answered upon it by a call that changed nothing."""
+    return merge_plans(value, look_update(value["head"], note or Note(read=""))["todoplan"])
+
+
+def test_a_graph_within_that_looked_has_looked():
+    """It returns what its session knows; an edit elsewhere stays unseen, with its actor."""
+    value = merge_plans({}, updated({}, ANN, "ann"))
+    looked = answered(value)
+    plan = plan_of_state({"todoplan": looked})
+    assert base_of(looked) == Base(plan, listed=frozenset())
+    assert base_of(merge_plans(value, looked)) == base_of(looked)
+    assert merge_plans(looked, {}) is looked
+    worked = merge_plans(looked, updated(looked, commands.CreateTask("b"), "bob"))
+    assert tuple(base_of(merge_plans(value, worked)).plan) == tuple(plan)
+    elsewhere = merge_plans(value, updated(value, commands.CreateTask("c"), "cy"))
+    joined = merge_plans(elsewhere, {key: worked[key] for key in ("head", "plan")})
+    assert not len(base_of(joined).plan)
+    assert base_of(joined).actors == {"1": "ann", "3": "cy"}
+    gone = merge_plans(elsewhere, updated(elsewhere, commands.DeleteTask("1"), "di"))
+    joined = merge_plans(gone, {key: worked[key] for key in ("head", "plan")})
+    assert base_of(joined).actors == {"1": "di", "3": "cy"}
+
+
+def test_a_graph_within_that_returns_what_it_was_given_changes_nothing():
+    """Neither the plan nor what the session knows."""
+    alone = merge_plans({}, step(wrote_todos("a")))
+    assert "session" not in alone
+    assert merge_plans(alone, dict(alone)) is alone
+
+
+def test_a_join_keeps_what_both_sides_have_listed():
+    """Under the ids that the tasks have after the join; a person's task is not listed."""
+    value = answered(merge_plans({}, updated({}, ANN, "ann")))
+    here = merge_plans(value, step(wrote_todos("here"), value))
+    within = merge_plans(value, step(wrote_todos("within", call_id="w"), value))
+    joined = merge_plans(here, dict(within))
+    plan, base = plan_of_state({"todoplan": joined}), base_of(joined)
+    assert sorted(task.subject for task in plan) == ["Tell Ann", "here", "within"]
+    assert base.listed == {task.id for task in plan if task.subject != "Tell Ann"}
+
+
+def step(call, value=None):
+    """Return the update by a call of a model upon a value."""
+    tool = next(each for each in make_tools() if each.name == call["name"])
+    state = {"todoplan": value or {}, "messages": [calls((call["name"], call["args"], call["id"]))]}
+    runtime = ToolRuntime(
+        state=state,
+        context=None,
+        config={},
+        stream_writer=None,
+        tool_call_id=call["id"],
+        store=None,
+    )
+    given = {**call, "type": "tool_call", "args": {**call["args"], "runtime": runtime}}
+    return tool.invoke(given).update["todoplan"]
+
+
+def wrote_todos(*contents, call_id="h"):
+    """Return a call that writes a list."""
+    return wrote(*((content, "pending") for content in contents), call_id=call_id).tool_calls[0]
+
+
+def test_an_answer_upon_an_older_version_shows_nothing_new():
+    """What another branch did meanwhile is unseen; a line that was written is listed."""
+    value = answered(merge_plans({}, updated({}, ANN, "ann")))
+    newer = merge_plans(value, updated(value, commands.CreateTask("b"), "bob"))
+    late = look_update(value["head"], Note((("1", Todo("Tell Ann")),)))["todoplan"]
+    base = base_of(merge_plans(newer, late))
+    assert [one.task.subject for one in base.unseen(plan_of_state({"todoplan": newer}))] == ["b"]
+    assert base.listed == {"1"}
+    assert merge_plans(newer, {}) is newer
+
+
+def test_what_is_gone_is_told_in_the_order_that_it_had():
+    """Also where it went one by one, and each edit wrote the record anew."""
+    value = merge_plans({}, step(wrote_todos("a", "b", "c")))
+    for task_id in "12":
+        value = merge_plans(value, updated(value, commands.DeleteTask(task_id), "ann"))
+    assert [task.subject for task in base_of(value).plan] == ["a", "b", "c"]
+    value = merge_plans({}, step(wrote_todos("a", "b", "c")))
+    value = merge_plans(value, updated(value, commands.MoveTask("3", before="1"), "ann"))
+    assert [task.subject for task in base_of(value).plan] == ["a", "b", "c"]
+
+
+def test_a_plan_that_is_replaced_is_unseen_also_at_the_same_revision():
+    """`plan_update` takes a plan as it is, with its revision."""
+    value = merge_plans({}, step(wrote_todos("a")))
+    other = plan_of([Task("1", "b")], revision=plan_of_state({"todoplan": value}).revision)
+    base = base_of(merge_plans(value, plan_update(other, actor="cron")["todoplan"]))
+    assert [task.subject for task in base.plan] == ["a"]
+    assert base.actors == {"1": "cron"}
+
+
+def test_a_seeded_plan_and_a_list_that_a_program_passed_in_are_not_listed():
+    """A list without their tasks keeps them, and the answer says so."""
+    seeded = plan_of([Task("1", "old")])
+    _, made = agent(FIRST, says("x"), settings=SILENT)
+    seed_plan(made, THREAD, seeded, actor="cron")
+    done = made.invoke(HELLO, THREAD)
+    assert subjects(done) == ["a", "b", "old"]
+    assert "#1 old created by cron" in answers(done)["1"]
+    _, made = agent(FIRST, says("x"), SECOND, says("y"), settings=SILENT)
+    listed = [{"content": "old", "status": "pending"}]
+    done = made.invoke({**HELLO, "todos": listed}, THREAD)
+    assert sorted(subjects(done)) == ["a", "b", "old"]
+    assert "not on your list, kept: #1 old" in answers(done)["1"]
+    assert "old" not in answers(made.invoke(HELLO, THREAD))["2"]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_what_langchains_planner_wrote_in_the_thread_counts_as_listed(stored):
+    """A list may leave out what the conversation wrote, not what a program put beside it."""
+    saver = InMemorySaver()
+    model = Scripted(script=[FIRST, says("x")])
+    planner = TodoListMiddleware()
+    theirs = create_agent(model, middleware=[planner], checkpointer=saver)
+    theirs.invoke(HELLO, THREAD)
+    beside = [*theirs.get_state(THREAD).values["todos"], {"content": "cron's", "status": "pending"}]
+    theirs.update_state(THREAD, {"todos": beside})
+    only = wrote(("a", "completed"), call_id="5")
+    planner = PlanMiddleware(settings=SILENT, store=MemoryStore() if stored else None)
+    made = create_agent(
+        Scripted(script=[only, says("y")]), middleware=[planner], checkpointer=saver
+    )
+    done = made.invoke(HELLO, THREAD)
+    assert sorted(todo["content"] for todo in done["todos"]) == ["a", "cron's"]
+    assert "cron's" in answers(done)["5"]
+
+
+def test_a_hand_written_graph_takes_over_a_list_with_its_first_call():
+    """A line that a program seeded stays, and what the session knows is kept from then on."""
+
+    class Listed(PlanState):
+        todos: list
+
+    script = [SECOND, says("y")]
+    model = Scripted(script=script)
+    graph = StateGraph(Listed).add_node("tools", ToolNode(make_tools()))
+    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_edge(START, "model").add_edge("tools", "model")
+    made = graph.add_conditional_edges("model", tools_condition).compile()
+    listed = [{"content": each, "status": "pending"} for each in ("old", "a")]
+    done = made.invoke({**HELLO, "todos": listed})
+    assert sorted(subjects(done)) == ["a", "b", "old"]
+    assert base_of(done["todoplan"]).listed == {"2", "3"}
+
+
+def test_an_edit_of_a_list_that_is_not_a_plan_yet():
+    """The list is what was there: only the edit is told of."""
+    state = {"todos": [{"content": "old", "status": "pending"}]}
+    _, update = command_update(state, ANN, actor="ann")
+    value = merge_plans({}, update["todoplan"])
+    assert [task.subject for task in base_of(value).plan] == ["old"]
+
+
+@pytest.mark.parametrize("damaged", [{"session": "x"}, {"session": {"version": 9}}, {"base": "x"}])
+def test_a_damaged_record_is_an_error(damaged):
+    """It is never taken for none: work would be undone."""
+    value = merge_plans({}, step(wrote_todos("a")))
+    with pytest.raises(CodecError):
+        base_of({**value, **damaged})
+    with pytest.raises(CodecError):
+        merge_plans({"stored": "p", "session": damaged}, {"stored": "p", "session": {}})
+
+
+BOX = Toolbox(TODOS)
+TOOLS = {tool.name: tool for tool in make_tools(BOX)}
+# No two tasks of one text: where equal lines stand for equal tasks, the place of one that is gone
+# would count, and a record does not keep it.
+WORDS = st.sampled_from(["a", "b", "c", "d", "Ann's 2", "Ann's 3", "renamed 2", "renamed 3"])
+STATUSES = st.sampled_from(["pending", "in_progress", "completed", "cancelled"])
+LINES = st.lists(st.tuples(WORDS, STATUSES), unique_by=lambda line: line[0], min_size=1, max_size=5)
+IDS = st.integers(1, 6).map(str)
+
+
+def line(content, status):
+    return {"content": content, "status": status}
+
+
+WRITES = LINES.map(lambda lines: ("write_todos", {"todos": [line(*each) for each in lines]}))
+READS = st.just(("read_todos", {}))
+TURNS = st.one_of(
+    WRITES.map(lambda write: [write]),
+    READS.map(lambda read: [read]),
+    WRITES.map(lambda write: [("read_todos", {}), write]),
+    WRITES.map(lambda write: [write, ("read_todos", {})]),
+)
+EDITS = st.one_of(
+    st.just(lambda number: commands.CreateTask(f"Ann's {number}")),
+    IDS.map(lambda task: lambda number: commands.UpdateTask(task, subject=f"renamed {number}")),
+    st.builds(
+        lambda task, status: lambda _: commands.UpdateTask(task, status=status), IDS, STATUSES
+    ),
+    IDS.map(lambda task: lambda _: commands.DeleteTask(task)),
+)
+
+
+def state_after(value, turn, number):
+    """Return the value after the calls of a turn, which all see the one before, and the answers."""
+    made = [(name, arguments, f"{number}-{at}") for at, (name, arguments) in enumerate(turn)]
+    state = {"todoplan": value, "messages": [calls(*made, id=f"m{number}")]}
+    given = {"context": None, "config": {}, "stream_writer": None, "store": None}
+    told, after = [], value
+    for name, arguments, call_id in made:
+        runtime = ToolRuntime(state=state, tool_call_id=call_id, **given)
+        call = {"name": name, "args": {**arguments, "runtime": runtime}, "id": call_id}
+        update = TOOLS[name].invoke({**call, "type": "tool_call"}).update
+        told.append(update["messages"][0].text)
+        after = merge_plans(after, update.get("todoplan", {}))
+    return after, told
+
+
+@given(st.lists(st.one_of(TURNS, EDITS), max_size=8))
+def test_a_session_in_a_state_is_that_of_a_slot(steps):
+    """The same lists, reads and edits by a person: equal plans, equal replies."""
+    value, session = {}, opened({}, toolbox=BOX)
+    first = [("write_todos", {"todos": [line(each, "pending") for each in "abc"]})]
+    for number, step in enumerate([first, *steps]):
+        if isinstance(step, list):
+            value, told = state_after(value, step, number)
+            turn = [Call(name, arguments, str(at)) for at, (name, arguments) in enumerate(step)]
+            assert told == [reply.text for reply in session.answer(turn).replies]
+        else:
+            command, state = step(number), {"todoplan": value}
+            update = command_update(state, command, actor="ann", policy=BOX.policy)[1]
+            value = merge_plans(value, update.get("todoplan", {}))
+            session.edit(command, actor="ann")
+        lines = [(task.id, task.subject, task.status) for task in session.plan]
+        plan = plan_of_state({"todoplan": value})
+        assert [(task.id, task.subject, task.status) for task in plan] == lines

@@ -1,30 +1,40 @@
-"""The plan in a graph's state: one reducer for steps in order, branches and subgraphs."""
+"""The plan and the list `todos` in a graph's state: steps, branches, subgraphs."""
 
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware, TodoListMiddleware
 from langchain_core.messages import HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime
-from support.scripted import calls, wrote
+from langgraph.types import Command
+from support.langgraph_threads import HELLO, QUIET, THREAD, THREE, agent, entries, lines, ours, run
+from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import Plan, Todo, decide, plan_of
+from todoplan import Plan, Task, Todo, Toolbox, commands, decide, plan_of
 from todoplan.adapters.langgraph import (
+    PlanMiddleware,
     PlanState,
     command_update,
+    edit_plan,
     history_of,
     make_tools,
     merge_plans,
     messages_in,
     plan_of_state,
+    plan_of_todos,
     plan_update,
+    seed_plan,
     todos_of,
 )
-from todoplan.core import commands
-from todoplan.core.plan.model import Task
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import tasks
+from todoplan.core.decide import plan_problems
+from todoplan.core.plan.model import Waiting
+from todoplan.dialogue import Settings, tasks
 from todoplan.errors import CodecError, PlanError
 
 TASKS = make_tools(Toolbox(tasks()))
@@ -37,9 +47,7 @@ def created(*subjects, turn=""):
 
 
 def graph(*branches, tools=TASKS, first=None):
-    """
-    A graph whose branches run in one superstep, each with a turn of its own.
-    """
+    """A graph whose branches run in one superstep, each with a turn of its own."""
     builder = StateGraph(PlanState)
     builder.add_node("first", lambda state: first or {})
     builder.add_edge(START, "first")
@@ -65,10 +73,7 @@ OTHERS = [None, {}, [], "7", {"configurable": {"thread_id": "1"}}, {"messages": 
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.parametrize("read", [plan_of_state, history_of])
 def test_what_is_no_state_with_a_plan_is_refused(other, read):
-    """
-    A config, an agent, nothing at all, or the state of a graph that keeps no plan: an empty plan
-    would be an invention. The error says what to give.
-    """
+    """An empty plan would be an invention; the error says what to give."""
     with pytest.raises(PlanError, match="get_state"):
         read(other)
     with pytest.raises(PlanError, match="get_state"):
@@ -76,9 +81,7 @@ def test_what_is_no_state_with_a_plan_is_refused(other, read):
 
 
 def test_an_empty_state_holds_the_empty_plan():
-    """
-    An empty value is no plan yet, and so is a thread that nothing was written to.
-    """
+    """An empty value is no plan yet, and so is a thread that nothing was written to."""
     assert plan_of_state({"todoplan": {}}) == Plan()
     assert history_of({"todoplan": {}}) == ()
     assert messages_in({}) == ()
@@ -86,9 +89,7 @@ def test_an_empty_state_holds_the_empty_plan():
 
 
 def test_a_call_of_the_last_turn_that_has_an_answer_is_not_carried_out():
-    """
-    A guard has refused it. An answer from before the turn, under the same id, does not matter.
-    """
+    """A guard has refused it; an answer of an earlier turn with its id does not matter."""
     before, refused = (ToolMessage("x", tool_call_id=n) for n in "10")
     turn = created("a", "b", "c")
     messages = [before, turn, HumanMessage("x"), refused]
@@ -107,9 +108,7 @@ def test_a_call_of_the_last_turn_that_has_an_answer_is_not_carried_out():
 
 
 def test_what_is_no_plan_is_an_error():
-    """
-    A corrupt value is never taken for an empty plan.
-    """
+    """A corrupt value is never taken for an empty plan."""
     for wrong in ({"head": "", "plan": {"tasks": []}}, {"tasks": []}, {"plan": None}):
         with pytest.raises(CodecError):
             plan_of_state({"todoplan": wrong})
@@ -118,18 +117,14 @@ def test_what_is_no_plan_is_an_error():
 
 
 def test_two_branches_lose_nothing():
-    """
-    Both create tasks upon the same plan in the same superstep: all are there, each with its id.
-    """
+    """Both create tasks upon one plan in one superstep: all are there, each with its id."""
     done = graph(created("a", "b", turn="x"), created("c", "d", turn="y")).invoke({"messages": []})
     assert subjects(done) == ["a", "b", "c", "d"]
     assert [task.id for task in plan_of_state(done)] == ["1", "2", "3", "4"]
 
 
 def test_two_branches_that_write_whole_lists_lose_nothing():
-    """
-    The lists of both are in the plan, and what was there before once.
-    """
+    """The lists of both are in the plan, and what was there before once."""
     base = plan_update(plan_of([Task("1", "base")]))
     one = wrote(("base", "completed"), ("a", "pending"), call_id="x")
     two = wrote(("base", "pending"), ("b", "in_progress"), call_id="y")
@@ -142,9 +137,7 @@ def test_two_branches_that_write_whole_lists_lose_nothing():
 
 
 def test_a_branch_that_changes_its_own_new_task_changes_that_one():
-    """
-    Where its task moved to another id, the later calls of the same turn follow.
-    """
+    """Where its task moved to another id, the later calls of the same turn follow."""
     made = ("TaskCreate", {"subject": "c"}, "y0")
     turn = calls(made, ("TaskUpdate", {"taskId": "1", "status": "completed"}, "y1"), id="turn-y")
     done = graph(created("a", turn="x"), turn).invoke({"messages": []})
@@ -155,9 +148,7 @@ def test_a_branch_that_changes_its_own_new_task_changes_that_one():
 
 
 def test_parallel_subgraphs_lose_nothing():
-    """
-    Subgraphs hand back the whole plan; both their additions stay.
-    """
+    """Subgraphs hand back the whole plan; both their additions stay."""
     builder = StateGraph(PlanState)
     for name in "xy":
         turn = created(f"from {name}", f"more {name}", turn=name)
@@ -169,9 +160,7 @@ def test_parallel_subgraphs_lose_nothing():
 
 
 def test_a_subgraph_that_runs_alone_hands_back_its_plan_exactly():
-    """
-    What followed from the parent's plan is taken as it is, also when it did nothing.
-    """
+    """What followed from the parent's plan is taken as it is, also when it did nothing."""
     builder = StateGraph(PlanState)
     builder.add_node("one", graph(created("a", turn="x")))
     builder.add_node("two", graph(calls(("TaskUpdate", {"taskId": "1", "status": "deleted"}, "z"))))
@@ -188,9 +177,7 @@ def _value(plan):
 
 
 def test_the_reducer_in_a_state_of_your_own():
-    """
-    `merge_plans` takes an empty side for nothing, and the same plan twice for once.
-    """
+    """`merge_plans` takes an empty side for nothing, and the same plan twice for once."""
     value = _value(plan_of([Task("1", "a")]))["todoplan"]
     assert merge_plans({}, {}) == {}
     settled = merge_plans({}, value)
@@ -200,9 +187,7 @@ def test_the_reducer_in_a_state_of_your_own():
 
 
 def test_an_update_by_the_application_replaces_the_plan():
-    """
-    `plan_update` is for nodes and commands: whatever was there, this is the plan now.
-    """
+    """`plan_update` is for nodes and commands: whatever was there, this is the plan now."""
     update = plan_update(plan_of([Task("7", "seven", status="cancelled"), Task("9", "nine")]))
     assert update["todos"] == [{"content": "nine", "status": "pending"}]
     done = graph(created("next", turn="x"), first=update).invoke(
@@ -216,9 +201,7 @@ def test_an_update_by_the_application_replaces_the_plan():
 
 
 def test_a_replacement_beside_a_step_loses_neither():
-    """
-    A node sets the plan while tools write: what the tools made is in the plan that was set.
-    """
+    """A node sets the plan while tools write: what the tools made is in the plan that was set."""
     builder = StateGraph(PlanState)
     builder.add_node("a", lambda _: plan_update(plan_of([Task("5", "set")])))
     builder.add_node("b", graph(created("made", turn="x")).nodes["b0"].bound)
@@ -229,9 +212,7 @@ def test_a_replacement_beside_a_step_loses_neither():
 
 
 def test_a_node_of_your_own_carries_out_commands():
-    """
-    `command_update` decides upon the state and merges like any step; a refusal updates nothing.
-    """
+    """`command_update` merges like any step; a refusal updates nothing."""
     seen = []
 
     def node(subject):
@@ -254,9 +235,7 @@ def test_a_node_of_your_own_carries_out_commands():
 
 
 def test_the_published_list_has_what_interfaces_read():
-    """
-    `content` and `status`, and the rest where it is given.
-    """
+    """`content` and `status`, and the rest where it is given."""
     todos = (Todo("a", "in_progress", "Doing a", "high"), Todo("b"))
     plan = decide(Plan(), commands.WriteTodos(todos)).plan
     assert todos_of(plan) == [
@@ -266,9 +245,7 @@ def test_the_published_list_has_what_interfaces_read():
 
 
 def test_what_is_written_is_plain_for_every_checkpointer():
-    """
-    Values come back from LangGraph's serializer as plain dicts, and hold the same plan.
-    """
+    """Values come back from LangGraph's serializer as plain dicts, and hold the same plan."""
     step = command_update(_value(plan_of([Task("1", "a")])), commands.CreateTask("b"))[1]
     for update in (plan_update(plan_of([Task("1", "a")])), step):
         loaded = JsonPlusSerializer().loads_typed(JsonPlusSerializer().dumps_typed(update))
@@ -278,11 +255,236 @@ def test_what_is_written_is_plain_for_every_checkpointer():
 
 
 def test_a_published_list_is_the_readers_own():
-    """
-    Whoever changes it in a run changes neither the plan nor the list that is published next.
-    """
+    """Whoever changes it in a run changes neither the plan nor the list that is published next."""
     state = {**plan_update(plan_of([Task("1", "a")])), "todoplan_run": True}
     state["todos"][0]["content"] = "changed"
     assert todos_of(plan_of_state(state)) == [{"content": "a", "status": "pending"}]
     _, update = command_update(state, commands.UpdateTask("1", status="completed"))
     assert update["todos"] == [{"content": "a", "status": "completed"}]
+
+
+TAKEN = [("1", "a", "completed"), ("2", "b", "in_progress"), ("3", "c", "pending")]
+
+
+def test_a_thread_of_langchains_own_goes_on():
+    """Its list is the plan, and stays in the state; the model goes on with it, and is asked to."""
+    saver = InMemorySaver()
+    _, _, before = run(saver, TodoListMiddleware(), THREE, says("so far"))
+    turn = calls(("TaskUpdate", {"taskId": "2", "status": "completed"}, "u"))
+    model, made = agent(saver, ours(Settings(unfinished=1)), says("early"), turn, *map(says, "12"))
+    assert lines(made) == TAKEN
+    done = made.invoke(HELLO, THREAD)
+    assert "[in_progress] b" in model.requests[1][-1].text
+    assert lines(made) == [TAKEN[0], ("2", "b", "completed"), TAKEN[2]]
+    assert [t["content"] for t in done["todos"]] == [t["content"] for t in before["todos"]]
+
+
+def test_nothing_happens_to_a_list_that_nobody_changes():
+    """A run without a planning call leaves it as it was, and keeps the plan that it is."""
+    saver = InMemorySaver()
+    _, _, before = run(saver, TodoListMiddleware(), THREE, says("so far"))
+    for _ in range(2):
+        _, made, done = run(saver, ours(), says("hello"))
+        assert (done["todos"], lines(made)) == (before["todos"], TAKEN)
+    assert made.get_state(THREAD).values["todoplan"]["plan"]["next_id"] == 4
+
+
+def test_the_application_may_be_first():
+    """`edit_plan` before any run of ours goes on with the list."""
+    saver = InMemorySaver()
+    run(saver, TodoListMiddleware(), THREE, says("so far"))
+    _, made = agent(saver, ours())
+    edit_plan(made, THREAD, commands.UpdateTask("3", owner="ann"))
+    assert lines(made) == TAKEN
+    assert plan_of_state(made.get_state(THREAD))["3"].owner == "ann"
+
+
+def test_a_write_that_waits_for_a_person_survives_the_change():
+    """The thread was stopped under LangChain's own; its call is carried out upon its list."""
+    saver, gate = InMemorySaver(), HumanInTheLoopMiddleware({"write_todos": True})
+    again = wrote(("a", "completed"), ("b", "completed"), call_id="2")
+    script = [THREE, again, says("done")]
+    first = create_agent(
+        Scripted(script=script), middleware=[TodoListMiddleware(), gate], checkpointer=saver
+    )
+    approve = Command(resume={"decisions": [{"type": "approve"}]})
+    first.invoke(HELLO, THREAD)
+    first.invoke(approve, THREAD)
+    second = create_agent(
+        Scripted(script=script[2:]),
+        middleware=[PlanMiddleware(settings=QUIET), gate],
+        checkpointer=saver,
+    )
+    done = second.invoke(approve, THREAD)
+    assert done["todos"] == entries(("a", "completed"), ("b", "completed"))
+    assert lines(second) == [("1", "a", "completed"), ("2", "b", "completed")]
+
+
+class Listed(PlanState):
+    """A graph by hand that had a list before it had a plan."""
+
+    todos: list
+
+
+def test_tools_and_nodes_of_a_graph_by_hand_take_the_list_over():
+    """The first planning call, or command, goes on with it."""
+    builder = StateGraph(Listed)
+    builder.add_node("tools", ToolNode(make_tools()))
+    builder.add_edge(START, "tools")
+    builder.add_edge("tools", END)
+    state = {"todos": entries(("a", "completed"), ("b", "pending"))}
+    turn = wrote(("a", "completed"), ("b", "completed"), ("c", "pending"))
+    done = builder.compile().invoke({**state, "messages": [turn]})
+    assert [(t.id, t.subject) for t in plan_of_state(done)] == [("1", "a"), ("2", "b"), ("3", "c")]
+    assert done["todos"] == todos_of(plan_of_state(done))
+    _, update = command_update(state, commands.CreateTask("c"))
+    assert [t.subject for t in plan_of_state(update)] == ["a", "b", "c"]
+
+
+DAMAGED = [
+    "buy milk",
+    {"content": "done", "status": "done"},
+    {"content": "odd", "status": "purple"},
+    {"title": "titled", "id": "7", "colour": "red"},
+    {"status": "pending", "when": {1, 2}},
+    {"content": "größe", "status": 3},
+    None,
+    {},
+    17,
+]
+
+
+def test_a_damaged_list_is_taken_over_entry_by_entry():
+    """What can be read is, what cannot becomes a task with its own text; the agent goes on."""
+    saver = InMemorySaver()
+    _, made = agent(saver, TodoListMiddleware())
+    made.update_state(THREAD, {"todos": DAMAGED}, as_node="model")
+    _, made, done = run(saver, ours(), says("hello"))
+    assert [line[1:] for line in lines(made)] == [
+        ("buy milk", "pending"),
+        ("done", "completed"),
+        ('{"content": "odd", "status": "purple"}', "pending"),
+        ("titled", "pending"),
+        ('{"status": "pending", "when": "{1, 2}"}', "pending"),
+        ('{"content": "größe", "status": 3}', "pending"),
+        ("17", "pending"),
+    ]
+    assert done["todos"] == todos_of(plan_of_state(made.get_state(THREAD)))
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["content", "status", "id", "x"]) | st.text(), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize("other", ["text", {"content": "a"}, 7])
+def test_what_is_no_list_is_left_alone(other):
+    """It makes no plan, changes none, and stays until there is something to publish."""
+    saver = InMemorySaver()
+    _, made = agent(
+        saver, ours(), says("1"), calls(("TaskCreate", {"subject": "a"}, "c")), says("2")
+    )
+    made.update_state(THREAD, {"todos": other}, as_node="model")
+    assert lines(made) == []
+    assert made.invoke(HELLO, THREAD)["todos"] == other
+    assert made.invoke(HELLO, THREAD)["todos"] == entries(("a", "pending"))
+    made.update_state(THREAD, {"todos": other})
+    assert lines(made) == [("1", "a", "pending")]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(JUNK, max_size=3))
+def test_any_list_makes_a_plan(junk):
+    """Whatever stands there, nothing is raised, and what comes out can be kept and published."""
+    plan = plan_of_todos(junk)
+    assert not [*plan_problems(tuple(plan))]
+    assert plan_of_state(plan_update(plan)) == plan
+
+
+STEPS = st.sampled_from(
+    [
+        ("TaskCreate", {"subject": "a"}),
+        ("TaskCreate", {"subject": "b", "blockedBy": ["1"]}),
+        ("TaskUpdate", {"taskId": "1", "status": "cancelled"}),
+        ("TaskUpdate", {"taskId": "2", "status": "in_progress"}),
+        ("TaskUpdate", {"taskId": "1", "status": "deleted"}),
+        ("TaskList", {}),
+    ]
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.lists(STEPS, min_size=1, max_size=3), min_size=1, max_size=3), st.booleans())
+def test_the_plan_is_what_was_written_whatever_becomes_of_the_list(turns, crash):
+    """At every checkpoint of any run, stopped or not, the plan is the one that was written."""
+    made_turns = [
+        calls(*((*step, f"{n}-{m}") for m, step in enumerate(turn))) for n, turn in enumerate(turns)
+    ]
+    last = ConnectionError("down") if crash else says("done")
+    _, made = agent(InMemorySaver(), ours(), *made_turns, last)
+    try:
+        made.invoke(HELLO, THREAD)
+    except ConnectionError:
+        assert crash
+    for state in made.get_state_history(THREAD):
+        value = state.values.get("todoplan")
+        written = plan_of_state({"todoplan": value})
+        assert plan_of_state({**state.values, "todos": ["other"]}) == written or not value
+
+
+def test_a_list_that_others_write_later_is_written_over():
+    """Whoever changes `todos` takes no task, edge or cancelled line from the plan."""
+    saver = InMemorySaver()
+    plan = plan_of([Task("1", "a", owner="ann"), Task("4", "dropped", status="cancelled")])
+    _, made = agent(saver, ours(), says("1"), says("2"), says("3"))
+    seed_plan(made, THREAD, plan)
+    for chunk in made.stream(HELLO, THREAD, stream_mode="values"):
+        chunk.get("todos", []).clear()
+    run(saver, TodoListMiddleware(), THREE, says("2"))
+    made.update_state(THREAD, {"todos": entries(("z", "pending"))})
+    done = made.invoke(HELLO, THREAD)
+    assert tuple(plan_of_state(made.get_state(THREAD))) == tuple(plan)
+    assert done["todos"] == [{"content": "a", "status": "pending", "owner": "ann"}]
+
+
+def test_a_checkpoint_of_an_earlier_version_stays_the_plan():
+    """Its heads name a call without a sum of it: the plan is what was written."""
+    saver = InMemorySaver()
+    plan = decide(Plan(), commands.CreateTask("a")).plan
+    value = {**plan_update(plan)["todoplan"], "head": "1:call"}
+    _, made = agent(saver, ours(), says("1"))
+    made.update_state(THREAD, {"todoplan": value, "todos": entries(("b", "pending"))}, "model")
+    assert [line[1] for line in lines(made)] == ["a"]
+    assert made.invoke(HELLO, THREAD)["todos"] == entries(("a", "pending"))
+
+
+def test_what_else_is_so_stands_beside_only_where_there_is_any():
+    """An interface that knows two keys goes on reading these; one that knows more can draw it."""
+    items = (
+        commands.CreateTask("Garden"),
+        commands.CreateTask("Sow", parent="#0", owner="ann"),
+        commands.CreateTask("Dream", status="cancelled"),
+        commands.CreateTask("Reap", blocked_by=("#1", "#2")),
+        commands.CreateTask("Rest", blocked_by=("#2",), waiting=Waiting("rain")),
+        commands.CreateTask("Tell"),
+    )
+    plan = decide(Plan(), commands.CreateTasks(items)).unwrap()
+    assert todos_of(plan) == [
+        {"content": "Garden", "status": "pending", "id": "1"},
+        {"content": "Sow", "status": "pending", "owner": "ann", "id": "2", "parent": "1"},
+        {"content": "Reap", "status": "pending", "id": "4", "blockedBy": ["2"]},
+        {"content": "Rest", "status": "pending", "waiting": {"reason": "rain"}, "id": "5"},
+        {"content": "Tell", "status": "pending"},
+    ]
+    assert [task.subject for task in plan_of_todos(todos_of(plan))] == [
+        "Garden",
+        "Sow",
+        "Reap",
+        "Rest",
+        "Tell",
+    ]

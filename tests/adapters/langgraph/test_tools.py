@@ -1,4 +1,4 @@
-"""The tools in a graph written by hand: parallel calls, errors, callbacks, sync and async."""
+"""The tools: parallel calls, edited calls, repeated calls, errors, callbacks, sync and async."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -6,20 +6,28 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware, wrap_tool_call
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime
 from langgraph.types import Command
-from support.scripted import calls, wrote
+from support.cut_off import Cut, CutMemory, CutSqlite
+from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import Plan
-from todoplan.adapters.langgraph import PlanState, make_tools, plan_of_state, plan_update
-from todoplan.dialogue.calls import Call
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, tasks
+from todoplan import TODOS, FileStore, Plan, Planner, Toolbox, commands
+from todoplan.adapters.langgraph import (
+    PlanMiddleware,
+    PlanState,
+    make_tools,
+    plan_of_state,
+    plan_update,
+)
+from todoplan.dialogue import Call, Settings, tasks
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TASKS = Toolbox(tasks())
@@ -32,9 +40,7 @@ def other() -> str:
 
 
 def run(message, toolbox=None, state=None, *, asynchronous=False, **kwargs):
-    """
-    Run one turn of calls through a graph that is one ToolNode.
-    """
+    """Run one turn of calls through a graph that is one ToolNode."""
     builder = StateGraph(PlanState)
     made = make_tools(toolbox, clock=lambda: NOON, **kwargs)
     builder.add_node("tools", ToolNode([*made, other]))
@@ -59,19 +65,6 @@ SIX = [
 ]
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_parallel_calls_are_as_the_same_calls_in_order(asynchronous):
-    """
-    Plan, replies and errors are those of the toolbox given the calls one after the other (law 13).
-    """
-    done = run(calls(*SIX), TASKS, asynchronous=asynchronous)
-    turn = TASKS.turn(Plan(), [Call(*one) for one in SIX], at=NOON)
-    assert plan_of_state(done) == turn.plan
-    assert [(m.tool_call_id, m.content, m.name, m.status) for m in replies(done)] == [
-        (r.call_id, r.text, r.name, "error" if r.is_error else "success") for r in turn.replies
-    ]
-
-
 made = st.sampled_from(
     [
         ("TaskCreate", {"subject": "a"}),
@@ -89,9 +82,7 @@ made = st.sampled_from(
 @settings(max_examples=25)
 @given(st.lists(st.lists(made, min_size=1, max_size=5), min_size=1, max_size=3))
 def test_any_turns_are_as_the_same_calls_in_order(turns):
-    """
-    Turn after turn the state holds what the toolbox alone makes of the same calls (law 12, 13).
-    """
+    """Turn after turn the state has what the toolbox makes of the calls (laws 12 and 13)."""
     plan, state, place = Plan(), {}, 0
     for turn in turns:
         listed = [(name, arguments, f"{place}-{n}") for n, (name, arguments) in enumerate(turn)]
@@ -105,25 +96,8 @@ def test_any_turns_are_as_the_same_calls_in_order(turns):
         plan, state, place = expected.plan, done, place + 1
 
 
-def test_several_whole_lists_in_a_turn_are_all_refused():
-    """
-    Each is answered with an error, nothing is written, and the turn's other tools run.
-    """
-    one = {"todos": [{"content": "a", "status": "pending"}]}
-    done = run(calls(("write_todos", one, "1"), ("other", {}, "2"), ("write_todos", one, "3")))
-    assert [(m.tool_call_id, m.status) for m in replies(done)] == [
-        ("1", "error"),
-        ("2", "success"),
-        ("3", "error"),
-    ]
-    assert "2 calls in this turn" in replies(done)[0].content
-    assert plan_of_state(done) == Plan()
-
-
 def test_calls_that_have_an_answer_are_not_carried_out_for_their_siblings():
-    """
-    What a guard or a person refused does not come back in the plan of the calls beside it.
-    """
+    """What a guard or a person refused does not come back in the plan of the calls beside it."""
     message = calls(("TaskCreate", {"subject": "no"}, "1"), ("TaskCreate", {"subject": "b"}, "2"))
     refused = ToolMessage("rejected", tool_call_id="1", name="TaskCreate", status="error")
     builder = StateGraph(PlanState)
@@ -142,9 +116,7 @@ def test_calls_that_have_an_answer_are_not_carried_out_for_their_siblings():
 
 
 def test_a_call_that_no_message_holds_stands_alone():
-    """
-    Edited or made up by the application, it is answered upon the plan as it is.
-    """
+    """Edited or made up by the application, it is answered upon the plan as it is."""
     builder = StateGraph(PlanState)
     builder.add_node("tools", ToolNode(make_tools(TASKS)))
     builder.add_edge(START, "tools")
@@ -163,9 +135,7 @@ def test_a_call_that_no_message_holds_stands_alone():
 
 
 def test_a_state_without_a_message_of_the_models():
-    """
-    A call that is handed straight to the node is answered as well.
-    """
+    """A call that is handed straight to the node is answered as well."""
     node = ToolNode(make_tools(TASKS))
     call = {"name": "TaskCreate", "args": {"subject": "x"}, "id": "new", "type": "tool_call"}
     builder = StateGraph(PlanState)
@@ -173,31 +143,6 @@ def test_a_state_without_a_message_of_the_models():
     builder.add_edge(START, "one")
     done = builder.compile().invoke({"messages": [("user", "hello")]})
     assert [task.subject for task in plan_of_state(done)] == ["x"]
-
-
-def test_a_refused_call_changes_nothing_and_says_why():
-    """
-    The message is an error with the call's id; the state has no plan.
-    """
-    done = run(calls(("write_todos", {"todos": [{"status": "pending"}]}, "w")))
-    (message,) = replies(done)
-    assert (message.status, message.tool_call_id, message.name) == ("error", "w", "write_todos")
-    assert "todos[0].content" in message.content
-    assert plan_of_state(done) == Plan()
-
-
-@pytest.mark.parametrize("junk", ["[]", "null", [], {}, 3, None, {"runtime": "mine"}])
-def test_whatever_a_model_sends_is_answered(junk):
-    """
-    Arguments of any kind become a reply, never an exception.
-    """
-    done = run(calls(("write_todos", {"todos": junk}, "w"), ("plan", junk_of(junk), "p")), None)
-    assert len(replies(done)) == 2
-    assert run(calls(("plan", junk_of(junk), "p")), Toolbox(LEAN))["messages"][-1].content
-
-
-def junk_of(value):
-    return value if isinstance(value, dict) else {"write": value, "config": 1, "self": 2}
 
 
 class Heard(BaseCallbackHandler):
@@ -213,9 +158,7 @@ class Heard(BaseCallbackHandler):
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_who_listens_is_told(asynchronous):
-    """
-    With a callback handler the call goes LangChain's way, and comes to the same.
-    """
+    """With a callback handler the call goes LangChain's way, and comes to the same."""
     heard, message = Heard(), wrote(("a", "pending"))
     builder = StateGraph(PlanState)
     builder.add_node("tools", ToolNode(make_tools(clock=lambda: NOON)))
@@ -234,9 +177,7 @@ def test_who_listens_is_told(asynchronous):
 
 
 def test_a_tool_invoked_outside_a_graph_starts_from_an_empty_plan():
-    """
-    As LangChain's own tests call `write_todos`; what is sent as `runtime` is an argument like any.
-    """
+    """As in LangChain's own tests; `runtime` is an argument like any other."""
     todos = [{"content": "a", "status": "pending"}]
     call = {"name": "write_todos", "args": {"todos": todos}, "id": "1", "type": "tool_call"}
     write = make_tools(emit_events=True)[0]
@@ -251,9 +192,7 @@ def test_a_tool_invoked_outside_a_graph_starts_from_an_empty_plan():
 
 @pytest.mark.parametrize("heard", [[], None])
 def test_a_tool_invoked_by_hand_with_a_runtime(heard):
-    """
-    As `ToolNode` would; the command holds the update and the message.
-    """
+    """As `ToolNode` would; the command holds the update and the message."""
     runtime = ToolRuntime(
         state={}, context=None, config={}, stream_writer=print, tool_call_id="1", store=None
     )
@@ -265,9 +204,7 @@ def test_a_tool_invoked_by_hand_with_a_runtime(heard):
 
 
 def test_models_see_the_schema_of_the_tool_set():
-    """
-    What is bound is the definition of the tool set, without the injected runtime.
-    """
+    """What is bound is the definition of the tool set, without the injected runtime."""
     for made, definition in zip(make_tools(TASKS), tasks().definitions(), strict=True):
         shown = convert_to_openai_tool(made)["function"]
         assert shown["name"] == definition.name
@@ -276,10 +213,7 @@ def test_models_see_the_schema_of_the_tool_set():
 
 
 def test_each_accepted_call_is_told_on_the_custom_stream():
-    """
-    With `emit_events` an interface gets the journal's entry; refused and reading calls say nothing.
-    Calls of one turn run at once, so their entries come in any order; the revision puts it right.
-    """
+    """With `emit_events`; refused and reading calls are not, and revisions give the order."""
     builder = StateGraph(PlanState)
     builder.add_node("tools", ToolNode(make_tools(TASKS, clock=lambda: NOON, emit_events=True)))
     builder.add_edge(START, "tools")
@@ -299,3 +233,252 @@ def test_each_accepted_call_is_told_on_the_custom_stream():
 def test_what_a_tool_returns_can_be_shown():
     """Tracers and debuggers print the command."""
     assert "'todoplan'" in repr(Command(update=plan_update(Plan())))
+
+
+HELLO = {"messages": [("user", "hello")]}
+THREAD = {"configurable": {"thread_id": "1"}}
+QUIET = Settings(plan_lost=False, unfinished=0)
+APPROVE = {"type": "approve"}
+REJECT = {"type": "reject", "message": "no"}
+
+
+def create(subject, call_id, **more):
+    return ("TaskCreate", {"subject": subject, **more}, call_id)
+
+
+def edited(name, **arguments):
+    return {"type": "edit", "edited_action": {"name": name, "args": arguments}}
+
+
+def agent(turn, *middleware, toolset=None):
+    planner = PlanMiddleware(Toolbox(toolset or tasks()), settings=QUIET)
+    model = Scripted(script=[turn, says("done")])
+    return create_agent(model, middleware=[planner, *middleware], checkpointer=InMemorySaver())
+
+
+def reviewed(turn, *decisions, toolset=None, **options):
+    """Run a turn whose calls a person decides upon, each its own decision."""
+    gate = HumanInTheLoopMiddleware(
+        dict.fromkeys(("TaskCreate", "TaskUpdate", "write_todos"), True), **options
+    )
+    made = agent(turn, gate, toolset=toolset)
+    made.invoke(HELLO, THREAD)
+    answer = {"decisions": [*decisions]}
+    if options:
+        asked = {one.value["tool_call_id"]: one.id for one in made.get_state(THREAD).interrupts}
+        named = zip((call["id"] for call in turn.tool_calls), decisions, strict=True)
+        answer = {asked[call_id]: decision for call_id, decision in named}
+    return made, made.invoke(Command(resume=answer), THREAD)
+
+
+def subjects(made):
+    return [task.subject for task in plan_of_state(made.get_state(THREAD))]
+
+
+def texts(done):
+    return [m.text.rpartition("\n")[2] for m in done["messages"] if isinstance(m, ToolMessage)]
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_persons_edit_stays_whatever_stands_beside_it(mode, place):
+    """Whichever of a turn's calls was edited, the plan and the list have the edited text."""
+    turn = calls(create("a", "1"), create("b", "2", blockedBy=["1"]), create("c", "3"))
+    decisions = [APPROVE, APPROVE, APPROVE]
+    decisions[place] = edited("TaskCreate", subject="mine")
+    options = {} if mode == "batched" else {"interrupt_mode": mode}
+    made, done = reviewed(turn, *decisions, **options)
+    expected = ["a", "b", "c"]
+    expected[place] = "mine"
+    assert subjects(made) == [todo["content"] for todo in done["todos"]] == expected
+    assert texts(done) == ["0/1: #1 created", "0/2: #2 created", "0/3: #3 created"]
+
+
+def test_the_calls_beside_an_edit_are_answered_upon_it():
+    """A call that reads the plan shows what the person made of the call before it."""
+    turn = calls(
+        ("write_todos", {"todos": [{"content": "a", "status": "pending"}]}, "1"),
+        ("read_todos", {}, "2"),
+    )
+    edit = edited("write_todos", todos=[{"content": "mine", "status": "pending"}])
+    made, done = reviewed(turn, edit, toolset=TODOS)
+    assert texts(done) == ["ok, 0/1 completed", "#1 [pending] mine"]
+    assert subjects(made) == ["mine"]
+
+
+def test_a_call_turned_into_another_is_that_one():
+    """What it would have made is not there for the calls beside it."""
+    turn = calls(create("a", "1"), ("TaskUpdate", {"taskId": "1", "status": "completed"}, "2"))
+    made, done = reviewed(turn, edited("TaskList"), APPROVE)
+    assert subjects(made) == []
+    assert [m.status for m in done["messages"] if isinstance(m, ToolMessage)] == [
+        "success",
+        "error",
+    ]
+
+
+def test_what_a_person_refuses_as_the_call_runs_is_not_in_the_plan():
+    """Its neighbours' tasks are, under the ids that they were told."""
+    turn = calls(create("a", "1"), create("b", "2", blockedBy=["1"]))
+    made, done = reviewed(turn, REJECT, APPROVE, interrupt_mode="per_call")
+    (task,) = plan_of_state(made.get_state(THREAD))
+    assert (task.id, task.subject, task.blocked_by) == ("2", "b", ())
+    assert "0/2: #2 created" in texts(done)
+
+
+def test_a_redaction_is_not_undone():
+    """A wrapper changes a call's text: nothing of the old one is in the plan or the list."""
+
+    @wrap_tool_call
+    def redact(request, handler):
+        given = {**request.tool_call, "args": {"subject": "[redacted]"}}
+        is_secret = "secret" in request.tool_call["args"]["subject"]
+        return handler(request.override(tool_call=given) if is_secret else request)
+
+    made = agent(calls(create("secret", "1"), create("b", "2")), redact)
+    done = made.invoke(HELLO, THREAD)
+    assert subjects(made) == [todo["content"] for todo in done["todos"]] == ["[redacted]", "b"]
+
+
+STEPS = st.one_of(
+    st.builds(lambda text: ("TaskCreate", {"subject": text}), st.sampled_from("abc")),
+    st.builds(
+        lambda status: ("TaskUpdate", {"taskId": "1", "status": status}),
+        st.sampled_from(["completed", "in_progress", "deleted"]),
+    ),
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(STEPS, STEPS), min_size=1, max_size=4))
+def test_any_edits_come_to_the_edited_calls_in_order(pairs):
+    """Plan and replies are as if the model had sent what the person made of its calls (law 13)."""
+    turn = calls(*((*sent, f"c{n}") for n, (sent, _) in enumerate(pairs)))
+    decisions = [edited(name, **arguments) for _, (name, arguments) in pairs]
+    made, done = reviewed(turn, *decisions)
+    expected = Toolbox(tasks()).turn(Plan(), [Call(*run) for _, run in pairs])
+    plan = plan_of_state(made.get_state(THREAD))
+    assert [(t.id, t.subject, t.status) for t in plan] == [
+        (t.id, t.subject, t.status) for t in expected.plan
+    ]
+    assert texts(done) == [reply.text.rpartition("\n")[2] for reply in expected.replies]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), min_size=1, max_size=5))
+def test_any_rewriting_of_texts_is_what_the_plan_has(sent):
+    """Whichever calls a wrapper changes as they run, the plan holds what ran, once each."""
+
+    @wrap_tool_call
+    def upper(request, handler):
+        call = request.tool_call
+        changed = {**call, "args": {"subject": call["args"]["subject"].upper()}}
+        is_chosen = sent[int(call["id"])][1]
+        return handler(request.override(tool_call=changed) if is_chosen else request)
+
+    made = agent(calls(*(create(text, str(n)) for n, (text, _) in enumerate(sent))), upper)
+    done = made.invoke(HELLO, THREAD)
+    expected = [text.upper() if is_chosen else text for text, is_chosen in sent]
+    assert subjects(made) == [todo["content"] for todo in done["todos"]] == expected
+
+
+def test_calls_of_the_same_id_are_told_apart_by_their_arguments():
+    """Each is answered for itself; the same call twice counts twice."""
+    made = agent(calls(create("a", "x"), create("b", "x")))
+    assert texts(made.invoke(HELLO, THREAD)) == ["0/1: #1 created", "0/2: #2 created"]
+    assert subjects(made) == ["a", "b"]
+    made = agent(calls(create("a", "x"), create("a", "x")))
+    made.invoke(HELLO, THREAD)
+    assert [(t.id, t.subject) for t in plan_of_state(made.get_state(THREAD))] == [
+        ("1", "a"),
+        ("2", "a"),
+    ]
+
+
+SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
+
+
+def process(store, saver, *script):
+    """Return an agent as another process would build it: it remembers nothing of the one before."""
+    ours = PlanMiddleware(Toolbox(tasks()), settings=SILENT, store=store)
+    return create_agent(Scripted(script=[*script]), middleware=[ours], checkpointer=saver)
+
+
+def creates(*names, ids=None):
+    """Return a model's turn that creates tasks."""
+    named = zip(names, ids or names, strict=True)
+    return calls(*(("TaskCreate", {"subject": name}, call_id) for name, call_id in named))
+
+
+def cut_off(store, saver, turn):
+    """Run until the store has what a turn did, and LangGraph does not."""
+    with pytest.raises(Cut):
+        process(store, saver, turn).invoke(HELLO, THREAD)
+
+
+def stored(store):
+    """Return the subjects of the plan of the thread."""
+    return [task.subject for task in store.load("1")]
+
+
+def answers(result):
+    """Return what the tools have answered."""
+    return [one.text for one in result["messages"] if isinstance(one, ToolMessage)]
+
+
+@pytest.mark.parametrize("kind", [CutMemory, CutSqlite])
+def test_a_turn_whose_checkpoint_was_lost_is_answered_again_and_not_done_again(kind, tmp_path):
+    """Two calls that are carried out as one: the store has both, LangGraph knows of neither."""
+    store = CutMemory() if kind is CutMemory else CutSqlite(tmp_path / "plans.db")
+    saver = InMemorySaver()
+    cut_off(store, saver, creates("a", "b"))
+    assert stored(store) == ["a", "b"]
+    result = process(store, saver, says("done")).invoke(None, THREAD)
+    assert stored(store) == ["a", "b"]
+    assert answers(result) == ["0/1: #1 created", "0/2: #2 created"]
+    assert result["messages"][-1].text == "done"
+    assert [todo["content"] for todo in result["todos"]] == ["a", "b"]
+    assert len(store.entries("1")) == 2
+
+
+def test_what_others_did_meanwhile_stays_and_is_told():
+    """The answer of then, and what the model has not seen since; its own work is no news."""
+    store, saver = CutMemory(), InMemorySaver()
+    cut_off(store, saver, creates("a", "b"))
+    Planner(store, "1").apply(commands.CreateTask("Tell Ann"), actor="ann")
+    first, second = answers(process(store, saver, says("done")).invoke(None, THREAD))
+    assert first.startswith("since you last looked: #3 Tell Ann created by ann"), first
+    assert first.endswith("0/1: #1 created")
+    assert second == "0/2: #2 created"
+    assert stored(store) == ["a", "b", "Tell Ann"]
+
+
+def test_the_same_ids_in_the_next_message_are_other_calls():
+    """Some providers number the calls of each response anew, and models repeat themselves."""
+    store, saver = CutMemory(), InMemorySaver()
+    cut_off(store, saver, creates("a", ids=["call_1"]))
+    script = creates("a", ids=["call_1"]), creates("a", ids=["call_1"]), says("done")
+    process(store, saver, *script).invoke(None, THREAD)
+    assert stored(store) == ["a", "a", "a"]
+
+
+class CutFile(FileStore):
+    """A store without keys that ends its process right behind an append."""
+
+    is_cut = True
+
+    def append(self, *given):
+        """Append, and end."""
+        kept = super().append(*given)
+        if self.is_cut:
+            self.is_cut = False
+            raise Cut
+        return kept
+
+
+def test_a_store_that_keeps_no_keys_serves_as_before(tmp_path):
+    """It cannot know of the call that was lost: what is made again is done again."""
+    store, saver = CutFile(tmp_path / "plans.json"), InMemorySaver()
+    cut_off(store, saver, creates("a"))
+    process(store, saver, says("done")).invoke(None, THREAD)
+    assert stored(store) == ["a", "a"]

@@ -7,10 +7,10 @@ from agents import Agent, Model, ModelProvider, ModelSettings, RunConfig, functi
 from agents.testing import function_call
 from support.openai_agents_runs import agent_of, create, done, plan_of, run, scripted, tails
 
+from todoplan import Toolbox
 from todoplan.adapters.openai_agents import Planning, attach, guided_model, make_tools
-from todoplan.dialogue.guidance import TAG, Settings
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import tasks
+from todoplan.dialogue import Settings, tasks
+from todoplan.dialogue.guidance import TAG
 from todoplan.errors import PlanError
 
 TASKS = Toolbox(tasks())
@@ -19,9 +19,7 @@ QUIET = Settings(plan_lost=False, unfinished=0)
 
 
 def instructions(agent):
-    """
-    Return the system instructions that each request of a run had.
-    """
+    """Return the system instructions that each request of a run had."""
     model = scripted(create("A"), "Ok.")
     run(attach(agent.clone(model=model), Planning(TASKS), settings=QUIET))
     return [call.system_instructions for call in model.calls]
@@ -86,9 +84,7 @@ def test_settings_of_the_model_are_kept():
 
 
 class Provider(ModelProvider):
-    """
-    Gives one model, and notes for which name.
-    """
+    """Gives one model, and notes for which name."""
 
     def __init__(self, model):
         self.model, self.names = model, []

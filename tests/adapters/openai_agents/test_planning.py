@@ -2,11 +2,10 @@
 
 import asyncio
 import json
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
-from agents import RunConfig, Runner, RunState, SQLiteSession
+from agents import Runner, RunState, SQLiteSession
 from support.openai_agents_runs import (
     agent_of,
     create,
@@ -23,23 +22,18 @@ from support.openai_agents_runs import (
     write,
 )
 
-from todoplan import Plan
+from todoplan import MemoryStore, Plan, Toolbox, commands
 from todoplan.adapters.openai_agents import Planning, attach, plan_of_state
-from todoplan.core import commands
-from todoplan.dialogue.guidance import TAG, Settings
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import tasks
+from todoplan.dialogue import Settings, tasks
+from todoplan.dialogue.guidance import TAG
 from todoplan.errors import CodecError, PlanError
-from todoplan.stores.memory import MemoryStore
 
 QUIET = Settings(plan_lost=False, unfinished=0)
 TASKS = Toolbox(tasks())
 
 
 class AwaitedStore:
-    """
-    A store that lets other tasks run before it answers.
-    """
+    """A store that lets other tasks run before it answers."""
 
     def __init__(self):
         self.kept = MemoryStore()
@@ -57,16 +51,12 @@ class AwaitedStore:
 
 
 def saved(planning):
-    """
-    Return what is saved, after a way through text.
-    """
+    """Return what is saved, after a way through text."""
     return json.loads(json.dumps(planning.to_data()))
 
 
 def created(planning, *subjects):
-    """
-    Return the planning after a run that creates tasks.
-    """
+    """Return the planning after a run that creates tasks."""
     run(attach(agent_of(scripted(create(*subjects), "Ok.")), planning, settings=QUIET))
     return planning
 
@@ -220,27 +210,3 @@ async def _approved(agent, document):
     for waiting in state.get_interruptions():
         state.approve(waiting)
     return await Runner.run(agent, state)
-
-
-def test_sessions_are_apart_in_tasks_and_threads():
-    """Each has its own plan and memory, whatever runs beside it."""
-
-    def agent(planning, name):
-        model = scripted(create(f"{name} 1", f"{name} 2"), "Early.", "Ok.", "Ok.")
-        return attach(agent_of(model), planning)
-
-    async def side_by_side(plannings):
-        agents = [agent(planning, name) for name, planning in plannings.items()]
-        config = RunConfig(tracing_disabled=True)
-        await asyncio.gather(*(Runner.run(one, "go", run_config=config) for one in agents))
-
-    def alone(names):
-        plannings = {name: Planning(TASKS) for name in names}
-        asyncio.run(side_by_side(plannings))
-        return plannings
-
-    with ThreadPoolExecutor(4) as pool:
-        found = [*pool.map(alone, [[f"{n}{m}" for m in range(5)] for n in range(4)])]
-    for name, planning in ((n, p) for group in found for n, p in group.items()):
-        assert [t.subject for t in plan_of(planning)] == [f"{name} 1", f"{name} 2"]
-        assert turns(planning) == 2

@@ -1,18 +1,27 @@
-"""The tools: strict-clean schemas of any tool set, raw arguments, mistakes as answers."""
+"""The tools: strict schemas, raw arguments, mistakes as answers, the calls of a turn as one."""
 
 import asyncio
 import copy
+import json
 
 import pytest
 from agents import FunctionTool, RunHooks, ToolGuardrailFunctionOutput, ToolInputGuardrail
-from agents.testing import function_call
-from support.openai_agents_runs import agent_of, create, outputs, plan_of, run, scripted, write
+from agents.testing import assistant_message, function_call
+from hypothesis import given
+from hypothesis import strategies as st
+from support.openai_agents_runs import agent_of, create, outputs, plan_of, run, scripted
 
-from todoplan import STRICT
-from todoplan.adapters.openai_agents import Planning, attach, make_tools
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, TODOS, tasks
+from todoplan import LEAN, TODOS, Toolbox
+from todoplan.adapters.openai_agents import (
+    PendingCalls,
+    Planning,
+    attach,
+    carried,
+    make_tools,
+    portable,
+)
+from todoplan.dialogue import Call, Settings, tasks
+from todoplan.errors import CodecError
 
 QUIET = Settings(plan_lost=False, unfinished=0)
 TASKS = Toolbox(tasks())
@@ -31,31 +40,8 @@ def test_schemas_are_strict_as_they_are(toolset):
     assert all(isinstance(tool, FunctionTool) and tool.strict_json_schema for tool in tools)
 
 
-def test_arguments_are_read_as_they_were_sent():
-    """Fences and trailing commas are mended by intake, and the reply says so."""
-    planning = Planning()
-    sent = '```json\n{"todos": [{"content": "Dig", "status": "pending"},]}\n```'
-    agent = agent_of(scripted(function_call("write_todos", sent, call_id="1"), "Ok."))
-    result = run(agent.clone(tools=make_tools(planning)))
-    assert [task.subject for task in plan_of(planning)] == ["Dig"]
-    assert "note:" in outputs(result)["1"]
-
-
-@pytest.mark.parametrize("sent", ["", "nonsense", "null", "[1]", '{"todos": 7}', '{"todos": [{'])
-def test_mistakes_are_answers(sent):
-    """Nothing that a model sends is raised, under any policy."""
-    planning = Planning(Toolbox(policy=STRICT))
-    model = scripted(function_call("write_todos", sent, call_id="1"), "Ok.")
-    result = run(attach(agent_of(model), planning, settings=QUIET))
-    assert outputs(result)["1"].startswith("Nothing was changed.")
-    assert result.final_output == "Ok."
-    assert plan_of(planning).revision == 0
-
-
 class Slowly(RunHooks):
-    """
-    Keeps the first calls of a turn waiting until the last has been carried out.
-    """
+    """Keeps the first calls of a turn waiting until the last has been carried out."""
 
     def __init__(self, planning):
         self.planning, self.started = planning, []
@@ -84,21 +70,6 @@ def test_calls_of_a_turn_count_in_the_models_order():
     ]
     told = [f"0/{n}: #{n} created" for n in (1, 2, 3)]
     assert [outputs(result)[f"c{n}"] for n in range(3)] == told
-
-
-def test_two_whole_list_writes_are_both_refused():
-    """Each has its own error; a call of another tool beside them is carried out."""
-    planning = Planning()
-    calls = [
-        write(("A", "pending"), call_id="1"),
-        function_call("read_todos", {}, call_id="2"),
-        write(("B", "pending"), call_id="3"),
-    ]
-    told = outputs(run(attach(agent_of(scripted(calls, "Ok.")), planning)))
-    assert told["1"] == told["3"]
-    assert told["1"].startswith("Nothing was changed.")
-    assert not told["2"].startswith("Nothing was changed.")
-    assert plan_of(planning).revision == 0
 
 
 def test_a_denied_call_is_not_carried_out():
@@ -132,3 +103,147 @@ def test_without_a_guided_model_calls_count_as_they_come():
     planning = Planning(TASKS)
     agent = agent_of(scripted(create("A", "B"), "Ok."), tools=make_tools(planning))
     assert outputs(run(agent)) == {"c0": "0/1: #1 created", "c1": "0/2: #2 created"}
+
+
+LONE, PAIR = r'{"a": "x\ud800"}', r'{"a": "\ud83d\ude00"}'
+
+
+@pytest.mark.parametrize(
+    "arguments", ["", "{}", '{"a": "\u00fc"}', PAIR, r'{"a": "\ud800', "\\ud800"]
+)
+def test_what_can_be_carried_is_left_alone(arguments):
+    """Text without lone surrogates, and escapes in what is no JSON, stay as they are."""
+    assert portable(arguments) is arguments
+
+
+def test_lone_surrogates_become_question_marks():
+    """As escapes and as they are, in JSON and in what is none."""
+    assert json.loads(portable(LONE)) == {"a": "x?"}
+    assert portable("no json \ud800") == "no json ?"
+
+
+def test_bottomless_lists_become_a_text():
+    """A long list is none of them."""
+    deep, wide = "[" * 5_000, json.dumps([{}] * 500)
+    assert json.loads(portable(deep)) == deep
+    assert portable(wide) is wide
+
+
+@given(st.dictionaries(st.text(), st.text(st.characters(codec=None))))
+def test_what_is_handed_on_can_be_written(value):
+    """Whatever a model sends, the SDK can write it as UTF-8."""
+    for text in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
+        sent = portable(text)
+        json.dumps(json.loads(sent), ensure_ascii=False).encode()
+
+
+def test_only_planning_calls_are_touched():
+    """Items of other kinds, other tools' calls and sound arguments are the same objects."""
+    sound = function_call("write_todos", "{}", call_id="1")
+    others = function_call("search", LONE, call_id="2")
+    for item in (assistant_message("hi"), sound, others):
+        assert carried(item, TODOS) is item
+    assert (
+        carried(function_call("write_todos", LONE, call_id="3"), TODOS).arguments == '{"a": "x?"}'
+    )
+
+
+def test_the_run_goes_on():
+    """The task is there, the reply says what was mended, and the conversation can be sent."""
+    planning = Planning()
+    sent = r'{"todos": [{"content": "Dig \ud800", "status": "completed"}]}'
+    model = scripted(function_call("write_todos", sent, call_id="1"), "Done.")
+    result = run(attach(agent_of(model), planning))
+    assert "replaced broken characters" in outputs(result)["1"]
+    assert [task.subject for task in plan_of(planning)] == ["Dig \ufffd"]
+    json.dumps(result.to_input_list(), ensure_ascii=False).encode()
+
+
+A, B, C = (Call("write_todos", "{}", call_id) for call_id in "abc")
+READ, SEARCH = Call("read_todos", "{}", "r"), Call("search", "", "s")
+SURE = {"write_todos", "read_todos"}
+
+
+def heard(*calls, sure=SURE):
+    """Return turns that have heard these calls."""
+    turns = PendingCalls(Toolbox(TODOS))
+    turns.made(calls, sure)
+    return turns
+
+
+def test_calls_of_a_turn_are_one_group():
+    """A write and a read, in their order; another tool's call is left out."""
+    turns = heard(READ, SEARCH, A)
+    assert turns.group(A).calls == (READ, A)
+    assert turns.group(READ) is turns.group(A)
+    assert turns.group(SEARCH).calls == (SEARCH,)
+
+
+def test_contradicting_writes_are_a_group_of_their_own():
+    """Also if they need approval: none of them can be carried out."""
+    for sure in (SURE, set()):
+        turns = heard(A, READ, B, sure=sure)
+        assert turns.group(A).calls == (A, B)
+        assert turns.group(READ).calls == (READ,)
+
+
+def test_what_may_be_denied_waits_for_its_own_turn():
+    """A call that needs approval is not carried out with others."""
+    turns = heard(A, READ, sure={"read_todos"})
+    assert turns.group(READ).calls == (READ,)
+    assert turns.group(A).calls == (A,)
+
+
+def test_an_unheard_call_is_on_its_own():
+    """Also one whose id is another's: ids are unique only within a run."""
+    turns = heard(A, READ)
+    other = Call("write_todos", "[]", "a")
+    assert turns.group(other).calls == (other,)
+    assert turns.group(C).calls == (C,)
+
+
+def test_a_call_that_stands_twice_is_one():
+    """The SDK carries out an exact repetition once."""
+    assert heard(READ, READ).group(READ).calls == (READ,)
+
+
+def test_answered_calls_are_forgotten():
+    """What the model has seen the answer of is awaited no more; an unknown id is nothing."""
+    turns = heard(A, SEARCH)
+    assert turns.awaits(["x", "s"])
+    turns.answered(["s", "x"])
+    assert not turns.awaits(["s"])
+    assert turns.awaits(["a"])
+
+
+def test_abandoned_calls_do_not_pile_up():
+    """Only the latest are kept."""
+    turns = PendingCalls(Toolbox(TODOS))
+    for number in range(300):
+        turns.made([Call("read_todos", "{}", str(number))], SURE)
+    assert not turns.awaits(["43"])
+    assert turns.awaits(["44"])
+    assert turns.awaits(["299"])
+
+
+def test_groups_are_saved():
+    """What is not carried out yet belongs together after a restart; what is, is not repeated."""
+    turns = heard(A, READ, B)
+    restored = PendingCalls(Toolbox(TODOS), turns.to_data())
+    assert restored.group(B).calls == (A, B)
+    turns.group(A).replies = dict.fromkeys("ab")
+    assert [len(calls) for calls in turns.to_data()] == [1, 1, 1]
+    assert PendingCalls(Toolbox(TODOS)).to_data() == []
+
+
+WHOLE = {"name": "write_todos", "arguments": "{}", "call_id": "a"}
+
+
+@pytest.mark.parametrize(
+    "saved", [None, 7, "x", [["x"]], [[{"x": 1}]], [[{**WHOLE, "arguments": {}}]], [[WHOLE], [7]]]
+)
+def test_damaged_calls_are_an_error(saved):
+    """What is no list of lists of calls is never taken for one; the error says what to do."""
+    with pytest.raises(CodecError, match="the saved `calls` are damaged"):
+        PendingCalls(Toolbox(TODOS), saved)
+    assert PendingCalls(Toolbox(TODOS), [[WHOLE]]).awaits(["a"])

@@ -8,9 +8,7 @@ from support.pydantic_ai_agent import Script, wrote
 
 
 def model():
-    """
-    Return a model that plans, stops too early, finishes, and goes on in a second run.
-    """
+    """Return a model that plans, stops too early, finishes, and goes on in a second run."""
     return Script(
         wrote(("Draft", "in_progress"), ("Send", "pending"), call_id="1"),
         wrote(("Draft", "completed"), ("Send", "in_progress"), call_id="2"),

@@ -1,39 +1,60 @@
-"""Law 15 in a real agent: nobody's work is undone unseen, with the plan in messages or a store."""
+"""Law 15 in a real agent, with the plan in messages or a store; what 0.2.0 saved."""
 
-import asyncio
+import shutil
 from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelMessagesTypeAdapter, ToolReturnPart
+from pydantic_ai.messages import (
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    UserPromptPart,
+)
+from support.cut_off import Cut, CutMemory
 from support.law_15 import Situations
-from support.pydantic_ai_agent import Script, planner, record_of, returns, run, saved, use, wrote
+from support.pydantic_ai_agent import (
+    Script,
+    created,
+    planner,
+    record_of,
+    response,
+    returns,
+    run,
+    saved,
+    use,
+    wrote,
+)
 
-from todoplan import Plan, Planner
+from todoplan import (
+    TODOS,
+    FileStore,
+    MemoryStore,
+    Planner,
+    Task,
+    Toolbox,
+    commands,
+    plan_of,
+)
 from todoplan.adapters.pydantic_ai import (
     KEY,
     Planning,
     edit_plan,
+    history_of,
     make_tools,
     plan_of_state,
     seed_plan,
+    undo_plan,
 )
-from todoplan.core import commands
-from todoplan.core.decide import plan_of
-from todoplan.core.plan.model import Task
-from todoplan.dialogue.guidance import TAG, Settings
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import TODOS
+from todoplan.dialogue import Settings, tasks
 from todoplan.errors import CodecError
-from todoplan.planner import AsyncPlanner
 from todoplan.stores import SqliteStore
-from todoplan.stores.memory import MemoryStore
+from todoplan.stores.memory import MemoryHold
 
 
 class Talk:
-    """
-    A conversation whose history goes through JSON at every turn.
-    """
+    """A conversation whose history goes through JSON at every turn."""
 
     def __init__(self, make, options, messages=()):
         self.make, self.options, self.messages = make, options, [*messages]
@@ -108,9 +129,7 @@ SOW = ("Sow", "pending")
 
 
 class Conversation:
-    """
-    One conversation; a person edits its plan between runs, where that is kept.
-    """
+    """One conversation; a person edits its plan between runs, where that is kept."""
 
     def __init__(self, planning, store=None, name="1"):
         self.planning, self.store, self.name = planning, store, name
@@ -164,33 +183,6 @@ def listed(*todos, call_id):
     return wrote(*todos, call_id=call_id)
 
 
-def test_what_a_person_added_stays_until_it_is_removed_by_name(talk):
-    """However often the list leaves it out; it is news once, with the actor."""
-    talk.go(listed(DIG, call_id="a"))
-    talk.person(EDIT)
-    talk.person(commands.UpdateTask("1", owner="bo"), actor="bo")
-    told = [talk.go(listed(DIG, call_id=call_id))[0][0] for call_id in "bcd"]
-    assert "#2 Tell Ann created by ann" in told[0]
-    assert "#1 Dig updated by bo" in told[0]
-    assert not any("by ann" in text for text in told[1:])
-    assert talk.subjects == ["Dig", "Tell Ann"]
-    talk.go(listed(DIG, ("Tell Ann", "cancelled"), call_id="e"))
-    assert talk.plan["2"].status == "cancelled"
-
-
-def test_a_read_is_a_look_and_a_refused_call_is_none(talk):
-    """News are told by the first answer that is no error, once; what was read is not listed."""
-    talk.planning.toolbox.toolset.find("read_todos")
-    talk.go(listed(DIG, call_id="a"))
-    talk.person(EDIT)
-    (refused,), _ = talk.go(use("write_todos", {"todos": 7}, "x"))
-    assert "by ann" not in refused
-    (read,), _ = talk.go(use("read_todos", {}, "y"))
-    assert read.startswith("since you last looked: ")
-    talk.go(listed(DIG, call_id="b"))
-    assert talk.subjects == ["Dig", "Tell Ann"]
-
-
 def test_calls_of_one_turn_share_what_the_session_knew(talk):
     """A list beside a read is compared with what was known before both; it is told once."""
     talk.go(listed(DIG, call_id="a"))
@@ -198,24 +190,6 @@ def test_calls_of_one_turn_share_what_the_session_knew(talk):
     told, _ = talk.go([use("read_todos", {}, "b"), listed(DIG, call_id="c")])
     assert ["created by ann" in text for text in told] == [True, False]
     assert talk.subjects == ["Dig", "Tell Ann"]
-
-
-@pytest.mark.parametrize("kept", ["messages", "store"])
-def test_what_a_reminder_told_of_stays(kept):
-    """A reminder informs, at the tail and unsaved; it never moves the base."""
-    store = MemoryStore() if kept == "store" else None
-    talk = Conversation(Planning(settings=TOLD, store=store), store)
-    talk.go(listed(DIG, call_id="a"))
-    talk.person(EDIT)
-    _, script = talk.go()
-    assert "#2 Tell Ann created by ann" in script.tails[0]
-    assert script.tails[0].startswith(f"<{TAG}>")
-    assert TAG not in ModelMessagesTypeAdapter.dump_json(talk.messages).decode()
-    for call_id in "bc":
-        told, script = talk.go(listed(DIG, call_id=call_id))
-        assert ("by ann" in told[0]) is (call_id == "b")
-        assert talk.subjects == ["Dig", "Tell Ann"]
-    assert script.tails[0] == "go"
 
 
 def test_a_history_without_a_record_has_listed_nothing():
@@ -314,44 +288,131 @@ def test_a_damaged_record_is_an_error(damage):
         talk.go()
 
 
-def test_the_record_of_an_agent_alone_is_small():
-    """It does not grow with the plan, nor with the conversation."""
-    talk = Conversation(Planning(settings=SILENT))
-    for turn in range(5):
-        talk.go(
-            listed(*((f"Task {n}", "pending") for n in range(20 * turn + 1)), call_id=f"{turn}")
-        )
-    record = talk.messages[-1].metadata[KEY]["session"]
-    assert record_of(talk.messages).listed is None
-    assert len(str(record)) < 300
+SAVED = Path(__file__).with_name("saved_by_0_2")
+QUIET = Settings(plan_lost=False, unfinished=0)
+PLANT = ("Plant", "pending")
 
 
-def test_another_agent_on_the_plan_of_a_store_is_another_session():
-    """Its calls have no name either: what it did since an earlier run is not undone."""
-    store = MemoryStore()
-    talk = Conversation(Planning(Toolbox(TODOS), SILENT, store=store), store)
-    talk.go(listed(DIG, call_id="a"))
-    other = AsyncPlanner(store, "1", toolbox=Toolbox(TODOS))
-    todos = [{"content": name, "status": "pending"} for name in ("Dig", "Lay")]
-    asyncio.run(other.call("write_todos", {"todos": todos}))
-    (text,), _ = talk.go(listed(DIG, call_id="v"))
-    assert "#2 Lay created" in text
-    assert talk.subjects == ["Dig", "Lay"]
+def messages(name):
+    """Return a history as code of 0.2.0 saved it, by Pydantic AI's own adapter."""
+    return ModelMessagesTypeAdapter.validate_json((SAVED / f"{name}.json").read_bytes())
 
 
-def test_what_is_seen_by_a_reminder_is_told_by_no_tool_result():
-    """A change that others made and took back is no news."""
-    store = MemoryStore()
-    talk = Conversation(Planning(settings=TOLD, store=store), store)
-    talk.go(listed(DIG, call_id="a"))
-    talk.person(EDIT)
-    Planner(store, "1").undo(actor="ann")
-    told, script = talk.go(listed(DIG, call_id="b"))
-    assert script.tails[0] == "go"
-    assert "ann" not in told[0]
-    assert not any("ann" in p.content for m in talk.messages for p in m.parts if _is_return(p))
-    assert talk.plan != Plan()
+def goes(kept, *steps, store=None):
+    """Return what the tools answer in a run that goes on from it, and the messages after it."""
+    agent = planner(Script(*steps, "ok"), Planning(settings=QUIET, store=store))
+    result = run(agent, message_history=kept, conversation_id="1")
+    return [part.content for part in returns(result.new_messages())], saved(result)
 
 
-def _is_return(part):
-    return isinstance(part, ToolReturnPart)
+@pytest.mark.parametrize("name", ["written", "tools_alone"])
+def test_its_own_list_is_still_listed(name):
+    """With and without the capability, whose memory tells of the session."""
+    assert [task.subject for task in plan_of_state(messages(name))] == ["Dig", "Plant"]
+    (text,), after = goes(messages(name), wrote(DIG, call_id="v"))
+    assert [task.subject for task in plan_of_state(after)] == ["Dig"]
+    assert "since" not in text
+    assert after[-1].metadata[KEY].keys() == {"session"}
+
+
+def test_what_guidance_remembered_goes_on():
+    """Two turns were answered; the run that goes on counts from there."""
+    before = record_of(messages("written")).memory
+    assert before.turn == 2
+    _, after = goes(messages("written"))
+    assert record_of(after).memory.turn == 3
+
+
+@pytest.mark.parametrize("name", ["edited", "cut"])
+def test_what_a_person_did_unseen_is_still_news(name):
+    """The base stood in the edited message, or in the response of a run that had lost the plan."""
+    assert [task.subject for task in plan_of_state(messages(name))] == [
+        "Dig",
+        "Plant bulbs",
+        "Tell Ann",
+    ]
+    (text,), after = goes(messages(name), wrote(DIG, PLANT, call_id="v"))
+    assert "Tell Ann created by ann" in text
+    assert "Plant" in text
+    assert "by bo" in text
+    assert [task.subject for task in plan_of_state(after)] == ["Dig", "Plant bulbs", "Tell Ann"]
+
+
+def test_a_seeded_plan_is_kept():
+    """The model had seen nothing of it."""
+    _, after = goes(messages("seeded"), wrote(DIG, call_id="v"))
+    assert sorted(task.subject for task in plan_of_state(after)) == ["Dig", "Tell Ann"]
+
+
+def test_with_a_store_the_messages_tell_what_was_seen(tmp_path):
+    """The plan is in the store's file; what came since is told, and kept."""
+    shutil.copy(SAVED / "plans.json", tmp_path)
+    store = FileStore(tmp_path / "plans.json")
+    (text,), after = goes(messages("stored"), wrote(DIG, call_id="v"), store=store)
+    assert "#3 Tell Ann created by ann" in text
+    assert [task.subject for task in store.load("1")] == ["Dig", "Tell Ann"]
+    assert after[-1].metadata[KEY].keys() == {"session", "stored"}
+    goes(after, use("read_todos", {}, "r"), store=store)
+
+
+def test_its_journal_is_read_and_taken_back():
+    """Who did what, and what was before."""
+    causes = [(entry.cause, entry.actor) for entry in history_of(messages("edited"))]
+    assert causes == [("write_todos", None), ("CreateTask", "ann"), ("UpdateTask", "bo")]
+    _, undone = undo_plan(Planning(), messages("edited"))
+    assert [task.subject for task in plan_of_state(undone)] == ["Dig", "Plant", "Tell Ann"]
+
+
+@pytest.mark.parametrize("damage", [{"memory": 7}, {"memory": {"turn": "x"}}, {"base": 7}])
+def test_what_is_damaged_is_an_error(damage):
+    """It is never taken for nothing."""
+    kept = messages("edited")
+    kept[-1].metadata[KEY].update(damage)
+    with pytest.raises(CodecError):
+        goes(kept)
+
+
+def go(store, messages, *script, **options):
+    """Run from messages whose last response has calls that nobody has answered."""
+    planning = Planning(Toolbox(tasks()), settings=SILENT, store=store, **options)
+    agent = planner(Script(*script), planning)
+    return run(agent, None, message_history=messages, conversation_id="1")
+
+
+def asked(*subjects):
+    """Return a conversation in which the model has just made calls."""
+    return [ModelRequest([UserPromptPart("go")]), response(created(*subjects))]
+
+
+def test_calls_whose_answers_were_lost_are_answered_again_and_not_done_again():
+    """The first was carried out, the second never came to it; what others did is told."""
+    store, messages = CutMemory(), asked("a", "b")
+    with pytest.raises(Cut):
+        go(store, messages)
+    assert len(store.load("1")) == 1
+    Planner(store, "1").apply(commands.CreateTask("c"), actor="ann")
+    result = go(store, messages, "ok")
+    assert [task.subject for task in store.load("1")] == ["a", "c", "b"]
+    first, second = (part.content for part in returns(result.all_messages()))
+    assert first.endswith("0/1: #1 created")
+    assert second.endswith("0/3: #3 created")
+
+
+def test_the_same_calls_of_another_response_are_other_ones():
+    """Some providers number the calls of each response anew."""
+    store = CutMemory()
+    store.is_cut = False
+    go(store, asked("a"), "ok")
+    go(store, asked("a"), "ok")
+    assert [task.subject for task in store.load("1")] == ["a", "a"]
+
+
+def test_the_clock_is_the_stores(monkeypatch):
+    """Law 19: leases run by one clock for all; one that was given is meant."""
+    times = [datetime(2026, 1, number, tzinfo=UTC) for number in (1, 2)]
+    monkeypatch.setattr(MemoryHold, "now", lambda _: times[0])
+    store = CutMemory()
+    store.is_cut = False
+    go(store, asked("a"), "ok")
+    go(store, asked("b"), "ok", clock=lambda: times[1])
+    assert [entry.at for entry in store.entries("1")] == times

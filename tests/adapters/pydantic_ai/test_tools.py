@@ -1,20 +1,17 @@
 """The planning tools in a real agent: any tool set and policy, in order, never the end of a run."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic_ai import Agent, RunContext, UsageLimits
 from pydantic_ai.models.test import TestModel
 from support.pydantic_ai_agent import (
     Script,
-    created,
     planner,
     returns,
     run,
@@ -22,44 +19,32 @@ from support.pydantic_ai_agent import (
     use,
     wrote,
 )
-from support.talk import BOXES, toolbox, valid
+from support.talk import BOXES, valid
 
-from todoplan import Plan, Planner
+from todoplan import LEAN, MemoryStore, Planner, Toolbox
 from todoplan.adapters.pydantic_ai import _LENIENT, KEY, Planning, make_tools, plan_of_state
-from todoplan.codec import entry_from_data
 from todoplan.core.rules import PRESETS
-from todoplan.dialogue.calls import Call
-from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, tasks
+from todoplan.dialogue import Settings
 from todoplan.errors import PlanError
-from todoplan.stores.memory import MemoryStore
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)
-TASKS = Toolbox(tasks())
 QUIET = Settings(unfinished=0)
 
 
 def at_noon():
-    """
-    Return the time of every change here.
-    """
+    """Return the time of every change here."""
     return NOON
 
 
 def work(box, *turns, messages=()):
-    """
-    Return the result of a run with the tools alone, whose model makes these turns of calls.
-    """
+    """Return the result of a run with the tools alone, whose model makes these turns of calls."""
     script = Script(*turns, "ok")
     agent = Agent(script.model, toolsets=[make_tools(box, clock=at_noon)])
     return run(agent, message_history=[*messages])
 
 
 def _boxes():
-    """
-    Yield every tool set under every preset that it can satisfy.
-    """
+    """Yield every tool set under every preset that it can satisfy."""
     for box, policy in product(BOXES, PRESETS.values()):
         with suppress(PlanError):
             yield Toolbox(box.toolset, policy)
@@ -67,9 +52,7 @@ def _boxes():
 
 @st.composite
 def turns(draw):
-    """
-    Draw a toolbox and turns of calls: well-formed, of other shapes, and texts.
-    """
+    """Draw a toolbox and turns of calls: well-formed, of other shapes, and texts."""
     box = draw(st.sampled_from([*_boxes()]))
     tools = {box.toolset.shown(tool.key): tool for tool in box.toolset.tools}
     raw = st.sampled_from(['{"todos": [', "[]", "", "no", '{"a": 1, "a": 2}', "[{}]", "null"])
@@ -77,26 +60,6 @@ def turns(draw):
     arguments = {name: valid(tool.fields) | raw | odd for name, tool in tools.items()}
     call = st.sampled_from([*tools]).flatmap(lambda name: st.tuples(st.just(name), arguments[name]))
     return box, draw(st.lists(st.lists(call, min_size=1, max_size=3), max_size=3))
-
-
-@settings(max_examples=60)
-@given(turns(), st.booleans())
-def test_the_same_calls_give_the_same_plan_events_and_replies(drawn, saving):
-    """As the toolbox gives them, turn by turn, also through saved messages."""
-    box, drawn_turns = drawn
-    plan, messages = Plan(), ()
-    for number, turn in enumerate(drawn_turns):
-        calls = [Call(*call, f"{number}-{place}") for place, call in enumerate(turn)]
-        expected = box.turn(plan, calls, at=NOON)
-        result = work(box, [use(c.name, c.arguments, c.call_id) for c in calls], messages=messages)
-        got = returns(result.new_messages())
-        assert [part.content for part in got] == [reply.text for reply in expected.replies]
-        assert [part.outcome == "failed" for part in got] == [r.is_error for r in expected.replies]
-        notes = [part.metadata[KEY] for part in got if part.metadata]
-        told = [entry_from_data(note["entry"]) for note in notes if "entry" in note]
-        assert tuple(event for entry in told for event in entry.events) == expected.events
-        assert plan_of_state(result) == expected.plan
-        plan, messages = expected.plan, saved(result) if saving else result.all_messages()
 
 
 @pytest.mark.parametrize("box", [*BOXES, Toolbox(LEAN.renamed(plan="todo"))])
@@ -124,48 +87,6 @@ def test_the_prompt_can_be_other_words_or_none():
     assert [info.instructions for info in script.infos] == ["Plan.", None]
 
 
-def test_calls_of_one_turn_build_on_each_other():
-    """Twelve parallel calls keep order and ids, and may name each other (law 13)."""
-    subjects = [f"t{n}" for n in range(12)]
-    link = use("TaskUpdate", {"taskId": "12", "addBlockedBy": ["1", "11"]}, "u")
-    result = work(TASKS, [*created(*subjects), link])
-    plan = plan_of_state(result)
-    assert [(task.id, task.subject) for task in plan] == [
-        (str(n), subject) for n, subject in enumerate(subjects, 1)
-    ]
-    assert plan["12"].blocked_by == ("1", "11")
-
-
-def test_two_whole_writes_in_a_turn_are_both_refused():
-    """One error each; the other calls of the turn run, among them those of other tools."""
-    script = Script(
-        [
-            wrote(("A", "pending"), call_id="1"),
-            use("other", {}, "2"),
-            wrote(("B", "pending"), call_id="3"),
-            use("read_todos", {}, "4"),
-        ],
-        "ok",
-    )
-    agent = planner(script, Planning())
-    agent.tool_plain(lambda: "done", name="other")
-    result = run(agent)
-    got = {p.tool_call_id: (p.outcome, p.content) for p in returns(result.all_messages())}
-    assert got["1"] == got["3"]
-    assert got["1"][0] == "failed"
-    assert got["2"] == ("success", "done")
-    assert got["4"] == ("success", "The plan is empty.")
-    assert plan_of_state(result) == Plan()
-
-
-def test_a_write_in_each_turn_is_fine():
-    """Writes of different turns do not contradict each other."""
-    result = work(
-        None, wrote(("A", "pending"), call_id="1"), wrote(("A", "completed"), call_id="2")
-    )
-    assert [part.outcome for part in returns(result.all_messages())] == ["success", "success"]
-
-
 def test_no_number_of_errors_ends_a_run():
     """They are told to the model, as failed results, and use up no retries."""
     wrong = ['{"todos": [', "no", {"todos": 7}, {"other": 1}, None, '["a", {}]', {"todos": [{}]}]
@@ -175,19 +96,6 @@ def test_no_number_of_errors_ends_a_run():
     assert {part.outcome for part in got} == {"failed"}
     assert all(part.content.startswith("Nothing was changed.") for part in got)
     assert result.output == "ok"
-
-
-def test_arguments_come_as_they_were_sent():
-    """What intake mends it says, also in a text that is no JSON; keys that stand twice are seen."""
-    sent = '```json\n{"todos": [{"content": "A", "status": "done",},]}\n```'
-    twice = '{"todos": [], "todos": [{"content": "A"}]}'
-    result = work(None, use("write_todos", sent, "1"), use("write_todos", twice, "2"))
-    box = Toolbox()
-    first = box.call(Plan(), "write_todos", sent, at=NOON)
-    second = box.call(first.plan, "write_todos", twice, at=NOON)
-    assert "note: " in first.text
-    assert second.is_error
-    assert [p.content for p in returns(result.all_messages())] == [first.text, second.text]
 
 
 def test_hooks_of_others_see_the_arguments():
@@ -273,60 +181,8 @@ def test_a_store_keeps_the_plan_by_conversation():
     assert store.entries("c-1")[0].cause == "write_todos"
 
 
-def two_steps(name):
-    """
-    Return a model that creates two tasks of this name, in two turns.
-    """
-    return Script(
-        use("TaskCreate", {"subject": f"{name} one"}, "1"),
-        use("TaskCreate", {"subject": f"{name} two"}, "2"),
-        use("TaskList", {}, "3"),
-        "ok",
-    )
-
-
-@pytest.mark.parametrize("store", [None, MemoryStore()])
-def test_conversations_never_see_each_other(store):
-    """One agent, eight conversations at once, in tasks and then in threads."""
-    agent = Agent(capabilities=[Planning(TASKS, QUIET, store=store)])
-    names = [f"n{n}" for n in range(8)]
-
-    async def one(name):
-        return await agent.run("go", model=two_steps(name).model, conversation_id=f"{name}-{store}")
-
-    async def together():
-        return await asyncio.gather(*map(one, names))
-
-    def alone(name):
-        return asyncio.run(one(f"t{name}"))
-
-    with ThreadPoolExecutor(4) as pool:
-        in_threads = list(pool.map(alone, names))
-    for name, result in zip(
-        [*names, *(f"t{name}" for name in names)],
-        [*asyncio.run(together()), *in_threads],
-        strict=True,
-    ):
-        shown = returns(result.all_messages())[-1].content
-        assert shown == f"#1 [pending] {name} one\n#2 [pending] {name} two"
-
-
-def test_a_second_conversation_starts_empty():
-    """Also the next run of the same agent, if it does not go on from the first."""
-    agent = planner(Script(wrote(("A", "pending")), "ok", "ok"), Planning(settings=QUIET))
-    assert len(plan_of_state(run(agent))) == 1
-    assert plan_of_state(run(agent)) == Plan()
-
-
 def test_a_limit_on_tool_calls_still_holds():
     """The framework's own limits are not gone around."""
     agent = planner(Script(*[use("read_todos", {}, "r")] * 9), Planning())
     with pytest.raises(Exception, match="limit"):
         run(agent, usage_limits=UsageLimits(tool_calls_limit=3))
-
-
-def test_a_renamed_tool_is_ours():
-    """Under its new name it is found, called and counted as a planning call."""
-    box = Toolbox(toolbox().toolset.renamed(write_todos="TodoWrite"))
-    result = work(box, wrote(("A", "pending"), name="TodoWrite"))
-    assert [task.subject for task in plan_of_state(result)] == ["A"]

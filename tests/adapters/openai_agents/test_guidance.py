@@ -1,0 +1,569 @@
+"""Guidance through real runs, streamed or not: at the tail, unsaved, capped, and what it costs."""
+
+import asyncio
+import copy
+
+import pytest
+from agents import (
+    Model,
+    ModelRefusalError,
+    ModelRetryBackoffSettings,
+    ModelRetrySettings,
+    ModelSettings,
+    RunConfig,
+    RunHooks,
+    function_tool,
+)
+from agents.exceptions import ModelBehaviorError
+from agents.run import CallModelData, ModelInputData
+from agents.testing import ModelStep, assistant_message, function_call
+from agents.usage import Usage
+from openai.types.responses import (
+    ResponseCompletedEvent,
+    ResponseFunctionWebSearch,
+    ResponseOutputItemDoneEvent,
+    ResponseUsage,
+)
+from openai.types.responses.response_output_item import McpApprovalRequest
+from pydantic import BaseModel
+from support.openai_agents_runs import (
+    agent_of,
+    create,
+    done,
+    edit,
+    outputs,
+    plan_of,
+    refuse,
+    run,
+    scripted,
+    stream,
+    tails,
+    turns,
+)
+
+from todoplan import Toolbox, commands
+from todoplan.adapters.openai_agents import (
+    Planning,
+    answers_in,
+    attach,
+    calls_in,
+    conversation,
+    edit_plan,
+    guided_model,
+    neutral,
+    summed,
+    with_reminder,
+)
+from todoplan.dialogue import Call, Settings, tasks
+from todoplan.dialogue.guidance import TAG, is_final_answer, is_refusal, reminder
+from todoplan.errors import PlanError
+
+TASKS = Toolbox(tasks())
+LOST = Settings(unfinished=0)
+LIST = function_call("TaskList", {}, call_id="l")
+
+
+def planned(*subjects):
+    """Return a planning with tasks that the application has made."""
+    planning = Planning(TASKS)
+    edit(planning, commands.CreateTasks(tuple(map(commands.CreateTask, subjects))))
+    return planning
+
+
+def reminded(model):
+    """Say for each request how many reminders it holds."""
+    return [str(call.input).count(f"<{TAG}>") for call in model.calls]
+
+
+def told(kind, planning):
+    """Return the reminder of a kind about the plan as it stands."""
+    return reminder(kind, plan_of(planning), TASKS.toolset)
+
+
+def go(planning, *turns, settings=Settings(), given="go", **options):  # noqa: B008 - a value
+    """Return the model and the result of a run."""
+    model = scripted(*turns)
+    return model, run(attach(agent_of(model), planning, settings=settings), given, **options)
+
+
+def test_a_failed_call_does_not_show_the_plan():
+    """A refusal is no sight of the plan, though the SDK does not mark it."""
+    failing = function_call("TaskGet", {"taskId": "9"}, call_id="g")
+    model, _ = go(planned("Dig"), failing, LIST, "Ok.", settings=LOST)
+    assert reminded(model) == [1, 1, 0]
+
+
+def test_what_a_filter_leaves_is_looked_at():
+    """A user's filter that cuts the history stays, and the plan is told where it is cut off."""
+
+    def cut(data: CallModelData):
+        return ModelInputData(data.model_data.input[:1], data.model_data.instructions)
+
+    config = RunConfig(call_model_input_filter=cut)
+    model, _ = go(planned("Dig"), LIST, "Ok.", settings=LOST, run_config=config)
+    assert reminded(model) == [1, 1]
+    assert [len(call.input) for call in model.calls] == [2, 2]
+
+
+def test_a_filter_that_speaks_at_the_tail_renews_nothing():
+    """A request that answers calls goes on with its run, whatever stands behind the answers."""
+
+    def nag(data: CallModelData):
+        nagging = {"role": "user", "content": "Hurry."}
+        return ModelInputData([*data.model_data.input, nagging], data.model_data.instructions)
+
+    looks = [function_call("TaskList", {}, call_id=str(n)) for n in range(3)]
+    script = (looks[0], "1", "2", looks[1], "3")
+    config = RunConfig(call_model_input_filter=nag)
+    model, result = go(planned("A"), *script, run_config=config)
+    assert result.final_output == "3"
+    assert len(model.calls) == 5
+
+
+class Report(BaseModel):
+    """A structured answer."""
+
+    text: str
+
+
+def test_a_structured_answer_is_never_sent_back():
+    """Its shape is what was asked for."""
+    model = scripted(LIST, '{"text": "Early."}')
+    agent = attach(agent_of(model, output_type=Report), planned("A"))
+    assert run(agent).final_output == Report(text="Early.")
+
+
+def test_a_plain_text_type_is_no_structure():
+    """An answer that is a text is sent back."""
+    model = scripted(LIST, "1", "2", "3")
+    assert run(attach(agent_of(model, output_type=str), planned("A"))).final_output == "3"
+
+
+def test_both_answers_stand_behind_a_question_whether_all_was_said():
+    """What was answered first is not lost to a short confirmation."""
+    settings = Settings(all_done="always")
+    model, result = go(planned("A"), done("1"), "The report.", "That was all.", settings=settings)
+    assert tails(model)[-1] == told("all_done", _done())
+    assert result.final_output == "The report.\n\nThat was all."
+    _, silent = go(planned("A"), done("1"), "The report.", [], settings=settings)
+    assert silent.final_output == "The report."
+
+
+def _done():
+    planning = planned("A")
+    go(planning, done("1"), "Ok.")
+    return planning
+
+
+def test_a_silent_end_is_asked_about_once():
+    """An answer without words is replaced by the one that follows; one that has words stands."""
+    settings = Settings(all_done="if_silent")
+    _, result = go(planned("A"), done("1"), [assistant_message("")], "Here.", settings=settings)
+    assert result.final_output == "Here."
+
+
+def test_a_question_may_be_answered_by_work():
+    """If the model goes on after all, its first answer does not stand."""
+    settings = Settings(all_done="always")
+    script = (done("1"), "All.", create("B"), done("2"), "Now all.", "Yes.")
+    _, result = go(planned("A"), *script, settings=settings)
+    assert result.final_output == "Now all.\n\nYes."
+
+
+@pytest.mark.parametrize("kept", [{"conversation_id": "c"}, {"previous_response_id": "r"}])
+def test_where_the_provider_keeps_the_conversation_nothing_is_lost_each_time(kept):
+    """Requests hold only what is new: the plan is told once, not in each of them."""
+    looks = [function_call("TaskList", {}, call_id=str(n)) for n in range(4)]
+    model, _ = go(planned("A"), *looks, "Ok.", settings=LOST, **kept)
+    assert reminded(model) == [1, 0, 0, 0, 0]
+    model, _ = go(Planning(TASKS), create("A"), *looks, "Ok.", settings=LOST, **kept)
+    assert reminded(model) == [0] * 6
+
+
+def test_a_kept_conversation_is_not_sent_again():
+    """Behind an early answer the provider is sent the reminder alone, in its conversation."""
+    model, result = go(planned("A"), LIST, "Early.", done("1"), "Ok.", conversation_id="c")
+    assert len(model.calls[2].input) == 1
+    assert TAG in model.calls[2].input[0]["content"]
+    assert {call.conversation_id for call in model.calls} == {"c"}
+    assert result.final_output == "Ok."
+
+
+def test_a_response_that_is_gone_on_from_is_branched():
+    """The further turn goes on from the same response: what was new, the answer, the reminder."""
+    model, _ = go(planned("A"), "Early.", done("1"), "Ok.", previous_response_id="r")
+    assert [call.previous_response_id for call in model.calls[:2]] == ["r", "r"]
+    assert [item["role"] for item in model.calls[1].input] == ["user", "assistant", "user"]
+
+
+def test_a_refusal_is_let_go():
+    """It is no early answer, however many tasks are open: the SDK raises it at once."""
+    model = scripted(refuse(), "Never said.")
+    with pytest.raises(ModelRefusalError):
+        run(attach(agent_of(model), planned("A")))
+    assert len(model.calls) == 1
+
+
+def test_an_answer_stands_if_the_question_behind_it_is_refused():
+    """What was answered before it was asked whether all was said is handed on."""
+    settings = Settings(all_done="always")
+    model, result = go(planned("A"), done("1"), "Sent.", refuse(), settings=settings)
+    assert len(model.calls) == 3
+    assert result.final_output == "Sent."
+
+
+class Meddler(RunHooks):
+    """Changes the plan just before the model's own call does."""
+
+    def __init__(self, planning):
+        self.planning = planning
+
+    async def on_tool_start(self, context, agent, tool):
+        await edit_plan(self.planning, commands.CreateTask("B"))
+
+
+def test_a_change_of_others_in_between_is_told():
+    """The model's own change does not hide it: its answer tells of it, no reminder does."""
+    planning, settings = Planning(TASKS), Settings(plan_lost=False, unfinished=0, changed=True)
+    model, result = go(planning, create("A"), "Ok.", settings=settings, hooks=Meddler(planning))
+    assert outputs(result)["c0"].startswith("since you last looked: #1 B created")
+    assert reminded(model) == [0, 0]
+
+
+def test_other_tools_calls_are_not_the_plans():
+    """They are awaited, since their answers belong to the run, but each on its own."""
+    planning, seen = Planning(TASKS), []
+
+    @function_tool
+    async def search() -> str:
+        """Search."""
+        seen.extend(planning.pending.to_data())
+        return "found"
+
+    model = scripted([function_call("search", {}, call_id="s"), *create("A", "B")], "Ok.")
+    run(attach(agent_of(model, tools=[search]), planning, settings=LOST))
+    assert [[call["call_id"] for call in calls] for calls in seen] == [["s"], ["c0", "c1"]]
+
+
+def test_a_repetition_is_not_carried_out():
+    """The SDK leaves out a call that it has answered; what stands beside it is carried out."""
+    again = [*create("A"), LIST]
+    planning = Planning(TASKS)
+    _, result = go(planning, create("A"), again, "Ok.", settings=LOST)
+    assert [task.subject for task in plan_of(planning)] == ["A"]
+    assert outputs(result)["c0"] == "0/1: #1 created"
+
+
+def costing(*given, tokens=10):
+    """Return turns that cost tokens each."""
+    usage = Usage(requests=1, input_tokens=tokens, output_tokens=1, total_tokens=tokens + 1)
+    return [ModelStep(output=turn, usage=usage) for turn in given]
+
+
+SCRIPT = [create("A"), [assistant_message("Early.")], done("1"), [assistant_message("Ok.")]]
+
+
+def worker(*given, **options):
+    """Return a model, a planning and the agent attached to it."""
+    model, planning = scripted(), Planning(TASKS)
+    model.extend(given)
+    return model, planning, attach(agent_of(model), planning, **options)
+
+
+def test_what_a_sent_back_answer_cost_is_counted():
+    """Each request of a run is part of its usage."""
+    _, _, agent = worker(*costing(*SCRIPT))
+    usage = run(agent).context_wrapper.usage
+    assert (usage.requests, usage.input_tokens, usage.total_tokens) == (4, 40, 44)
+
+
+def test_a_stream_counts_the_tokens_too():
+    """The completion of the last answer reports the tokens of all."""
+    _, _, agent = worker(*costing(*SCRIPT))
+    result, _ = asyncio.run(stream(agent))
+    usage = result.context_wrapper.usage
+    assert (usage.input_tokens, usage.output_tokens, usage.total_tokens) == (40, 4, 44)
+
+
+def test_a_streamed_run_is_the_same_run():
+    """Requests, plan and answer are those of a run that is not streamed."""
+    seen = []
+    for streamed in (False, True):
+        model, planning, agent = worker(*SCRIPT)
+        result = asyncio.run(stream(agent))[0] if streamed else run(agent)
+        subjects = [(task.subject, task.status) for task in plan_of(planning)]
+        inputs = [call.input for call in model.calls]
+        seen.append((inputs, subjects, result.final_output, result.to_input_list()))
+    assert seen[0] == seen[1]
+
+
+def test_an_answer_that_is_sent_back_is_streamed_without_completion():
+    """Its words were seen; one completion stands behind each turn, and one answer is kept."""
+    _, _, agent = worker(*SCRIPT)
+    _, events = asyncio.run(stream(agent))
+    raw = [event.data for event in events if event.type == "raw_response_event"]
+    texts = [event.delta for event in raw if event.type == "response.output_text.delta"]
+    assert texts == ["Early.", "Ok."]
+    assert sum(event.type == "response.completed" for event in raw) == 3
+    items = [event.item for event in events if event.type == "run_item_stream_event"]
+    answers = [item.raw_item for item in items if item.type == "message_output_item"]
+    assert [answer.content[0].text for answer in answers] == ["Ok."]
+
+
+def test_a_stream_may_raise_as_well():
+    """Once the further turns are used up."""
+    settings = Settings(unfinished=1, on_ignored="raise")
+    _, _, agent = worker(*SCRIPT[:2], [assistant_message("No.")], settings=settings)
+    with pytest.raises(PlanError, match="1 of 1 tasks"):
+        asyncio.run(stream(agent))
+
+
+def test_a_stream_without_planning_tools_passes_through():
+    """So does a response: no tools, no guidance."""
+    planning = Planning(TASKS)
+    for go in (run, lambda agent: asyncio.run(stream(agent))[0]):
+        model = scripted("Ok.")
+        assert go(agent_of(guided_model(planning, model))).final_output == "Ok."
+        assert turns(planning) == 0
+
+
+def test_an_error_of_the_model_is_its_own():
+    """It ends the run, and nothing is remembered of the request that failed."""
+    for go in (run, lambda agent: asyncio.run(stream(agent))):
+        _, planning, agent = worker(ModelStep.raise_error(OSError("down")))
+        with pytest.raises(OSError, match="down"):
+            go(agent)
+        assert turns(planning) == 0
+
+
+def test_a_request_that_is_tried_again_is_one_turn():
+    """The SDK retries behind our back; caps and reminders are those of one request."""
+    retry = ModelRetrySettings(
+        max_retries=1, policy=lambda _: True, backoff=ModelRetryBackoffSettings(initial_delay=0)
+    )
+    model, planning = scripted(OSError("down"), create("A"), "1", "2", "3"), Planning(TASKS)
+    agent = agent_of(model, model_settings=ModelSettings(retry=retry))
+    assert run(attach(agent, planning)).final_output == "3"
+    assert turns(planning) == 2
+    assert [TAG in tail for tail in tails(model)] == [False, False, False, True, True]
+
+
+def test_everything_else_is_the_models_own():
+    """Its methods, its attributes, and none that it does not have."""
+    model = scripted()
+    guided = guided_model(Planning(), model)
+    assert isinstance(guided, Model)
+    assert guided.assert_complete == model.assert_complete
+    assert asyncio.run(guided.close()) is None
+    with pytest.raises(AttributeError):
+        _ = guided.no_such_thing
+
+
+def test_it_can_be_copied():
+    """Looking for methods of copying does not look up the model."""
+    guided = guided_model(Planning(), "local")
+    assert isinstance(copy.copy(guided), Model)
+
+
+HELLO = assistant_message("Hello.")
+
+
+def completion(*output):
+    """Return the completion of a response."""
+    response = ResponseCompletedEvent.model_fields["response"].annotation.model_construct(
+        id="r", output=[*output], usage=None
+    )
+    return ResponseCompletedEvent.model_construct(type="response.completed", response=response)
+
+
+def item(output):
+    """Return the event that an item is done."""
+    return ResponseOutputItemDoneEvent.model_construct(
+        item=output, type="response.output_item.done"
+    )
+
+
+def streamed(*events):
+    """Return the result of a run whose model streams these events, and what was passed on."""
+    agent = attach(agent_of(scripted({"stream_events": [*events]})), Planning())
+    return asyncio.run(stream(agent))
+
+
+@pytest.mark.parametrize("output", [[HELLO], []])
+def test_only_the_completion_is_held_back(output):
+    """Its output is the answer, or the items if it has none, as some providers send it."""
+    result, events = streamed(item(HELLO), completion(*output))
+    raw = [event.data for event in events if event.type == "raw_response_event"]
+    assert [each.type for each in raw] == ["response.output_item.done", "response.completed"]
+    assert raw[-1].response.output == [HELLO]
+    assert result.final_output == "Hello."
+
+
+def usage(tokens, **more):
+    """Return the cost of an answer, as a provider reports it."""
+    told = {"input_tokens": tokens, "output_tokens": 1, "total_tokens": tokens + 1}
+    details = {"cached_tokens": tokens, "cache_write_tokens": 0, **more}
+    return ResponseUsage.model_validate(
+        {**told, "input_tokens_details": details, "output_tokens_details": {"reasoning_tokens": 3}}
+    )
+
+
+def test_costs_are_summed():
+    """Every count, also those that only one of them has; an unknown cost adds nothing."""
+    both = summed(usage(2), usage(3, new_tokens=4))
+    assert both == usage(5, new_tokens=4).model_copy(
+        update={
+            "output_tokens": 2,
+            "total_tokens": 7,
+            "output_tokens_details": both.output_tokens_details,
+        }
+    )
+    assert both.output_tokens_details.reasoning_tokens == 6
+    for one, other in ((None, usage(2)), (usage(2), None)):
+        assert summed(one, other) == usage(2)
+    assert summed(None, None) is None
+
+
+class Streaming:
+    """A model's stream that is no generator, or one that can be closed."""
+
+    def __init__(self, model, events, closed):
+        self.model, self.events, self.closed = model, events, closed
+
+    def stream_response(self, **given):
+        return self if self.closed is None else self._generator()
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        if not self.events:
+            raise StopAsyncIteration
+        return self.events.pop(0)
+
+    async def _generator(self):
+        try:
+            for event in self.events:
+                yield event
+        finally:
+            self.closed.append(True)
+
+
+def guided(model, closed=None):
+    """Return the model of an attached agent, whose stream is this one."""
+    inner = Streaming(model, [item(HELLO), completion(HELLO)], closed)
+    model.stream_response = inner.stream_response
+    return attach(agent_of(model), Planning())
+
+
+def test_a_stream_that_is_left_is_closed():
+    """Half read, a generator would keep its connection until it is collected."""
+    closed = []
+
+    async def left():
+        agent = guided(scripted(), closed)
+        events = agent.model.stream_response(
+            None,
+            "go",
+            None,
+            agent.tools,
+            None,
+            [],
+            None,
+            previous_response_id=None,
+            conversation_id=None,
+            prompt=None,
+        )
+        await anext(events)
+        await events.aclose()
+
+    asyncio.run(left())
+    assert closed == [True]
+
+
+def test_a_stream_that_cannot_be_closed_is_read_to_its_end():
+    """Not every provider's is a generator."""
+    result, _ = asyncio.run(stream(guided(scripted())))
+    assert result.final_output == "Hello."
+
+
+def test_a_stream_that_breaks_off_is_the_runs_error():
+    """Without a completion nothing is judged, and the SDK says what it says."""
+    planning = Planning()
+    agent = attach(agent_of(scripted({"stream_events": [item(HELLO)]})), planning)
+    with pytest.raises(ModelBehaviorError, match="final response"):
+        asyncio.run(stream(agent))
+    assert turns(planning) == 0
+
+
+CALL = {"type": "function_call", "name": "write_todos", "call_id": "1", "arguments": "{}"}
+SEARCH = ResponseFunctionWebSearch.model_construct(id="ws", type="web_search_call")
+
+
+def answer(output, call_id="1"):
+    """Return a tool's answer."""
+    return {"type": "function_call_output", "call_id": call_id, "output": output}
+
+
+def results(*items):
+    """Return what the tools' answers in a request are read as."""
+    return [(r.name, r.ok, r.call_id) for m in conversation([*items]) for r in m.results]
+
+
+def test_answers_have_the_names_of_their_calls():
+    """Messages and calls are no answers; an answer whose call is gone has no name."""
+    user = {"role": "user", "content": "go"}
+    assert results(user, CALL, answer("0/1: #1 created")) == [("write_todos", True, "1")]
+    assert results(answer("fine")) == [("", True, "1")]
+    assert conversation("go") == []
+
+
+def test_errors_and_previews_do_not_show_the_plan():
+    """An error is known by its words, a preview by the trimmer's; other shapes are no error."""
+    for output in ("Nothing was changed. Why.", "[Trimmed: write_todos output]", "[Trimmed]"):
+        assert results(CALL, answer(output)) == [("write_todos", False, "1")]
+    assert results(CALL, answer([{"type": "input_text", "text": "x"}]))[0][1]
+
+
+def test_answered_calls_are_told():
+    """Answers of every kind of tool, and nothing else."""
+    shell = {"type": "local_shell_call_output", "call_id": "2", "output": ""}
+    assert answers_in([CALL, answer(""), shell, {"role": "user", "content": ""}]) == ["1", "2"]
+    assert answers_in("go") == []
+
+
+def test_a_text_is_a_final_answer():
+    """Also behind a search that the provider has made itself, and if it is empty."""
+    assert neutral([SEARCH, assistant_message("a"), assistant_message("b")]).text == "ab"
+    assert is_final_answer(neutral([SEARCH, assistant_message("Done.")]))
+    assert is_final_answer(neutral([]))
+
+
+def test_a_refusal_is_one():
+    """A message with a part that refuses; its words are no answer."""
+    assert is_refusal(neutral([refuse()]))
+    assert neutral([refuse()]).text == ""
+    assert not is_refusal(neutral([assistant_message("No.")]))
+
+
+def test_what_is_to_be_carried_out_is_no_final_answer():
+    """A call beside a text, and a question whether a tool may be used."""
+    asks = McpApprovalRequest.model_construct(id="m", type="mcp_approval_request", name="x")
+    for item in (function_call("search", "{}", call_id="1"), asks):
+        assert not is_final_answer(neutral([assistant_message("Let me see."), item]))
+
+
+def test_calls_are_read_in_order():
+    """With their arguments as text; items without an id of a call are none."""
+    custom = {"type": "custom_tool_call", "name": "sh", "call_id": "2", "input": "ls"}
+    sent = [SEARCH, function_call("write_todos", "{", call_id="1"), custom]
+    assert calls_in(sent) == [Call("write_todos", "{", "1"), Call("sh", "", "2")]
+
+
+def test_a_reminder_is_a_message_at_the_tail():
+    """Behind a text or items; without one the input is the same object."""
+    user, told = {"role": "user", "content": "go"}, {"role": "user", "content": "Mind."}
+    assert with_reminder("go", "Mind.") == [user, told]
+    items = [user]
+    assert with_reminder(items, "Mind.") == [user, told]
+    assert with_reminder(items, "") is items
