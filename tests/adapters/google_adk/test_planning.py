@@ -12,6 +12,7 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 from google.adk.sessions.sqlite_session_service import SqliteSessionService, StaleSessionError
+from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import PrivateAttr
 
@@ -29,7 +30,7 @@ from todoplan.adapters.google_adk import (
     undo_plan,
 )
 from todoplan.core.commands import CreateTask
-from todoplan.dialogue import Settings
+from todoplan.dialogue import Call, Settings
 from todoplan.errors import CodecError, PlanError
 
 HERE = {"app_name": "app", "user_id": "ann", "session_id": "s1"}
@@ -372,6 +373,23 @@ def test_the_model_of_an_attached_agent_works_elsewhere():
     assert [each.content.parts[0].text for each in asyncio.run(talk())] == ["ok"]
     assert guided.connect(LlmRequest()) == "live"
     assert guided.capabilities == model.capabilities
+
+
+def test_a_call_that_no_event_has_is_answered():
+    """As code in a sandbox makes it, that calls tools on its own."""
+    planning = lean()
+
+    async def sandbox(tool_context: ToolContext) -> dict:
+        return await planning.answer(Call("plan", {"write": ["Dig"]}, "inner"), tool_context)
+
+    async def talk():
+        call = types.Part(function_call=types.FunctionCall(name="sandbox", args={}))
+        asks = LlmResponse(content=types.Content(role="model", parts=[call]))
+        place = Place(attach(agent_of(asks, says("ok"), tools=[sandbox]), planning))
+        await place.run()
+        return plan_of_state(await place.session())
+
+    assert subjects(asyncio.run(talk())) == ["Dig"]
 
 
 def test_the_tools_alone_have_no_guidance():
