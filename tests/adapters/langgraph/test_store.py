@@ -140,16 +140,17 @@ def test_the_list_in_the_state_follows_with_the_next_request(is_async):
     ]
 
 
-def by_hand(store, *script, saver=None, others=(), **options):
+def by_hand(store, *script, toolbox=None, others=(), **options):
     """Return a graph over PlanState whose one node runs all calls of a turn."""
-    ours, model = make_tools(Toolbox(tasks()), store=store, **options), Scripted(script=[*script])
+    ours = make_tools(toolbox or Toolbox(tasks()), store=store, **options)
+    model = Scripted(script=[*script])
     graph = StateGraph(PlanState)
     graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
     graph.add_node("tools", ToolNode([*ours, *others]))
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", tools_condition)
     graph.add_edge("tools", "model")
-    return graph.compile(checkpointer=saver or InMemorySaver())
+    return graph.compile(checkpointer=InMemorySaver())
 
 
 @tool
@@ -242,18 +243,14 @@ def test_the_same_call_in_a_message_without_an_id_is_another_one():
 def test_tools_alone_keep_what_their_model_has_seen():
     """In a graph by hand, without guidance, the state's record says it."""
     store = MemoryStore()
-    lists = [wrote(("a", "pending"), call_id=name) for name in "12"]
-    ours, model = make_tools(store=store, plan_id="shared"), Scripted(script=[*lists, says("done")])
 
-    def ask_model(state):
-        if len(model.requests) == 1:
-            Planner(store, "shared").apply(EDIT, actor="ann")
-        return {"messages": [model.invoke(state["messages"])]}
+    def meanwhile(_):
+        Planner(store, "shared").apply(EDIT, actor="ann")
+        return wrote(("a", "pending"), call_id="2")
 
-    graph = StateGraph(PlanState).add_node("model", ask_model).add_node("tools", ToolNode(ours))
-    graph = graph.add_edge(START, "model").add_edge("tools", "model")
-    made = graph.add_conditional_edges("model", tools_condition).compile()
-    told = answers(made.invoke(HELLO))
+    script = wrote(("a", "pending"), call_id="1"), meanwhile, says("done")
+    made = by_hand(store, *script, toolbox=Toolbox(), plan_id="shared")
+    told = answers(made.invoke(HELLO, THREAD))
     assert "#2 Tell Ann created by ann" in told[1]
     assert subjects(store, "shared") == ["a", "Tell Ann"]
 
@@ -775,14 +772,7 @@ def test_a_refusal_does_not_hide_what_a_person_did():
 def test_tools_of_a_graph_by_hand_look_too(awaited):
     """`make_tools(verify=...)`."""
     look = Looker()
-    tools, model = make_tools(ASKING, verify=look), Scripted(script=[completes("1"), says("ok")])
-    graph = StateGraph(PlanState)
-    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
-    graph.add_node("tools", ToolNode(tools))
-    graph.add_edge(START, "model")
-    graph.add_conditional_edges("model", tools_condition)
-    graph.add_edge("tools", "model")
-    made = graph.compile(checkpointer=InMemorySaver())
+    made = by_hand(None, completes("1"), says("ok"), toolbox=ASKING, verify=look)
     seed_plan(made, THREAD, SEED)
     assert plan_of_state(ran(made, awaited))["1"].evidence.passed
     assert look.asked == ["1"]

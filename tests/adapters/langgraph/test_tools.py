@@ -39,16 +39,15 @@ def other() -> str:
     return "did it"
 
 
-def run(message, toolbox=None, state=None, *, asynchronous=False, **kwargs):
+def graph_of(node):
+    """Return a graph that is one node."""
+    return StateGraph(PlanState).add_node("tools", node).add_edge(START, "tools").compile()
+
+
+def run(message, toolbox=None, state=None):
     """Run one turn of calls through a graph that is one ToolNode."""
-    builder = StateGraph(PlanState)
-    made = make_tools(toolbox, clock=lambda: NOON, **kwargs)
-    builder.add_node("tools", ToolNode([*made, other]))
-    builder.add_edge(START, "tools")
-    builder.add_edge("tools", END)
-    graph = builder.compile()
-    given = {**(state or {}), "messages": [message]}
-    return asyncio.run(graph.ainvoke(given)) if asynchronous else graph.invoke(given)
+    graph = graph_of(ToolNode([*make_tools(toolbox, clock=lambda: NOON), other]))
+    return graph.invoke({**(state or {}), "messages": [message]})
 
 
 def replies(state):
@@ -115,33 +114,13 @@ def test_calls_that_have_an_answer_are_not_carried_out_for_their_siblings():
     assert [task.subject for task in plan_of_state(done)] == ["b"]
 
 
-def test_a_call_that_no_message_holds_stands_alone():
-    """Edited or made up by the application, it is answered upon the plan as it is."""
-    builder = StateGraph(PlanState)
-    builder.add_node("tools", ToolNode(make_tools(TASKS)))
-    builder.add_edge(START, "tools")
-    builder.add_edge("tools", END)
-    call = {"name": "TaskCreate", "args": {"subject": "x"}, "id": "new", "type": "tool_call"}
-    graph = builder.compile()
-    node = ToolNode(make_tools(TASKS))
-    builder = StateGraph(PlanState)
-    builder.add_node(
-        "direct", lambda state, config, runtime: node.invoke([call], config, runtime=runtime)
-    )
-    builder.add_edge(START, "direct")
-    done = builder.compile().invoke({"messages": [AIMessage("hello")]})
-    assert [task.subject for task in plan_of_state(done)] == ["x"]
-    assert graph.invoke({"messages": [calls(("TaskList", {}, "1"))]})["messages"][-1].name
-
-
-def test_a_state_without_a_message_of_the_models():
-    """A call that is handed straight to the node is answered as well."""
+@pytest.mark.parametrize("said", [AIMessage("hello"), ("user", "hello")], ids=["ai", "user"])
+def test_a_call_that_no_message_has_stands_alone(said):
+    """Made up by the application, it is answered upon the plan as it is."""
     node = ToolNode(make_tools(TASKS))
     call = {"name": "TaskCreate", "args": {"subject": "x"}, "id": "new", "type": "tool_call"}
-    builder = StateGraph(PlanState)
-    builder.add_node("one", lambda _, config, runtime: node.invoke([call], config, runtime=runtime))
-    builder.add_edge(START, "one")
-    done = builder.compile().invoke({"messages": [("user", "hello")]})
+    graph = graph_of(lambda _, config, runtime: node.invoke([call], config, runtime=runtime))
+    done = graph.invoke({"messages": [said]})
     assert [task.subject for task in plan_of_state(done)] == ["x"]
 
 
@@ -160,10 +139,7 @@ class Heard(BaseCallbackHandler):
 def test_who_listens_is_told(asynchronous):
     """With a callback handler the call goes LangChain's way, and comes to the same."""
     heard, message = Heard(), wrote(("a", "pending"))
-    builder = StateGraph(PlanState)
-    builder.add_node("tools", ToolNode(make_tools(clock=lambda: NOON)))
-    builder.add_edge(START, "tools")
-    graph, config = builder.compile(), {"callbacks": [heard]}
+    graph, config = graph_of(ToolNode(make_tools(clock=lambda: NOON))), {"callbacks": [heard]}
     given = {"messages": [message]}
     call = graph.ainvoke(given, config) if asynchronous else None
     done = asyncio.run(call) if call else graph.invoke(given, config)
@@ -214,10 +190,8 @@ def test_models_see_the_schema_of_the_tool_set():
 
 def test_each_accepted_call_is_told_on_the_custom_stream():
     """With `emit_events`; refused and reading calls are not, and revisions give the order."""
-    builder = StateGraph(PlanState)
-    builder.add_node("tools", ToolNode(make_tools(TASKS, clock=lambda: NOON, emit_events=True)))
-    builder.add_edge(START, "tools")
-    told = list(builder.compile().stream({"messages": [calls(*SIX)]}, stream_mode="custom"))
+    graph = graph_of(ToolNode(make_tools(TASKS, clock=lambda: NOON, emit_events=True)))
+    told = list(graph.stream({"messages": [calls(*SIX)]}, stream_mode="custom"))
     told.sort(key=lambda one: one["todoplan"]["revision"])
     assert [(t["todoplan"]["call_id"], t["todoplan"]["tool"]) for t in told] == [
         ("1", "TaskCreate"),
@@ -226,7 +200,7 @@ def test_each_accepted_call_is_told_on_the_custom_stream():
         ("5", "TaskCreate"),
     ]
     assert told[0]["todoplan"]["events"][0]["task"]["subject"] == "a"
-    quiet = list(builder.compile().stream({"messages": [calls(SIX[-1])]}, stream_mode="custom"))
+    quiet = list(graph.stream({"messages": [calls(SIX[-1])]}, stream_mode="custom"))
     assert quiet == []
 
 
