@@ -2,7 +2,6 @@
 
 # pyright: reportArgumentType=false, reportIncompatibleMethodOverride=false
 
-import asyncio
 import sys
 
 import pytest
@@ -32,14 +31,11 @@ HELLO = {"messages": [("user", "hello")]}
 THREAD = {"configurable": {"thread_id": "1"}}
 
 
-def run(script, middleware, *, asynchronous=False):
+def run(script, middleware):
     model = Scripted(script=script)
     agent = create_agent(model, middleware=[middleware], checkpointer=InMemorySaver())
-    if asynchronous:
-        done = asyncio.run(agent.ainvoke(HELLO, THREAD))
-    else:
-        done = agent.invoke(HELLO, THREAD)
-    return model, done, plan_of_state(agent.get_state(THREAD))
+    done = agent.invoke(HELLO, THREAD)
+    return model, done, plan_of_state(done)
 
 
 def answers(done):
@@ -51,8 +47,7 @@ def told(model):
     return [r[-1].text if is_reminder(r[-1].text) else "" for r in model.requests]
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_langchain_like(asynchronous):
+def test_langchain_like():
     """What LangChain accepts is accepted; each reply has the list, and nobody is reminded."""
     script = [
         wrote(("a", "in_progress"), ("b", "in_progress"), call_id="1"),
@@ -62,7 +57,7 @@ def test_langchain_like(asynchronous):
         wrote(("c", "pending"), call_id="5"),
         says("early"),
     ]
-    model, done, plan = run(script, langchain_like(), asynchronous=asynchronous)
+    model, done, plan = run(script, langchain_like())
     assert {status for status, _ in answers(done)} == {"success"}
     assert "[in_progress] a" in answers(done)[0][1]
     assert told(model) == [""] * 6
@@ -86,8 +81,7 @@ def todo_write(*items, call_id):
     return wrote(*items, name="Plan", call_id=call_id)
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_claude_like_from_creation_to_the_end(asynchronous):
+def test_claude_like_from_creation_to_the_end():
     """Two tasks in progress are refused, early answers sent back, and the end is noted."""
     script = [
         todo_write(item("a", "in_progress"), item("b", "in_progress"), call_id="1"),
@@ -98,7 +92,7 @@ def test_claude_like_from_creation_to_the_end(asynchronous):
         todo_write(call_id="5"),
         says("done"),
     ]
-    model, done, plan = run(script, claude_like("Plan"), asynchronous=asynchronous)
+    model, done, plan = run(script, claude_like("Plan"))
     (refused, why), *rest = answers(done)
     assert refused == "error"
     assert "2 tasks are in progress" in why
@@ -185,11 +179,10 @@ def test_claude_like_across_turns():
     assert told(model)[5] == ""
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_deerflow_like(asynchronous):
+def test_deerflow_like():
     """Two reminders with the name that its interface hides; then the answer is accepted."""
     script = [wrote(("a", "in_progress")), *map(says, "123")]
-    model, done, _ = run(script, deerflow_like(), asynchronous=asynchronous)
+    model, done, _ = run(script, deerflow_like())
     assert done["messages"][-1].text == "3"
     assert [r[-1].name for r in model.requests] == [
         None,
