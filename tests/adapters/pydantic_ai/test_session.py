@@ -28,7 +28,6 @@ from support.pydantic_ai_agent import (
 )
 
 from todoplan import (
-    TODOS,
     FileStore,
     MemoryStore,
     Planner,
@@ -49,7 +48,6 @@ from todoplan.adapters.pydantic_ai import (
 )
 from todoplan.dialogue import Settings, tasks
 from todoplan.errors import CodecError
-from todoplan.stores import SqliteStore
 from todoplan.stores.memory import MemoryHold
 
 
@@ -131,9 +129,8 @@ SOW = ("Sow", "pending")
 class Conversation:
     """One conversation; a person edits its plan between runs, where that is kept."""
 
-    def __init__(self, planning, store=None, name="1"):
-        self.planning, self.store, self.name = planning, store, name
-        self.messages = []
+    def __init__(self, planning, store=None):
+        self.planning, self.store, self.messages = planning, store, []
 
     def go(self, *steps):
         """Run once through saved messages; return what the tools answered, and the script."""
@@ -142,23 +139,23 @@ class Conversation:
             agent = planner(script, self.planning)
         else:
             agent = Agent(script.model, toolsets=[self.planning])
-        result = run(agent, message_history=self.messages, conversation_id=self.name)
+        result = run(agent, message_history=self.messages, conversation_id="1")
         self.messages = saved(result)
         return [part.content for part in returns(result.new_messages())], script
 
-    def person(self, command, actor="ann"):
+    def person(self, command):
         """Edit the plan, and go through JSON."""
         if self.store is not None:
-            Planner(self.store, self.name).apply(command, actor=actor)
+            Planner(self.store, "1").apply(command, actor="ann")
             return
-        _, edited = edit_plan(self.planning, self.messages, command, actor=actor)
+        _, edited = edit_plan(self.planning, self.messages, command, actor="ann")
         text = ModelMessagesTypeAdapter.dump_json([*edited])
         self.messages = ModelMessagesTypeAdapter.validate_json(text)
 
     @property
     def plan(self):
         """The plan, wherever it is."""
-        return plan_of_state(self.messages) if self.store is None else self.store.load(self.name)
+        return plan_of_state(self.messages) if self.store is None else self.store.load("1")
 
     @property
     def subjects(self):
@@ -166,28 +163,20 @@ class Conversation:
         return [task.subject for task in self.plan]
 
 
-@pytest.fixture(params=["messages", "tools alone", "store", "TODOS", "TODOS in a store"])
-def talk(request, tmp_path):
+@pytest.fixture(params=["messages", "tools alone", "store"])
+def talk(request):
     """A conversation of an agent with a list of todos, without reminders."""
-    box = Toolbox(TODOS) if "TODOS" in request.param else Toolbox()
-    if "store" in request.param:
-        with SqliteStore(tmp_path / "plans.db") as store:
-            yield Conversation(Planning(box, SILENT, store=store), store)
-    elif request.param == "tools alone":
-        yield Conversation(make_tools(box))
-    else:
-        yield Conversation(Planning(box, SILENT))
-
-
-def listed(*todos, call_id):
-    return wrote(*todos, call_id=call_id)
+    if request.param == "tools alone":
+        return Conversation(make_tools())
+    store = MemoryStore() if request.param == "store" else None
+    return Conversation(Planning(settings=SILENT, store=store), store)
 
 
 def test_calls_of_one_turn_share_what_the_session_knew(talk):
     """A list beside a read is compared with what was known before both; it is told once."""
-    talk.go(listed(DIG, call_id="a"))
+    talk.go(wrote(DIG, call_id="a"))
     talk.person(EDIT)
-    told, _ = talk.go([use("read_todos", {}, "b"), listed(DIG, call_id="c")])
+    told, _ = talk.go([use("read_todos", {}, "b"), wrote(DIG, call_id="c")])
     assert ["created by ann" in text for text in told] == [True, False]
     assert talk.subjects == ["Dig", "Tell Ann"]
 
@@ -196,22 +185,22 @@ def test_a_history_without_a_record_has_listed_nothing():
     """A new history on the plan of a store is a new session, though it has the same id."""
     store = MemoryStore()
     planning = Planning(settings=SILENT, store=store)
-    Conversation(planning, store).go(listed(DIG, call_id="a"))
+    Conversation(planning, store).go(wrote(DIG, call_id="a"))
     anew = Conversation(planning, store)
-    (text,), _ = anew.go(listed(SOW, call_id="b"))
+    (text,), _ = anew.go(wrote(SOW, call_id="b"))
     assert "#1 Dig" in text
     assert sorted(anew.subjects) == ["Dig", "Sow"]
 
 
-def test_a_plan_that_moves_into_a_store_is_no_longer_listed():
+def test_a_plan_that_moves_into_a_store_is_no_longer_wrote():
     """The record of the messages was about another plan, whatever its revision."""
     talk = Conversation(Planning(settings=SILENT))
-    talk.go(listed(DIG, SOW, call_id="a"))
+    talk.go(wrote(DIG, SOW, call_id="a"))
     store = MemoryStore()
     Planner(store, "1").apply(commands.CreateTasks([EDIT, commands.CreateTask("Lay")]))
     assert store.load("1").revision == talk.plan.revision
     talk.planning, talk.store = Planning(settings=SILENT, store=store), store
-    talk.go(listed(DIG, call_id="b"))
+    talk.go(wrote(DIG, call_id="b"))
     assert sorted(talk.subjects) == ["Dig", "Lay", "Tell Ann"]
 
 
@@ -220,27 +209,27 @@ def test_a_seeded_plan_is_not_dropped():
     seeded = plan_of([Task("1", "Tell Ann"), Task("2", "Lay")], revision=2)
     fresh, later = Conversation(Planning(settings=SILENT)), Conversation(Planning(settings=SILENT))
     fresh.messages = seed_plan(fresh.planning, [], seeded, actor="cron")
-    fresh.go(listed(DIG, call_id="a"))
+    fresh.go(wrote(DIG, call_id="a"))
     assert sorted(fresh.subjects) == ["Dig", "Lay", "Tell Ann"]
     alone = Conversation(make_tools())
     alone.messages = seed_plan(alone.planning, [], seeded)
-    alone.go([use("read_todos", {}, "r"), listed(DIG, call_id="a")])
+    alone.go([use("read_todos", {}, "r"), wrote(DIG, call_id="a")])
     assert sorted(alone.subjects) == ["Dig", "Lay", "Tell Ann"]
     for first in ((DIG, SOW), (DIG,)):  # with the revision of the seeded plan, and with another
         later.messages = []
-        later.go(listed(*first, call_id="a"))
+        later.go(wrote(*first, call_id="a"))
         later.messages = seed_plan(later.planning, later.messages, seeded, actor="cron")
-        (text,), _ = later.go(listed(DIG, call_id="b"))
+        (text,), _ = later.go(wrote(DIG, call_id="b"))
         assert "Tell Ann" in text
         assert {"Lay", "Tell Ann"} <= {*later.subjects}
 
 
-def test_a_plan_that_is_taken_along_is_still_listed():
+def test_a_plan_that_is_taken_along_is_still_wrote():
     """Where an application cuts messages away and seeds what they held, nothing is news."""
     talk = Conversation(Planning(settings=TOLD))
-    talk.go(listed(DIG, call_id="a"))
+    talk.go(wrote(DIG, call_id="a"))
     talk.messages = seed_plan(talk.planning, talk.messages[-1:], talk.plan)
-    (text,), script = talk.go(listed(SOW, call_id="b"))
+    (text,), script = talk.go(wrote(SOW, call_id="b"))
     assert script.tails[0] == "go"
     assert "since" not in text
     assert talk.subjects == ["Sow"]
@@ -256,13 +245,13 @@ def test_the_record_stands_with_the_plan_where_messages_are_cut_away():
             return await super().prepare_model_request(ctx, request_context)
 
     talk = Conversation(Planning(settings=SILENT))
-    talk.go(listed(DIG, call_id="a"))
+    talk.go(wrote(DIG, call_id="a"))
     talk.person(EDIT)
     talk.planning = Cut(settings=SILENT)
     talk.go()
     talk.planning, talk.messages = Planning(settings=SILENT), talk.messages[-1:]
     assert talk.subjects == ["Dig", "Tell Ann"]
-    (text,), _ = talk.go(listed(SOW, call_id="b"))
+    (text,), _ = talk.go(wrote(SOW, call_id="b"))
     assert "#2 Tell Ann created by ann" in text
     assert sorted(talk.subjects) == ["Sow", "Tell Ann"]
 
@@ -270,10 +259,10 @@ def test_the_record_stands_with_the_plan_where_messages_are_cut_away():
 def test_call_ids_that_come_again_are_other_turns():
     """Some providers number the calls of each response anew; each turn has its own base."""
     talk = Conversation(make_tools())
-    talk.go([use("read_todos", {}, "c0"), listed(DIG, call_id="c1")])
+    talk.go([use("read_todos", {}, "c0"), wrote(DIG, call_id="c1")])
     talk.person(EDIT)
-    first, _ = talk.go([use("read_todos", {}, "c0"), listed(DIG, call_id="c1")])
-    second, _ = talk.go([use("read_todos", {}, "c0"), listed(SOW, call_id="c1")])
+    first, _ = talk.go([use("read_todos", {}, "c0"), wrote(DIG, call_id="c1")])
+    second, _ = talk.go([use("read_todos", {}, "c0"), wrote(SOW, call_id="c1")])
     assert ["by ann" in text for text in (*first, *second)] == [True, False, False, False]
     assert sorted(talk.subjects) == ["Sow", "Tell Ann"]
 
@@ -282,7 +271,7 @@ def test_call_ids_that_come_again_are_other_turns():
 def test_a_damaged_record_is_an_error(damage):
     """It is never a new session."""
     talk = Conversation(Planning(settings=SILENT))
-    talk.go(listed(DIG, call_id="a"))
+    talk.go(wrote(DIG, call_id="a"))
     talk.messages[-1].metadata[KEY]["session"] = damage
     with pytest.raises(CodecError, match="session"):
         talk.go()
@@ -306,7 +295,7 @@ def goes(kept, *steps, store=None):
 
 
 @pytest.mark.parametrize("name", ["written", "tools_alone"])
-def test_its_own_list_is_still_listed(name):
+def test_its_own_list_is_still_wrote(name):
     """With and without the capability, whose memory tells of the session."""
     assert [task.subject for task in plan_of_state(messages(name))] == ["Dig", "Plant"]
     (text,), after = goes(messages(name), wrote(DIG, call_id="v"))
