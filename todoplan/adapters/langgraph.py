@@ -1807,7 +1807,7 @@ _ANYTHING_GOES = Policy()
 
 @attrs.frozen
 class Answer:
-    """A person's answer: whether they agree, their name, their words, and the plan's revision."""
+    """A person's answer: whether they agree, their name, their words, and to which revision."""
 
     approved: bool
     by: str | None = None
