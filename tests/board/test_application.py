@@ -37,6 +37,17 @@ def act(app, *, plan="garden", headers=JSON, **wish):
     return answer.status_code, answer.json() if is_json else answer.text
 
 
+def first_event(store, path, plan_id=None, **headers):
+    """Return the first event of a stream of a new board: its name, its id and its data."""
+
+    async def read():
+        board = make_board(store, plan_id=plan_id)
+        async with events(board, path, **headers) as next_event:
+            return await next_event()
+
+    return asyncio.run(read())
+
+
 def test_the_page_comes_with_its_policy(store):
     """Page and scripts are files of the package, and nothing else may run or be loaded."""
     app = make_board(store)
@@ -204,16 +215,12 @@ def test_a_page_that_was_cut_off_is_sent_what_came_since(store):
     """By the last event it got; what is no revision of the plan is answered with all of it."""
     planner = Planner(store, "garden")
     planner.apply(commands.DeleteTask("2"), actor="ada")
-
-    async def read(last):
-        headers = {} if last is None else {"last_event_id": last}
-        async with events(make_board(store), "/api/plan?plan=garden", **headers) as next_event:
-            return await next_event()
-
-    name, number, data = asyncio.run(read("3"))
+    path = "/api/plan?plan=garden"
+    name, number, data = first_event(store, path, last_event_id="3")
     assert (name, number, data["gone"]) == ("change", str(planner.plan.revision), ["2"])
-    for unknown in (None, "2", "99", "x", "9" * 40):
-        assert asyncio.run(read(unknown))[0] == "snapshot"
+    assert first_event(store, path)[0] == "snapshot"
+    for unknown in ("2", "99", "x", "9" * 40):
+        assert first_event(store, path, last_event_id=unknown)[0] == "snapshot"
 
 
 def test_the_list_of_plans_is_sent_again_when_one_changes(store, monkeypatch):
@@ -245,23 +252,15 @@ class Awaited(AsyncSound):
 def test_a_board_of_one_plan_lists_that_one(store):
     """Others in the store are not named."""
     Planner(store, "house").apply(commands.CreateTask("Paint"))
-
-    async def read():
-        async with events(make_board(store, plan_id="house"), "/api/plans") as next_event:
-            return (await next_event())[2]["plans"]
-
-    assert [each["plan"] for each in asyncio.run(read())] == ["house"]
+    plans = first_event(store, "/api/plans", "house")[2]["plans"]
+    assert [each["plan"] for each in plans] == ["house"]
 
 
 def test_a_store_that_is_awaited_is_shown_as_well(store):
     """The list of its plans, and a plan."""
-
-    async def read(path):
-        async with events(make_board(Awaited(store)), path) as next_event:
-            return (await next_event())[2]
-
-    assert asyncio.run(read("/api/plans"))["plans"][0]["plan"] == "garden"
-    assert asyncio.run(read("/api/plan?plan=garden"))["revision"] == 3
+    awaited = Awaited(store)
+    assert first_event(awaited, "/api/plans")[2]["plans"][0]["plan"] == "garden"
+    assert first_event(awaited, "/api/plan?plan=garden")[2]["revision"] == 3
 
 
 def test_a_store_that_lists_no_plans_shows_the_one_that_is_named(store):
@@ -291,12 +290,8 @@ class Away(MemoryStore):
 @pytest.mark.parametrize("path", ["/api/plan?plan=garden", "/api/plans"])
 def test_a_store_that_is_away_is_told(path):
     """In its own words, by an event and by an answer."""
-
-    async def read():
-        async with events(make_board(Away()), path) as next_event:
-            return await next_event()
-
-    assert asyncio.run(read())[::2] == ("trouble", {"message": "the database is away; try again"})
+    told = first_event(Away(), path)
+    assert told[::2] == ("trouble", {"message": "the database is away; try again"})
     answer = request(make_board(Away()), "GET", "/api/insight?plan=garden")
     assert (answer.status_code, answer.json()["message"][:16]) == (503, "the database is ")
 
@@ -322,12 +317,7 @@ def test_a_damaged_plan_does_not_hide_the_others(error):
     for name in ("garden", "house"):
         Planner(store, name).apply(commands.CreateTask("Dig"))
     store.error = error
-
-    async def read():
-        async with events(make_board(store), "/api/plans") as next_event:
-            return await next_event()
-
-    name, _, data = asyncio.run(read())
+    name, _, data = first_event(store, "/api/plans")
     garden, house = data["plans"]
     assert (name, garden["plan"], garden["revision"]) == ("plans", "garden", 1)
     assert house == {"plan": "house", "trouble": str(error)}
@@ -372,12 +362,7 @@ def test_older_rows_are_given_when_asked_for(store):
     for number in range(250):
         planner.apply(commands.UpdateTask("1", subject=f"Dig {number}"), actor="ada")
     app = make_board(store)
-
-    async def read():
-        async with events(app, "/api/plan?plan=garden") as next_event:
-            return (await next_event())[2]
-
-    snapshot = asyncio.run(read())
+    snapshot = first_event(store, "/api/plan?plan=garden")[2]
     assert (len(snapshot["rows"]), snapshot["earlier"]) == (200, True)
     first = snapshot["rows"][0]["revision"]
     answer = request(app, "GET", f"/api/history?plan=garden&before={first}").json()

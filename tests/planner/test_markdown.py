@@ -89,7 +89,7 @@ def test_conflicts_are_named(planner, text):
     edited = text.replace("- [ ] Dig", "- [ ] Dig wide").replace("- [ ] Lay pipes\n", "")
     done = synced(planner, edited.replace("[ ] Mow", "[x] Mow"))
     assert done.conflicts == (
-        '#1 "Dig": subject was set to "Dig deep" by bot; the file\'s "Dig wide" stands',
+        '#1 "Dig": subject was set to "Dig deep" by bot; the file\'s "Dig wide" is kept',
         '#2 "Lay pipes" was changed since: it stays, though the file left it out',
         '#3 "Mow" was removed: your edit of it is dropped',
     )
@@ -219,7 +219,7 @@ def test_a_file_that_is_edited_meanwhile_is_read_again(planner, tmp_path, monkey
     monkeypatch.setattr(markdown, "sync_text", edited)
     assert "- [ ] Sow" in sync_file(planner, path).text
     edits = iter("\n" * 100)
-    with pytest.raises(ReadError, match="edited all the time"):
+    with pytest.raises(ReadError, match="was edited during"):
         sync_file(planner, path)
 
 

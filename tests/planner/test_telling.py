@@ -267,7 +267,7 @@ def test_a_journal_that_cannot_be_read_delays_the_news(caplog):
     Planner(store, "a").apply(CreateTask("b"))
     assert isinstance(planner.apply(CreateTask("c")), Accepted)
     assert told == [1]
-    assert "cannot be read: subscribers hear what is new after the next command" in caplog.text
+    assert "cannot be read: subscribers are called after the next command" in caplog.text
     store.ill = False
     planner.apply(CreateTask("d"))
     assert told == [1, 2, 3, 4]

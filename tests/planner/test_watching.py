@@ -167,7 +167,7 @@ def test_a_store_that_is_away_is_waited_for(caplog):
     with caplog.at_level(logging.WARNING, "todoplan"):
         assert len(list(Planner(store, "a").watch(since=0, timeout=0.5))) == 2
     assert [record.message for record in caplog.records] == [
-        "the journal of 'a' is waited for: somebody else has it"
+        "the watch waits for the journal of 'a': somebody else has it"
     ]
 
 
@@ -197,7 +197,7 @@ def test_a_wait_that_fails_is_no_end(caplog):
 @pytest.mark.parametrize("since", [-1, 1.0, "1", True])
 def test_what_is_no_revision_is_refused(since):
     """It says what is one."""
-    with pytest.raises(PlanError, match="0 for all"):
+    with pytest.raises(PlanError, match="0 for all entries"):
         list(Planner().watch(since=since))
 
 

@@ -50,7 +50,7 @@ from todoplan.planner.watching import Journal
 from todoplan.texts import one_line
 
 CAUSE = "sync"
-_TREE = "tasks were moved below each other on both sides: the plan's tree stands"
+_TREE = "file and plan moved tasks below each other: the plan's tree is kept"
 _SUFFIXES = (".md", ".markdown", ".mdx", ".mdc", ".txt", "")  # not files of code or data
 _TRIES = 20  # a person does not edit the file so often while it is synchronised
 
@@ -108,7 +108,7 @@ def sync_file(
             if done.text != was:
                 _replace(path, done.text)
             return done
-    msg = f"{path} is edited all the time: nothing was written to it; try again"
+    msg = f"{path} was edited during {_TRIES} attempts: nothing was written to it; try again"
     raise ReadError(msg, file=str(path))
 
 
@@ -363,7 +363,7 @@ def _conflicts(  # noqa: PLR0913, PLR0917 - both sides, and what came of them
             for field in ("subject", "status", "priority", "description"):
                 was, theirs, mine = (getattr(one, field) for one in (task, now, end))
                 if was != theirs != mine:
-                    new = f"{_text(theirs)}{by}; the file's {_text(mine)} stands"
+                    new = f"{_text(theirs)}{by}; the file's {_text(mine)} is kept"
                     yield f"{name}: {field} was set to {new}"
 
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _PLAIN = Settings()
-_AWAITED = "a Planner awaits nothing: use AsyncPlanner with this store or subscriber"
+_AWAITED = "a Planner cannot await: use AsyncPlanner with this store or subscriber"
 
 
 class Planner(Transactions):

@@ -1137,8 +1137,8 @@ def _read(
     if given is None:
         if SLOT not in kept and (SESSION in kept or record_of_0_2(kept)):
             msg = (
-                "this session's plan is in a store: give store= and plan_id=, or leave out what was"
-                " saved to begin a new plan"
+                "this session's plan is in a store: give store= and plan_id=, or leave out the"
+                " saved data to begin a new plan"
             )
             raise PlanError(msg)
         slot = SlotStore(kept, lazily=True)

@@ -87,6 +87,6 @@ class _Feed:
                 await self._send(self._sent, plan)
             # The connection may raise anything, and a failing viewer must not affect the plan.
             except Exception:
-                _logger.exception("%s is told no more", self._viewer)
+                _logger.exception("%s gets no more plans: sending one failed", self._viewer)
                 return
             self._sent = plan

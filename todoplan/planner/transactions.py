@@ -144,7 +144,7 @@ def nothing(_: Plan, __: Entry | None) -> None:
 # - The result of a call that changed nothing (a read or a refusal) is not stored: its text may be
 #   long, and such a call can be made twice. If it is repeated, it is answered anew.
 # - A framework may repeat one call or all calls of a turn, in another order and in other groups. So
-#   each call has a key of its own (`keys_of_calls`). The calls that were carried out get their
+#   each call has a key of its own (`Planner.keys_of`). The calls that were carried out get their
 #   results again, and the other calls are carried out.
 
 

@@ -51,7 +51,7 @@ check. It may be a plain function or a coroutine function.
 """
 
 _LONGEST_SUMMARY = 2_000  # saved in the plan and shown in lists
-_AWAITED = "this verifier is awaited, and here nothing is: give a plain function, or use {}"
+_AWAITED = "this verifier has to be awaited, but is not: give a plain function, or use {}"
 _logger = logging.getLogger("todoplan")
 
 
@@ -213,7 +213,7 @@ def verifier_of(verify: Verify | None) -> Verifier | None:
 T = TypeVar("T")
 _MOST_ROUNDS = 20  # for a plan that others change all the time
 _MOST_TURNS = 1_000
-_RESTLESS = "the task was changed each time that it was looked at"
+_RESTLESS = "the task was changed during each verification"
 
 
 @attrs.define(eq=False)

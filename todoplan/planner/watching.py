@@ -63,7 +63,7 @@ def next_entries(  # noqa: PLR0913, PLR0917 - the position of the watch, and how
             if error.data.get("problem") not in _PASSING:
                 raise
             if is_there:
-                _logger.warning("the journal of %r is waited for: %s", plan_id, error)
+                _logger.warning("the watch waits for the journal of %r: %s", plan_id, error)
             is_there = False
         else:
             is_there = True
@@ -105,9 +105,9 @@ def check_watch(known: object, timeout: object) -> None:
         PlanError: `known` is not a revision, or `timeout` is not a number of seconds.
     """
     if not isinstance(known, int) or isinstance(known, bool) or known < 0:
-        raise unfit(known, "give the revision that is known: 0 for all, None for what comes")
+        raise unfit(known, "give a revision: 0 for all entries, None for later ones")
     if timeout is not None and (not isinstance(timeout, int | float) or timeout < 0):
-        raise unfit(timeout, "give a number of seconds, or None to watch for ever")
+        raise unfit(timeout, "give a number of seconds, or None to watch forever")
 
 
 # -------- telling --------
@@ -145,7 +145,7 @@ a subscriber is logged and affects nobody else, because the command has already 
 """
 
 
-_NOT_TOLD = "the journal of %r cannot be read: subscribers hear what is new after the next command"
+_NOT_TOLD = "the journal of %r cannot be read: subscribers are called after the next command"
 
 
 class Subscription:

@@ -152,7 +152,7 @@ def test_a_client_that_is_gone_is_told_no_more(caplog):
 
     run(test)
     assert [record.message for record in caplog.records] == [
-        "the client of session 's1' is told no more"
+        "the client of session 's1' gets no more plans: sending one failed"
     ]
 
 

@@ -65,5 +65,5 @@ def test_an_interface_that_is_gone_is_told_no_more(caplog):
 
     with caplog.at_level(logging.ERROR, "todoplan"):
         asyncio.run(run())
-    wanted = "the interface that is shown a plan is told no more"
+    wanted = "the interface that is shown a plan gets no more plans: sending one failed"
     assert [record.message for record in caplog.records] == [wanted]

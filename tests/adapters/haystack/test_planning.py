@@ -110,7 +110,7 @@ def test_an_awaited_store_wants_run_async():
             return MemoryStore.load(self, plan_id)
 
     agent = agent_of(lean(store=Awaited(), plan_id="garden"), says("ok"))
-    with pytest.raises(PlanError, match="awaits nothing"):
+    with pytest.raises(PlanError, match="cannot await"):
         agent.run(GO)
     assert asyncio.run(agent.run_async(GO))["last_message"].text == "ok"
 

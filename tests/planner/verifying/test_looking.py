@@ -131,7 +131,7 @@ def test_a_task_that_is_changed_all_the_time_is_given_up(monkeypatch):
     planner = planner_with(look, store=store)
     reply = planner.call(*COMPLETE)
     assert reply.is_error
-    assert "was changed each time that it was looked at" in reply.text
+    assert "was changed during each verification" in reply.text
     assert look.asked == ["1"] * 3
 
 

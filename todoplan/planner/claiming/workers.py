@@ -163,7 +163,7 @@ def _note(done: WorkDone, task_id: str, error: BaseException | None) -> None:
         done.completed += 1
     else:
         done.given_back += 1
-        _logger.warning("the task %s was given back: %r", task_id, error, exc_info=error)
+        _logger.warning("the task %s was released: %r", task_id, error, exc_info=error)
 
 
 def work(  # noqa: PLR0913 - all are options, by name
