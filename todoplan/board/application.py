@@ -53,6 +53,7 @@ try:
     from sse_starlette import EventSourceResponse
     from starlette.applications import Starlette
     from starlette.datastructures import Headers, MutableHeaders
+    from starlette.exceptions import HTTPException
     from starlette.middleware import Middleware
     from starlette.requests import Request
     from starlette.responses import FileResponse, JSONResponse, Response
@@ -493,15 +494,22 @@ class Board:
             del self._feeds[longest_away]
         return feed
 
-    async def _asked_for(self, request: Request) -> Feed | None:
-        """Return the feed of the plan that a request names, or `None` if there is no such plan."""
+    async def _asked_for(self, request: Request) -> Feed:
+        """
+        Return the feed of the plan that a request names.
+
+        Raises:
+            HTTPException: there is no such plan.
+        """
         plan_id = request.query_params.get("plan", self._only)
-        if plan_id is None or (self._only is not None and plan_id != self._only):
-            return None
         # Feeds are created only for plans that exist: a client can send any number of names.
-        if plan_id in self._feeds or plan_id in await self._ids():
+        if (
+            plan_id is not None
+            and self._only in {None, plan_id}
+            and (plan_id in self._feeds or plan_id in await self._ids())
+        ):
             return self._feed(plan_id)
-        return None
+        raise HTTPException(404, "there is no such plan here\n")
 
     async def _ids(self) -> tuple[str, ...]:
         if self._only is not None:
@@ -554,8 +562,6 @@ class Board:
     async def events(self, request: Request) -> Response:
         """Stream a plan and its changes."""
         feed = await self._asked_for(request)
-        if feed is None:
-            return _no_plan()
         last = request.headers.get("last-event-id", "")
         # Longer numbers are no revisions, and `int` raises an error for more than 4,300 digits.
         known = int(last) if last.isdecimal() and len(last) < _LONGEST_REVISION else None
@@ -576,8 +582,6 @@ class Board:
     async def history(self, request: Request) -> Response:
         """Respond with the rows of the timeline before a revision, oldest first."""
         feed = await self._asked_for(request)
-        if feed is None:
-            return _no_plan()
         before = request.query_params.get("before", "")
         if not before.isdecimal():
             return refused(400, "say before which revision: before=120")
@@ -589,8 +593,6 @@ class Board:
     async def insight(self, request: Request) -> Response:
         """Respond with the results that need a walk over the whole plan."""
         feed = await self._asked_for(request)
-        if feed is None:
-            return _no_plan()
         plan = await feed.planner.plan()
         journal = await feed.planner.history() if plan.approved else ()
         return JSONResponse(await asyncio.to_thread(insight, plan, journal))
@@ -606,8 +608,6 @@ class Board:
         if isinstance(body, Response):
             return body
         feed = await self._asked_for(request)
-        if feed is None:
-            return _no_plan()
         try:
             wish = json.loads(body)
         except (ValueError, RecursionError):
@@ -623,7 +623,3 @@ class Board:
             actor = self._person(request)
         done = await carry_out(feed.planner, self._policy, wish, actor)
         return JSONResponse(done, 200 if done["accepted"] else 409)
-
-
-def _no_plan() -> Response:
-    return refused(404, "there is no such plan here")
