@@ -1,6 +1,4 @@
-"""
-`Planner` and `AsyncPlanner`: they carry out transactions in the calling thread, or await them.
-"""
+"""`Planner` carries out transactions in the calling thread; `AsyncPlanner` awaits their steps."""
 
 from __future__ import annotations
 
@@ -57,9 +55,10 @@ class Planner(Transactions):
 
     `Planner(store, "thread-7", toolbox=Toolbox(LEAN))`. The argument `actor` of the methods names
     who acts. The program passes it; it is never read from a model's arguments. Subscribers are
-    called one after the other, in the thread whose command was accepted. `verify` checks a task
-    that has a `check` before a model's call completes the task. It is a function that takes the
-    task and the plan and returns (passed, summary), or a `Verifier`.
+    called one after the other, in the thread whose command was accepted.
+
+    `verify` is called before a model's call completes a task that has a `check`. It is a function
+    that takes the task and the plan and returns (passed, summary), or a `Verifier`.
     """
 
     def __init__(
@@ -403,8 +402,8 @@ class AsyncPlanner(Transactions):
         """
         Carry out the remaining steps of a cancelled call whose append had begun.
 
-        Subscribers are called, and claims are noted. A claim that only the caller could use is
-        released (`CallerGoneError`). A failed append is not tried again.
+        Subscribers are called, and the fencing tokens of new claims are kept. A claim that only the
+        caller could use is released (`CallerGoneError`). A failed append is not tried again.
         """
         value: Any = None
         failure: Exception | None = None

@@ -130,10 +130,10 @@ class OpenTurn:
     """
     A turn whose calls are answered one by one.
 
-    `calls` are the ids of the calls. `before` is the session's record before the first call: only
-    its revision, its fields of `SIGHT` and `behind` are saved. `own` are the revisions that the
-    turn's calls have made since, and `notes` are the notes of these calls. In saved data, the plan
-    of `before.behind` includes the changes that the turn's calls have made.
+    `calls` are the ids of the calls. `before` is the session's record before the first call. Only
+    `revision`, `behind` and the fields named in `SIGHT` are saved of this record. `own` are the
+    revisions that the turn's calls have made since, and `notes` are the notes of these calls. In
+    saved data, the plan of `before.behind` includes the changes that the turn's calls have made.
     """
 
     calls: tuple[str, ...]
@@ -340,7 +340,7 @@ def base_from_data(data: object) -> Base:
 
 
 def note_to_data(note: Note) -> dict[str, Any]:
-    """Return a note as plain JSON values, for a state whose reducer calls `Base.advanced`."""
+    """Return a note as plain JSON values, for an adapter that calls `Base.advanced` later."""
     data: dict[str, Any] = {}
     if note.lines is not None:
         data["lines"] = [[task_id, _line_to_data(line)] for task_id, line in note.lines]
@@ -383,7 +383,7 @@ def _sight(known: Base | Record) -> dict[str, Any]:
 
 
 def _line_to_data(line: Todo | Task) -> dict[str, Any]:
-    """Return the fields of a line, or of a task as its session last wrote it; none is `None`."""
+    """Return the fields of a line or a task as plain JSON values. `None` is left out."""
     data = {"content": line.content if isinstance(line, Todo) else line.subject}
     given = {name: getattr(line, name) for name in ("status", "active_form", "priority")}
     data |= {name: str(value) for name, value in given.items() if value is not None}
@@ -559,7 +559,7 @@ def record_of_0_2(kept: Mapping[str, Any], plan: Plan | None = None) -> Record |
     The session continues, and every task that it has seen counts as listed.
 
     Raises:
-        CodecError: what was saved is damaged.
+        CodecError: the saved data is damaged.
     """
     saved = {name: kept[name] for name in SAVED_BY_0_2 if kept.get(name) is not None}
     if not {"memory", "seen", "base"} & kept.keys():
@@ -611,7 +611,7 @@ SESSION = "session"
 
 class _Sight:
     """
-    What a session knows of a plan. A transaction asks for it while the plan is locked.
+    What a session knows of a plan. It is computed inside the transaction that needs it.
 
     `plan` is the plan at the record's revision, if it is in memory. If the calls of a turn come one
     by one, `own` are the revisions that the turn's earlier calls have made, `notes` are the notes
@@ -733,7 +733,7 @@ class _Session(Generic[P]):
         return {**({} if self.slot is None else self.slot.slot), SESSION: self.record}
 
     def to_text(self) -> str:
-        """Return `to_data` as one JSON text; `read_text` reads it."""
+        """Return the values of `to_data` as one JSON text, for `read_text`."""
         more = {SESSION: self.record}
         return to_text(more) if self.slot is None else self.slot.to_text(**more)
 
@@ -948,7 +948,7 @@ class _Session(Generic[P]):
         policy: Policy | None = None,
         key: str | None = None,
     ) -> Steps[Decision]:
-        """Carry out a command of a person or the program; for the session, others have made it."""
+        """Carry out a command of a person or the program. To the session, others have made it."""
         return self.planner._apply(command, actor=actor, policy=policy, key=key)
 
     def _undo(

@@ -250,8 +250,8 @@ def replies_again(
 def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
     """
     Return a turn with the new replies of `turn` and the stored replies `again`, in the order of the
-    calls. `again` has the stored replies by position. The first of them reports what others did
-    since `seen`, unless a new reply reports it.
+    calls. `again` has the stored replies by position. The first of them reports the changes that
+    others have made since `seen`, unless a new reply reports them.
     """
     anew = iter(turn.replies)
     count = len(turn.replies) + len(again)
@@ -478,8 +478,8 @@ _NEVER_READ = (Plan(), None)
 
 class Sight(Protocol):
     """
-    What a session knows of a plan. The transaction that answers its calls asks for it while the
-    plan is locked. `notes` are the notes of the earlier calls of the same turn.
+    What a session knows of a plan. It is computed inside the transaction that answers the calls.
+    `notes` are the notes of the earlier calls of the same turn.
     """
 
     notes: tuple[Note, ...]
