@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from todoplan.core.commands import ClaimTask
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue.calls import Clock, utc_now
 from todoplan.dialogue.guidance import Settings
-from todoplan.dialogue.toolbox import Toolbox
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner.claiming.claims import AsyncClaimed, Claimed, claim_of, claiming
 from todoplan.planner.steps import (
@@ -36,7 +34,6 @@ from todoplan.planner.steps import (
     threaded,
 )
 from todoplan.planner.transactions import Transactions
-from todoplan.planner.verifying import Verify
 from todoplan.planner.watching import check_watch, next_entries
 from todoplan.stores.base import AnyStore, Store, follow
 
@@ -49,7 +46,7 @@ _PLAIN = Settings()
 _AWAITED = "a Planner cannot await: use AsyncPlanner with this store or subscriber"
 
 
-class Planner(Transactions):
+class Planner(Transactions[Store]):
     """
     One plan in a store, which is this process's memory by default. Safe between threads.
 
@@ -61,16 +58,7 @@ class Planner(Transactions):
     that takes the task and the plan and returns (passed, summary), or a `Verifier`.
     """
 
-    def __init__(
-        self,
-        store: Store | None = None,
-        plan_id: str | None = None,
-        *,
-        toolbox: Toolbox | None = None,
-        clock: Clock = utc_now,
-        verify: Verify | None = None,
-    ) -> None:
-        super().__init__(store, plan_id, toolbox=toolbox, clock=clock, verify=verify)
+    def _prepare(self) -> None:
         if self._verifying is not None:
             self._verifying.verifier.refuse_awaited("AsyncPlanner")
         if iscoroutinefunction(self._store.load):
@@ -250,7 +238,7 @@ class _StillWritingError(BaseException):
         self.answer, self.cancelled = answer, cancelled
 
 
-class AsyncPlanner(Transactions):
+class AsyncPlanner(Transactions[AnyStore]):
     """
     A `Planner` whose methods are awaited. Subscribers and `verify` may be coroutine functions.
 
@@ -259,16 +247,7 @@ class AsyncPlanner(Transactions):
 
     _awaits = True
 
-    def __init__(
-        self,
-        store: AnyStore | None = None,
-        plan_id: str | None = None,
-        *,
-        toolbox: Toolbox | None = None,
-        clock: Clock = utc_now,
-        verify: Verify | None = None,
-    ) -> None:
-        super().__init__(store, plan_id, toolbox=toolbox, clock=clock, verify=verify)
+    def _prepare(self) -> None:
         # Only the class's own attribute counts: a subclass may override any method.
         never_waits = vars(type(self._store)).get("never_waits", False)
         self._never_waits = never_waits

@@ -602,7 +602,7 @@ _READ_0_2: dict[str, FieldReader] = {
 }
 
 
-P = TypeVar("P", bound=Transactions)
+P = TypeVar("P", bound=Transactions[Any])
 T = TypeVar("T")
 _PLAIN = Settings()
 SESSION = "session"

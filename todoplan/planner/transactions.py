@@ -18,7 +18,7 @@ from datetime import datetime
 from functools import partial
 from hashlib import sha256
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import attrs
 
@@ -472,6 +472,7 @@ def _moved_on(plan: Plan, seen: int) -> Rejected:
     return Rejected((Problem("moved_on", seen=str(seen), legal=str(plan.revision)),))
 
 
+S = TypeVar("S", bound=AnyStore)
 _NO_REPLIES: Mapping[int, Reply] = {}
 _NEVER_READ = (Plan(), None)
 
@@ -497,14 +498,14 @@ class Sight(Protocol):
         ...
 
 
-class Transactions:
+class Transactions(Generic[S]):
     """The operations of `Planner` and `AsyncPlanner`, as steps."""
 
     _awaits = False
 
     def __init__(
         self,
-        store: AnyStore | None = None,
+        store: S | None = None,
         plan_id: str | None = None,
         *,
         toolbox: Toolbox | None = None,
@@ -512,7 +513,7 @@ class Transactions:
         verify: Verify | None = None,
     ) -> None:
         # Compared with None: a store may have a length, and an empty one would be false.
-        self._store = MemoryStore() if store is None else checked_store(store)
+        self._store: AnyStore = MemoryStore() if store is None else checked_store(store)
         # A store has no default id: DeerFlow had one, and gave one user's reminders to another.
         if store is not None and plan_id is None:
             msg = "a store that is given may hold many plans; say which one with plan_id="
@@ -528,6 +529,10 @@ class Transactions:
         self._feed = Feed(self._plan_id, has_tails=self._holds)
         self._actors = Actors(self.toolbox.toolset)
         self._verifying = Verifying.of(self.toolbox, verify)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Check or set up what one kind of planner needs. Called at the end of `__init__`."""
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from todoplan.core.commands import (
     Batch,
@@ -166,7 +166,7 @@ class HeldClaim:
     _sleep: Callable[[float], object]
 
     def __init__(
-        self, planner: Transactions, command: ClaimTask, task: Task, fence: int, asked: float
+        self, planner: Transactions[Any], command: ClaimTask, task: Task, fence: int, asked: float
     ) -> None:
         self.task = task
         self.fence = fence

@@ -21,6 +21,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from math import inf
+from typing import Any
 
 import attrs
 
@@ -97,7 +98,7 @@ class _Idle:
     has delayed it, because that pool may be killed meanwhile.
     """
 
-    def __init__(self, planner: Transactions, lease: float) -> None:
+    def __init__(self, planner: Transactions[Any], lease: float) -> None:
         self._planner, self._lease = planner, lease
         self._seen: frozenset[tuple[str, Claim]] = frozenset()
         self._since = time.monotonic()
@@ -122,7 +123,7 @@ class _Idle:
 
 
 def _next_claim(
-    planner: Transactions,
+    planner: Transactions[Any],
     command: ClaimTask,
     idle: _Idle,
     is_stopped: Callable[[], bool],
