@@ -14,7 +14,6 @@ from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import DEFAULT, Policy, normalised
 from todoplan.dialogue.calls import Call
-from todoplan.dialogue.guidance import Guidance, Memory, Settings
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import TODOS
 from todoplan.planner import AsyncPlanner, Planner
@@ -190,19 +189,6 @@ def test_two_planners_on_one_file_undo_nothing_of_each_other(tmp_path, actor):
     assert sorted(subjects(one.plan)) == ["Dig", "Lay", "Mow"]
 
 
-def test_two_sessions_of_one_name_share_a_planner():
-    """Each has its own sight of the plan; subscribers hear what both do."""
-    told, one = [], Planner(toolbox=BOX)
-    one.subscribe(lambda entry, _: told.append(entry.revision))
-    first, second = (one.session(actor="bot") for _ in range(2))
-    for session, subjects_ in ((first, ("Dig",)), (second, ("Dig", "Lay"))):
-        session.answer([Call("write_todos", lines(*subjects_))])
-    (reply,) = first.answer([Call("write_todos", lines("Dig", "Mow"))]).replies
-    assert "#2 Lay created by bot" in reply.text
-    assert sorted(subjects(one.plan)) == ["Dig", "Lay", "Mow"]
-    assert told == [entry.revision for entry in one.history()]
-
-
 def test_a_turn_shares_what_its_actor_had_seen():
     """All its calls were written before any of the answers; it is told once."""
     planner = Planner(toolbox=BOX)
@@ -247,21 +233,6 @@ def test_who_lost_a_race_has_not_seen_who_won():
     store.armed = True
     assert "#3 Tell Ann created by ann" in write(planner, "Dig")
     assert subjects(planner.plan) == ["Dig", "Tell Ann"]
-
-
-def test_guidance_is_given_the_base():
-    """In a loop of one's own: what a reminder told is told again by the answer."""
-    planner = Planner(toolbox=BOX)
-    guidance, memory = Guidance(TODOS, Settings(plan_lost=False)), Memory()
-    write(planner, "Dig", actor="bot")
-    memory = guidance.before_model(planner.plan, [], memory).memory
-    planner.apply(CreateTask("Tell Ann"), actor="ann")
-    plan, base = planner.plan, planner.base_of("bot")
-    advice = guidance.before_model(plan, [], memory, base=base)
-    assert "Tell Ann created by ann" in advice.text
-    assert "Tell Ann created by ann" in write(planner, "Dig", actor="bot")
-    assert subjects(planner.plan) == ["Dig", "Tell Ann"]
-    assert planner.base_of("bot") is None
 
 
 def test_an_awaited_planner_keeps_the_law_too():

@@ -70,13 +70,6 @@ def test_a_command_is_decided_as_its_actors():
     planner.apply(CreateTask("Test"), actor="ann").unwrap()
 
 
-def test_the_own_clock_knows_its_zone():
-    """Without a clock of the caller's the time is the present, in UTC."""
-    planner = Planner()
-    planner.apply(CreateTask("Write"))
-    assert planner.history()[0].at.tzinfo is UTC
-
-
 def test_a_rejected_command_leaves_no_trace():
     """A refusal changes neither plan nor journal, and nobody is told of it."""
     planner, told = Planner(), []

@@ -70,8 +70,10 @@ def test_a_task_of_which_a_reminder_told_stays(store, toolbox):
     planner.apply(CreateTask("Changelog"), actor="bob")
     base = planner.base_of("bot")
     assert "Changelog" in guidance.before_model(planner.plan, [], memory, base=base).text
-    assert "removed" not in write(planner, "Fix", actor="bot")
+    text = write(planner, "Fix", actor="bot")  # what a reminder told is told again by the reply
+    assert ("#2 Changelog created by bob" in text, "removed" in text) == (True, False)
     assert subjects(store) == {"Fix", "Changelog"}
+    assert planner.base_of("bot") is None
 
 
 def test_old_words_make_no_second_task(store, toolbox):
