@@ -1,6 +1,5 @@
 """Law 15 in a planner: an actor undoes nothing that it has not listed, and is told of it."""
 
-import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import attrs
@@ -16,7 +15,7 @@ from todoplan.core.rules import DEFAULT, Policy, normalised
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import TODOS
-from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner import Planner
 from todoplan.planner.transactions import Actors
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
@@ -100,13 +99,16 @@ def test_what_a_program_recorded_is_news_and_so_is_what_was_found_for_another_ac
 
 
 @pytest.mark.parametrize("actor", [None, "bot"])
-def test_what_others_did_since_stays_and_is_told_once(actor):
+def test_what_others_did_since_stays_and_is_told_once(made, actor):
     """A person's edit is kept by the next write, which says so, and by all after it."""
-    planner = Planner(toolbox=BOX)
+    planner = made(toolbox=BOX)
     write(planner, "Dig", "Lay", actor=actor)
     planner.apply(CreateTask("Tell Ann"), actor="ann")
     planner.apply(UpdateTask("2", status="completed"), actor="bo")
+    base = planner.base_of(actor)
+    assert (subjects(base.plan), dict(base.actors)) == (["Dig", "Lay"], {"3": "ann", "2": "bo"})
     told = write(planner, "Dig", "Lay", actor=actor)
+    assert planner.base_of(actor) is None
     assert "#3 Tell Ann created by ann" in told
     assert "#2 Lay completed by bo" in told
     assert subjects(planner.plan) == ["Dig", "Lay", "Tell Ann"]
@@ -233,24 +235,6 @@ def test_who_lost_a_race_has_not_seen_who_won():
     store.armed = True
     assert "#3 Tell Ann created by ann" in write(planner, "Dig")
     assert subjects(planner.plan) == ["Dig", "Tell Ann"]
-
-
-def test_an_awaited_planner_keeps_the_law_too():
-    """The same transactions."""
-
-    async def work():
-        planner = AsyncPlanner(toolbox=BOX)
-        await planner.call("write_todos", lines("Dig"))
-        await planner.apply(CreateTask("Tell Ann"), actor="ann")
-        base = await planner.base_of()
-        reply = await planner.call("write_todos", lines("Dig"))
-        return base, reply, await planner.base_of()
-
-    base, reply, after = asyncio.run(work())
-    assert base is not None
-    assert (subjects(base.plan), dict(base.actors)) == (["Dig"], {"2": "ann"})
-    assert "Tell Ann created by ann" in reply.text
-    assert after is None
 
 
 def test_actors_in_threads_lose_nothing():

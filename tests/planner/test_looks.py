@@ -1,32 +1,16 @@
 """A plan in a store, for an adapter whose framework keeps what its model has seen."""
 
-import asyncio
-
 import pytest
 
-from todoplan import TASKS, AsyncPlanner, MemoryStore, Plan, Planner, Toolbox, plan_of
+from todoplan import TASKS, Plan, Planner, Toolbox, plan_of
 from todoplan.core import commands
 from todoplan.core.decide import Rejected
 from todoplan.core.plan.model import Task
 
 
-class Both:
-    """One planner or the other, called alike."""
-
-    def __init__(self, kind, store):
-        self.planner, self.store = kind(store, "1", toolbox=Toolbox(TASKS)), store
-
-    def __getattr__(self, name):
-        def call(*args, **how):
-            value = getattr(self.planner, name)(*args, **how)
-            return asyncio.run(value) if isinstance(self.planner, AsyncPlanner) else value
-
-        return call
-
-
-@pytest.fixture(params=[Planner, AsyncPlanner])
-def planner(request):
-    return Both(request.param, MemoryStore())
+@pytest.fixture
+def planner(made):
+    return made(toolbox=Toolbox(TASKS))
 
 
 def test_a_look_says_what_came_since_a_revision_and_who_did_it(planner):
@@ -50,7 +34,7 @@ def test_a_revision_that_the_store_has_not_is_no_news(planner):
     planner.apply(commands.CreateTask("a"))
     plan, base = planner.look(7)
     assert base.unseen(plan) == ()
-    empty, base = Both(Planner, MemoryStore()).look(7)
+    empty, base = Planner().look(7)
     assert base.plan == empty == Plan()
 
 

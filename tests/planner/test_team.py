@@ -1,6 +1,5 @@
 """Law 19 through a planner: several hands drain one plan, and no model ever repeats a fence."""
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
 from todoplan.dialogue import Call, Toolbox, lean, tasks
 from todoplan.dialogue.toolbox import fences_after
-from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner import Planner
 from todoplan.planner.transactions import Actors
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
@@ -64,9 +63,9 @@ def test_two_hands_drain_a_plan(kind, tmp_path):
     assert all(task.claims == 1 for task in hands["bob"].plan)
 
 
-def test_hands_of_one_planner_hold_their_own():
+def test_hands_of_one_planner_hold_their_own(made):
     """Two actors through one planner: what one claimed the other can neither do nor take."""
-    planner = Planner(toolbox=Toolbox(lean(team=True)))
+    planner = made(toolbox=Toolbox(lean(team=True)))
     fill(planner, "Dig", "Lay")
     assert "#1 claimed" in planner.call("plan", NEXT, actor="ann").text
     told = planner.call("plan", NEXT, actor="bob").text
@@ -132,20 +131,6 @@ def test_a_call_made_again_gives_its_fence_back(tmp_path):
     assert "#1 claimed (fence 1)" in again.call("plan", NEXT, actor="ann", key="call-1").text
     assert again.plan["2"].claim is None
     assert not again.call("plan", {"done": [1]}, actor="ann").is_error
-
-
-def test_awaited_it_is_the_same():
-    """One road: `AsyncPlanner` holds fences as well."""
-
-    async def run():
-        planner = AsyncPlanner(toolbox=Toolbox(lean(team=True)))
-        await planner.apply(CreateTask("Dig"))
-        await planner.call("plan", NEXT, actor="ann")
-        refused = await planner.turn([Call("plan", {"done": [1]})], actor="bob")
-        done = await planner.turn([Call("plan", {"done": [1]})], actor="ann")
-        return refused.replies[0].is_error, done.replies[0].is_error
-
-    assert asyncio.run(run()) == (True, False)
 
 
 def test_a_person_may_not_move_what_is_claimed_either():

@@ -1,29 +1,12 @@
-"""Planners and pools of both kinds: what holds of one holds of the other."""
+"""Planners of some tasks, and pools of workers, of both kinds."""
 
 from inspect import isawaitable
 
 import pytest
-from support.blocking import BlockingPlanner
 
 from todoplan.core.commands import CreateTasks
 from todoplan.planner import Planner
 from todoplan.planner.claiming import work, work_async
-from todoplan.stores import MemoryStore
-
-
-@pytest.fixture(params=["threads", "tasks"])
-def made(request):
-    """Return a function that makes a planner; an awaited one is used like the other."""
-    kind, planners = Planner if request.param == "threads" else BlockingPlanner, []
-
-    def make(store=None, **options):
-        planners.append(kind(store or MemoryStore(), "p", **options))
-        return planners[-1]
-
-    yield make
-    for planner in planners:
-        if kind is BlockingPlanner:
-            planner.close()
 
 
 @pytest.fixture
