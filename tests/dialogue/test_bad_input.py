@@ -585,9 +585,7 @@ def test_siblings_beside_a_wrapper():
     assert codes(reply) == ["wrapper_siblings"]
     assert codes(send({"todos": {"todos": ["a"], "clear": True}}))[0] == "missing_field"
     plain = {"todos": ["a"], "input": "x"}
-    assert codes(send(plain)) == [
-        "ignored_key",
-    ]
+    assert codes(send(plain)) == ["ignored_key"]
 
 
 def test_one_object_instead_of_a_list():

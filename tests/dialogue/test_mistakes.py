@@ -13,37 +13,36 @@ from todoplan.dialogue.tools import LEAN, TASKS, TODOS, tasks
 from todoplan.errors import TodoplanError
 
 CALL = Call("write_todos", {})
-DAMAGED = "what guidance remembers is damaged: {}; leave all of it out, and guidance starts anew"
+DAMAGED = "the memory of guidance is damaged: {}; pass None instead, and guidance starts anew"
 DEMANDS = (
     "the tool set lean takes no active_form, priority, which the policy demands by"
-    " active_form_required, priority_required: every new task would be refused. Give"
+    " active_form_required, priority_required: every new task would be refused. Pass"
     ' policy.but(active_form_required="off", priority_required="off"), or a tool set that takes it'
 )
 IGNORED = (
-    "the model went on answering while 2 of 2 tasks are open, however often it was asked;"
+    "the model went on answering while 2 of 2 tasks are open, although it was asked to continue;"
     " allow more turns by Settings(unfinished=...), or let it go"
 )
-AS_GUIDANCE = "Guidance(toolbox.toolset, Settings(unfinished=1))"
 
 MISTAKES = [
     (
         lambda: toolbox().call([], "write_todos", {}),
-        "[] (list) is no plan; give Plan(), or the plan of the last reply",
+        "[] (list) was given; give Plan(), or the plan of the last reply",
         {"seen": []},
     ),
     (
         lambda: Toolbox("todos"),
-        "'todos' (str) is no ToolSet; write Toolbox(TASKS, DEFAULT), say",
+        "'todos' (str) was given; give a tool set: Toolbox(TASKS)",
         {"seen": "todos"},
     ),
     (
         lambda: Toolbox(TASKS, "strict"),
-        "'strict' (str) is no Policy; write Toolbox(TASKS, DEFAULT), say",
+        "'strict' (str) was given; give a policy, such as STRICT or DEFAULT.but(max_items='off')",
         {"seen": "strict"},
     ),
     (
         lambda: Toolbox(TASKS, DEFAULT, limits=3),
-        "3 (int) is no InputLimits; write Toolbox(TASKS, DEFAULT), say",
+        "3 (int) was given; give limits, such as InputLimits(items=100)",
         {"seen": 3},
     ),
     (
@@ -109,22 +108,22 @@ MISTAKES = [
     ),
     (
         lambda: Guidance("todos"),
-        "'todos' (str) is no ToolSet; write Guidance(toolbox.toolset), say",
+        "'todos' (str) was given; give a tool set: Guidance(toolbox.toolset)",
         {"seen": "todos"},
     ),
     (
         lambda: Guidance(TODOS, {}),
-        f"{{}} (dict) is no Settings; write {AS_GUIDANCE}, say",
+        "{} (dict) was given; give settings, such as Settings(unfinished=1)",
         {"seen": {}},
     ),
     (
         lambda: Guidance(TODOS).before_model([], [], Memory()),
-        "[] (list) is no Plan; give Plan(), or the plan of the last reply",
+        "[] (list) was given; give Plan(), or the plan of the last reply",
         {"seen": []},
     ),
     (
         lambda: Guidance(TODOS).before_model(Plan(), [], {}),
-        "{} (dict) is no Memory; give Memory(), or Memory.of(...) what was kept",
+        "{} (dict) was given; give Memory(), or Memory.of(...) with the stored data",
         {"seen": {}},
     ),
     (

@@ -102,16 +102,18 @@ def test_a_note_when_nothing_is_open_on_request():
 @pytest.mark.parametrize(
     ("wrong", "wanted"),
     [
-        (lambda: Toolbox("tasks"), "'tasks' (str) is no ToolSet"),
-        (lambda: Toolbox(tasks), "is no ToolSet"),
-        (lambda: Toolbox(policy="strict"), "'strict' (str) is no Policy"),
+        (lambda: Toolbox("tasks"), "'tasks' (str) was given; give a tool set: Toolbox(TASKS)"),
+        (lambda: Toolbox(tasks), "was given; give a tool set"),
+        (
+            lambda: Toolbox(policy="strict"),
+            "'strict' (str) was given; give a policy, such as STRICT",
+        ),
     ],
 )
 def test_what_is_no_tool_set_or_policy_is_refused_at_once(wrong, wanted):
     """The error shows what was given, and what to write."""
-    with pytest.raises(PlanError, match=re.escape(wanted)) as raised:
+    with pytest.raises(PlanError, match=re.escape(wanted)):
         wrong()
-    assert "write Toolbox(TASKS, DEFAULT)" in str(raised.value)
 
 
 def test_a_policy_that_cannot_be_kept_is_refused_with_the_remedy():
@@ -199,13 +201,13 @@ def test_any_object_as_arguments_gives_an_error(arguments):
 @pytest.mark.parametrize(
     ("wrong", "wanted"),
     [
-        (lambda: Toolbox().call(None, "read_todos"), "None (NoneType) is no plan; give Plan()"),
-        (lambda: Toolbox().call([], "nobody"), "[] (list) is no plan"),
-        (lambda: Toolbox().turn({}, [Call("read_todos", {})]), "{} (dict) is no plan"),
-        (lambda: Toolbox().turn({}, [Call("write_todos", {})] * 2), "{} (dict) is no plan"),
+        (lambda: Toolbox().call(None, "read_todos"), "None (NoneType) was given; give Plan()"),
+        (lambda: Toolbox().call([], "nobody"), "[] (list) was given"),
+        (lambda: Toolbox().turn({}, [Call("read_todos", {})]), "{} (dict) was given"),
+        (lambda: Toolbox().turn({}, [Call("write_todos", {})] * 2), "{} (dict) was given"),
         (lambda: Toolbox().turn(Plan(), "read_todos"), "give the calls of a turn, such as [Call("),
         (lambda: Toolbox().turn(Plan(), [("read_todos", {})]), "give the calls of a turn"),
-        (lambda: Toolbox(limits=7), "7 (int) is no InputLimits"),
+        (lambda: Toolbox(limits=7), "7 (int) was given; give limits"),
     ],
 )
 def test_a_developers_mistake_is_an_exception(wrong, wanted):

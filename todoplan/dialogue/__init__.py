@@ -66,13 +66,7 @@ if not TYPE_CHECKING:  # with a `__getattr__`, type checkers would accept every 
     __getattr__ = loader(
         __name__,
         {
-            "calls": (
-                "Call",
-                "Clock",
-                "Reply",
-                "Turn",
-                "utc_now",
-            ),
+            "calls": ("Call", "Clock", "Reply", "Turn", "utc_now"),
             "closing": ("PlanClosed", "plan_closed"),
             "guidance": (
                 "Advice",
@@ -85,20 +79,7 @@ if not TYPE_CHECKING:  # with a `__getattr__`, type checkers would accept every 
                 "unfinished_error",
             ),
             "intake": ("InputLimits",),
-            "toolbox": (
-                "Toolbox",
-                "answered_after",
-                "answered_beside",
-                "fences_after",
-            ),
-            "tools": (
-                "LEAN",
-                "TASKS",
-                "TODOS",
-                "ToolSet",
-                "WRITE_TODOS",
-                "lean",
-                "tasks",
-            ),
+            "toolbox": ("Toolbox", "answered_after", "answered_beside", "fences_after"),
+            "tools": ("LEAN", "TASKS", "TODOS", "ToolSet", "WRITE_TODOS", "lean", "tasks"),
         },
     )

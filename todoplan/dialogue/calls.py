@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -19,9 +19,7 @@ from todoplan.errors import PlanError
 
 @attrs.frozen(weakref_slot=False)
 class Call:
-    """
-    One tool call: the tool name that the model used, and the arguments as the model sent them.
-    """
+    """One tool call: the name of the tool and the arguments, as the model sent them."""
 
     name: str
     arguments: Any
@@ -34,8 +32,8 @@ class Reply:
     """
     The reply to one call.
 
-    On an error, `plan` is the plan that was passed in and `events` is empty. The one exception is
-    evidence recorded by a verifier: it is recorded even if the call is refused.
+    If the call was refused, `plan` is the plan that was passed in and `events` is empty. There is
+    one exception: evidence from a verifier is recorded even if the call is refused.
 
     `plan` is always the current plan. If the call is a retry with a known idempotency key, it is
     not carried out again, and `repeat_of` is the revision that the original call produced.
@@ -79,30 +77,35 @@ class Turn:
 
     def shows_all_to(self, known: int | None) -> bool:
         """
-        Return whether a model that knew the plan at revision `known` knows the plan after the turn.
+        Return whether a model that knew the plan at revision `known` knows it after the turn.
 
         A successful reply reports the changes by others; an error does not. A refused call can
-        change nothing except evidence, which its own reply reports.
+        change nothing except evidence, and its own reply reports this evidence.
         """
         if any(not reply.is_error for reply in self.replies):
             return True
         return bool(self.events) and known == self.plan.revision - len(self.events)
 
 
+T = TypeVar("T")
+
+
+def checked(value: object, kind: type[T], legal: str) -> T:
+    """
+    Return the value if it is an instance of `kind`.
+
+    Raises:
+        PlanError: the value is of another type. `legal` says what to pass instead.
+    """
+    if isinstance(value, kind):
+        return value
+    msg = f"{short_repr(value)} was given; give {legal}"
+    raise PlanError(msg, seen=value)
+
+
 def checked_plan(value: object) -> Plan:
     """Return the value if it is a plan; raise a PlanError otherwise."""
-    if isinstance(value, Plan):
-        return value
-    msg = f"{short_repr(value)} is no plan; give Plan(), or the plan of the last reply"
-    raise PlanError(msg, seen=value)
-
-
-def checked_base(value: object) -> Base:
-    """Return the value if it is a merge base; raise a PlanError otherwise."""
-    if isinstance(value, Base):
-        return value
-    msg = f"{short_repr(value)} is no Base; give Base(plan), the plan as it was last seen"
-    raise PlanError(msg, seen=value)
+    return checked(value, Plan, "Plan(), or the plan of the last reply")
 
 
 # -------- clock --------

@@ -1,10 +1,10 @@
 """
-`plan_closed` says whether work on a plan may end, and if not, why. It is for loops outside
-todoplan.
+`plan_closed` says whether work on a plan may end, and if not, why. It is for the loops of agents
+outside todoplan.
 
-Such a loop calls a predicate after each answer of the model; often, a second model decides. Here
-the state of the plan decides: the tasks, their evidence, and what they wait for. `PlanClosed` has
-the result in the form that each loop expects.
+Such a loop calls a predicate after each answer of the model. Often, the predicate asks a second
+model. `plan_closed` asks no model: it looks at the tasks, their evidence, and the reasons for which
+they wait. `PlanClosed` offers the result in the form that each loop expects.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 
 import attrs
 
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks, within_reach
 from todoplan.dialogue.calls import checked_plan
-from todoplan.dialogue.replies import counts_text, one_line
+from todoplan.dialogue.replies import and_more, counts_text, one_line
 from todoplan.texts import say
 
 _MOST_TASKS = 20
@@ -28,11 +28,12 @@ _LONGEST_SUBJECT = 200
 @attrs.frozen
 class PlanClosed:
     """
-    Whether work on a plan may end. An instance is true if it may.
+    Whether work on a plan may end. An instance is true if work may end.
 
     `reason` tells the model why work may not end; it is "" if work may end. `open` are the ids of
     the open tasks that somebody can work on, and `waiting` are the ids of all other open tasks.
-    `unverified` are the ids of the completed tasks that have a check and no passed evidence.
+    `unverified` are the ids of the completed tasks that have a check and no evidence that it
+    passed.
     """
 
     reason: str
@@ -57,7 +58,7 @@ class PlanClosed:
 
     def on_exit(self, state: Any, message: Any) -> None:
         """
-        Keep a Haystack agent going if work may not end. Call this in an `on_exit` hook.
+        Make a Haystack agent continue if work may not end. Call this in an `on_exit` hook.
 
         `state` is the agent's state. `message` is a function that makes a message of a text, such
         as `ChatMessage.from_user`.
@@ -68,20 +69,16 @@ class PlanClosed:
 
 
 def plan_closed(
-    plan: Plan,
-    *,
-    evidence: bool = True,
-    waits: bool = True,
-    claimed: Collection[str] = (),
+    plan: Plan, *, evidence: bool = True, waits: bool = True, claimed: Collection[str] = ()
 ) -> PlanClosed:
     """
     Return whether work on a plan may end. The plan alone decides; no model is asked.
 
     Work may end if there is no open task that somebody can work on, and every completed task with a
-    check has passed evidence. With `evidence=False`, evidence is not required. Open tasks that
-    nobody can work on, because they wait for something outside the plan, do not prevent the end of
-    work, except with `waits=False`. `claimed` are the ids of the tasks that others work on
-    (`planner.claimed_by_others`). With an empty plan, work may end.
+    check has evidence that the check passed. With `evidence=False`, evidence is not required. Some
+    open tasks wait for something outside the plan, so that nobody can work on them: work may end
+    although these are open, except with `waits=False`. `claimed` are the ids of the tasks that
+    others work on (`planner.claimed_by_others`). With an empty plan, work may end.
 
     Raises:
         PlanError: `plan` is not a plan.
@@ -89,25 +86,25 @@ def plan_closed(
     near = within_reach(checked_plan(plan), claimed)
     reachable = {task.id for task in near}
     far = tuple(task for task in open_tasks(plan) if task.id not in reachable)
-    unverified = tuple(filter(_lacks_evidence, plan)) if evidence else ()
-    parts = [
+    unverified = tuple(
+        task
+        for task in (plan if evidence else ())
+        if task.status is Status.COMPLETED
+        and task.check
+        and not (task.evidence and task.evidence.passed)
+    )
+    sentences = []
+    for name, tasks in (
         ("closing.open", near),
         ("closing.waiting", () if waits else far),
         ("closing.unverified", unverified),
-    ]
-    sentences = [say("replies", name, tasks=_listed(tasks)) for name, tasks in parts if tasks]
+    ):
+        if tasks:
+            shown = [
+                f"#{it.id} {one_line(it.subject, _LONGEST_SUBJECT)}" for it in tasks[:_MOST_TASKS]
+            ]
+            listed = "; ".join(and_more(shown, len(tasks)))
+            sentences.append(say("replies", name, tasks=listed))
     reason = "\n".join([say("replies", "closing.head", counts=counts_text(plan)), *sentences])
     ids = (tuple(task.id for task in tasks) for tasks in (near, far, unverified))
     return PlanClosed(reason if sentences else "", *ids)
-
-
-def _lacks_evidence(task: Task) -> bool:
-    is_shown = task.evidence is not None and task.evidence.passed
-    return task.status is Status.COMPLETED and bool(task.check) and not is_shown
-
-
-def _listed(tasks: tuple[Task, ...]) -> str:
-    shown = [f"#{one.id} {one_line(one.subject, _LONGEST_SUBJECT)}" for one in tasks[:_MOST_TASKS]]
-    if len(tasks) > _MOST_TASKS:
-        shown.append(say("reminders", "more", count=len(tasks) - _MOST_TASKS))
-    return "; ".join(shown)

@@ -20,7 +20,8 @@ from todoplan.core.plan.model import Status, Task, short_repr, tuple_of
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks, within_reach
 from todoplan.core.rules import Policy, Severity
-from todoplan.dialogue.replies import counts_text, one_line, unseen_text, waiting_text
+from todoplan.dialogue.calls import checked, checked_plan
+from todoplan.dialogue.replies import and_more, counts_text, one_line, unseen_text, waiting_text
 from todoplan.dialogue.tools import ToolSet
 from todoplan.errors import CodecError, PlanError, UnfinishedError
 from todoplan.texts import say
@@ -38,11 +39,12 @@ class Settings:
     The options of guidance; 0, `False` or "off" switches a reminder off.
 
     `plan_lost`: show the plan again if no message of the request shows it.
-    `unfinished`: how often the model is asked to go on if it gives a final answer while tasks are
-    open. The count starts again whenever more tasks are closed. After that many times the answer is
-    accepted, or the verdict is "raise" if `on_ignored="raise"`. A question to the user is always
-    accepted, and so is an answer while all open tasks wait for something outside the plan.
-    `empty`: how often a run without a plan is reminded that it may write one.
+    `unfinished`: how often the model is asked to continue if it gives a final answer while tasks
+    are open. The count starts again whenever more tasks are closed. After that many times the
+    answer is accepted, or the verdict is "raise" if `on_ignored="raise"`. A question to the user is
+    always accepted. An answer is also accepted if all open tasks wait for something outside the
+    plan.
+    `empty`: how often, in a run without a plan, the model is reminded that it may write one.
     `stale`: how many turns after the model's last change of the plan, or after the last such
     reminder, the model is reminded of tasks in progress.
     `changed`: report the changes by others since the model last saw the plan.
@@ -90,9 +92,9 @@ class Settings:
 # Framework-neutral messages, with only the parts that guidance needs.
 #
 # Each adapter has one function that converts its framework's messages to `Message`. Only this
-# section decides whether a message is a final answer, a refusal or a question. When adapters
-# decided this themselves, one of them treated an unreadable call as a final answer, and another
-# repeated requests whose answer the provider's filter had blocked.
+# section decides whether a message is a final answer, a refusal or a question. When the adapters
+# decided this, one of them treated an unreadable call as a final answer, and another one repeated
+# requests after the provider's filter had blocked the answer.
 
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -160,8 +162,8 @@ class Message:
             tuple_of(self.results, ToolResult, 'a tuple of results: (ToolResult("search"),)')
 
 
-# Messages are converted one by one, since guidance reads them from the end, and mostly needs only
-# the last ones. Converting all of 10,000 messages, as DeerFlow does, takes 1.5 to 3 ms a request.
+# Each message is converted when it is read: guidance reads from the end, and mostly needs only the
+# last messages. DeerFlow converts all; for 10,000 messages this takes 1.5 to 3 ms a request.
 @attrs.frozen
 class Conversation(Sequence[Message]):
     """A framework's messages, each converted by `read` when it is accessed."""
@@ -212,9 +214,7 @@ def is_final_answer(message: Message) -> bool:
 
 
 def is_refusal(message: Message) -> bool:
-    """
-    Return whether the model or its provider's filter refused to answer, so a retry is pointless.
-    """
+    """Return whether the model or its provider's filter refused, so that a retry is pointless."""
     return _finish(message) in _REFUSING_FINISHES
 
 
@@ -224,8 +224,8 @@ def asks(message: Message) -> bool:
 
     Quotes, brackets, emphasis and emoji after the question mark are skipped.
     """
-    # Agents that waited for an answer of a person were reminded again and again (oh-my-pi#3581,
-    # claude-code#61900).
+    # Elsewhere, agents that waited for a person's answer were reminded again and again
+    # (oh-my-pi#3581, claude-code#61900).
     end = message.text.rstrip()[-_LONGEST_ENDING:]
     while end and not _is_named(end[-1], "QUESTION MARK", "INTERROBANG"):
         if end[-1] not in _CLOSING and unicodedata.category(end[-1]) not in _PASSED:
@@ -265,16 +265,16 @@ class Memory:
     The state of guidance for one thread, in plain numbers that any storage can keep.
 
     `turn` counts the requests to the model. `revision` is the last revision of the plan that the
-    model knew. `touched` is the turn from which the turns until a "stale" reminder are counted: the
-    turn of the model's last change or of the last such reminder, or the first turn. `shown` is the
-    last revision that a reminder showed; the model knows it only during that request. `asked`
-    counts how often the model was asked to go on after a final answer; the count starts again when
-    more than `resolved` tasks are closed. `empties` counts the reminders to write a plan.
-    `confirmed` is the revision for which the model was asked whether its answer is complete. A
-    revision of -1 means none.
+    model knew. A "stale" reminder is due a number of turns after the turn `touched`: the turn of
+    the model's last change or of the last such reminder, or the first turn. `shown` is the last
+    revision that a reminder showed; the model knows it only during that request. `asked` counts how
+    often the model was asked to continue after a final answer; the count starts again when more
+    than `resolved` tasks are closed. `empties` counts the reminders to write a plan. `confirmed` is
+    the revision for which the model was asked whether its answer is complete. A revision of -1
+    means none.
 
-    The state belongs to one thread of one user. In another system it was shared by the process, or
-    stored under a default key. There, one user's reminders used up another user's caps.
+    The state belongs to one thread of one user. Another system shared it in the process, or stored
+    it under a default key. There, one user's reminders used up another user's caps.
     """
 
     turn: int = 0
@@ -333,8 +333,8 @@ class Memory:
         """
         Return the memory for a plan that is kept in a store.
 
-        `known` is the revision that the thread knows. `base` is the merge base of the thread, if
-        others have changed the plan since.
+        `known` is the last revision that the model of the thread was shown. `base` is the merge
+        base of the thread, if others have changed the plan since.
         """
         if self.revision < 0 or known is None:  # never shown: nothing in the plan is news
             return self
@@ -348,8 +348,9 @@ class Memory:
 
         If the model did not know revision `before`, the memory is unchanged, because the model does
         not know the earlier changes by others. The memory is also unchanged if the calls changed
-        nothing. `refused` is true for a refused call that recorded evidence: the reply to such a
-        call does not report the changes that a reminder showed.
+        nothing. `refused` is true for a refused call that recorded evidence. The reply to such a
+        call does not report changes by others, so a revision that only a reminder showed does not
+        count as known.
         """
         known = {self.revision} if refused else {self.revision, self.shown}
         is_own = before in known and before != plan.revision
@@ -358,8 +359,8 @@ class Memory:
 
 def _damaged(seen: object, wanted: str, name: str = "it") -> CodecError:
     msg = (
-        f"what guidance remembers is damaged: {name} is {seen!r:.60}, which is no {wanted}; "
-        "leave all of it out, and guidance starts anew"
+        f"the memory of guidance is damaged: {name} is {seen!r:.60}, which is no {wanted}; "
+        "pass None instead, and guidance starts anew"
     )
     return CodecError(msg, name=name)
 
@@ -410,25 +411,25 @@ def reminder(  # noqa: PLR0913 - what the text is made of
     # If an agent has listed nothing itself, others wrote the plan for it, and no task is foreign.
     if kind == "unfinished" and base is not None and base.listed != NOTHING_LISTED:
         foreign = {task.id for task in listed if not base.has_listed(task.id)}
-    lines = [
-        say(
-            "reminders",
-            "item" if toolset.by_id else "item_plain",
-            id=f"#{task.id}",
-            status=task.status.value,
-            subject=_escaped(one_line(task.subject, _LONGEST_SUBJECT) + _waiting(task))
-            + (_holder(task) if task.id in claimed else "")
-            + (" " + say("reminders", "others") if task.id in foreign else ""),
-        )
-        for task in listed[:_MOST_TASKS]
-    ]
-    if len(listed) > _MOST_TASKS:
-        lines.append(say("reminders", "more", count=len(listed) - _MOST_TASKS))
+    lines = []
+    for task in listed[:_MOST_TASKS]:
+        subject = one_line(task.subject, _LONGEST_SUBJECT)
+        if task.waiting:
+            subject += f" [waiting: {waiting_text(task.waiting)}]"
+        subject = _escaped(subject)
+        if task.claim and task.id in claimed:
+            owner = _escaped(one_line(task.claim.owner, _LONGEST_OWNER))
+            subject += " " + say("reminders", "held", owner=owner)
+        if task.id in foreign:
+            subject += " " + say("reminders", "others")
+        name = "item" if toolset.by_id else "item_plain"
+        values = {"id": f"#{task.id}", "status": task.status.value, "subject": subject}
+        lines.append(say("reminders", name, **values))
     body = say(
         "reminders",
         kind,
         counts=counts_text(plan),
-        items="\n".join(lines),
+        items="\n".join(and_more(lines, len(listed))),
         unseen=f" ({_escaped(unseen)})" if unseen else "",
         # A tool's name may come from the user too, so it is escaped.
         write=_escaped(one_line(toolset.shown(toolset.writer))),
@@ -438,18 +439,6 @@ def reminder(  # noqa: PLR0913 - what the text is made of
         waiting=f" {how}" if (how := toolset.text("waiting")) else "",
     )
     return say("reminders", "frame", tag=TAG, body=body)
-
-
-def _waiting(task: Task) -> str:
-    return f" [waiting: {waiting_text(task.waiting)}]" if task.waiting else ""
-
-
-def _holder(task: Task) -> str:
-    if task.claim is None:
-        return ""
-    return " " + say(
-        "reminders", "held", owner=_escaped(one_line(task.claim.owner, _LONGEST_OWNER))
-    )
 
 
 def _escaped(text: str) -> str:
@@ -467,8 +456,8 @@ def unfinished_error(plan: Plan, claimed: Collection[str] = ()) -> UnfinishedErr
     """Return the error for the verdict "raise". For `claimed` see `Guidance.after_model`."""
     ids = tuple(task.id for task in within_reach(plan, claimed))
     msg = (
-        f"the model went on answering while {len(ids)} of {len(plan)} tasks are open, however often"
-        " it was asked; allow more turns by Settings(unfinished=...), or let it go"
+        f"the model went on answering while {len(ids)} of {len(plan)} tasks are open, although it"
+        " was asked to continue; allow more turns by Settings(unfinished=...), or let it go"
     )
     return UnfinishedError(msg, task_ids=ids)
 
@@ -478,9 +467,9 @@ def unfinished_error(plan: Plan, claimed: Collection[str] = ()) -> UnfinishedErr
 #
 # A reminder costs the model's attention. Asking again after a final answer costs a whole request.
 # After one wrong reminder, users switch all reminders off. So these rules apply. Each reminder has
-# a switch. Giving a reminder changes the memory so that the reminder is no longer due; so no
-# reminder is given forever. If several reminders are due, only the first one is given. All
-# reminders are in one table, `REMINDERS`, in order of precedence.
+# a switch. A reminder changes the memory so that the reminder is no longer due; so no reminder is
+# repeated forever. If several reminders are due, the model gets only the first one. All reminders
+# are in one table, `REMINDERS`, in order of precedence.
 #
 # The state between decisions is `Memory`, a small frozen value that an adapter keeps in the
 # framework's per-thread state. The same inputs give the same decision.
@@ -511,16 +500,14 @@ class Advice:
 
     @property
     def shows_plan(self) -> bool:
-        """
-        True if the text shows the present plan. The calls that answer it are based on this plan.
-        """
+        """True if the text shows the present plan; the model's next calls are then based on it."""
         return self.kind in {"plan_lost", "changed", "changed_done"}
 
     def keeps(self, answer: Message) -> bool:
         """
         Return whether the conversation keeps this final answer when the model is asked again.
 
-        True if the model is only asked whether its answer is complete, and the answer has text.
+        It is kept if the model is only asked whether the answer is complete, and if it has text.
         """
         return self.kind == "all_done" and bool(answer.text.strip())
 
@@ -652,15 +639,9 @@ class Guidance:
     policy: Policy = Policy()
 
     def __attrs_post_init__(self) -> None:
-        for name, kind, remedy in (
-            ("toolset", ToolSet, "Guidance(toolbox.toolset)"),
-            ("settings", Settings, "Guidance(toolbox.toolset, Settings(unfinished=1))"),
-            ("policy", Policy, "Guidance(toolbox.toolset, policy=toolbox.policy)"),
-        ):
-            seen = getattr(self, name)
-            if not isinstance(seen, kind):
-                msg = f"{short_repr(seen)} is no {kind.__name__}; write {remedy}, say"
-                raise PlanError(msg, seen=seen)
+        checked(self.toolset, ToolSet, "a tool set: Guidance(toolbox.toolset)")
+        checked(self.settings, Settings, "settings, such as Settings(unfinished=1)")
+        checked(self.policy, Policy, "a policy, such as toolbox.policy")
 
     def before_model(
         self,
@@ -699,11 +680,11 @@ class Guidance:
         """
         Judge the model's message; while tasks are open, the verdict on a final answer is "again".
 
-        Always accepted are a refusal, a question, and an answer while all open tasks wait or the
-        plan waits for approval. With `structured`, every answer is accepted: the framework asked
-        for its form (`response_format`) and would not read a second one. If `base`, the model's
-        merge base, is given, the reminder says which of the open tasks others added. `claimed` has
-        the same meaning as in `before_model`.
+        A refusal and a question are always accepted. An answer is also accepted if all open tasks
+        wait, or if the plan needs an approval. With `structured`, every answer is accepted: the
+        framework asked for a structured answer (`response_format`), and would ignore a second one.
+        If `base`, the model's merge base, is given, the reminder says which of the open tasks
+        others added. `claimed` has the same meaning as in `before_model`.
         """
         _check(plan, memory)
         if structured or not is_final_answer(message) or is_refusal(message) or asks(message):
@@ -717,13 +698,7 @@ class Guidance:
             # is no progress.
             memory = attrs.evolve(memory, asked=0, resolved=counts.closed)
         moment = _Moment(
-            self.toolset,
-            self.settings,
-            plan,
-            memory,
-            message=message,
-            base=base,
-            claimed=claimed,
+            self.toolset, self.settings, plan, memory, message=message, base=base, claimed=claimed
         )
         if advice := self._first_due(moment, "again"):
             return advice
@@ -762,13 +737,13 @@ def before_partial(
     """
     Return the reminder for a request that contains only new messages, if one is due.
 
-    This is for providers that store the rest of the conversation themselves. It is then unknown
+    This is for providers that store the earlier messages of the conversation. It is then unknown
     whether the model's context still contains the plan. The plan is shown once if it was never
     shown, or if for 20 turns it was neither shown nor changed by the model.
     """
     _check(plan, memory)
-    # With OpenAI's `previous_response_id`, a request has only new messages. From these alone, the
-    # plan would seem to be lost each time.
+    # With OpenAI's `previous_response_id`, a request has only new messages. These messages do not
+    # show the plan, so the plan would count as lost each time.
     in_sight = memory.revision >= 0 and memory.turn + 1 - memory.touched < _TURNS_IN_SIGHT
     messages = (Message("user", shows=plan.revision),) if in_sight else ()
     advice = guidance.before_model(plan, messages, memory, base=base, claimed=claimed)
@@ -780,10 +755,5 @@ def before_partial(
 
 
 def _check(plan: object, memory: object) -> None:
-    for seen, kind, remedy in (
-        (plan, Plan, "Plan(), or the plan of the last reply"),
-        (memory, Memory, "Memory(), or Memory.of(...) what was kept"),
-    ):
-        if not isinstance(seen, kind):
-            msg = f"{short_repr(seen)} is no {kind.__name__}; give {remedy}"
-            raise PlanError(msg, seen=seen)
+    checked_plan(plan)
+    checked(memory, Memory, "Memory(), or Memory.of(...) with the stored data")

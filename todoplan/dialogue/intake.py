@@ -1,5 +1,5 @@
 """
-Reads the arguments of a model's call. They are repaired if their meaning is clear, or refused.
+Read the arguments of a model's call: repair them if their meaning is clear, otherwise refuse them.
 
 A refusal names every fault. This module is divided into sections. Read the section `read` first: it
 states the principles of intake, and reads the arguments of a call by means of the `fields` of a
@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from difflib import get_close_matches
 from enum import StrEnum
@@ -24,13 +24,7 @@ from typing import Any, NamedTuple, cast
 import attrs
 
 from todoplan.core.commands import Batch, Command, DeleteTask, WriteTodos
-from todoplan.core.plan.model import (
-    Priority,
-    Status,
-    Task,
-    Waiting,
-    fast_constructor,
-)
+from todoplan.core.plan.model import Priority, Status, Task, Waiting, fast_constructor
 from todoplan.core.plan.plan import number_of
 from todoplan.core.problems import Problem
 from todoplan.core.rules import Change
@@ -46,10 +40,10 @@ from todoplan.texts import say
 # remove a task that it does not name.
 
 
-# It is no guess if a text is exactly the whole list as JSON or as a Python literal, even with a
-# comma too many. Models often encode a list twice, and the text still shows what the list contains
-# and where it ends. "noise" is a guess, because a comment is dropped, and models write comments
-# such as `/* the rest as before */`.
+# It is not a guess if a text is exactly the whole list as JSON or as a Python literal, even with
+# one comma too many. Models often encode a list twice, and the text still shows what the list
+# contains and where it ends. "noise" is a guess: this repair drops comments, and models write
+# comments such as `/* the rest as before */`.
 GUESSES = frozenset(
     {"bare_entry", "bare_list", "checklist", "last_brace", "noise", "prose", "wrapper"}
 )
@@ -58,9 +52,7 @@ GUESSES = frozenset(
 
 @attrs.frozen
 class Repair:
-    """
-    One repair: its kind, the path in the arguments, the value sent, and the value used instead.
-    """
+    """One repair: its kind, its path in the arguments, the value sent, and the value used."""
 
     code: str
     path: str = ""
@@ -102,7 +94,7 @@ def loss_by_guess(repairs: Sequence[Repair], change: Change) -> Problem | None:
     return Problem("guessed_container", lost, seen=how)
 
 
-def open_without_a_line(change: Change) -> Problem | None:
+def loss_by_list(change: Change) -> Problem | None:
     """Return the problem if a list removed open tasks, otherwise `None`."""
     # Small models call the list tool again to add one task. In 20 of 46 such calls, the other tasks
     # were lost.
@@ -133,10 +125,13 @@ ANY_CLOSER = re.compile(r"</[\w:.-]{1,40}>\Z")
 """A closing tag of any name, for places where only JSON is expected."""
 _LONGEST_CLOSER = 43  # "</", a name of 40, ">"
 _MOST_SEEN = 40
+MOST_DIGITS = 18
+_BEYOND_IDS = 10**MOST_DIGITS
+_MANY_DIGITS = f"a number of over {MOST_DIGITS} digits"
 
 
 def is_clean(text: str) -> bool:
-    """Return whether a text surely needs no cleaning, so that `clean` would return it unchanged."""
+    """Return whether a quick check shows that `clean` would return the text unchanged."""
     if text.isascii():
         return "<" not in text and "\x00" not in text
     return _SUSPECT.search(text) is None
@@ -186,13 +181,6 @@ def _bare_end(text: str, end: int) -> int:
     return end
 
 
-def leaks_field(text: str) -> bool:
-    """
-    Return whether the text contains the opening tag of another argument, whose value is then lost.
-    """
-    return _SWALLOWED.search(text) is not None
-
-
 def quoted(value: object) -> str:
     """
     Return a value in at most 40 printable characters: enough to recognise it, not to copy it.
@@ -200,20 +188,17 @@ def quoted(value: object) -> str:
     Models imitate text that an error repeats: in openclaw#142304, 127 failures followed each other
     that way.
     """
-    text = value if isinstance(value, str) else _spelled(value)
-    # Cut before escaping, since the text may have a megabyte.
+    if isinstance(value, str):
+        text = value
+    elif value is None or isinstance(value, bool):
+        text = json.dumps(value)
+    elif isinstance(value, int | float):
+        text = str(value) if abs(value) < _BEYOND_IDS else _MANY_DIGITS
+    else:
+        text = "a list" if isinstance(value, list | tuple) else "an object"
+    # Truncated before it is escaped, since the text may have a megabyte.
     safe = text[: _MOST_SEEN * 2].encode("unicode_escape").decode("ascii")
     return safe if len(safe) <= _MOST_SEEN else f"{safe[: _MOST_SEEN - 3]}..."
-
-
-def _spelled(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value) if abs(value) < 1e18 else "a number of over 18 digits"  # noqa: PLR2004 - as it says
-    return "a list" if isinstance(value, list | tuple) else "an object"
 
 
 # -------- parsing --------
@@ -234,7 +219,6 @@ def _spelled(value: object) -> str:
 # are equal. Numbers that cannot be represented are refused too.
 
 
-MOST_DIGITS = 18
 _CLOSER_OF = {"[": "]", "{": "}", "(": ")"}
 _WORDS = {"None": "null", "True": "true", "False": "false"}
 _JSON_WORDS = {word: word for word in _WORDS.values()}
@@ -292,10 +276,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _no_constant(name: str) -> float:
-    raise RefusedError(Problem("bad_number", seen=name))
-
-
 def _integer(digits: str) -> int:
     # The length is checked first: int() takes quadratic time, and raises beyond 4,300 digits.
     if len(digits.lstrip("-")) > MOST_DIGITS:
@@ -304,8 +284,8 @@ def _integer(digits: str) -> int:
 
 
 def _number(digits: str) -> float:
-    value = float(digits)  # 1e999 is infinite, and `json` would not write it as valid JSON
-    if value in (float("inf"), float("-inf")):
+    value = float(digits)
+    if not math.isfinite(value):  # "NaN", "Infinity", or 1e999: no number of JSON
         raise RefusedError(Problem("bad_number", seen=digits))
     return value
 
@@ -313,7 +293,7 @@ def _number(digits: str) -> float:
 _DECODER = json.JSONDecoder(
     strict=False,
     object_pairs_hook=_object,
-    parse_constant=_no_constant,
+    parse_constant=_number,
     parse_int=_integer,
     parse_float=_number,
 )
@@ -367,7 +347,7 @@ def from_python(text: str, *, bare_keys: bool = False) -> Any:
             case _:
                 raise ValueError(_MISPLACED)
         parts.append(part)
-    # Joined by blanks: two strings with a missing comma stay separate, and are refused.
+    # Joined by blanks, so that two strings without a comma stay separate and are refused.
     return from_json(" ".join(parts))
 
 
@@ -392,14 +372,14 @@ _TRUNCATED = Problem("truncated")
 # Prose before an object or a code fence: text without quotes and brackets, as in
 # "Here it is: {...}".
 _PROSE = re.compile(r"[^\[\]{}()\"'`]++(?=\{|```)")
-_FENCE = re.compile(r"```[\w-]*+[ \t]*+\n")
+_FENCED = re.compile(r"```[\w-]*+[ \t]*+\n(.*)```", re.DOTALL)
 # Strings are matched first, so that `//` in a URL inside a string is kept.
 _NOISE = re.compile(
     r'("(?:[^"\\]++|\\.)*+"?)|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|,(?=\s*+[}\]])', re.DOTALL
 )
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
-# `_ENCODED` matches texts that may be JSON, `_STRUCTURED` texts that must be JSON: "[urgent] call
-# back" is a title, but `["urgent` is a broken list.
+# `_ENCODED` matches texts that may be JSON, and `_STRUCTURED` matches texts that must be JSON:
+# "[urgent] call back" is a title, but `["urgent` is a broken list.
 _ENCODED = re.compile(r"\s*+[\[{\"`]")
 _STRUCTURED = re.compile(
     r"""\s*+["\\]*+(?:\{\s*+(?:[\\"']|\Z)|\[\s*+(?:[\[{\\"']|\Z))"""  # how lists and objects begin
@@ -449,20 +429,6 @@ def parse(raw: object, limits: InputLimits, *, whole: bool = False) -> Parsed | 
         return refused.problem
 
 
-def plain_object(raw: object, limits: InputLimits) -> dict[str, Any] | None:
-    """
-    Return a call's arguments if they are a dict, or a JSON text that needs no repair.
-
-    Return `None` if they must be parsed with `parse`. The size is checked, but not the values.
-    """
-    # `type`, not `isinstance`: a foreign class may define any behaviour.
-    if limits.depth < _DEEPEST_PLAIN:
-        return None
-    if type(raw) is dict:
-        return raw if _size(raw) <= limits.chars else None
-    return _plain_json(raw) if type(raw) is str and len(raw) <= limits.chars else None
-
-
 def _size(value: dict[str, Any] | list[Any]) -> int:
     """Return an upper bound of the size that `_json_values` computes."""
     size = 0
@@ -479,9 +445,9 @@ def _plain_json(text: str) -> dict[str, Any] | None:
     Return the object of a JSON text if it is cheap to show that no key occurs twice.
 
     A hook for each object, as in `from_json`, would cost more than all the rest. Instead, the
-    number of colons in the text is compared with the number of keys in the value: if they are
-    equal, no repeated key was lost. If strings contain colons too, only `":` is counted; that works
-    for texts without escapes and without space before a colon.
+    number of colons in the text is compared with the number of keys in the value: if the numbers
+    are equal, no key was lost. If strings contain colons too, only `":` is counted; this is correct
+    only for texts without escapes and without space before a colon.
     """
     try:
         value, end = _PLAIN_DECODE(text)
@@ -532,7 +498,7 @@ def _object_in(text: str, limits: InputLimits) -> Parsed | None:
 
 
 def _from_text(text: str, limits: InputLimits, *, whole: bool) -> Parsed | Problem:
-    """Return the value of a text: parsed as it is, then with one repair after the other applied."""
+    """Return the value of a text, parsed as it is or after as few repairs as possible."""
     repairs: tuple[Repair, ...] = ()
     for code, repair in _REPAIRS:
         tidier = repair(text)
@@ -554,19 +520,17 @@ def _from_text(text: str, limits: InputLimits, *, whole: bool) -> Parsed | Probl
             return Parsed(value, (*repairs, Repair("python_repr")))
         except (ValueError, RecursionError):
             pass
-    return _TRUNCATED if _ends_open(text) else Problem("not_json", seen=text)
+    # A text that ends inside a string or a bracket was most likely truncated.
+    bare = _STRING.sub(lambda found: "" if found[1] else '"', text)
+    opened = bare.count("[") + bare.count("{") - bare.count("]") - bare.count("}")
+    return _TRUNCATED if '"' in bare or opened > 0 else Problem("not_json", seen=text)
 
 
-def _unfenced(text: str) -> str:
-    opening = _FENCE.match(text)
-    return text[opening.end() : -3].strip() if opening and text.endswith("```") else text
-
-
-# Extra commas are dropped before comments are. Only dropping a comment is a guess (law 17), so this
+# Extra commas are dropped before comments. Only dropping a comment is a guess (law 17), so this
 # repair is tried last.
-_REPAIRS = (
+_REPAIRS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("", str),
-    ("code_fence", _unfenced),
+    ("code_fence", lambda text: it[1].strip() if (it := _FENCED.fullmatch(text)) else text),
     ("closing_tags", lambda text: unleaked(text, ANY_CLOSER)),
     ("trailing_comma", lambda text: _NOISE.sub(lambda at: "" if at[0] == "," else at[0], text)),
     ("noise", lambda text: _NOISE.sub(lambda found: found[1] or "", text)),
@@ -575,15 +539,6 @@ _REPAIRS = (
 
 def _too_deep(levels: int) -> Problem:
     return Problem("too_deep", seen=f"over {levels} levels", legal=str(levels))
-
-
-def _ends_open(text: str) -> bool:
-    """
-    Return whether the text ends inside a string or a bracket, so that it was most likely truncated.
-    """
-    bare = _STRING.sub(lambda found: "" if found[1] else '"', text)
-    opened = bare.count("[") + bare.count("{") - bare.count("]") - bare.count("}")
-    return '"' in bare or opened > 0
 
 
 def _json_values(value: object, limits: InputLimits) -> Any:
@@ -651,10 +606,9 @@ def _scalar(value: Any) -> Any:
         return value
     if isinstance(value, int):
         number = int.__int__(value)
-        if abs(number) < 10**MOST_DIGITS:
+        if abs(number) < _BEYOND_IDS:
             return number
-        digits = f"a number of over {MOST_DIGITS} digits"
-        raise RefusedError(Problem("bad_number", seen=digits))
+        raise RefusedError(Problem("bad_number", seen=_MANY_DIGITS))
     if isinstance(value, float):
         fraction = float.__float__(value)
         if math.isfinite(fraction):
@@ -702,7 +656,7 @@ _LONGEST_WORD = 80
 
 
 class Kind(StrEnum):
-    """The kind of a field's value."""
+    """The kind of a field's value; `READERS` has a reader for each kind."""
 
     LINE = "line"
     TEXT = "text"
@@ -721,7 +675,7 @@ class Kind(StrEnum):
     METADATA = "metadata"
     WAITS = "waits"
     ITEMS = "items"
-    # Only in entries of a whole list, and never published: the reason for waiting, and the parent.
+    # These three are never published. WAITING and PARENT are used only in entries of a whole list.
     WAITING = "waiting"
     PARENT = "parent"
     SUBTASKS = "subtasks"
@@ -731,19 +685,20 @@ class Kind(StrEnum):
 @attrs.frozen(eq=False)
 class Field:
     """
-    One argument. `name` is its published name, and `target` its name in commands.
+    One argument. `name` is its published name, and `target` is its name in commands.
 
     `aliases` are other spellings that models use; `weak` aliases count only if no other spelling is
-    sent. `hidden` fields are accepted but not published. `items` are the fields of an entry; the
-    first is its title. `numeric` ids are published as integers, which cost fewer tokens. `required`
-    fields are published as required, but a `lenient` one may be missing. A field with `clears` is
-    emptied by "", or by `null` if the call contains only this one `null`.
+    sent. `hidden` fields are accepted but not published. `items` are the fields of an entry of a
+    list; the first is its title. `numeric` ids are published as integers, which cost fewer tokens.
+    `required` fields are published as required, but a `lenient` one may be missing. A field with
+    `clears` is cleared by "", or by `null` if the call contains only this one `null`.
 
     A list with `adds` only adds tasks. It may be sent as one title, since no task is lost if the
     title is misread. If a call is nothing but a list of titles, and the tool has several list
-    fields, the titles are read as the field with `begins`, which begins a plan; the toolbox must
-    refuse such a call if the plan already has tasks. An entry is read as a dict by target, or as an
-    instance of the attrs class `entry`, whose fields are the targets.
+    fields, the titles are read as the value of the field with `begins`, which writes a new plan;
+    the toolbox must refuse such a call if the plan already has tasks. An entry is read as a dict
+    whose keys are the targets, or as an instance of the attrs class `entry`, whose fields are the
+    targets.
     """
 
     name: str
@@ -762,9 +717,7 @@ class Field:
     begins: bool = False
 
     def spellings(self) -> Iterator[tuple[str, int]]:
-        """
-        Yield the folded spellings with their strength: 2 for names, 1 for aliases, 0 for weak ones.
-        """
+        """Yield the folded spellings with their strength: 2 for names, 1 for aliases, 0 if weak."""
         for strength, words in enumerate((self.weak, self.aliases, (self.name, self.target))):
             for word in words:
                 yield folded(word), strength
@@ -848,8 +801,9 @@ _STATUSES = {
     Status.FAILED: "failed failure fail error errored unsuccessful",
 }
 _STATUS_BY_WORD = {word: status for status, words in _STATUSES.items() for word in words.split()}
-# A task with one of these words is pending, and waits for the reason that is the key. Waiting is no
-# status: pydantic-ai-todo stores "blocked" as a status, and nothing ever resets it.
+# Reasons for waiting, each with the status words that express it. A task with such a word is
+# pending and waits for the reason. Waiting is no status: pydantic-ai-todo stores "blocked" as a
+# status, and nothing ever resets it.
 _WAITS = {
     BLOCKED: "blocked",
     "waiting": "waiting awaiting",
@@ -873,7 +827,8 @@ _MARKS = {
     " ": Status.PENDING,
     "x": Status.COMPLETED,
     "X": Status.COMPLETED,
-    **dict.fromkeys("~*>/-", Status.IN_PROGRESS),  # "-" is cancelled for some; this loses no work
+    # Some tools write "-" for a cancelled task. To read it as in progress loses no work.
+    **dict.fromkeys("~*>/-", Status.IN_PROGRESS),
 }
 _BOX = re.compile(r"\[\s*+([xX~*>/!-]?)\s*+\]")  # possessive, else blanks take quadratic time
 _BLOCKED_BOX = "!"  # used by pydantic-ai-todo and pydantic-ai-harness
@@ -962,24 +917,31 @@ def checklist(text: str) -> list[Line] | None:
     # A single line without a box, or numbers with a gap, may be a text that contains a list, or
     # half a list. Law 17 allows only what is clearly a whole list.
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    boxes = _all(_LINE, lines)
-    if boxes:
+    if boxes := _all(_LINE, lines):
         words = {**_MARKS, _BLOCKED_BOX: BLOCKED}
         return _levelled([(indentation(box[1]), box[3], str(words[box[2]])) for box in boxes])
     found = _all(_ITEM, lines) if len(lines) > 1 else []
-    items = [(_depth(line), line[5], None) for line in found]
     if not found:
         return None
-    if min(items)[0] == items[0][0] and _in_order([_marked(line) for line in found]):
-        return _levelled(items)
-    # If the numbers are consecutive over all lines, it is one flat list, whatever the indentation.
-    goes_on = found[0][3] and _in_order([(0, *_marked(line)[1:]) for line in found])
-    return [Line(line[5]) for line in found] if goes_on else None
-
-
-def _depth(line: re.Match[str]) -> int:
+    # For each line: its depth, its number ("" for a bullet), and the punctuation after the number.
     # "2.1" is nested in "2" even if it is not indented.
-    return indentation(line[1]) + (line[3] or "").count(".")
+    marks = [
+        (indentation(line[1]) + (line[3] or "").count("."), line[3] or "", line[4] or "")
+        for line in found
+    ]
+    if min(marks)[0] == marks[0][0] and _in_order(marks):
+        return _levelled(
+            [(mark[0], line[5], None) for mark, line in zip(marks, found, strict=True)]
+        )
+    # If the numbers are consecutive over all lines, it is one flat list, whatever the indentation.
+    is_flat = marks[0][1] and _in_order([(0, number, sign) for _, number, sign in marks])
+    return [Line(line[5]) for line in found] if is_flat else None
+
+
+def _all(pattern: re.Pattern[str], lines: Sequence[str]) -> list[re.Match[str]]:
+    """Return the match of each line; an empty list if any line does not match."""
+    found = [match for line in lines if (match := pattern.fullmatch(line))]
+    return found if len(found) == len(lines) else []
 
 
 def _levelled(items: Sequence[tuple[int, str, str | None]]) -> list[Line]:
@@ -987,26 +949,8 @@ def _levelled(items: Sequence[tuple[int, str, str | None]]) -> list[Line]:
     return [Line(title, word, depth if nested else None) for depth, title, word in items]
 
 
-def _all(pattern: re.Pattern[str], lines: Iterable[str]) -> list[re.Match[str]]:
-    """Return the match of each line; an empty list if any line does not match."""
-    found: list[re.Match[str]] = []
-    for line in lines:
-        match = pattern.fullmatch(line)
-        if match is None:
-            return []
-        found.append(match)
-    return found
-
-
-def _marked(line: re.Match[str]) -> tuple[int, str, str]:
-    """Return a line's depth, its number ("" for a bullet), and the punctuation after the number."""
-    return _depth(line), line[3] or "", line[4] or ""
-
-
 def _in_order(lines: Sequence[tuple[int, str, str]]) -> bool:
-    """
-    Return whether siblings are all bulleted, or all numbered from 1 with the same punctuation.
-    """
+    """Return whether siblings are all bulleted, or all numbered from 1 in the same notation."""
     above: list[tuple[int, str, str]] = []  # the last line of each open level
     for depth, number, sign in lines:
         while above and above[-1][0] > depth:
@@ -1017,18 +961,14 @@ def _in_order(lines: Sequence[tuple[int, str, str]]) -> bool:
             # The first number below "2" is "1" or "2.1".
             outer = above[-1][1] if above and "." in number else ""
             last, one_sign = (f"{outer}.0" if outer else "0") if number else "", sign
-        if sign != one_sign or number != _after(last):
+        head, dot, end = last.rpartition(".")
+        if sign != one_sign or number != (f"{head}{dot}{int(end) + 1}" if end else ""):
             return False
         # "1 egg" is no item, since the number may be part of the text; "1.1 eggs" is an item.
         if number and not (sign or "." in number):
             return False
         above.append((depth, number, sign))
     return True
-
-
-def _after(number: str) -> str:
-    head, dot, last = number.rpartition(".")
-    return f"{head}{dot}{int(last) + 1}" if last else ""
 
 
 # -------- values --------
@@ -1054,9 +994,7 @@ class NotPlainError(Exception):
 
 @attrs.define
 class Findings:
-    """
-    The repairs and problems of a call. `faults` counts all problems, including unrecorded ones.
-    """
+    """The repairs and problems of a call. `faults` counts all problems, also unrecorded ones."""
 
     limits: InputLimits = InputLimits()
     repairs: list[Repair] = attrs.Factory(list)
@@ -1064,7 +1002,7 @@ class Findings:
     faults: int = 0
 
     def need_care(self) -> None:
-        """Report that a value is not plain; only the subclass `Plain` acts on this."""
+        """Report that a value is not plain; only the subclass `Plain` reacts to this."""
 
     def repair(self, code: str, path: str, seen: object = "", used: str = "") -> None:
         """Record a repair."""
@@ -1099,7 +1037,7 @@ class Findings:
         """Return the cleaned text; `MISSING` if it contains another argument."""
         if is_clean(text):
             return text
-        if leaks_field(text):
+        if _SWALLOWED.search(text):
             return self.refuse("swallowed_field", path, text)
         kept, repairs = clean(text, path)
         for repair in repairs:
@@ -1118,10 +1056,11 @@ class Plain(Findings):
     def __init__(self, limits: InputLimits) -> None:
         self.limits, self.faults = limits, 0
 
-    def _refuse_all(self, *_: object, **__: object) -> Any:
+    def need_care(self, *_: object, **__: object) -> Any:
+        """Raise `NotPlainError`."""
         raise NotPlainError
 
-    need_care = repair = refuse = decoded = cleaned = _refuse_all
+    repair = refuse = decoded = cleaned = need_care
 
 
 _ID_KEYS = frozenset({"id", "taskid"})
@@ -1145,8 +1084,8 @@ def read_reason(value: Any, path: str, findings: Findings) -> Any:
     findings.need_care()
     if isinstance(value, str) and not all(map(id_of, ids_in(value))):
         return findings.cleaned(value.strip(), path)
-    # For example, the value contains ids. They would mean edges, but a whole list has no edges, and
-    # an edge is no reason for waiting.
+    # The value is no text, or consists of ids. Ids would mean edges, but a whole list has no edges,
+    # and an edge is no reason for waiting.
     findings.repair("ignored_key", path, path.rpartition(".")[2])
     return MISSING
 
@@ -1197,9 +1136,7 @@ def _wait_in(part: Any) -> tuple[Any, Any]:
 
 
 def settle_wait(values: dict[str, Any], paths: Mapping[str, str], findings: Findings) -> None:
-    """
-    Make status and waiting consistent: a waiting task is pending, and a closed one does not wait.
-    """
+    """Make status and waiting agree: a waiting task is pending, and a closed task does not wait."""
     status = values.get("status")
     if isinstance(status, WaitingWord):
         values["status"] = Status.PENDING
@@ -1220,7 +1157,6 @@ def settle_wait(values: dict[str, Any], paths: Mapping[str, str], findings: Find
         del values["waiting"]
 
 
-_BEYOND_IDS = 10**MOST_DIGITS
 _MOST_MINUTES = 1e9  # two thousand years
 _DELETING = frozenset({DELETED, "delete", "remove", "removed"})
 _AT_THE_TOP = ABSENT | {"0", "root"}
@@ -1229,7 +1165,7 @@ Reader = Callable[[Any, str, Findings], Any]
 
 
 # Each reader first checks for a value of exactly the type in the schema (a subclass may define any
-# behaviour), so that nearly every value is read by one comparison; see `Plain`.
+# behaviour), so that nearly every value is read by one comparison (see `Plain`).
 
 
 def _text(value: Any, path: str, findings: Findings) -> Any:
@@ -1245,9 +1181,7 @@ def _text(value: Any, path: str, findings: Findings) -> Any:
 
 
 def _word_reader(kind: Kind, meaning: Callable[[str], Any], code: str) -> Reader:
-    """
-    Return the reader for a kind whose values are words; an unknown word is refused, not guessed.
-    """
+    """Return the reader for a kind whose values are words; an unknown word is refused."""
     exact, legal = EXACT_WORDS[kind], ", ".join(PUBLISHED[kind])
 
     def read(value: Any, path: str, findings: Findings) -> Any:
@@ -1287,10 +1221,6 @@ def _status(word: str) -> Status | WaitingWord | None:
     return status_of(word) if reason is None else WaitingWord(word, reason)
 
 
-def _status_or_deleted(word: str) -> str | WaitingWord | None:
-    return DELETED if folded(word) in _DELETING else _status(word)
-
-
 def _plain_id(value: Any) -> str | None:
     if type(value) is str:  # the length is checked first, since `number_of` caches its arguments
         return value if len(value) <= MOST_DIGITS and number_of(value) else None
@@ -1318,14 +1248,8 @@ def _id(
     return found
 
 
-def _id_hint(value: Any, path: str, findings: Findings) -> Any:
-    """
-    Read an id that the model has chosen itself, such as "2.1"; it need not be an id of the plan.
-    """
-    return _plain_id(value) or _own_id(value, path, findings)
-
-
 def _own_id(value: Any, _path: str, findings: Findings) -> Any:
+    """Read an id that the model chose itself, such as "2.1"; it need not be an id of the plan."""
     findings.need_care()  # references to it are resolved once all entries are read
     fits = isinstance(value, str | int | float) and not isinstance(value, bool)
     return str(value).strip() if fits else MISSING
@@ -1427,11 +1351,11 @@ _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 def _flag(value: Any, path: str, findings: Findings) -> Any:
     if type(value) is bool:
         return value
-    if isinstance(value, str | int) and quoted(value).casefold() in _FLAGS:
-        used = _FLAGS[quoted(value).casefold()]
-        findings.repair("word", path, value, str(used).lower())
-        return used
-    return findings.refuse("wrong_type", path, value, "true or false")
+    used = _FLAGS.get(quoted(value).casefold()) if isinstance(value, str | int) else None
+    if used is None:
+        return findings.refuse("wrong_type", path, value, "true or false")
+    findings.repair("word", path, value, json.dumps(used))
+    return used
 
 
 def _as_sent(value: Any, _path: str, findings: Findings) -> Any:
@@ -1471,11 +1395,13 @@ READERS: dict[Kind, Reader] = {
     Kind.TEXT: _text,
     Kind.STATUS: _word_reader(Kind.STATUS, _status, "unknown_status"),
     Kind.STATUS_OR_DELETED: _word_reader(
-        Kind.STATUS_OR_DELETED, _status_or_deleted, "unknown_status"
+        Kind.STATUS_OR_DELETED,
+        lambda word: DELETED if folded(word) in _DELETING else _status(word),
+        "unknown_status",
     ),
     Kind.PRIORITY: _word_reader(Kind.PRIORITY, priority_of, "unknown_priority"),
     Kind.ID: _id,
-    Kind.ID_HINT: _id_hint,
+    Kind.ID_HINT: lambda value, path, findings: _plain_id(value) or _own_id(value, path, findings),
     Kind.OWN_ID: _own_id,
     Kind.IDS: _ids,
     Kind.REF: partial(_id, plain=_plain_ref),
@@ -1489,14 +1415,14 @@ READERS: dict[Kind, Reader] = {
     Kind.PARENT: _parent,
     Kind.SUBTASKS: _as_sent,
 }
-"""The reader of each kind. Lists of entries have none: `_value` reads them with `_entries`."""
+"""The reader of each kind, except for lists of entries, which `_entries` reads."""
 
 
 # -------- application_lists --------
 # Repair of a task list that an application wrote; each repair is reported.
 #
 # This is for lists that programs write into a framework's state (AgentScope's tasks), not for
-# models. A fault is repaired only if there is one way to do it. Ambiguous faults, such as a
+# models. A fault is repaired only if there is exactly one way to repair it. Other faults, such as a
 # duplicate id used by edges, or a cycle, are left as they are, and `plan_of` refuses them.
 
 
@@ -1504,28 +1430,28 @@ def repaired_list(
     tasks: Sequence[Task], next_id: int
 ) -> tuple[tuple[Task, ...], tuple[Repair, ...]]:
     """Return the tasks in the same order with ids, subjects and edges repaired, and the repairs."""
-    titled = [task if task.subject.strip() else task.but(subject=_title(task)) for task in tasks]
-    numbered = _numbered(titled, next_id)
-    edged, gone, mirrored = _edged(numbered)
-    renamed = [
-        f'"{a.id}" is now #{b.id}' for a, b in zip(tasks, numbered, strict=True) if a.id != b.id
+    # AgentScope creates tasks with an empty subject.
+    titled = [
+        task
+        if task.subject.strip()
+        else task.but(
+            subject=next(iter(task.description.strip().splitlines()), say("repairs", "untitled"))
+        )
+        for task in tasks
     ]
-    untitled = [f"#{b.id}" for a, b in zip(tasks, edged, strict=True) if a.subject != b.subject]
+    edged, gone, mirrored = _edged(_numbered(titled, next_id))
+    changed = [*zip(tasks, edged, strict=True)]
     lists = {
-        "list_ids": renamed,
-        "list_titles": untitled,
-        "list_gone": gone,
-        "list_mirrored": mirrored,
+        "list_ids": [f'"{old.id}" is now #{new.id}' for old, new in changed if old.id != new.id],
+        "list_titles": [f"#{new.id}" for old, new in changed if old.subject != new.subject],
+        "list_gone": [f"#{blocker} -> #{blocked}" for blocker, blocked in gone],
+        "list_mirrored": [f"#{blocker} -> #{blocked}" for blocker, blocked in mirrored],
     }
     return edged, tuple(Repair(code, seen=", ".join(seen)) for code, seen in lists.items() if seen)
 
 
-def _title(task: Task) -> str:
-    # AgentScope creates tasks with an empty subject.
-    return next(iter(task.description.strip().splitlines()), say("repairs", "untitled"))
-
-
 def _numbered(tasks: Sequence[Task], next_id: int) -> list[Task]:
+    """Return the tasks, with new ids for those with an invalid id or the id of an earlier task."""
     # New ids are higher than all earlier ids (law 6), so an id in an old reply never means another
     # task.
     named = {end for task in tasks for end in (*task.blocks, *task.blocked_by)}
@@ -1540,44 +1466,47 @@ def _numbered(tasks: Sequence[Task], next_id: int) -> list[Task]:
         ids.append(task.id if unclear or fine else str(next(fresh)))
         seen.add(task.id)
     new_ids = {task.id: new for task, new in zip(tasks, ids, strict=True) if task.id in named}
-    return [_renamed(task, new, new_ids) for task, new in zip(tasks, ids, strict=True)]
+    return [
+        task.but(
+            id=new,
+            blocks=tuple(new_ids.get(end, end) for end in task.blocks),
+            blocked_by=tuple(new_ids.get(end, end) for end in task.blocked_by),
+        )
+        for task, new in zip(tasks, ids, strict=True)
+    ]
 
 
-def _renamed(task: Task, new: str, renamed: dict[str, str]) -> Task:
-    blocks = tuple(renamed.get(end, end) for end in task.blocks)
-    blocked_by = tuple(renamed.get(end, end) for end in task.blocked_by)
-    return task.but(id=new, blocks=blocks, blocked_by=blocked_by)
+_Edge = tuple[str, str]  # the ids of the blocker and of the blocked task
 
 
-def _edged(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], list[str], list[str]]:
+def _edged(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], list[_Edge], list[_Edge]]:
+    """Return the tasks with both halves of every edge, the edges removed, and those completed."""
     # Law 4: AgentScope drops one half of an edge when the blocker is completed (its fix for #2540),
     # so a reopened blocker would no longer block. Here either half is enough for the edge.
-    halves = [(task.id, end) for task in tasks for end in task.blocks]
-    others = [(end, task.id) for task in tasks for end in task.blocked_by]
+    in_blockers = dict.fromkeys((task.id, end) for task in tasks for end in task.blocks)
+    in_blocked = dict.fromkeys((end, task.id) for task in tasks for end in task.blocked_by)
     known = {task.id for task in tasks}
     # AgentScope lets a task block itself; law 5 forbids that, and an edge to a missing task.
-    wrong = {
-        pair for pair in (*halves, *others) if pair[0] == pair[1] or not known.issuperset(pair)
-    }
-    gone = [pair for pair in dict.fromkeys((*halves, *others)) if pair in wrong]
-    blocks = dict.fromkeys(pair for pair in halves if pair not in wrong)
-    blocked_by = dict.fromkeys(pair for pair in others if pair not in wrong)
-    mirrored = [pair for pair in blocks if pair not in blocked_by]
-    mirrored += [pair for pair in blocked_by if pair not in blocks]
-    behind: dict[str, list[str]] = {task.id: [] for task in tasks}
-    before: dict[str, list[str]] = {task.id: [] for task in tasks}
-    for blocker, blocked in {**blocks, **blocked_by}:
-        behind[blocker].append(blocked)
-    for blocker, blocked in {**blocked_by, **blocks}:
-        before[blocked].append(blocker)
+    gone = [
+        edge
+        for edge in {**in_blockers, **in_blocked}
+        if edge[0] == edge[1] or not known.issuperset(edge)
+    ]
+    for edge in gone:
+        in_blockers.pop(edge, None)
+        in_blocked.pop(edge, None)
+    blocks: dict[str, list[str]] = {task.id: [] for task in tasks}
+    blocked_by: dict[str, list[str]] = {task.id: [] for task in tasks}
+    for blocker, blocked in {**in_blockers, **in_blocked}:
+        blocks[blocker].append(blocked)
+    for blocker, blocked in {**in_blocked, **in_blockers}:
+        blocked_by[blocked].append(blocker)
     edged = tuple(
-        task.but(blocks=tuple(behind[task.id]), blocked_by=tuple(before[task.id])) for task in tasks
+        task.but(blocks=tuple(blocks[task.id]), blocked_by=tuple(blocked_by[task.id]))
+        for task in tasks
     )
-    return edged, [*map(_edge, gone)], [*map(_edge, mirrored)]
-
-
-def _edge(pair: tuple[str, str]) -> str:
-    return f"#{pair[0]} -> #{pair[1]}"
+    half = in_blockers.keys() ^ in_blocked.keys()
+    return edged, gone, [edge for edge in {**in_blockers, **in_blocked} if edge in half]
 
 
 # -------- read --------
@@ -1588,26 +1517,26 @@ def _edge(pair: tuple[str, str]) -> str:
 # - Only a complete value with one meaning is repaired, and the repair is reported. Otherwise the
 #   whole call is refused. The refusal names all faults: for each fault its path, at most 40
 #   characters of the value, and what is allowed. A correct example follows. If faults were reported
-#   one at a time, the model would spend a turn on each.
+#   one at a time, the model would need a turn for each of them.
 # - `null` means "not given", never the task "None". An unknown word is never replaced by the most
 #   similar known word.
-# - Law 17: a guess about the container is marked (`Intake.guessed`), and such a call removes
+# - Law 17: a guess about the container is reported as a repair (`GUESSES`), and such a call removes
 #   nothing.
 #
 # Values are read in up to two passes. The first pass uses `Plain` findings and the value as it was
 # sent; it is enough for calls that follow their schema, which are nearly all. At the first value
-# that is not plain, the call is read again, from the validated value, with repairs and problems
-# recorded. In the first pass, a list is read without the paths that repairs need. If all its
-# entries have the same keys, it is read by columns, with one call into C for all values of a key.
-# A test compares the results of both passes.
+# that is not plain, the call is read again, from the validated value; this second pass records
+# repairs and problems. The first pass reads a list without the paths that repairs need. If all
+# entries of the list have the same keys, it reads all values of a key with one call into C. A test
+# compares the results of the two passes.
 #
 # Start reading at the end of the file, with `read` and the functions for objects and lists. The
-# first part of the file is only for the second pass: unpacking arguments and lists from their
-# containers, and finding out which entry of a list contains which. Models and other tools express
-# nesting in many ways: lists in lists, `subtasks` in an entry, `parent` by id or by title, ids
-# with dots, indented lines. All of them are converted to one form: the index of the containing
-# entry. Every step is a loop that takes linear time, because a text in a list may encode another
-# list, and so on, deeper than Python can recurse.
+# first part of this section is only for the second pass: it unpacks arguments and lists from their
+# containers, and finds the parent of each entry of a list. Models and other tools express nesting
+# in many ways: lists in lists, `subtasks` in an entry, `parent` by id or by title, ids with dots,
+# indented lines. All of them are converted to one form: the index of the containing entry. Every
+# step is a loop that takes linear time, because a text in a list may encode another list, which
+# contains such a text again, deeper than Python can recurse.
 
 
 # Models send the envelope of the call instead of its arguments: openclaw#142304, ollama#11805,
@@ -1622,8 +1551,8 @@ _WRAPPERS = (
     "tool_input",
     "function",
 )
-# Keys that may occur beside a wrapper: the rest of the envelope. "function" contains the whole call
-# in OpenAI's envelope, and only a name in others.
+# Keys that may occur beside a wrapper, because they belong to the envelope. "function" contains the
+# whole call in OpenAI's envelope, and only a name in other envelopes.
 _NAMES = frozenset({"name", "tool", "tool_name", "function", "type", "id"})
 _LEVELS = 3
 
@@ -1741,18 +1670,13 @@ def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
 
 
 def _is_title(text: str) -> bool:
-    """
-    Return whether a text that was sent instead of a list is a title: one line that is neither a
-    broken list or object nor a word such as "none".
-    """
+    """Return whether a text is one line, begins no list or object, and is no word like "none"."""
     bare = text.strip()
     return bare.casefold() not in ABSENT and "\n" not in bare and not _ENCODED.match(bare)
 
 
 def entry_in(item: str | Line, field: Field, path: str, findings: Findings) -> Any:
-    """
-    Return the entry for a text in a list: a title, with or without a checkbox, or a JSON object.
-    """
+    """Return the entry for a text in a list: a title, a line with a checkbox, or a JSON object."""
     title = field.items[0].name
     if isinstance(item, Line):
         return {title: item.title, **({"status": item.status} if item.status else {})}
@@ -1781,8 +1705,8 @@ class Row:
     """
     One entry of a list: its path, its values by target, and its place in the tree.
 
-    `outer` is the index of the row whose nested list contains it. `level` is the indentation of its
-    line.
+    `outer` is the index of the row whose nested list contains this entry. `level` is the
+    indentation of its line.
     """
 
     path: str
@@ -1830,7 +1754,12 @@ def rows_in(
             open_lists.pop()
         elif nested and here.last is not None and isinstance(item, list | tuple):
             open_lists.append(_List(enumerate(item), at, here.last))
-        elif nested and (lines := _several_lines(item)):
+        elif (
+            nested
+            and isinstance(item, str)
+            and "\n" in item.strip()
+            and len(lines := checklist(item) or ()) > 1
+        ):
             # A whole checklist in one entry of a list, as in ["- [ ] a\n  - [ ] b"].
             findings.repair("checklist", at)
             open_lists.append(_List(enumerate(lines), at, here.outer))
@@ -1855,11 +1784,6 @@ def rows_in(
     if bulleted:
         findings.repair("bullets", path)
     return rows
-
-
-def _several_lines(item: Any) -> list[Line]:
-    lines = checklist(item) if isinstance(item, str) and "\n" in item.strip() else None
-    return lines if lines and len(lines) > 1 else []
 
 
 def _entry(item: Any, field: Field, at: str, findings: Findings) -> tuple[int, Any]:
@@ -1902,7 +1826,9 @@ def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
     If at least one row is nested, the values of each row include its level.
     """
     within = within_each_other(rows)
-    named = _named(rows)
+    places = reversed([*enumerate(rows)])  # the first entry with a title wins
+    titles = {str(row.values.get("content", "")).strip(): index for index, row in places}
+    named = titles | _by_id(rows)
     is_nested = any(outer is not None for outer in within)
     for index, row in enumerate(rows):
         values = row.values
@@ -1914,26 +1840,25 @@ def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
         head = own.rpartition(".")[0]
         if within[index] is not None:
             continue
-        if parent is not None:
+        if parent:
             is_nested = True
-            within[index] = (
-                _read_parent(parent, index, named, row.path, findings) if parent else None
-            )
+            found = named.get(parent, named.get(id_of(parent) or parent))
+            if found is None or found == index:
+                known = ", ".join(islice(named, _MOST_NAMED))
+                findings.refuse("unknown_reference", f"{row.path}.parent", parent, known)
+            else:
+                within[index] = found
+        elif parent is not None:
+            is_nested = True
         elif head and head in named and task_id is None:
             is_nested, within[index] = True, named[head]
     if not is_nested:
         return [row.values for row in rows]
-    return _read_in_order(rows, within, findings)
-
-
-def _named(rows: Sequence[Row]) -> dict[str, int]:
-    """Return the index of each row by its id as the model wrote it, and by its title."""
-    places = reversed([*enumerate(rows)])
-    titles = {str(row.values.get("content", "")).strip(): index for index, row in places}
-    return titles | _by_id(rows)
+    return _in_tree_order(rows, within, findings)
 
 
 def _by_id(rows: Sequence[Row]) -> dict[str, int]:
+    """Return the index of each row by its own id, as the model wrote it and as a plain id."""
     named: dict[str, int] = {}
     for index, row in reversed([*enumerate(rows)]):
         if own := row.values.get(OWN_ID, ""):
@@ -1979,18 +1904,7 @@ def read_own_ids(
             findings.repair("ignored_key", f"{row.path}.{OWN_ID}", OWN_ID)
 
 
-def _read_parent(
-    word: str, index: int, named: Mapping[str, int], path: str, findings: Findings
-) -> int | None:
-    found = named.get(word, named.get(id_of(word) or word))
-    if found is None or found == index:
-        known = ", ".join(islice(named, _MOST_NAMED))
-        findings.refuse("unknown_reference", f"{path}.parent", word, known)
-        return None
-    return found
-
-
-def _read_in_order(
+def _in_tree_order(
     rows: Sequence[Row], within: Sequence[int | None], findings: Findings
 ) -> list[dict[str, Any]]:
     below: dict[int | None, list[int]] = {}
@@ -2020,18 +1934,11 @@ _MOST_NEAR = 10
 
 @attrs.frozen(weakref_slot=False)
 class Intake:
-    """
-    A call's arguments by target name; `values` has only those that were sent and could be read.
-    """
+    """A call's arguments by target name. `values` has only those that were sent and readable."""
 
     values: Mapping[str, Any]
     repairs: tuple[Repair, ...] = ()
     problems: tuple[Problem, ...] = ()
-
-    @property
-    def guessed(self) -> bool:
-        """Whether intake had to guess the container; then nothing may be removed (law 17)."""
-        return any(repair.code in GUESSES for repair in self.repairs)
 
 
 _intake = fast_constructor(Intake)
@@ -2056,8 +1963,11 @@ def plain_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> d
         NotPlainError: the arguments do not follow their schema. A foreign class may raise other
             errors.
     """
-    given = plain_object(raw, limits)
-    if given is None:
+    # `type`, not `isinstance`: a foreign class may define any behaviour. A text that needs a repair
+    # gives `None`.
+    given = _plain_json(raw) if type(raw) is str and len(raw) <= limits.chars else raw
+    is_small = given is not raw or (type(given) is dict and _size(given) <= limits.chars)
+    if type(given) is not dict or not is_small or limits.depth < _DEEPEST_PLAIN:
         raise NotPlainError
     return _plain_object(given, table_of(fields), Plain(limits))
 
@@ -2076,13 +1986,14 @@ def careful_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) ->
 
 class Table(NamedTuple):
     """
-    Cached data about the fields of a tool or an entry, for reading plain values.
+    Data about the fields of a tool or an entry, for reading plain values.
 
-    `readers` maps a published name to the target and its reader. `required` are the targets of the
-    required fields. `clearing` are the published names of the fields that a single `null` clears.
+    `readers` maps a published name to the target and the reader of a field. `required` are the
+    targets of the required fields. `clearing` are the published names of the fields that a single
+    `null` clears.
     """
 
-    readers: Mapping[str, tuple[str, Callable[[Any, str, Findings], Any]]]
+    readers: Mapping[str, tuple[str, Reader]]
     required: frozenset[str]
     clearing: frozenset[str]
 
@@ -2092,30 +2003,30 @@ def table_of(fields: tuple[Field, ...]) -> Table:
     """Return the cached table of these fields."""
     # Only published names are in the table, since an alias must be compared with the other keys of
     # the call.
+    readers: dict[str, tuple[str, Reader]] = {}
+    for field in fields:
+        if field.kind is Kind.ITEMS:
+            reader = _plain_entries(field)
+        elif field.clears:  # "" and `null` have a meaning, which depends on the other keys
+            reader = _as_sent
+        else:
+            is_text = field.required and field.kind in _TEXTS
+            reader = _filled_text if is_text else READERS[field.kind]
+        readers[field.name] = field.target, reader
     return Table(
-        {field.name: (field.target, _plain_reader(field)) for field in fields},
+        readers,
         frozenset(each.target for each in fields if each.required and not each.lenient),
         frozenset(field.name for field in fields if field.clears),
     )
 
 
-def _plain_reader(field: Field) -> Reader:
-    if field.kind is Kind.ITEMS:
-        return _plain_entries(field)
-    if field.clears:  # "" and `null` have a meaning, which depends on the other keys
-        return _as_sent
-    return _filled_text if field.required and field.kind in _TEXTS else READERS[field.kind]
-
-
 _UNKNOWN = "", _as_sent
+_TEXTS = frozenset({Kind.LINE, Kind.TEXT})
 
 
 def _filled_text(value: Any, path: str, findings: Findings) -> Any:
-    found = READERS[Kind.LINE](value, path, findings)
+    found = _text(value, path, findings)
     return found if found.strip() else findings.need_care()
-
-
-_TEXTS = frozenset({Kind.LINE, Kind.TEXT})
 
 
 def _plain_object(given: dict[str, Any], table: Table, findings: Findings) -> dict[str, Any]:
@@ -2136,14 +2047,24 @@ def _plain_object(given: dict[str, Any], table: Table, findings: Findings) -> di
 
 
 def _read_object(
-    value: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, findings: Findings
+    given: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, findings: Findings
 ) -> dict[str, Any]:
-    by_field = _by_field(value, fields, prefix, findings)
+    by_field = _by_field(given, fields, prefix, findings)
     values: dict[str, Any] = {}
     for field in fields:
         path = f"{prefix}{field.name}"
         faults = findings.faults
-        found = _value(by_field[field], field, path, findings) if field in by_field else MISSING
+        found = value = by_field.get(field, MISSING)
+        if value is MISSING:
+            pass
+        elif field.clears and (value is None or value == ""):
+            found = None
+        elif field.kind is Kind.ITEMS:
+            found = _entries(value, field, path, findings)
+        else:
+            found = READERS[field.kind](value, path, findings)
+            if field.required and isinstance(found, str) and not found.strip():
+                found = findings.refuse("empty_text", path, value)
         if found is not MISSING:
             values[field.target] = found
         # A field is reported as missing only if its value was not refused, so that one fault is
@@ -2161,8 +2082,8 @@ def _by_field(
     """
     Return the value of each field.
 
-    If a field is sent under several spellings, the weak ones are ignored if there is a stronger
-    one. If the values of the others differ, that is a problem.
+    If a field is sent under several spellings, weak spellings are ignored if there is a stronger
+    one. It is a problem if the values under the remaining spellings differ.
     """
     chosen: dict[Field, tuple[int, str, Any]] = {}  # the strength of the key, the key, the value
     left_out: list[Field] = []
@@ -2205,18 +2126,6 @@ def _unknown(key: str, fields: tuple[Field, ...], prefix: str, findings: Finding
     findings.repair("ignored_key", path, key, near[0] if near else "")
 
 
-def _value(value: Any, field: Field, path: str, findings: Findings) -> Any:
-    if field.clears and (value is None or value == ""):
-        return None
-    if field.kind is Kind.ITEMS:
-        listed = entries_in(value, field, path, findings)
-        return MISSING if listed is MISSING else _entries(listed, field, path, findings)
-    found = READERS[field.kind](value, path, findings)
-    if field.required and isinstance(found, str) and not found.strip():
-        return findings.refuse("empty_text", path, value)
-    return found
-
-
 def _plain_entries(field: Field) -> Reader:
     """Return a reader for a list of plain entries, each of which is an object or a title."""
     table, columns = table_of(field.items), _columns(field)
@@ -2247,7 +2156,7 @@ def _is_plain_title(text: str, field: Field) -> bool:
     # around it, which must be removed.
     if "[" in text or text.startswith("{") or text != text.strip() or not text:
         return False
-    # A line with a bullet may be nested in the one above it.
+    # A line with a bullet may be nested in the line above it.
     return is_clean(text) and not (text.startswith("- ") and nests(field))
 
 
@@ -2297,10 +2206,13 @@ def _column(field: Field, values: Sequence[Any]) -> Sequence[Any] | None:
     return None if field.required and not all(map(str.strip, values)) else values
 
 
-def _entries(listed: Sequence[Any], field: Field, path: str, findings: Findings) -> Any:
+def _entries(value: Any, field: Field, path: str, findings: Findings) -> Any:
+    faults = findings.faults
+    listed = entries_in(value, field, path, findings)
+    if listed is MISSING:
+        return MISSING
     if len(listed) > findings.limits.items:
         return findings.refuse("too_many", path, len(listed), str(findings.limits.items))
-    faults = findings.faults
     rows = rows_in(
         listed,
         field,

@@ -3,8 +3,8 @@ The text of a tool reply: what changed, what is wrong, or the list.
 
 This module is divided into sections. Read `views` first (tasks as lines, one task in full), then
 `phrasing` (the text of an accepted change) and `error_texts` (the text of problems, warnings and
-repairs). All wording is in `todoplan.texts`. A reply contains no characters that a person could not
-see. `views` states the maximum length of a list and of a task; every other reply is shorter than
+repairs). All wording is in `todoplan.texts`. A reply contains no character that is invisible to a
+person. `views` states the maximum length of a list and of a task; every other reply is shorter than
 12,000 characters.
 """
 
@@ -49,7 +49,7 @@ from todoplan.core.plan.model import (
     thaw,
 )
 from todoplan.core.plan.plan import ChunkText, ChunkWriter, Plan, number_of
-from todoplan.core.plan.questions import is_ready, stuck, unresolved_blockers
+from todoplan.core.plan.questions import stuck, unresolved_blockers
 from todoplan.core.problems import Problem, explain, explain_all, ids_text
 from todoplan.core.rules import Change
 from todoplan.dialogue.calls import Reply
@@ -60,20 +60,20 @@ from todoplan.texts import clipped, say
 # The plan as text for a model: one line per task, or one task in full. Never a repr.
 #
 # Laws: a task is exactly one line of a list, whatever its texts contain. The model is shown
-# nothing that a person could not see (`todoplan.texts`). A list is cut at `LONGEST_LIST`
-# characters and a task at `LONGEST_TASK`, with a note, because a plan may come from a file whose
-# size no rule has limited.
+# no character that is invisible to a person (`todoplan.texts`). A list is cut at `LONGEST_LIST`
+# characters and a task at `LONGEST_TASK`, with a note, because a plan may come from a file, and no
+# rule limits the size of a file.
 #
-# A list is the most expensive reply, and since the previous call most of its lines have not
-# changed. So the plan caches the text of each chunk of tasks (`ChunkWriter`). Only the parts that
+# A list is the most expensive reply, and most of its lines have not changed since the previous
+# call. So the plan caches the text of each chunk of tasks (`ChunkWriter`). Only the parts that
 # depend on other tasks are added each time: the indentation, the unresolved blockers, and whether
 # the task can ever start.
 
 
 LONGEST_LIST = 250_000
 LONGEST_TASK = 95_000
-# No shown line needs more characters of a text than this. Cleaning a megabyte of escape sequences
-# would take a second.
+# A line needs at most the first 65,536 characters of a text. Cleaning a megabyte of escape
+# sequences would take a second.
 _MOST_READ = 65_536
 
 _LONGEST_LINE = 500
@@ -86,9 +86,7 @@ _CONTROLS_OF_ASCII = bytes((*range(0x20), 0x7F))
 
 
 def one_line(text: str, most: int = _LONGEST_LINE) -> str:
-    """
-    Return the text clipped and without line ends and hidden characters, so that it is one line.
-    """
+    """Return the text as one line: clipped, and without line ends and hidden characters."""
     if text.isprintable() and len(text) <= most and "  " not in text and text == text.strip():
         return text
     line = cleaning.one_line(text[:_MOST_READ])
@@ -165,8 +163,8 @@ def _with_blockers(
 ) -> list[str]:
     """Return the text of each chunk, with the unresolved blockers added to the blocked tasks."""
     texts = []
-    # There may be fewer counts than tasks: the remaining tasks then have no blockers. An empty
-    # slot has `None` in place of a task.
+    # There may be fewer counts than tasks: the remaining tasks then have no blockers. In place of a
+    # deleted task, a chunk has `None`.
     for chunk, counts in zip(chunks, chain(waits, repeat(())), strict=False):
         if any(counts):
             rows = zip(chunk.items, chunk.pieces, chain(counts, repeat(0)), strict=False)
@@ -209,12 +207,11 @@ def _blocked_by(plan: Plan, task: Task, count: int) -> str:
     # listed resolved blockers too (#2540).
     if count < len(blockers):
         blockers = unresolved_blockers(plan, task)
-    return f" [blocked by #{blockers[0]}]" if count == 1 else _blocked_by_several(blockers)
+    return f" [blocked by #{blockers[0]}]" if count == 1 else _BLOCKED_BY(blockers)
 
 
-@lru_cache(maxsize=1024)  # in a wide graph many tasks wait for the same ones
-def _blocked_by_several(task_ids: tuple[str, ...]) -> str:
-    return f" [blocked by {ids_text(task_ids)}]"
+# Cached, because in a wide graph many tasks wait for the same tasks.
+_BLOCKED_BY = lru_cache(maxsize=1024)(lambda blockers: f" [blocked by {ids_text(blockers)}]")
 
 
 def task_text(plan: Plan, task: Task) -> str:
@@ -282,9 +279,7 @@ def _metadata(metadata: FrozenDict) -> str:
     text = json.dumps(thaw(metadata), ensure_ascii=False)
     start = text[:_MOST_READ]
     if cleaning.printable(start) != start:
-        text = json.dumps(
-            thaw(metadata)
-        )  # hidden characters are shown as \\uXXXX, and nothing is lost
+        text = json.dumps(thaw(metadata))  # hidden characters become \\uXXXX, so nothing is lost
     return text if len(text) <= _LONGEST_METADATA else f"{text[: _LONGEST_METADATA - 3]}..."
 
 
@@ -303,7 +298,7 @@ _SHOWN: dict[FieldKind, Callable[[Any], str] | None] = {
     FieldKind.NUMBER: "{:.15g}".format,  # all digits as they were sent: "{:g}" keeps only six
     FieldKind.DATE: str,
     FieldKind.METADATA: _metadata,
-    FieldKind.TIME: None,  # does not help the model and costs tokens; the journal has it
+    FieldKind.TIME: None,  # does not help the model and costs tokens
 }
 """The function that formats a value of each kind; `None` for kinds that are not shown."""
 
@@ -319,13 +314,8 @@ _detail_values = attrgetter(*(name for name, _, _ in _DETAILS))
 # The tasks that a change made ready, because nothing blocks them any more.
 #
 # Law 7: cancelling a blocker frees the tasks that it blocks. The reply then says that the blocker
-# was cancelled: there is no result of the blocker, and the model must not work as if there was one.
+# was cancelled: a cancelled task has no result, and the model must not work as if it had one.
 # Only tasks blocked by a changed task are checked, so the cost does not grow with the plan.
-
-
-# The most frequent events besides status changes. They free no task, so the checks for the types of
-# other events are skipped.
-_FREES_NOTHING = frozenset({EdgeAdded, TaskCreated})
 
 
 def few_ids(task_ids: Collection[str]) -> str:
@@ -334,104 +324,80 @@ def few_ids(task_ids: Collection[str]) -> str:
 
 
 def freed_texts(change: Change) -> list[str]:
-    """
-    Return the sentences about the tasks that a change made ready; none if there are no such tasks.
-    """
-    freed = _freed(change)
-    if not freed:  # as for most changes
+    """Return the sentences about the tasks that a change made ready, if there are such tasks."""
+    before, after = change.before, change.after
+    candidates = _perhaps_freed(change)
+    if not candidates:  # as for most changes
         return []
-    parts: list[str] = []
-    if ready := [task_id for task_id, causes in freed.items() if not causes]:
-        parts.append(say("replies", "ready", ids=few_ids(ready)))
-    # A cancelled blocker has no result, so the reply must say which blockers were cancelled.
-    behind = [task_id for task_id in freed if freed[task_id]]
-    if not behind:
-        return parts
-    started = [task_id for task_id in behind if not is_ready(change.after, task_id)]
-    ready = [task_id for task_id in behind if task_id not in set(started)]
+    ready: list[str] = []
+    # A cancelled blocker has no result, so the reply says which blockers were cancelled.
+    ready_after: list[str] = []
+    started_after: list[str] = []
+    for task_id, cancelled in candidates.items():
+        # An event shows only that a blocker is gone; the same call may have added another one.
+        was = before.get(task_id)
+        if was is None or before.is_ready(task_id):
+            continue
+        if after.is_ready(task_id):
+            (ready_after if cancelled else ready).append(task_id)
+        elif cancelled and was.status is not Status.IN_PROGRESS:
+            task = after.get(task_id)
+            if task is not None and task.status is Status.IN_PROGRESS:
+                started_after.append(task_id)
+    texts = [say("replies", "ready", ids=few_ids(ready))] if ready else []
     for ids, one, several in (
-        (ready, "ready_after_cancelled", "ready_after_several"),
-        (started, "started_after_cancelled", "started_after_several"),
+        (ready_after, "ready_after_cancelled", "ready_after_several"),
+        (started_after, "started_after_cancelled", "started_after_several"),
     ):
         if ids:
-            blockers = dict.fromkeys(cause for task_id in ids for cause in freed[task_id])
+            blockers = dict.fromkeys(chain.from_iterable(candidates[task_id] for task_id in ids))
             name = one if len(blockers) == 1 else several
-            parts.append(say("replies", name, ids=few_ids(ids), by=few_ids(blockers)))
-    return parts
+            texts.append(say("replies", name, ids=few_ids(ids), by=few_ids(blockers)))
+    return texts
 
 
-def _freed(change: Change) -> dict[str, list[str]]:
+def _perhaps_freed(change: Change) -> dict[str, list[str]]:
     """
-    Return the tasks that became ready, each with its cancelled blockers, in the order of events.
+    Return the tasks that may have become ready, each with its cancelled blockers.
+
+    These are the tasks blocked by a changed task. Comparing all ready tasks before and after the
+    change would walk the whole plan on every call.
     """
-    # Only tasks blocked by a changed task can have become ready. Comparing all ready tasks before
-    # and after the change would walk the whole plan on every call.
     before, after = change.before, change.after
     freed: dict[str, list[str]] = {}
     for event in change.events:
-        if type(event) is StatusChanged:
+        if isinstance(event, StatusChanged):
             task = after.get(event.task_id) if event.new in RESOLVED else None
             for task_id in task.blocks if task is not None else ():
-                causes = freed.setdefault(task_id, [])
+                cancelled = freed.setdefault(task_id, [])
                 if event.new is Status.CANCELLED:
-                    causes.append(event.task_id)
-        elif type(event) not in _FREES_NOTHING:
-            for task_id in _behind(event, before):
+                    cancelled.append(event.task_id)
+        elif isinstance(event, EdgeRemoved):
+            freed.setdefault(event.blocked, [])
+        elif isinstance(event, TaskEdited):
+            if event.changes.get("waiting", ...) is None:
+                freed.setdefault(event.task_id, [])
+        elif isinstance(event, TaskDeleted | ParentChanged):
+            task = before.get(event.task_id)
+            # Its parent may have become a task without subtasks.
+            near = (task.id, task.parent, *before.children(task.id), *task.blocks) if task else ()
+            for task_id in filter(None, near):
                 freed.setdefault(task_id, [])
-    if not freed:
-        return freed
-    if after.nested:
-        freed = dict(_leaves(after, freed))
-    # An event shows only that a blocker is gone; the same call may have added another one.
-    return {
-        task_id: causes
-        for task_id, causes in freed.items()
-        if task_id in before
-        and not is_ready(before, task_id)
-        and (is_ready(after, task_id) or (causes and _has_started(change, task_id)))
-    }
+    return _leaves(after, freed) if freed and after.nested else freed
 
 
-def _behind(event: Event, before: Plan) -> Iterator[str]:
-    """Yield the tasks that an event other than a change of status may have freed."""
-    if isinstance(event, EdgeRemoved):
-        yield event.blocked
-    elif isinstance(event, TaskEdited):
-        if event.changes.get("waiting", ...) is None:
-            yield event.task_id
-    elif isinstance(event, TaskDeleted):
-        task = before.get(event.task_id)
-        if task is not None:
-            yield from _around(task, before)
-            yield from task.blocks
-    elif isinstance(event, ParentChanged):
-        task = before.get(event.task_id)
-        if task is not None:
-            yield from (task.id, *_around(task, before))
-
-
-def _around(task: Task, plan: Plan) -> tuple[str, ...]:
-    """Return a task's subtasks, and its parent, which may have become a leaf."""
-    below = plan.children(task.id) if plan.nested else ()
-    return below if task.parent is None else (*below, task.parent)
-
-
-def _leaves(plan: Plan, freed: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the tasks without subtasks among these tasks and their descendants, each once."""
+def _leaves(plan: Plan, freed: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return the tasks without subtasks among these tasks and their descendants."""
+    found: dict[str, list[str]] = {}
     below = [*freed.items()]
     seen = set(freed)
-    for task_id, causes in below:  # the list grows during the loop
+    for task_id, cancelled in below:  # the list grows during the loop
         children = plan.children(task_id)
-        below += [(child, causes) for child in children if child not in seen]
+        below += [(child, cancelled) for child in children if child not in seen]
         seen.update(children)
         if not children:
-            yield task_id, causes
-
-
-def _has_started(change: Change, task_id: str) -> bool:
-    was, now = (plan.get(task_id) for plan in (change.before, change.after))
-    started = now is not None and now.status is Status.IN_PROGRESS
-    return started and was is not None and was.status is not Status.IN_PROGRESS
+            found[task_id] = cancelled
+    return found
 
 
 # -------- phrasing --------
@@ -443,8 +409,8 @@ def _has_started(change: Change, task_id: str) -> bool:
 # something was lost. The counts come first, because this costs one token less than at the end.
 
 
-# Warnings that the reply to a whole-list write states in its own words: "removed while open", "no
-# change".
+# The codes of warnings that `whole_list_text` states in its own words ("removed while open", "no
+# change").
 _SAID_BY_WHOLE_LIST_TEXT = frozenset({"dropped_open_items", "no_op_write"})
 _MOST_TITLES = 3
 _LONGEST_TITLE = 60  # enough to recognise the task
@@ -491,9 +457,14 @@ def whole_list_text(change: Change) -> str:
 def _titles(subjects: Collection[str]) -> str:
     # Tasks are named by title: a model that writes whole lists may never have seen an id.
     titles = [f'"{one_line(subject, _LONGEST_TITLE)}"' for subject in [*subjects][:_MOST_TITLES]]
-    if len(subjects) > _MOST_TITLES:
-        titles.append(say("replies", "more", count=len(subjects) - _MOST_TITLES))
-    return ", ".join(titles)
+    return ", ".join(and_more(titles, len(subjects)))
+
+
+def and_more(shown: Sequence[str], total: int) -> Iterator[str]:
+    """Yield the texts that are shown and, if there are more than these, how many more."""
+    yield from shown
+    if total > len(shown):
+        yield say("replies", "more", count=total - len(shown))
 
 
 def _waits_over(change: Change) -> Iterator[str]:
@@ -507,23 +478,14 @@ def _waits_over(change: Change) -> Iterator[str]:
 
 
 def all_done_text(change: Change) -> str:
-    """
-    Return the note for a change after which no task is open: all is done, or the list is empty.
-    """
+    """Return the note for a change after which no task is open: all done, or the list is empty."""
     if failed := change.after.counts.failed:
         return say("replies", "done_note_failed", failed=failed)
     return say("replies", "done_note" if len(change.after) else "done_note_empty")
 
 
-def not_in_reply(warnings: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Return the warnings that `whole_list_text` has not already stated in its own words."""
-    return tuple(one for one in warnings if one.code not in _SAID_BY_WHOLE_LIST_TEXT)
-
-
 def change_text(change: Change) -> str:
-    """
-    Return the reply to calls for single tasks: the counts, changes by id, and tasks now ready.
-    """
+    """Return the reply to a call for single tasks: the counts, changes by id, tasks now ready."""
     events = change.events
     if not events:
         return say("replies", "unchanged", counts=counts_text(change.after))
@@ -532,8 +494,17 @@ def change_text(change: Change) -> str:
         name, task_id = _words_for(events[0])
         text = say("replies", name, ids=f"#{task_id}")
     else:
-        groups = _by_words(change)
-        text = "; ".join([*_group_texts(groups, change)])
+        texts = []
+        for name, ids in _by_words(change).items():
+            if name != "claimed":
+                texts.append(say("replies", name, ids=few_ids(ids)))
+                continue
+            # The claimant may never have seen the plan, so the reply contains the task's text.
+            for task in filter(None, map(change.after.get, ids)):
+                subject = one_line(task.subject, _LONGEST_CLAIMED)
+                claim = {"ids": f"#{task.id}", "fence": task.claims, "subject": subject}
+                texts.append(say("replies", "claim", **claim))
+        text = "; ".join(texts)
     # The ready tasks are named, so that the model need not list the plan. AgentScope's replies say
     # "Call TaskList now": the model then reads 749,000 tokens for a plan of 20 tasks, and 319,000
     # without these calls.
@@ -562,17 +533,6 @@ def _by_words(change: Change) -> dict[str, dict[str, None]]:
     for task_id in groups.get("claimed", ()):
         groups.get("in_progress", {}).pop(task_id, None)
     return {name: ids for name, ids in groups.items() if ids}
-
-
-def _group_texts(groups: dict[str, dict[str, None]], change: Change) -> Iterator[str]:
-    for name, ids in groups.items():
-        if name != "claimed":
-            yield say("replies", name, ids=few_ids(ids))
-            continue
-        # The claimant may never have seen the plan, so the reply contains the task's text.
-        for task in filter(None, map(change.after.get, ids)):
-            fence, subject = task.claims, one_line(task.subject, _LONGEST_CLAIMED)
-            yield say("replies", "claim", ids=f"#{task.id}", fence=fence, subject=subject)
 
 
 def claims_in_vain(change: Change) -> str:
@@ -621,8 +581,8 @@ def _words_for(event: Event) -> tuple[str, str]:
 # after such a change, or the reminder before that reply, says which tasks changed, how, and by
 # whom. If a whole-list write overwrote a value that somebody else had set, the reply names the
 # value. A list cannot remove a task that its session has not listed, or that others have changed:
-# the reply says that such tasks are kept and how to remove them. The text is short: a few tasks are
-# named, and the others are counted. The answer to a question is quoted in full, up to a maximum
+# the reply says that such tasks are kept and how to remove them. The text is short: it names a few
+# tasks and counts the remaining ones. The answer to a question is quoted in full, up to a maximum
 # length, because the model has waited for it.
 
 
@@ -663,10 +623,15 @@ def unseen_text(base: Base, plan: Plan, after: Plan | None = None) -> str:
 
 
 def _unseen(base: Base, plan: Plan, unseen: Sequence[Difference], after: Plan | None) -> str:
-    answered = [one for one in unseen if _is_answered(one)]
+    answered = [
+        one
+        for one in unseen
+        if one.now and one.now.answer and one.now.answer != (one.was and one.was.answer)
+    ]
     others = [_said(one) for one in unseen if one not in answered or _differs_more(one)]
     if base.is_newly_approved(plan):
-        others.insert(0, _approved(plan))
+        by = plan.approved.by if plan.approved else None
+        others.insert(0, _by(say("replies", "approved"), by))
     parts = [say("replies", "unseen", items=_listed(others))] if others else []
     if answered:
         parts.append(say("replies", "answered", items=_listed([*map(_answer, answered)])))
@@ -719,16 +684,8 @@ def _staying_deleted(plan: Plan, unseen: Sequence[Difference], reply: Reply) -> 
     return say("replies", "stays_deleted", items=_listed(items)) if items else ""
 
 
-def _approved(plan: Plan) -> str:
-    text, by = say("replies", "approved"), plan.approved and plan.approved.by
-    return say("replies", "by", text=text, actor=one_line(by, _LONGEST_ACTOR)) if by else text
-
-
 def _listed(items: list[str]) -> str:
-    shown = items[:_MOST_TASKS]
-    if len(items) > _MOST_TASKS:
-        shown.append(say("replies", "more", count=len(items) - _MOST_TASKS))
-    return ", ".join(shown)
+    return ", ".join(and_more(items[:_MOST_TASKS], len(items)))
 
 
 def _said(one: Difference) -> str:
@@ -738,8 +695,11 @@ def _said(one: Difference) -> str:
         # new task.
         was = one_line(one.was.subject, _LONGEST_TITLE)
         title = say("replies", "renamed", title=title, was=was)
-    if taken := _taken(one, title):
-        return taken
+    claim, lost = one.now and one.now.claim, one.was and one.was.claim
+    if claim and not (lost and lost.fence == claim.fence):
+        text = _by(say("replies", "claimed", ids=title), claim.owner)
+        loser = one_line(lost.owner, _LONGEST_ACTOR) if lost else ""
+        return say("replies", "taken_over", text=text, loser=loser) if lost else text
     if one.was is None:
         name = "created"
     elif one.now is None:
@@ -752,25 +712,7 @@ def _said(one: Difference) -> str:
         name = "moved"
     else:
         name = "updated"
-    return _by(say("replies", name, ids=title), one)
-
-
-def _taken(one: Difference, title: str) -> str:
-    """Return who has claimed a task since, and who lost its claim; "" if there is no new claim."""
-    claim, lost = one.now and one.now.claim, one.was and one.was.claim
-    if not claim or (lost and lost.fence == claim.fence):
-        return ""
-    text = say("replies", "claimed", ids=title)
-    text = say("replies", "by", text=text, actor=one_line(claim.owner, _LONGEST_ACTOR))
-    if lost:
-        loser = one_line(lost.owner, _LONGEST_ACTOR)
-        text = say("replies", "taken_over", text=text, loser=loser)
-    return text
-
-
-def _is_answered(one: Difference) -> bool:
-    answer = one.now and one.now.answer
-    return bool(answer) and answer != (one.was and one.was.answer)
+    return _by(say("replies", name, ids=title), one.actor)
 
 
 def _differs_more(one: Difference) -> bool:
@@ -799,10 +741,8 @@ def _answer(one: Difference) -> str:
     )
 
 
-def _by(text: str, one: Difference) -> str:
-    if not one.actor:
-        return text
-    return say("replies", "by", text=text, actor=one_line(one.actor, _LONGEST_ACTOR))
+def _by(text: str, actor: str | None) -> str:
+    return say("replies", "by", text=text, actor=one_line(actor, _LONGEST_ACTOR)) if actor else text
 
 
 def _written_over(unseen: Sequence[Difference], after: Plan) -> Iterator[str]:
@@ -814,16 +754,13 @@ def _written_over(unseen: Sequence[Difference], after: Plan) -> Iterator[str]:
             was, now = getattr(one.was, name), getattr(one.now, name)
             # Others changed the value, and the final value is not theirs.
             if now not in (was, getattr(final, name)):
-                value = one_line(_shown(now), _LONGEST_TITLE)
+                if isinstance(now, Waiting):
+                    now = waiting_text(now)
+                elif isinstance(now, Evidence):
+                    now = now.summary
+                value = one_line(str(now), _LONGEST_TITLE)
                 text = say("replies", "over", id=one.task.id, field=name, value=value)
-                yield _by(text, one)
-
-
-def _shown(value: object) -> str:
-    """Return the value of a field as text, never as a repr."""
-    if isinstance(value, Waiting):
-        return waiting_text(value)
-    return value.summary if isinstance(value, Evidence) else str(value)
+                yield _by(text, one.actor)
 
 
 # -------- error_texts --------
@@ -834,7 +771,7 @@ def _shown(value: object) -> str:
 
 
 # A model can only repair problems that are named. But a list with a fault mostly has the same fault
-# in every entry, so naming more problems than this would only repeat that fault.
+# in every entry, so an eleventh problem would mostly be the same as the first ten.
 _MOST_PROBLEMS = 10
 _MOST_WARNINGS = 5
 _MOST_REPAIRS = 3
@@ -843,9 +780,7 @@ sentence = explain
 
 
 def error_text(problems: Sequence[Problem], example: str = "") -> str:
-    """
-    Return the text of a refused call: up to ten problems, how many there are, and an example.
-    """
+    """Return the text of a refused call: up to ten problems, the number of others, an example."""
     sentences = [*explain_all(problems, _MOST_PROBLEMS)]
     if example:
         sentences.append(say("problems", "example", example=example))
@@ -863,8 +798,13 @@ def is_error_text(text: str) -> bool:
 
 
 def warnings_text(warnings: Iterable[Problem]) -> tuple[str, ...]:
-    """Return at most five warnings as sentences, and the number of further warnings."""
-    sentences = explain_all(warnings, _MOST_WARNINGS)
+    """
+    Return at most five warnings as sentences, and the number of further warnings.
+
+    Warnings that `whole_list_text` states in its own words are left out.
+    """
+    unsaid = (one for one in warnings if one.code not in _SAID_BY_WHOLE_LIST_TEXT)
+    sentences = explain_all(unsaid, _MOST_WARNINGS)
     return tuple(say("problems", "warning", sentence=each) for each in sentences)
 
 

@@ -4,13 +4,13 @@ The toolbox turns a tool call into a reply. It is pure: it does no I/O and has n
 A call passes through these steps: the tool set finds the tool, intake reads the arguments into
 values, the tool makes a command or a query of the values, the core decides, and `replies` words
 the result. No other code combines these steps, so every framework gives equal replies to equal
-calls (law 12). A framework that owns the state passes its plan to the toolbox; `Planner` wraps the
-toolbox for everybody else.
+calls (law 12). A framework that stores the plan passes it to the toolbox; in all other cases,
+`Planner` stores the plan and calls the toolbox.
 
 This module contains only the order of the steps and the code that connects them. A mistake of the
-model never raises: it gives a `Reply` with `is_error` and the unchanged plan. A mistake of the
-developer raises a `PlanError` at once, for example a wrong type, or a policy that no call of the
-tool set could satisfy.
+model never raises an exception: the result is a `Reply` with `is_error` and the unchanged plan. A
+mistake of the developer raises a `PlanError` at once, for example a wrong type, or a policy that no
+call of the tool set could satisfy.
 
 The calls of one turn are carried out in order, each on the plan after the one before it (law 13).
 There is one exception: if a turn has several whole-list writes, none of them is carried out. The
@@ -56,15 +56,15 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.model import Status, Task, fast_constructor, in_utc, short_repr, tuple_of
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem, ids_text
-from todoplan.core.rules import DEFAULT, Change, Policy, Severity
-from todoplan.dialogue.calls import Call, Reply, Turn, checked_base, checked_plan
+from todoplan.core.rules import DEFAULT, Policy, Severity
+from todoplan.dialogue.calls import Call, Reply, Turn, checked, checked_plan
 from todoplan.dialogue.guidance import Advice, Guidance, Settings, awaits_approval
 from todoplan.dialogue.intake import (
     InputLimits,
     Repair,
     is_reference,
     loss_by_guess,
-    open_without_a_line,
+    loss_by_list,
     parts_of,
     quoted,
     read,
@@ -77,7 +77,6 @@ from todoplan.dialogue.replies import (
     error_text,
     list_text,
     news_text,
-    not_in_reply,
     repairs_text,
     task_text,
     warnings_text,
@@ -102,9 +101,9 @@ from todoplan.texts import clipped, one_line, say
 # The claims of a session: its fencing tokens, and the renewal of claims by each call (law 19).
 #
 # A fencing token belongs to a claim and not to an actor's name. So the tokens that a session's own
-# calls received are stored for the session: a planner stores them by actor, an adapter stores them
-# in the framework's state. The model never has to repeat a token. A planning call shows that its
-# author is still at work, so it extends the lease of the session's claims.
+# calls received are stored for the session: a planner stores them by actor, and an adapter stores
+# them in the framework's state. The model never has to repeat a token. A planning call shows that
+# its author is still working, so it extends the lease of the session's claims.
 
 
 Fences = Mapping[str, int]
@@ -150,6 +149,7 @@ _fields_before_id = attrgetter(*(field.name for field in attrs.fields(Reply)[:8]
 _FINE, _ERROR = False, True
 _NOTHING = Note()
 _NOBODY = "an agent"  # the owner of a claim if the caller passes no actor
+_AS_BASE = "Base(plan), the plan as it was last seen"
 
 
 class _Context(NamedTuple):
@@ -166,7 +166,7 @@ class Toolbox:
     """
     A tool set with a policy.
 
-    `limits` bounds the size of the arguments of one call. Two notes cost tokens and are off by
+    `limits` are the maximum sizes of the arguments of one call. Two options cost tokens and are off by
     default: `show_list` adds the whole list to the reply to each change, and `say_done` adds a note
     when no task is open any more. Each planning call extends the claims of its session: they then
     expire `lease` seconds after that call.
@@ -185,13 +185,9 @@ class Toolbox:
     lease: float = attrs.field(default=900.0, converter=as_seconds)
 
     def __attrs_post_init__(self) -> None:
-        for name, kind in (("toolset", ToolSet), ("policy", Policy), ("limits", InputLimits)):
-            seen = getattr(self, name)
-            if not isinstance(seen, kind):
-                msg = (
-                    f"{short_repr(seen)} is no {kind.__name__}; write Toolbox(TASKS, DEFAULT), say"
-                )
-                raise PlanError(msg, seen=seen)
+        checked(self.toolset, ToolSet, "a tool set: Toolbox(TASKS)")
+        require(self.policy, Policy)
+        checked(self.limits, InputLimits, "limits, such as InputLimits(items=100)")
         require_met(self.toolset, self.policy)
 
     def __repr__(self) -> str:
@@ -233,7 +229,7 @@ class Toolbox:
         if type(plan) is not Plan:
             checked_plan(plan)
         if base is not None:
-            checked_base(base)
+            checked(base, Base, _AS_BASE)
         # The same as `_Context(...)`, but in C: the generated constructor costs a twentieth of a
         # short call.
         context = tuple.__new__(_Context, (at, base, actor, fences))
@@ -274,32 +270,49 @@ class Toolbox:
         if isinstance(request, Query):
             note = _NOTHING if context.base is None else Note(read=request.task_id or "")
             reply = self._show(plan, name, request, repairs, note)
-            return self._keeping_claims(reply, context) if context.fences else reply
-        if type(request) is CreateTasks and len(plan):
-            repairs += tuple(_read_as_index(values, plan))
-        if type(request) is Batch and awaits_approval(plan, self.policy):
-            request = not_started(request)
-        decision, change = decide_with_change(plan, request, self.policy, *context)
+        else:
+            if type(request) is CreateTasks and len(plan):
+                repairs += tuple(_read_as_index(values, plan))
+            reply = self._carry_out(plan, tool, name, request, repairs, context)
+        return self._keeping_claims(reply, context) if context.fences else reply
+
+    def _carry_out(  # noqa: PLR0913, PLR0917 - a call and its context
+        self,
+        plan: Plan,
+        tool: Tool,
+        name: str,
+        command: Command,
+        repairs: tuple[Repair, ...],
+        context: _Context,
+    ) -> Reply:
+        """Return the reply to a call that makes a command."""
+        if type(command) is Batch and awaits_approval(plan, self.policy):
+            command = not_started(command)
+        decision, change = decide_with_change(plan, command, self.policy, *context)
         if isinstance(decision, Rejected):
             # An example would not help: the arguments are well formed and only violate a rule.
             return _refusal(plan, name, _with_shown_paths(decision.problems, tool), repairs)
         # Law 17 is checked after the decision: only the change shows whether a task would be lost.
         if repairs and (loss := loss_by_guess(repairs, change)):
             return _refusal(plan, name, (loss,), repairs, self._example(plan, tool))
-        if tool.drops_by_id and (left_out := open_without_a_line(change)):
+        if tool.drops_by_id and (left_out := loss_by_list(change)):
             return _refusal(plan, name, (left_out,), repairs)
         text = whole_list_text(change) if tool.whole_list else change_text(change)
         if tool.with_claim and (vain := claims_in_vain(change)):
             text = f"{text}; {vain}"
-        if decision.warnings or repairs or self.say_done or self.show_list:
-            text = _lines(text, *self._notes(change, decision.warnings, repairs))
         after, events, warnings = decision.plan, decision.events, decision.warnings
+        if warnings or repairs or self.say_done or self.show_list:
+            notes = [*warnings_text(warnings), repairs_text(repairs)]
+            if events and self.say_done and not after.counts.open:
+                notes.append(all_done_text(change))
+            if events and self.show_list:
+                notes.append(list_text(after))
+            text = _lines(text, *notes)
         note = _NOTHING
         if context.base is not None:
             created = (event.task.id for event in events if type(event) is TaskCreated)
-            note = Note(change.lines, (*named_by(request), *created))
-        reply = _reply(after, text, events, _FINE, (), warnings, repairs, name, "", None, note)
-        return self._keeping_claims(reply, context) if context.fences else reply
+            note = Note(change.lines, (*named_by(command), *created))
+        return _reply(after, text, events, _FINE, (), warnings, repairs, name, "", None, note)
 
     def _keeping_claims(self, reply: Reply, context: _Context) -> Reply:
         """
@@ -325,19 +338,6 @@ class Toolbox:
             return reply
         plan = replay(reply.plan, events)
         return attrs.evolve(reply, plan=plan, events=(*reply.events, *events))
-
-    def _notes(
-        self, change: Change, warnings: tuple[Problem, ...], repairs: tuple[Repair, ...]
-    ) -> Iterator[str]:
-        """
-        Yield the notes after the reply to a change: warnings, repairs, and the optional notes.
-        """
-        yield from warnings_text(not_in_reply(warnings))
-        yield repairs_text(repairs)
-        if change.events and self.say_done and not change.after.counts.open:
-            yield all_done_text(change)
-        if change.events and self.show_list:
-            yield list_text(change.after)
 
     def _show(
         self, plan: Plan, name: str, query: Query, repairs: tuple[Repair, ...], note: Note
@@ -385,7 +385,7 @@ class Toolbox:
         """
         checked_plan(plan)
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
-        seen = None if base is None else checked_base(base)
+        seen = None if base is None else checked(base, Base, _AS_BASE)
         clashing = self.clashing([call.name for call in calls])
         replies: list[Reply] = []
         for index, call in enumerate(calls):
@@ -423,9 +423,7 @@ class Toolbox:
 
 
 def named_by(command: Command) -> Iterator[str]:
-    """
-    Yield the ids of the tasks that a command names. `lean` may start a task that is not named.
-    """
+    """Yield the ids of the tasks that a command names; `lean` may also start an unnamed task."""
     for part in parts_of(command):
         if isinstance(part, UpdateTask | ClaimTask) and part.task_id is not None:
             yield part.task_id
@@ -485,11 +483,7 @@ def require(value: object, kind: type[T], remedy: str = "") -> T:
     Raises:
         PlanError: the value is of another type. The message shows the value and what to pass.
     """
-    if isinstance(value, kind):
-        return value
-    legal = remedy or _REMEDIES.get(kind, f"a {kind.__name__}")
-    msg = f"{short_repr(value)} was given; give {legal}"
-    raise PlanError(msg, seen=value)
+    return checked(value, kind, remedy or _REMEDIES.get(kind, f"a {kind.__name__}"))
 
 
 def require_clock(value: Any) -> Any:
@@ -546,8 +540,8 @@ def seeded(
     """
     Replace the content of `before` by the tasks of `plan`; return the new plan and its entry.
 
-    Ids are never reused: numbering continues after the ids of both plans. No rule is checked,
-    because an application may resume a plan that its policy would not let a model write.
+    Ids are never reused: new tasks get higher ids than all tasks of the two plans. No rule is
+    checked, because an application may resume a plan that its policy would not let a model write.
 
     Raises:
         PlanError: the replacement would end a live claim on a task.
@@ -576,11 +570,11 @@ def whole_entry(plan: Plan, cause: str, *, at: datetime, actor: str | None = Non
 
 
 # -------- last_seen --------
-# Finding out from the journal what a session has not seen (law 15).
+# The journal entries that a session has not seen (law 15).
 
 
-# The causes of entries with evidence that the application itself recorded. Such evidence is news to
-# a model.
+# The causes of entries with evidence that the application itself recorded. A model does not know
+# such evidence.
 _BY_PROGRAM = frozenset({RecordEvidence.__name__, Batch.__name__})
 
 
@@ -588,22 +582,18 @@ def is_refused_check(entry: Entry, actor: str | None = None) -> bool:
     """
     Return whether an entry is the evidence that a verifier recorded for a refused call of `actor`.
 
-    The reply to that call has reported the evidence, so it is no news to the actor. Other changes
-    stay news, because the reply to a refused call does not report them.
+    The reply to this call has reported the evidence, so the actor knows it. The actor does not know
+    other changes, because the reply to a refused call does not report them.
     """
     # A model's tools cannot set evidence (law 20), so a verifier recorded it during the call.
-    is_found = all(
+    only_evidence = all(
         isinstance(event, TaskEdited) and {*event.changes} == {"evidence"} for event in entry.events
     )
-    return is_found and entry.actor == actor and entry.cause not in _BY_PROGRAM
+    return only_evidence and entry.actor == actor and entry.cause not in _BY_PROGRAM
 
 
 def base_at(
-    journal: Iterable[Entry],
-    revision: int,
-    own: Collection[int] = (),
-    *,
-    actor: str | None = None,
+    journal: Iterable[Entry], revision: int, own: Collection[int] = (), *, actor: str | None = None
 ) -> Base:
     """
     Return the merge base of a session that last saw the plan at `revision`.
@@ -626,11 +616,11 @@ def base_at(
 # -------- observed --------
 # Observers: callbacks for the calls, decisions and reminders of a toolbox.
 #
-# The code that commits a call notifies the observer: a planner does so after the append, and an
-# adapter that keeps the plan in a framework's state does so after the reply. The toolbox itself
+# The code that commits a call notifies the observer: a planner notifies it after the append, and an
+# adapter that keeps the plan in a framework's state notifies it after the reply. The toolbox itself
 # does not notify, because a reply that it computes may never be committed: after a conflicting
-# write a call is computed again, and to answer one of several parallel calls, the earlier calls of
-# the turn are repeated.
+# write, a call is computed again. To answer one of several parallel calls, the earlier calls of the
+# turn are computed again too.
 #
 # Without an observer, a call costs two checks of the toolbox's class. An observer cannot change
 # anything, and its exceptions are logged.
@@ -643,9 +633,7 @@ class Observer(Protocol):
     """Callbacks that run in the thread or task of the caller."""
 
     def called(self, replies: Sequence[Reply], actor: str | None, began: int) -> None:
-        """
-        Handle the finished calls of a turn, which began at `began` (nanoseconds since the epoch).
-        """
+        """Handle the finished calls of a turn; `began` is its start in ns since the epoch."""
         ...
 
     def decided(self, decision: Decision, actor: str | None) -> None:
@@ -727,10 +715,10 @@ def _tell(hear: Callable[..., None], *happened: Any) -> None:
 #
 # Law: the replies together equal those of `Toolbox.turn` (law 13).
 #
-# From a single call one cannot tell whether another call of the turn replaces the list too.
-# LangChain's own guard checks one message only, so two branches of a graph can both write, and the
-# step fails. For this reason, both functions below have an argument for the whole turn: all its
-# calls, or at least the names of their tools.
+# A single call does not show whether another call of the turn replaces the list too. LangChain's
+# own guard checks one message only, so two branches of a graph can both write, and the step fails.
+# For this reason, the two functions below have an argument for the whole turn: all its calls, or at
+# least the names of their tools.
 
 
 def answered_beside(  # noqa: PLR0913 - as `Toolbox.turn`, and the place
@@ -793,10 +781,10 @@ def answered_after(  # noqa: PLR0913 - as `Toolbox.call`, and the turn
 # -------- undoing --------
 # Undo of the last change, for frameworks that store the plan and only the latest journal entries.
 #
-# The plan before a change is computed by replaying the earlier entries. But a journal in a
-# framework's state may not reach back to the beginning, and somebody may have changed the list
-# without an entry. Law: the entries are used only if replaying all of them on an earlier plan gives
-# the current plan. Otherwise an undo would also undo changes that have no entry (law 15).
+# The plan before a change is computed by replaying the earlier entries. But the journal in a
+# framework's state may lack the first entries, and somebody may have changed the list without an
+# entry. Law: the entries are used only if replaying all of them on an earlier plan gives the
+# current plan. Otherwise an undo would also undo changes that have no entry (law 15).
 
 
 @attrs.frozen
@@ -808,7 +796,7 @@ class Start:
 
 
 def last_change(journal: Sequence[Entry]) -> Entry | None:
-    """Return the last entry that is no undo, is not undone, and does more than renew claims."""
+    """Return the last entry that is no undo, was not undone, and does more than renew claims."""
     undone = {entry.undoes for entry in journal}
     standing = (
         entry
@@ -838,8 +826,8 @@ def last_undo(journal: Sequence[Entry]) -> Entry | None:
 
 
 def _is_heartbeat(entry: Entry) -> bool:
-    # A worker renews its claim every few seconds. If an undo could undo a renewal, a person's undo
-    # would never reach an earlier change. The restored plan keeps the present end of each claim.
+    # A worker renews its claim every few seconds. If an undo could undo a renewal, a person could
+    # never undo an earlier change. The restored plan keeps the present end of each claim.
     return all(type(event) is ClaimRenewed for event in entry.events)
 
 
@@ -903,13 +891,12 @@ def undone(  # noqa: PLR0913 - the rest are options, by name
         return Rejected((Problem("nothing_to_undo"),)), None
     if before is None:
         msg = (
-            f"the last change ({change.cause}) cannot be taken back: the journal that is kept here"
-            " does not say what the plan was before it; with store= it can, always"
+            f"the last change ({change.cause}) cannot be undone: the journal that is kept here does"
+            " not say what the plan was before it; with store= it always can"
         )
         raise PlanError(msg, revision=change.revision)
-    # The policy is empty, because an earlier plan may break a rule of the present policy, and must
-    # be restored all the same.
-
+    # The policy is empty: an earlier plan must be restored even if it breaks a rule of the present
+    # policy.
     command = RestorePlan(tuple(before), before.next_id, before.approved)
     decision, entry = edited(plan, command, Policy(), at=at, actor=actor, fences=fences)
     return decision, entry and attrs.evolve(entry, cause="undo", undoes=change.revision)
@@ -921,12 +908,12 @@ def undone(  # noqa: PLR0913 - the rest are options, by name
 # A call that completes a task with a check is decided twice. The first decision ignores the rule
 # `evidence_required`, to learn which tasks the call would complete. The second decision applies
 # the full policy, with the verifier's findings recorded as evidence. The evidence events precede
-# the call's own events. Law 20 is enforced by the core with its rule `evidence_required`; this
-# section only supplies the evidence that the rule needs.
+# the call's own events. The core enforces law 20 with its rule `evidence_required`; this section
+# only supplies the evidence that the rule needs.
 #
-# A verifier may take long and does I/O, so it does not run in this pure package. Tasks without a
-# finding are collected in `missing`, and the reply is discarded. The code that carries out the
-# calls then runs the verifier, and passes the calls to the toolbox again (see
+# A verifier may take long and does I/O, so it does not run in this pure package. The toolbox
+# collects the tasks without a finding in `missing`; the reply is then discarded. The code that
+# carries out the calls runs the verifier, and passes the calls to the toolbox again (see
 # `todoplan.planner.verifying`). A finding is valid only for the version of the task that was
 # verified: if others have changed the task since, it is verified again.
 
@@ -948,7 +935,7 @@ Found = Finding | str | None
 @attrs.define(eq=False)
 class Findings:
     """
-    The findings about the tasks that the calls of a turn complete.
+    A verifier's findings about the tasks that the calls of a turn complete.
 
     `by` is the verifier's name. `upon` is the plan before the turn. `missing` are the tasks that
     must still be verified, each with the plan before its call.
@@ -960,9 +947,7 @@ class Findings:
     _found: dict[str, tuple[Task | None, Found]] = attrs.field(factory=dict, alias="found")
 
     def beside(self) -> Findings:
-        """
-        Return new `Findings` for another call of the same turn. Both share the recorded findings.
-        """
+        """Return new `Findings` for another call of this turn, with the same recorded findings."""
         return Findings(self.by, found=self._found)
 
     def begin(self, plan: Plan) -> None:
@@ -1022,33 +1007,54 @@ class CheckedToolbox(Toolbox):
 
     def _answer(self, plan: Plan, name: str, arguments: object, context: _Context) -> Reply:
         trial = super()._answer(plan, name, arguments, context)
-        claimed = [] if trial.is_error else [*_claimed(plan, trial)]
-        unknown = [(task, plan) for task in claimed if not self.findings.knows(task.id)]
+        tasks = [] if trial.is_error else [*_completed_with_check(plan, trial)]
+        strict = self.strict._answer  # noqa: SLF001 - another toolbox
+        if not tasks:
+            return strict(plan, name, arguments, context)
+        unknown = [(task, plan) for task in tasks if not self.findings.knows(task.id)]
         if unknown:
             # The rest of the turn is computed as if the checks had passed. So one round collects
             # all tasks that must be verified.
             self.findings.missing += unknown
             return trial
-        found = {task.id: self.findings.of(task.id) for task in claimed}
-        before, events = _recorded(plan, found, self.findings.by, context.at)
-        if unable := _unable(claimed, found):
-            reply = _refused(trial, before, unable)
+        found = {task.id: self.findings.of(task.id) for task in tasks}
+        not_made = tuple(
+            Problem("check_not_made", (task.id,), seen=why, legal=task.check or "")
+            for task in tasks
+            if isinstance(why := found[task.id], str)
+        )
+        made = {task_id: one for task_id, one in found.items() if isinstance(one, Finding)}
+        before = plan
+        events: tuple[Event, ...] = ()
+        for (
+            task_id,
+            one,
+        ) in made.items():  # recorded even if the call is refused; no rule is checked
+            by = self.findings.by
+            command = RecordEvidence(task_id, one.passed, one.summary, by)
+            _, change = decide_with_change(before, command, _ANYTHING_GOES, context.at, None, by)
+            before, events = change.after, (*events, *change.events)
+        if not_made:
+            reply = _refused(trial, before, not_made)
         else:
-            strict = self.strict._answer  # noqa: SLF001 - another toolbox
             reply = strict(before, name, arguments, context)
             if reply.is_error and events:
-                reply = _refused(reply, before, _explained(reply.problems, found))
-        if not claimed:
-            return reply
-        text = "\n".join((reply.text, *_seen(found, refused=reply.is_error)))
-        return attrs.evolve(reply, text=text, events=(*events, *reply.events))
+                reply = _refused(reply, before, _explained(reply.problems, made))
+        lines = [reply.text]
+        if passed := [task_id for task_id, one in made.items() if one.passed]:
+            lines.append(say("replies", "check_passed", ids=ids_text(passed)))
+        for task_id, one in made.items():
+            if not one.passed and not reply.is_error:  # a refusal names the failed checks itself
+                lines.append(say("replies", "check_failed", id=task_id, summary=_summary(one)))
+        return attrs.evolve(reply, text="\n".join(lines), events=(*events, *reply.events))
 
 
 def _read_as_index(values: Mapping[str, Any], plan: Plan) -> Iterator[Repair]:
     """
-    Yield a note for each reference that names an entry of the call and might mean an open task.
+    Yield a note for each reference that was read as an entry of the call, but may mean a task.
 
-    Replies print ids as "#1", so that a model may write "#1" for the task 1 of the plan.
+    "#1" is the second entry of the call. But replies write ids as "#1" too, so a model may mean the
+    open task 1 of the plan.
     """
     lists = (value for value in values.values() if isinstance(value, list | tuple))
     entries = (entry for each in lists for entry in each if isinstance(entry, Mapping))
@@ -1063,7 +1069,7 @@ def _read_as_index(values: Mapping[str, Any], plan: Plan) -> Iterator[Repair]:
                     yield Repair("index_read", "", word, word[1:])
 
 
-def _claimed(plan: Plan, trial: Reply) -> Iterator[Task]:
+def _completed_with_check(plan: Plan, trial: Reply) -> Iterator[Task]:
     """Yield the tasks with a check that a call completes, in their version before the call."""
     completed = dict.fromkeys(
         event.task_id
@@ -1079,60 +1085,22 @@ def _claimed(plan: Plan, trial: Reply) -> Iterator[Task]:
             yield task
 
 
-def _recorded(
-    plan: Plan, found: dict[str, Found], by: str, at: datetime | None
-) -> tuple[Plan, tuple[Event, ...]]:
-    """
-    Return the plan in which the findings are recorded as evidence, and the events.
-
-    No rule is checked.
-    """
-    events: tuple[Event, ...] = ()
-    for task_id, finding in found.items():
-        if isinstance(finding, Finding):
-            command = RecordEvidence(task_id, finding.passed, finding.summary, by)
-            _, change = decide_with_change(plan, command, _ANYTHING_GOES, at, None, by)
-            plan, events = change.after, (*events, *change.events)
-    return plan, events
-
-
 def _refused(reply: Reply, plan: Plan, problems: tuple[Problem, ...]) -> Reply:
-    kept = attrs.evolve(reply, plan=plan, text=error_text(problems), problems=problems)
-    return attrs.evolve(kept, is_error=True, events=(), warnings=())
-
-
-def _explained(problems: tuple[Problem, ...], found: dict[str, Found]) -> tuple[Problem, ...]:
-    """Replace "evidence required" by the failed finding, for each task that was verified."""
-    return tuple(
-        attrs.evolve(
-            each, code="check_failed", legal=each.seen, seen=_summary(found[each.task_ids[0]])
-        )
-        if each.code == "evidence_required" and isinstance(found.get(each.task_ids[0]), Finding)
-        else each
-        for each in problems
+    text = error_text(problems)
+    return attrs.evolve(
+        reply, plan=plan, text=text, is_error=True, problems=problems, events=(), warnings=()
     )
 
 
-def _summary(found: Found) -> str:
-    seen = clipped(one_line(found.summary)) if isinstance(found, Finding) else ""
-    return seen or say("replies", "check_nothing_seen")
-
-
-def _unable(claimed: list[Task], found: dict[str, Found]) -> tuple[Problem, ...]:
+def _explained(problems: tuple[Problem, ...], made: dict[str, Finding]) -> tuple[Problem, ...]:
+    """For each failed check, replace the problem "evidence required" by what the verifier saw."""
     return tuple(
-        Problem("check_not_made", (task.id,), seen=why, legal=task.check or "")
-        for task in claimed
-        if isinstance(why := found[task.id], str)
+        attrs.evolve(one, code="check_failed", legal=one.seen, seen=_summary(made[one.task_ids[0]]))
+        if one.code == "evidence_required" and one.task_ids[0] in made
+        else one
+        for one in problems
     )
 
 
-def _seen(found: dict[str, Found], *, refused: bool) -> Iterator[str]:
-    """
-    Yield the lines about checks that follow the reply; a refusal itself names the failed checks.
-    """
-    passed = [each for each, one in found.items() if isinstance(one, Finding) and one.passed]
-    if passed:
-        yield say("replies", "check_passed", ids=ids_text(passed))
-    for task_id, one in found.items():
-        if isinstance(one, Finding) and not one.passed and not refused:
-            yield say("replies", "check_failed", id=task_id, summary=_summary(one))
+def _summary(found: Finding) -> str:
+    return clipped(one_line(found.summary)) or say("replies", "check_nothing_seen")

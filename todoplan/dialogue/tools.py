@@ -26,14 +26,7 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.plan.model import (
-    Status,
-    Todo,
-    Waiting,
-    fast_constructor,
-    short_repr,
-    tuple_of,
-)
+from todoplan.core.plan.model import Status, Todo, Waiting, fast_constructor, short_repr, tuple_of
 from todoplan.core.problems import Problem
 from todoplan.core.rules import Policy, Severity
 from todoplan.dialogue.intake import BY_OWN_ID, DELETED, OWN_ID, PUBLISHED, WITHIN, Field, Kind
@@ -45,7 +38,7 @@ from todoplan.texts import fill, wording
 
 
 About = Callable[[str], str]
-"""Maps a field's path of target names ("todos.active_form") to its description, or ""."""
+"""Returns the description, or "", for a field's path of target names ("todos.active_form")."""
 
 
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -73,15 +66,19 @@ _NUMERIC_SHAPES: dict[Kind, dict[str, Any]] = {
 
 
 def arguments_schema(
-    fields: tuple[Field, ...], about: About = lambda _: "", *, strict: bool = False
+    fields: tuple[Field, ...],
+    about: About = lambda _: "",
+    prefix: str = "",
+    *,
+    strict: bool = False,
 ) -> dict[str, Any]:
     """
     Return the schema of an object with these fields.
 
-    With `strict`, every property is required, a property for an optional field may be null, and no
-    other property is allowed. An object with free keys becomes a string with JSON, since strict
-    mode has no such objects. A field is then described by `about(path + ".strict")` if there is
-    such a text.
+    The description of a field is `about(path)`; the path begins with `prefix`. With `strict`, every
+    property is required, a property for an optional field may be null, and no other property is
+    allowed. An object with free keys becomes a string with JSON, since strict mode has no such
+    objects. The description is then `about(path + ".strict")` if there is such a text.
     """
 
     def of_object(fields: tuple[Field, ...], prefix: str) -> dict[str, Any]:
@@ -116,7 +113,7 @@ def arguments_schema(
                 shape["enum"] = [*shape["enum"], None]
         return shape
 
-    return of_object(fields, "")
+    return of_object(fields, prefix)
 
 
 # -------- toolset --------
@@ -137,6 +134,11 @@ CLAIM = "claim_as"
 
 PLAN = "plan_before"
 """The key under which a request gets the plan."""
+
+# The values of a call were validated when they were read.
+_batch, _write = fast_constructor(Batch), fast_constructor(WriteTodos)
+_create_task, _update_task = fast_constructor(CreateTask), fast_constructor(UpdateTask)
+_create_tasks = fast_constructor(CreateTasks)
 
 Length = Literal["compact", "guided"]
 
@@ -167,8 +169,8 @@ class Tool:
     `whole_list`: the tool replaces the list, so two of its calls in one turn contradict each other
     and are refused. `adds_only`: the tool does not change existing tasks, except for edges to new
     tasks. `drops_by_id`: open tasks are removed only by id; a list that leaves out open tasks is
-    refused. `with_plan`: the values also contain the plan before the call, under the key `PLAN`.
-    `with_claim`: the values also contain the session's `ClaimTask`, under the key `CLAIM`.
+    refused. `with_plan`: `request` also gets the plan before the call, under the key `PLAN`.
+    `with_claim`: `request` also gets the session's `ClaimTask`, under the key `CLAIM`.
     """
 
     key: str
@@ -184,9 +186,7 @@ class Tool:
 
 @attrs.frozen
 class Definition:
-    """
-    A tool as frameworks take it: published name, description and JSON Schema of the arguments.
-    """
+    """A tool as frameworks need it: its published name, description and arguments' JSON Schema."""
 
     name: str
     description: str
@@ -200,7 +200,8 @@ class ToolSet:
     Tools that belong together, and their published names.
 
     `name` is the name of the file with its texts; a set without a file has no texts. `writer` is
-    the tool that guidance names when it asks for an update. `by_id`: the model knows tasks by id.
+    the tool that guidance names when it asks for an update. `by_id`: the tools identify tasks by
+    id.
     `names` maps tool keys to published names (see `renamed`). `expression` is the Python expression
     for the set, used in its repr. A set for a `team` uses the text "plan.team", if it exists,
     instead of the text "plan"; the same holds for all other texts.
@@ -288,17 +289,13 @@ class ToolSet:
         return self.text(f"system.{length}")
 
     def definitions(self, *, strict: bool = False) -> tuple[Definition, ...]:
-        """
-        Return the tools as frameworks take them; `strict` gives schemas for OpenAI's strict mode.
-        """
-        return tuple(self._definition(tool, strict=strict) for tool in self.tools)
-
-    def _definition(self, tool: Tool, *, strict: bool) -> Definition:
-        def about(path: str) -> str:
-            return self.text(f"{tool.key}.{path}")
-
-        schema = arguments_schema(tool.fields, about, strict=strict)
-        return Definition(self.shown(tool.key), self.text(tool.key), schema, tool.read_only)
+        """Return the tools as frameworks need them; `strict` is for OpenAI's strict mode."""
+        found = []
+        for tool in self.tools:
+            schema = arguments_schema(tool.fields, self.text, f"{tool.key}.", strict=strict)
+            name, description = self.shown(tool.key), self.text(tool.key)
+            found.append(Definition(name, description, schema, tool.read_only))
+        return tuple(found)
 
 
 def plain_name(name: object) -> str:
@@ -306,8 +303,7 @@ def plain_name(name: object) -> str:
     Return a tool name as a plain `str`; for an object of another type, the type's name in brackets.
 
     A lookup would call the object's `__hash__` and `__eq__`. A list has no hash, and a subclass of
-    `str` may define these methods in any way. So the name is copied, and no method of the object is
-    called.
+    `str` may define these methods in any way. So the name is copied without calling them.
     """
     if issubclass(type(name), str):
         return str.__str__(cast("str", name))
@@ -315,9 +311,7 @@ def plain_name(name: object) -> str:
 
 
 def unmet_rules(toolset: ToolSet, policy: Policy) -> dict[str, str]:
-    """
-    Return the rules at severity "error" that no call of the set can satisfy, each with its field.
-    """
+    """Return the rules at severity "error" that no call of the set can satisfy, with the field."""
     demands = {
         rule.name: rule.new_tasks_need
         for rule, level in policy.rules
@@ -339,13 +333,12 @@ def require_met(toolset: ToolSet, policy: Policy) -> None:
 
     Raises:
         PlanError: there is a rule that no call can satisfy.
-
     """
     if unmet := unmet_rules(toolset, policy):
         off = ", ".join(f'{name}="off"' for name in unmet)
         msg = (
-            f"the tool set {toolset.name} takes no {', '.join(unmet.values())}, which the"
-            f" policy demands by {', '.join(unmet)}: every new task would be refused. Give"
+            f"the tool set {toolset.name} takes no {', '.join(unmet.values())}, which the policy"
+            f" demands by {', '.join(unmet)}: every new task would be refused. Pass"
             f" policy.but({off}), or a tool set that takes it"
         )
         raise PlanError(msg, toolset=toolset.name, rules=tuple(unmet))
@@ -366,11 +359,10 @@ SUBTASKS = Field(
 )
 """Nested entries. No tool publishes them, since they cost tokens, but many models send them."""
 
-_list = fast_constructor(WriteTodos)
 
-
-def _entry(title: str) -> tuple[Field, ...]:
-    return (
+def write_tool(key: str, list_name: str = "todos", title: str = "content", *extra: Field) -> Tool:
+    """Return a tool that writes the whole list, with the argument names of some other system."""
+    entry = (
         # "description" is the title only if there is no other key for it.
         Field(title, "content", Kind.LINE, required=True, aliases=TITLES, weak=("description",)),
         # Published as required, but may be missing: LangChain refuses an entry without it, which
@@ -385,10 +377,6 @@ def _entry(title: str) -> tuple[Field, ...]:
         Field("parent", "parent", Kind.PARENT, aliases=("parentId", "parentTask"), hidden=True),
         SUBTASKS,
     )
-
-
-def write_tool(key: str, list_name: str = "todos", title: str = "content", *extra: Field) -> Tool:
-    """Return a whole-list tool with the argument names of some other system."""
     fields = (
         Field(
             list_name,
@@ -396,7 +384,7 @@ def write_tool(key: str, list_name: str = "todos", title: str = "content", *extr
             Kind.ITEMS,
             required=True,
             aliases=("plan", "items", "tasks", "todo_list", "list"),
-            items=_entry(title),
+            items=entry,
             entry=Todo,
         ),
         # OpenHands treats a missing list as an empty list and deletes the plan. Here a plan is
@@ -404,11 +392,12 @@ def write_tool(key: str, list_name: str = "todos", title: str = "content", *extr
         Field("clear", "clear", Kind.FLAG),
         *extra,
     )
-    return Tool(key, fields, _write, whole_list=True)
-
-
-def _write(values: Mapping[str, Any]) -> Request:
-    return _list(tuple(values["todos"]), values.get("clear", False))
+    return Tool(
+        key,
+        fields,
+        lambda values: _write(tuple(values["todos"]), values.get("clear", False)),
+        whole_list=True,
+    )
 
 
 TODOS = ToolSet(
@@ -495,8 +484,6 @@ _UPDATE = (
 )
 
 
-_new, _change = fast_constructor(CreateTask), fast_constructor(UpdateTask)
-_several = fast_constructor(CreateTasks)
 _EDGES = frozenset({"blocked_by", "blocks"})
 
 
@@ -519,7 +506,7 @@ def _create(values: Mapping[str, Any]) -> Request:
     if "parent" in own:
         own["parent"] = own["parent"].lstrip("#")
     if not subtasks:
-        return _new(**(_with_wait(own) if "waiting" in own else own))
+        return _create_task(**(_with_wait(own) if "waiting" in own else own))
     inner = [
         entry
         if entry.get("parent", "").startswith(BY_OWN_ID) and WITHIN not in entry
@@ -548,8 +535,8 @@ def _created(entries: Sequence[Mapping[str, Any]], before: int = 0) -> CreateTas
             values["parent"] = _moved(values["parent"], tops, before)
         if outer is not None:
             values["parent"] = f"#{outer}"
-        items.append(_new(**values))
-    return _several(tuple(items))
+        items.append(_create_task(**values))
+    return _create_tasks(tuple(items))
 
 
 def _moved(reference: str, tops: Sequence[int], before: int) -> str:
@@ -572,7 +559,7 @@ def _update(values: Mapping[str, Any]) -> Request:
         ignored = tuple(name for name in values if name not in {"task_id", "status"})
         deletion = DeleteTask(values["task_id"])
         return Ignoring(deletion, ignored) if ignored else deletion
-    return _change(**(_with_wait(values) if "waiting" in values else values))
+    return _update_task(**(_with_wait(values) if "waiting" in values else values))
 
 
 def _update_in_team(values: Mapping[str, Any]) -> Request:
@@ -581,7 +568,7 @@ def _update_in_team(values: Mapping[str, Any]) -> Request:
         return _update({**own, **({"status": values["status"]} if "status" in values else {})})
     # Starting a task claims it. Without a claim, two agents could both work on a started task.
     claim = _claim(values)
-    return Batch((_change(**_with_wait(own)), claim)) if len(own) > 1 else claim
+    return Batch((_update_task(**_with_wait(own)), claim)) if len(own) > 1 else claim
 
 
 def _claim(values: Mapping[str, Any]) -> ClaimTask:
@@ -700,10 +687,7 @@ _TEAM_FIELDS = (
 )
 
 
-_todo, _lean_new = fast_constructor(Todo), fast_constructor(CreateTask)
-_lean_update, _update_by_name = fast_constructor(UpdateTask), fast_constructor(UpdateTask)
-_lean_write, _lean_create = fast_constructor(WriteTodos), fast_constructor(CreateTasks)
-_batch = fast_constructor(Batch)
+_todo = fast_constructor(Todo)
 _STATUSES = {
     "done": Status.COMPLETED,
     "drop": Status.CANCELLED,
@@ -757,9 +741,17 @@ def _commands(values: Mapping[str, Any]) -> list[Command]:
     commands: list[Command] = []
     # An empty list does not clear the plan, and this set has no `clear`.
     if values.get("write"):
-        commands.append(_lean_write(tuple(_todos(values["write"]))))
+        commands.append(_write(tuple(_todos(values["write"]))))
     if values.get("add"):
-        commands.append(_lean_create(tuple(map(_added, values["add"]))))
+        # A nested entry is a subtask of the entry that contains it.
+        added = (
+            _create_task(
+                entry["subject"],
+                parent=f"#{entry[WITHIN]}" if WITHIN in entry else entry.get("parent"),
+            )
+            for entry in values["add"]
+        )
+        commands.append(_create_tasks(tuple(added)))
     for entry in values.get("edit", ()):
         changes = dict(entry)
         after = changes.pop("after", None)
@@ -769,11 +761,11 @@ def _commands(values: Mapping[str, Any]) -> list[Command]:
         freed = after == () and len(changes) == 1 and PLAN in values
         task = values[PLAN].get(changes["task_id"]) if freed else None
         changes["remove_blocked_by"] = task.blocked_by if task else ()
-        commands.append(_update_by_name(add_blocked_by=after or (), **changes))
+        commands.append(_update_task(add_blocked_by=after or (), **changes))
     for task_id, reason in values.get("wait", ()):
         commands.append(UpdateTask(task_id, waiting=Waiting(reason) if reason else None))
     for key, status in _STATUSES.items():
-        commands += [_lean_update(task_id, status) for task_id in values.get(key, ())]
+        commands += [_update_task(task_id, status) for task_id in values.get(key, ())]
     return commands
 
 
@@ -786,13 +778,6 @@ def _todos(entries: Sequence[Mapping[str, Any]]) -> list[Todo]:
     return [
         Todo(entry["subject"], level=level) for entry, level in zip(entries, levels, strict=True)
     ]
-
-
-def _added(entry: Mapping[str, Any]) -> CreateTask:
-    if len(entry) == 1:
-        return _lean_new(entry["subject"])
-    within = f"#{entry[WITHIN]}" if WITHIN in entry else None
-    return CreateTask(entry["subject"], parent=within or entry.get("parent"))
 
 
 _LEAN_TOOL = Tool("plan", _FIELDS, _plan, drops_by_id=True, with_plan=True)

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 # -------- wording --------
-# Texts are data: they are stored in .txt files beside this module, and are filled here.
+# Texts are data: they are stored in .txt files beside this module. The functions here fill them.
 
 
 _NAME = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
@@ -46,9 +46,7 @@ def names(file: str) -> tuple[str, ...]:
 
 
 def say(file: str, name: str, /, **values: object) -> str:
-    """
-    Return a text with its $names filled in. Values are inserted as they are, never as templates.
-    """
+    """Return a text with its $names filled in. Values are inserted literally, not as templates."""
     return _template(file, name) % values
 
 
@@ -78,13 +76,12 @@ def _parsed(text: str) -> str:
 # Make text safe to display. Every reply, reminder and printer cleans its text here first, and then
 # escapes it for its own format.
 #
-# Law: cleaned text holds no control character except the newline, no character that reorders or
+# Law: cleaned text contains no control character except the newline, no character that reorders or
 # hides text, and only whole code points. Cleaning it a second time changes nothing. Each step
 # takes linear time.
 #
-# This module is below all others because text for people and for models needs it: a person's
-# terminal obeys escape sequences, and a model reads text that a tag character or a bidi override
-# hides from the person who watches.
+# Text for people and text for models are both cleaned: a person's terminal obeys escape sequences,
+# and a model reads text that tag characters or bidi overrides hide from the person who watches.
 
 
 # Possessive quantifiers ("*+") are used wherever a run may be long. Otherwise a title with many
@@ -120,9 +117,7 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """
-    Return the text cleaned and on one line, with runs of whitespace folded and the ends stripped.
-    """
+    """Return the text cleaned and on one line, with a single space for each run of whitespace."""
     return " ".join(printable(text).split())
 
 
@@ -130,8 +125,8 @@ def clipped(text: str, most: int = 240) -> str:
     """
     Return a text shortened for quoting in a sentence, with unprintable characters escaped.
 
-    Of a text longer than `most` characters, the start and the end are kept. For a cycle of tasks
-    these say the most.
+    Of a text longer than `most` characters, the start and the end are kept: in a text that names a
+    cycle of tasks, these two say the most.
     """
     if len(text) > most:
         text = f"{text[: most - 40]} ... {text[-30:]}"

@@ -269,8 +269,7 @@ def test_an_ignored_reminder_can_raise():
 
 
 @pytest.mark.parametrize(
-    "message",
-    [Message("assistant", calls=("x",)), Message("assistant", invalid_calls=1), ASKED],
+    "message", [Message("assistant", calls=("x",)), Message("assistant", invalid_calls=1), ASKED]
 )
 def test_only_a_final_answer_is_judged(message):
     """
@@ -301,7 +300,7 @@ def test_an_answer_is_let_through_while_the_plan_waits_for_its_approval():
         guidance = Guidance(TODOS, Settings(unfinished=2), policy)
         for each, verdict in ((plan, "accept" if waits else "again"), (approved, "again")):
             assert guidance.after_model(each, answer, Memory()).verdict == verdict
-    with pytest.raises(PlanError, match="is no Policy"):
+    with pytest.raises(PlanError, match="give a policy"):
         Guidance(TODOS, policy="strict")
 
 
@@ -387,7 +386,7 @@ def test_a_damaged_memory_is_an_error(damaged):
     """
     Never a new one: it says what was seen, and what to do.
     """
-    with pytest.raises(CodecError, match=r"guidance remembers is damaged: .* leave all of it out"):
+    with pytest.raises(CodecError, match=r"memory of guidance is damaged: .* pass None instead"):
         Memory.of(damaged)
 
 
@@ -568,18 +567,15 @@ def test_a_setting_that_means_nothing_is_refused_at_once(settings, wanted):
 @pytest.mark.parametrize(
     ("wrong", "wanted"),
     [
-        (lambda: Guidance(Toolbox()), "is no ToolSet; write Guidance(toolbox.toolset)"),
-        (lambda: Guidance(TODOS, 0), "0 (int) is no Settings; write Guidance("),
-        (
-            lambda: Guidance(TODOS).before_model(OPEN, [], {}),
-            "{} (dict) is no Memory; give Memory()",
-        ),
+        (lambda: Guidance(Toolbox()), "was given; give a tool set: Guidance(toolbox.toolset)"),
+        (lambda: Guidance(TODOS, 0), "0 (int) was given; give settings"),
+        (lambda: Guidance(TODOS).before_model(OPEN, [], {}), "{} (dict) was given; give Memory()"),
         (
             lambda: Guidance(TODOS).before_model([], [], Memory()),
-            "[] (list) is no Plan; give Plan()",
+            "[] (list) was given; give Plan()",
         ),
-        (lambda: before_partial(Guidance(TODOS), OPEN, None), "None (NoneType) is no Memory"),
-        (lambda: Guidance(TODOS).after_model(OPEN, ANSWER, None), "None (NoneType) is no Memory"),
+        (lambda: before_partial(Guidance(TODOS), OPEN, None), "give Memory()"),
+        (lambda: Guidance(TODOS).after_model(OPEN, ANSWER, None), "give Memory()"),
     ],
 )
 def test_wrong_guidance_is_the_developers_mistake(wrong, wanted):

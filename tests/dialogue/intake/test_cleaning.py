@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.dialogue.intake import clean, is_clean, leaks_field, quoted, unleaked
+from todoplan.dialogue.intake import MISSING, Findings, clean, is_clean, quoted, unleaked
 
 anything = st.text(st.characters(exclude_categories=()), max_size=30)
 tags = st.sampled_from(["</invoke>", " ", "\n", "</parameter>", "x", "<b>", "</b>", "</invoke>"])
@@ -31,7 +31,6 @@ def test_a_clean_text_has_nothing_to_take_out(text):
     changed = clean(text, "p") != (text, ())
     assert not (is_clean(text) and changed)
     assert "<" in text or is_clean(text) != changed
-    assert not (is_clean(text) and leaks_field(text))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +80,6 @@ def test_values_are_named_as_json_names_them(value, shown):
 def test_a_leaked_opening_tag():
     """With a prefix or spaces too; other tags are none."""
     prefix = "antml"
-    assert leaks_field('a<parameter name="x">')
-    assert leaks_field(f"a<{prefix}:parameter\nname =")
-    assert not leaks_field("<parameters name=")
+    for leak in ('a<parameter name="x">', f"a<{prefix}:parameter\nname ="):
+        assert Findings().cleaned(leak, "p") is MISSING
+    assert Findings().cleaned("<parameters name=", "p") == "<parameters name="

@@ -163,12 +163,7 @@ def rows(text):
         ("[>] a", [("a", "in_progress", None)]),
         (
             "- [x] a\n  - [!] b\n\t\t- [ ] c\n- [ ] d",
-            [
-                ("a", "completed", 0),
-                ("b", "blocked", 1),
-                ("c", "pending", 2),
-                ("d", "pending", 0),
-            ],
+            [("a", "completed", 0), ("b", "blocked", 1), ("c", "pending", 2), ("d", "pending", 0)],
         ),
         ("- [ ] a\nb", None),
         ("[ ]", None),

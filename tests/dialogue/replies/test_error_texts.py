@@ -61,10 +61,10 @@ def test_an_error_names_all_and_gives_an_example():
 def test_warnings_are_a_line_each_and_five_at_most():
     """The others are counted."""
     assert warnings_text([]) == ()
-    lines = warnings_text([Problem("no_op_write")] * 7)
+    lines = warnings_text([Problem("cycle")] * 7)
     assert len(lines) == 6
     assert lines[0].startswith("Note: ")
-    assert len(warnings_text([Problem("no_op_write")] * 5)) == 5
+    assert len(warnings_text([Problem("cycle")] * 5)) == 5
     assert lines[-1] == "Note: and 2 more like these."
 
 

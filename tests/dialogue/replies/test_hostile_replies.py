@@ -159,14 +159,7 @@ SHOWN["due"] = "Due: 2031-01-02"
 SHOWN["metadata"] = '{"the": "metadata"}'
 SHOWN["claim"] = "Claimed: by the holder, until 2031-01-01 00:00:00+00:00"
 del SHOWN["claims"]
-NOT_SHOWN = {
-    "claims",
-    "failed_attempts",
-    "created_at",
-    "updated_at",
-    "started_at",
-    "completed_at",
-}
+NOT_SHOWN = {"claims", "failed_attempts", "created_at", "updated_at", "started_at", "completed_at"}
 
 
 def test_every_field_of_a_task_is_shown_or_named_here():

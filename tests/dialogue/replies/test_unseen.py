@@ -262,5 +262,5 @@ def test_what_is_no_base_is_refused_at_once():
         lambda: Toolbox().call(PLAN, "read_todos", {}, base=PLAN),
         lambda: Toolbox().turn(PLAN, [], base=PLAN),
     ):
-        with pytest.raises(PlanError, match=r"is no Base; give Base\(plan\)"):
+        with pytest.raises(PlanError, match=r"was given; give Base\(plan\)"):
             call()
