@@ -16,7 +16,7 @@ CALL = Call("write_todos", {})
 DAMAGED = "the memory of guidance is damaged: {}; pass None instead, and guidance starts anew"
 DEMANDS = (
     "the tool set lean takes no active_form, priority, which the policy demands by"
-    " active_form_required, priority_required: every new task would be refused. Pass"
+    " active_form_required, priority_required: every new task would be refused. Give"
     ' policy.but(active_form_required="off", priority_required="off"), or a tool set that takes it'
 )
 IGNORED = (

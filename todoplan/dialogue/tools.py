@@ -338,7 +338,7 @@ def require_met(toolset: ToolSet, policy: Policy) -> None:
         off = ", ".join(f'{name}="off"' for name in unmet)
         msg = (
             f"the tool set {toolset.name} takes no {', '.join(unmet.values())}, which the policy"
-            f" demands by {', '.join(unmet)}: every new task would be refused. Pass"
+            f" demands by {', '.join(unmet)}: every new task would be refused. Give"
             f" policy.but({off}), or a tool set that takes it"
         )
         raise PlanError(msg, toolset=toolset.name, rules=tuple(unmet))
