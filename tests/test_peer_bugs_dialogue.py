@@ -14,9 +14,7 @@ from todoplan.dialogue.tools import tasks
 
 
 def call(plan, name, **arguments):
-    """
-    Return the reply of the tool set `tasks`.
-    """
+    """Return the reply of the tool set `tasks`."""
     return toolbox("tasks").call(plan, name, arguments)
 
 

@@ -10,6 +10,21 @@ TITLES = "content subject title text task name step todo item"
 WAITS = "waitingFor waitsFor waitFor waitingOn blockedReason"
 INNER = "children subitems subtodos"
 PARENT = "parent parentTask"
+NEW = {
+    "subject": TITLES,
+    "description": "details notes",
+    "status": "state",
+    "owner": "assignee",
+    "estimate": "minutes estimate_minutes",
+    "metadata": "meta",
+    "due": "dueDate dueAt deadline",
+    "blockedBy": "dependsOn dependencies addBlockedBy needs",
+    "blocks": "addBlocks",
+    "parentId": PARENT,
+    "waitingFor": WAITS,
+    "subtasks": INNER,
+}
+INSIDE = {**NEW, "id": "taskId todo_id"}
 ALIASES = {
     "write_todos": {
         "todos": "plan items tasks todo_list list",
@@ -21,45 +36,10 @@ ALIASES = {
         "todos.subtasks": INNER,
     },
     "TaskCreate": {
-        "subject": TITLES,
-        "description": "details notes",
-        "status": "state",
-        "owner": "assignee",
-        "estimate": "minutes estimate_minutes",
-        "metadata": "meta",
-        "due": "dueDate dueAt deadline",
-        "blockedBy": "dependsOn dependencies addBlockedBy needs",
-        "blocks": "addBlocks",
-        "parentId": PARENT,
-        "waitingFor": WAITS,
+        **NEW,
         "tasks": "items todos",
-        "tasks.subject": TITLES,
-        "tasks.description": "details notes",
-        "tasks.status": "state",
-        "tasks.owner": "assignee",
-        "tasks.estimate": "minutes estimate_minutes",
-        "tasks.metadata": "meta",
-        "tasks.due": "dueDate dueAt deadline",
-        "tasks.blockedBy": "dependsOn dependencies addBlockedBy needs",
-        "tasks.blocks": "addBlocks",
-        "tasks.parentId": PARENT,
-        "tasks.waitingFor": WAITS,
-        "tasks.subtasks": INNER,
-        "tasks.id": "taskId todo_id",
-        "subtasks": INNER,
-        "subtasks.subject": TITLES,
-        "subtasks.description": "details notes",
-        "subtasks.status": "state",
-        "subtasks.owner": "assignee",
-        "subtasks.estimate": "minutes estimate_minutes",
-        "subtasks.metadata": "meta",
-        "subtasks.due": "dueDate dueAt deadline",
-        "subtasks.blockedBy": "dependsOn dependencies addBlockedBy needs",
-        "subtasks.blocks": "addBlocks",
-        "subtasks.parentId": PARENT,
-        "subtasks.waitingFor": WAITS,
-        "subtasks.subtasks": INNER,
-        "subtasks.id": "taskId todo_id",
+        **{f"tasks.{name}": words for name, words in INSIDE.items()},
+        **{f"subtasks.{name}": words for name, words in INSIDE.items()},
     },
     "TaskGet": {"taskId": "id todo_id task"},
     "TaskUpdate": {
@@ -103,9 +83,7 @@ TOOLS = {tool.key: tool for toolset in SETS for tool in toolset.tools}
 
 
 def places(tool):
-    """
-    Yield each field of a tool by its path, with the fields that it stands among.
-    """
+    """Yield each field of a tool by its path, with the fields that it stands among."""
     for field in tool.fields:
         yield field.name, field, tool.fields
         for inner in field.items:

@@ -16,9 +16,7 @@ GOOD = [{"content": "a", "status": "pending"}, {"content": "b", "status": "in_pr
 
 
 def send(arguments, *, tool="write_todos", box="todos", plan=None, **options):
-    """
-    Send arguments as they are, and hold the reply to what every reply keeps.
-    """
+    """Send arguments as they are, and hold the reply to what every reply keeps."""
     plan = Plan() if plan is None else plan
     reply = toolbox(box, **options).call(plan, tool, arguments)
     check_reply(plan, reply)
@@ -26,50 +24,32 @@ def send(arguments, *, tool="write_todos", box="todos", plan=None, **options):
 
 
 def codes(reply):
-    """
-    Return the codes of the problems, or of the repairs where there are none.
-    """
+    """Return the codes of the problems, or of the repairs where there are none."""
     return [each.code for each in reply.problems or reply.repairs]
 
 
 def ends(given, *, plan=None):
-    """
-    Return the reply to an update that adds these blockers to task 4 of four.
-    """
+    """Return the reply to an update that adds these blockers to task 4 of four."""
     plan = plan or planned("a", "b", "c", "d")
     return send({"taskId": "4", "addBlockedBy": given}, tool="TaskUpdate", box="tasks", plan=plan)
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3])
-def test_array_as_json_string(levels):
-    """A list sent as a JSON text, encoded up to three times, is read as the list, and told."""
-    text = GOOD
+def test_a_json_text_of_a_json_text(levels):
+    """A list, and all arguments, are unwrapped up to three times, and told; a fourth is refused."""
+    listed, whole = GOOD, json.dumps({"todos": GOOD})
     for _ in range(levels):
-        text = json.dumps(text)
-    reply = write(text)
-    assert texts_of(reply.plan) == ["a", "b"]
-    assert "note: read a JSON text at todos as its value" in reply.text
+        listed, whole = json.dumps(listed), json.dumps(whole)
+    for reply in (write(listed), send(whole)):
+        assert texts_of(reply.plan) == ["a", "b"]
+        assert codes(reply) == ["json_text"]
+    assert "note: read a JSON text at todos as its value" in write(listed).text
+    if levels == 3:
+        assert codes(write(json.dumps(listed))) == ["too_deep"]
 
 
-def test_array_encoded_four_times():
-    """A fourth level is refused; it does not become a title."""
-    reply = write(json.dumps(json.dumps(json.dumps(json.dumps(GOOD)))))
-    assert codes(reply) == ["too_deep"]
-
-
-@pytest.mark.parametrize("levels", [1, 2, 3])
-def test_double_encoded_whole(levels):
-    """Arguments that are the JSON text of a JSON text are unwrapped up to three times."""
-    text = {"todos": GOOD}
-    for _ in range(levels + 1):
-        text = json.dumps(text)
-    reply = send(text)
-    assert texts_of(reply.plan) == ["a", "b"]
-    assert codes(reply) == ["json_text"]
-
-
-def test_double_encoded_entries():
-    """Entries that are JSON texts are read; free text that looks like JSON stays text."""
+def test_entries_that_are_json_texts():
+    """They are read; free text that looks like JSON stays text."""
     assert texts_of(write([json.dumps(entry) for entry in GOOD]).plan) == ["a", "b"]
     reply = send({"subject": '{"a": 1}', "description": "[1, 2]"}, tool="TaskCreate", box="tasks")
     assert (reply.plan["1"].subject, reply.plan["1"].description) == ('{"a": 1}', "[1, 2]")
@@ -77,17 +57,93 @@ def test_double_encoded_entries():
 
 
 @pytest.mark.parametrize(
-    "raw",
+    ("raw", "code"),
     [
-        "{'todos': [{'content': \"it's\", 'status': 'pending', 'priority': None}], 'clear': False}",
-        "{'todos': [{'content': 'it\\'s', 'status': 'pending',},],}",
+        ("{'todos': [{'content': \"a\", 'status': 'pending', 'priority': None}], 'clear': False}",
+         "python_repr"),
+        ("{'todos': [{'content': '\\x61', 'status': 'pending',},],}", "python_repr"),
+        ("{'todos': ['a'], 'todos': ['a']}", "python_repr"),
+        ('{todos: ["a"], clear: false}', "python_repr"),
+        ('{todos: [{content: "a", status: "pending", priority: null}]}', "python_repr"),
+        ('{"todos": ["a",],}', "trailing_comma"),
+        ('```\n{"todos": ["a",]}\n```', "trailing_comma"),
+        ('{"todos": [/* one */ "a"] // the end\n}', "noise"),
+        ('{"todos": ["a"]} /* cut', "noise"),
+        ('```json\n{"todos": ["a"]}\n```', "code_fence"),
+        ('```\n{"todos": ["a"]}```', "code_fence"),
+        ('Sure, here it is: {"todos": ["a"]}', "prose"),
+        ('Here:\n```json\n{"todos": ["a"]}\n```', "prose"),
+        (b'Here: {"todos": ["a",]}', "prose"),
+        ("Here: {todos: ['a']}", "prose"),
+        ('{"todos": ["a"]}</parameter>', "closing_tags"),
+        ('{"todos": ["a"]}</todos>\n</invoke>', "closing_tags"),
+        ('{"todos": ["a"]}</invoke></function_calls>\n', "closing_tags"),
+        ('{"todos": [{"content": "a"}]', "last_brace"),
+        ("{'todos': ['a']", "last_brace"),
     ],
-)
-def test_python_repr(raw):
-    """A Python literal is read as the value it spells."""
+)  # fmt: skip
+def test_a_text_with_one_meaning_is_read_and_that_is_told(raw, code):
+    """Python, commas, comments, fences, prose, keys without quotes, leaked tags, a lost brace."""
     reply = send(raw)
-    assert texts_of(reply.plan) == ["it's"]
-    assert codes(reply) == ["python_repr"]
+    assert texts_of(reply.plan) == ["a"]
+    assert code in codes(reply)
+    assert "note: " in reply.text
+
+
+LONG = "{'a': 1" + " " * 70_000 + "}"
+
+
+@pytest.mark.parametrize(
+    ("code", "raws"),
+    [
+        ("not_json", [
+            LONG, "[" + "-" * 60_000 + "1]", "[" + "1+" * 30_000 + "1]", "{[1]: 2}", "[f()]",
+            "[a for a in b]", "['a', # and the rest\n'b']", "{**{'a': 1}}", "write the parser",
+            'Here: ["a"] and {"todos": ["b"]}', "{todos: [a: 1]}", "{None: 1}", "Here: `a`",
+        ]),
+        ("truncated", [
+            '{"todos": [{"content": "a", "status":"pen', '{"todos": [{"content": "a"}',
+            '{"todos": [{"content": "a\\', '```json\n{"todos": [{"content": "a"', "[",
+            "{'todos': [{'content': 'a'", '"{\\"todos\\": ', 'Here: {"todos": ["a"',
+            "Here: {todos: [{content: 'a', sta", 'Here: "{"todos": ["a"]}',
+            {"todos": ["a", '{"content": "b']},
+        ]),
+        ("duplicate_key", ["{'todos': ['a'], 'todos': ['b']}"]),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_cut_off_or_has_no_one_meaning_is_refused(code, raws):
+    """What ends within a list, an entry or a value is never closed."""
+    for raw in raws:
+        reply = send(raw)
+        assert codes(reply) == [code], raw
+        assert ("Send fewer tasks in one call" in reply.text) == (code == "truncated")
+
+
+def test_a_list_that_is_cut_off_is_no_title():
+    """Nor are ids and metadata read by halves; a bracketed title is a title."""
+    for inner in ('[{"content": "a", "stat', "[{'content': 'a'", '"[{\\"content\\": \\"a',
+                  '{"content": "a', '["a", ["b"'):  # fmt: skip
+        assert codes(write(inner)) == codes(send({"arguments": inner})) == ["truncated"]
+    assert codes(ends('[[1], "2')) == ["truncated"]
+    metadata = {"subject": "a", "metadata": '{"k": '}
+    assert codes(send(metadata, tool="TaskCreate", box="tasks")) == ["truncated"]
+    for text in ('[{"content": "a" "b"}]', '[{"content" "a"}]', '["a" "b"]', "['a', 'b' 'c']"):
+        assert codes(write(text)) == ["not_json"]
+    for title in ("[urgent] fix it", "{name} is empty"):
+        assert texts_of(write([title]).plan) == [title]
+
+
+def test_the_last_brace_alone_may_be_missing():
+    """Of other tools too; a number may have had more digits, and a list more entries."""
+    for raw in ('{"add": ["a", "b"]', "{'add': ['a', 'b']"):
+        reply = send(raw, tool="plan", box="lean")
+        assert texts_of(reply.plan) == ["a", "b"]
+        assert "note: added the last brace of the arguments" in reply.text
+    new = '{"subject": "b", "activeForm": "doing b"'
+    assert texts_of(send(new, tool="TaskCreate", box="tasks", plan=planned("a")).plan) == ["a", "b"]
+    for raw in ('{"done": [1], "wait": {"2": "x"', '{"done": [1], "fail": [2'):
+        refused = send(raw, tool="plan", box="lean", plan=planned("a", "b"))
+        assert codes(refused) == ["truncated"]
 
 
 def test_python_repr_keeps_what_looks_like_a_comment():
@@ -96,89 +152,10 @@ def test_python_repr_keeps_what_looks_like_a_comment():
     assert texts_of(reply.plan) == [r"see http://x.org/[1,] C:\d \d"]
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        "{'a': 1" + " " * 70_000 + "}",
-        "[" + "-" * 60_000 + "1]",
-        "[" + "1+" * 30_000 + "1]",
-        "{[1]: 2}",
-        "[a for a in b]",
-        "['a', # and the rest\n'b']",
-        "[f()]",
-        "{**{'a': 1}}",
-    ],
-)
-def test_python_repr_that_is_none(raw):
-    """What is too long, too deep or no literal is refused; nothing is raised."""
-    assert codes(send(raw)) == ["not_json"]
-
-
-def test_python_repr_with_a_key_twice():
-    """A key twice with different values is refused there as in JSON."""
-    assert codes(send("{'todos': ['a'], 'todos': ['b']}")) == ["duplicate_key"]
-    assert texts_of(send("{'todos': ['a'], 'todos': ['a']}").plan) == ["a"]
-
-
 def test_python_repr_is_cleaned_as_json_is():
     """What hides in its texts is taken out, and told."""
     assert texts_of(send("{'todos': ['a\x00', 'b\ud800']}").plan) == ["a", "b\ufffd"]
     assert texts_of(send(r"{'todos': ['a\x00', 'b\ud800']}").plan) == ["a", "b\ufffd"]
-
-
-@pytest.mark.parametrize(
-    ("raw", "code"),
-    [
-        ('{"todos": ["a",],}', "trailing_comma"),
-        ('{"todos": [/* one */ "a"] // the end\n}', "noise"),
-        ('{"todos": ["a"]} /* cut', "noise"),
-        ('```json\n{"todos": ["a"]}\n```', "code_fence"),
-        ('```\n{"todos": ["a"]}```', "code_fence"),
-        ('```\n{"todos": ["a",]}\n```', "trailing_comma"),
-    ],
-)
-def test_trailing_comma_comment_and_fence(raw, code):
-    """They are taken away, and told."""
-    reply = send(raw)
-    assert texts_of(reply.plan) == ["a"]
-    assert code in codes(reply)
-    assert "note: " in reply.text
-
-
-@pytest.mark.parametrize(
-    ("raw", "code"),
-    [
-        ('Sure, here it is: {"todos": ["a"]}', "prose"),
-        ('Here:\n```json\n{"todos": ["a"]}\n```', "prose"),
-        (b'Here: {"todos": ["a",]}', "prose"),
-        ("Here: {todos: ['a']}", "prose"),
-        ('{todos: ["a"], clear: false}', "python_repr"),
-        ('{todos: [{content: "a", status: "pending", priority: null}]}', "python_repr"),
-    ],
-)
-def test_prose_before_an_object_and_keys_without_quotes(raw, code):
-    """The object is read, and that is told."""
-    reply = send(raw)
-    assert texts_of(reply.plan) == ["a"]
-    assert code in codes(reply)
-    assert "note: " in reply.text
-
-
-@pytest.mark.parametrize(
-    ("raw", "code"),
-    [
-        ('Here: {"todos": ["a"', "truncated"),
-        ("Here: {todos: [{content: 'a', sta", "truncated"),
-        ('Here: "{"todos": ["a"]}', "truncated"),
-        ('Here: ["a"] and {"todos": ["b"]}', "not_json"),
-        ("{todos: [a: 1]}", "not_json"),
-        ("{None: 1}", "not_json"),
-        ("Here: `a`", "not_json"),
-    ],
-)
-def test_prose_and_bare_keys_that_are_not_complete(raw, code):
-    """What is cut off, or may be read in two ways, is refused."""
-    assert codes(send(raw)) == [code]
 
 
 def test_prose_removes_nothing():
@@ -224,48 +201,6 @@ def test_bom_and_raw_newline():
 
 
 @pytest.mark.parametrize(
-    "raw",
-    [
-        '{"todos": [{"content": "a", "status":"pen',
-        '{"todos": [{"content": "a"}',
-        '{"todos": [{"content": "a\\',
-        '```json\n{"todos": [{"content": "a"',
-        "{'todos': [{'content': 'a'",
-        '"{\\"todos\\": ',
-        "[",
-    ],
-)
-def test_truncated(raw):
-    """Arguments that end within a list, an entry or a value are refused: these are never closed."""
-    reply = send(raw)
-    assert codes(reply) == ["truncated"]
-    assert "Send fewer tasks in one call" in reply.text
-
-
-@pytest.mark.parametrize(
-    ("raw", "tool", "box"),
-    [
-        ('{"todos": [{"content": "a"}, {"content": "b"}]', "write_todos", "todos"),
-        ('{"add": ["a", "b"]', "plan", "lean"),
-        ("{'add': ['a', 'b']", "plan", "lean"),
-        ('{"subject": "b", "activeForm": "doing b"', "TaskCreate", "tasks"),
-    ],
-)
-def test_the_last_brace_alone_may_be_missing(raw, tool, box):
-    """Arguments that are complete but for their last brace are read, and that is told."""
-    plan = planned("a") if box == "tasks" else Plan()
-    reply = send(raw, tool=tool, box=box, plan=plan)
-    assert texts_of(reply.plan) == ["a", "b"]
-    assert "note: added the last brace of the arguments" in reply.text
-
-
-@pytest.mark.parametrize("raw", ['{"done": [1], "wait": {"2": "x"}', '{"done": [1], "fail": [2'])
-def test_a_second_bracket_or_a_number_at_the_end_is_truncated(raw):
-    """A number may have had more digits, and a list more entries."""
-    assert codes(send(raw[:-1], tool="plan", box="lean", plan=planned("a", "b"))) == ["truncated"]
-
-
-@pytest.mark.parametrize(
     ("arguments", "tool", "box"),
     [
         ({"write": ["a", "b", "c"]}, "plan", "lean"),
@@ -293,39 +228,6 @@ def test_a_list_without_the_last_brace_removes_nothing():
     """It may have had a further argument, so it is a guess (law 17)."""
     plan = planned("a", "b")
     assert codes(send('{"todos": ["a"]', plan=plan)) == ["guessed_container"]
-
-
-@pytest.mark.parametrize(
-    "inner",
-    [
-        '[{"content": "a", "stat',
-        "[{'content': 'a'",
-        '"[{\\"content\\": \\"a',
-        '{"content": "a',
-        '["a", ["b"',
-    ],
-)
-def test_truncated_inside(inner):
-    """A list cut off within a text is refused too; it is not taken for a title."""
-    assert codes(write(inner)) == ["truncated"]
-    assert codes(send({"arguments": inner})) == ["truncated"]
-
-
-def test_truncated_entry_and_metadata():
-    """So are an entry, ids and metadata."""
-    assert codes(write(["a", '{"content": "b'])) == ["truncated"]
-    assert codes(ends('[[1], "2')) == ["truncated"]
-    metadata = {"subject": "a", "metadata": '{"k": '}
-    assert codes(send(metadata, tool="TaskCreate", box="tasks")) == ["truncated"]
-
-
-def test_broken_but_not_truncated():
-    """What begins as a list of objects and is no JSON is refused; a bracketed title is a title."""
-    for text in ('[{"content": "a" "b"}]', '[{"content" "a"}]', '["a" "b"]', "['a', 'b' 'c']"):
-        assert codes(write(text)) == ["not_json"]
-    assert texts_of(write(["[urgent] fix it"]).plan) == ["[urgent] fix it"]
-    assert texts_of(write(["{name} is empty"]).plan) == ["{name} is empty"]
-    assert codes(send("write the parser")) == ["not_json"]
 
 
 @pytest.mark.parametrize("nothing", [None, "", "  ", "{}", {}, "null", b"", {"arguments": None}])
@@ -788,16 +690,6 @@ def test_bare_list_for_a_tool_with_several():
     assert codes(send({"text": "a"}, tool="plan", box="lean")) == ["ignored_key"]
     assert texts_of(send([{"subject": "a"}], tool="TaskCreate", box="tasks").plan) == ["a"]
     assert codes(send(["a"], tool="TaskList", box="tasks")) == ["wrong_type"]
-
-
-@pytest.mark.parametrize(
-    "tail", ["</parameter>", "</todos>\n</invoke>", "</invoke></function_calls>\n"]
-)
-def test_xml_leak_after_the_arguments(tail):
-    """Closing tags behind the JSON are dropped, and told."""
-    reply = send(json.dumps({"todos": GOOD}) + tail)
-    assert texts_of(reply.plan) == ["a", "b"]
-    assert codes(reply) == ["closing_tags"]
 
 
 def test_xml_leak_within_values():

@@ -34,9 +34,7 @@ tools = st.sampled_from(TOOLS)
 
 
 def arguments_of(tool, text, *, whole):
-    """
-    Return the text as a call's whole arguments, or as the value of each of the tool's fields.
-    """
+    """Return the text as a call's whole arguments, or as the value of each of the tool's fields."""
     return [text] if whole else [{field.name: text} for field in tool.fields] or [{"x": text}]
 
 

@@ -6,11 +6,10 @@ import attrs
 import pytest
 from hypothesis import given
 
-from todoplan import Plan, Task, plan_of
+from todoplan import Task, plan_of
 from todoplan.core.plan.model import Evidence, Waiting
 from todoplan.core.plan.questions import open_tasks
 from todoplan.dialogue import PlanClosed, plan_closed
-from todoplan.errors import PlanError
 from todoplan.testing import strategies
 
 SHOWN = Evidence(passed=True, summary="40 passed")
@@ -90,10 +89,3 @@ def test_a_plan_without_open_tasks_and_checks_is_closed(drawn):
     assert isinstance(closed, PlanClosed)
     assert {*closed.open, *closed.waiting} == {one.id for one in open_tasks(drawn)}
     assert bool(closed) is not bool(closed.open)
-
-
-def test_what_is_no_plan_is_refused():
-    """The message says what to give."""
-    with pytest.raises(PlanError, match=r"was given; give Plan\(\)"):
-        plan_closed({"tasks": []})
-    assert plan_closed(Plan())

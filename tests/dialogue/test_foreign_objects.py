@@ -12,9 +12,7 @@ from todoplan.dialogue.intake import InputLimits
 
 
 def boom(*_, **__):
-    """
-    Raise, as a method of a foreign class may.
-    """
+    """Raise, as a method of a foreign class may."""
     msg = "not now"
     raise RuntimeError(msg)
 
@@ -27,25 +25,19 @@ METHODS = (
 
 
 def raising(base):
-    """
-    Return a class derived from this one whose methods raise.
-    """
+    """Return a class derived from this one whose methods raise."""
     names = {name: boom for name in METHODS if hasattr(base, name)}
     return type(f"Raising{base.__name__.title()}", (base,), names)
 
 
 class Nothing(Mapping):
-    """
-    A mapping that has no readable entry.
-    """
+    """A mapping that has no readable entry."""
 
     __getitem__ = __iter__ = __len__ = boom
 
 
 class Endless(Mapping):
-    """
-    A mapping that never ends.
-    """
+    """A mapping that never ends."""
 
     def __len__(self):
         return 1
@@ -61,25 +53,19 @@ class Endless(Mapping):
 
 
 class Unclassed:
-    """
-    An object that does not even say what it is.
-    """
+    """An object that does not even say what it is."""
 
     __class__ = property(boom)
 
 
 class Word(StrEnum):
-    """
-    A text of a class of its own.
-    """
+    """A text of a class of its own."""
 
     A = "a"
 
 
 class Number(IntEnum):
-    """
-    A number of a class of its own.
-    """
+    """A number of a class of its own."""
 
     ONE = 1
 

@@ -89,9 +89,7 @@ def test_any_value_is_answered(tool, plan, arguments):
 
 @st.composite
 def mutated(draw):
-    """
-    Draw a tool and valid arguments in which something was broken or packed up.
-    """
+    """Draw a tool and valid arguments in which something was broken or packed up."""
     box, tool = draw(tools)
     text = json.dumps(draw(valid(tool.fields)))
     if draw(st.booleans()):

@@ -14,17 +14,13 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def edited(plan, subject, actor="ann"):
-    """
-    Return the plan with one task more, and the journal's entry.
-    """
+    """Return the plan with one task more, and the journal's entry."""
     decision = decide(plan, commands.CreateTask(subject), DEFAULT, at=AT)
     return decision.plan, Entry(decision.plan.revision, decision.events, AT, actor, "CreateTask")
 
 
 def test_a_base_is_found_in_a_journal():
-    """
-    The plan at the revision that is known, and who changed what since.
-    """
+    """The plan at the revision that is known, and who changed what since."""
     one, first = edited(Plan(), "Dig", None)
     two, second = edited(one, "Tell Ann")
     base = base_at((first, second), 1)

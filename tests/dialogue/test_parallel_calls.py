@@ -11,7 +11,6 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox, answered_after, answered_beside
 from todoplan.dialogue.tools import LEAN, TODOS, tasks
-from todoplan.errors import PlanError
 
 CALLS = {
     Toolbox(TODOS): [
@@ -36,9 +35,7 @@ turns = st.sampled_from(list(CALLS)).flatmap(
 
 
 def visible(reply):
-    """
-    Return what a reply says and does, whoever it is for.
-    """
+    """Return what a reply says and does, whoever it is for."""
     return reply.plan, reply.text, reply.events, reply.is_error, reply.name
 
 
@@ -68,20 +65,6 @@ def test_a_call_that_clashes_with_none_is_carried_out(turn):
     """Whether nothing is known of its turn, or nothing else in it writes the list."""
     call = Call("write_todos", {"todos": [{"content": "a", "status": "pending"}]})
     assert len(answered_after(Toolbox(TODOS), Plan(), call, turn).plan) == 1
-
-
-@pytest.mark.parametrize(
-    ("wrong", "wanted"),
-    [
-        (lambda box, call: answered_beside(box, Plan(), [call], 1), "place 1 is none of 1 calls"),
-        (lambda box, call: answered_beside(box, Plan(), [call], -1), "place -1 is none of 1 calls"),
-        (lambda box, call: answered_after(box, Plan(), call, "write_todos"), "give the names of"),
-    ],
-)
-def test_a_turn_that_cannot_be_is_the_developers_mistake(wrong, wanted):
-    """One name given for a list of names would be read letter by letter, and never clash."""
-    with pytest.raises(PlanError, match=wanted):
-        wrong(Toolbox(), Call("write_todos", {}))
 
 
 def test_a_call_after_others_takes_what_its_hand_last_saw():

@@ -37,9 +37,7 @@ COMMANDS = st.sampled_from(
 
 
 def lived(given, start=None):
-    """
-    Return the plans of a life, and its journal.
-    """
+    """Return the plans of a life, and its journal."""
     plans, journal = [start or Plan()], []
     for command in given:
         decision, entry = edited(plans[-1], command, Policy(), at=NOON, actor="ann")
@@ -57,9 +55,7 @@ def undo(plans, journal, *known, at=NOON, actor="bo", fences=None):
 
 @given(st.lists(COMMANDS, max_size=8), st.integers(1, 10))
 def test_undoing_again_and_again_goes_back_to_the_beginning(given, times):
-    """
-    One change each time, whatever was done; behind the first there is nothing. Ids go on.
-    """
+    """One change each time, whatever was done; behind the first there is nothing. Ids go on."""
     plans, journal = lived(given)
     life, changes = [*plans], len(journal)
     for n in range(1, times + 1):
@@ -83,9 +79,7 @@ def test_undoing_again_and_again_goes_back_to_the_beginning(given, times):
 
 
 def test_a_journal_that_begins_in_the_middle_needs_an_earlier_plan():
-    """
-    Any of before the change will do, if the entries lead from there to the plan as it is.
-    """
+    """Any of before the change will do, if the entries lead from there to the plan as it is."""
     plans, journal = lived(CREATES)
     with pytest.raises(PlanError, match="with store="):
         undo(plans, journal[1:])
@@ -98,9 +92,7 @@ def test_a_journal_that_begins_in_the_middle_needs_an_earlier_plan():
 
 
 def test_a_plan_that_was_put_in_place_whole_is_a_beginning():
-    """
-    What came behind it can be taken back, and it itself only if what was before it is known.
-    """
+    """What came behind it can be taken back, and it itself only if what was before it is known."""
     plans, journal = lived([*CREATES, commands.RestorePlan((Task("7", "whole"),)), CREATES[0]])
     decision, entry = undo(plans, journal[2:])
     assert [task.subject for task in decision.plan] == ["whole"]
@@ -111,9 +103,7 @@ def test_a_plan_that_was_put_in_place_whole_is_a_beginning():
 
 
 def test_what_is_in_no_entry_is_not_undone():
-    """
-    Somebody has changed the list itself since: the plan is not what the journal leads to.
-    """
+    """Somebody has changed the list itself since: the plan is not what the journal leads to."""
     plans, journal = lived(CREATES)
     plans.append(plan_of([*plans[-1], Task("9", "theirs")], next_id=10, revision=4))
     with pytest.raises(PlanError, match="CreateTask"):
@@ -137,9 +127,7 @@ def test_nobody_takes_back_what_another_works_on():
 
 
 def test_work_of_others_goes_on_while_a_change_is_taken_back():
-    """
-    A heartbeat is no change to take back, and a claim keeps the end that it has now.
-    """
+    """A heartbeat is no change to take back, and a claim keeps the end that it has now."""
     taken, renewed = commands.ClaimTask("w1", lease=60), commands.RenewClaim("1", 1, lease=90)
     plans, journal = lived([CREATES[0], taken, CREATES[1], renewed])
     decision, entry = undo(plans, journal)
@@ -152,9 +140,7 @@ def test_work_of_others_goes_on_while_a_change_is_taken_back():
 
 
 def test_nothing_was_done():
-    """
-    An empty journal has no last change.
-    """
+    """An empty journal has no last change."""
     decision, entry = undo([Plan()], [])
     assert (decision.problems[0].code, entry) == ("nothing_to_undo", None)
     assert last_change([Entry(1, (), undoes=0)]) is None

@@ -21,9 +21,7 @@ COMPLETE = ("TaskUpdate", {"taskId": "1", "status": "completed"})
 
 
 def plan_with(*tasks, status="in_progress"):
-    """
-    Return a plan of these tasks, each with the check "tests pass".
-    """
+    """Return a plan of these tasks, each with the check "tests pass"."""
     plan = Plan()
     for title in tasks:
         plan = decide(plan, CreateTask(title, check="tests pass", status=status), Policy()).plan
@@ -31,9 +29,7 @@ def plan_with(*tasks, status="in_progress"):
 
 
 def box(policy=DEFAULT, toolset=TASKS, **found):
-    """
-    Return a checked toolbox, and what is known of tasks by id ("_1") once it is asked.
-    """
+    """Return a checked toolbox, and what is known of tasks by id ("_1") once it is asked."""
     findings = Findings("ci")
     checked = CheckedToolbox.of(Toolbox(toolset, policy), findings)
 

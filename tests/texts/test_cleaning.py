@@ -10,26 +10,20 @@ from todoplan.texts import one_line, printable
 
 @given(texts)
 def test_printable_text_holds_nothing_unsafe(text):
-    """
-    No control but the newline, no bidi control, no tag character, no half pair is left.
-    """
+    """No control but the newline, no bidi control, no tag character, no half pair is left."""
     assert not UNSAFE.search(printable(text))
 
 
 @given(texts)
 def test_cleaning_twice_changes_nothing(text):
-    """
-    Both cleaners are idempotent: what a removal joins together is no new sequence.
-    """
+    """Both cleaners are idempotent: what a removal joins together is no new sequence."""
     assert printable(printable(text)) == printable(text)
     assert one_line(one_line(text)) == one_line(text)
 
 
 @given(texts)
 def test_one_line_is_one_line(text):
-    """
-    No break, no double space, no space at the ends, by anyone's reckoning.
-    """
+    """No break, no double space, no space at the ends, by anyone's reckoning."""
     line = one_line(text)
     assert len(line.splitlines()) <= 1
     assert line == " ".join(line.split())
@@ -37,9 +31,7 @@ def test_one_line_is_one_line(text):
 
 @given(st.text("abcXYZ 019.,:;-[]()<>&\u00e4\u4f60\u0301\u200d\U0001f600\n", max_size=40))
 def test_honest_text_comes_through_whole(text):
-    """
-    Letters of any script, marks, joiners, emoji, punctuation and newlines are kept.
-    """
+    """Letters of any script, marks, joiners, emoji, punctuation and newlines are kept."""
     assert printable(text) == text
 
 
@@ -61,9 +53,7 @@ def test_honest_text_comes_through_whole(text):
     ],
 )
 def test_sequences_go_whole_and_breaks_become_newlines(text, shown):
-    """
-    A terminal sequence takes its payload along; one without an end loses only its introducer.
-    """
+    """A terminal sequence takes its payload along; one without an end loses only its introducer."""
     assert printable(text) == shown
 
 
@@ -87,16 +77,12 @@ def test_sequences_go_whole_and_breaks_become_newlines(text, shown):
     ],
 )
 def test_every_hidden_character_goes(first, last):
-    """
-    The whole range is taken out, and its neighbours in the text are not.
-    """
+    """The whole range is taken out, and its neighbours in the text are not."""
     for point in range(first, last + 1):
         assert printable(f"\u00e4{chr(point)}\u00f6") == "\u00e4\u00f6"
 
 
 @pytest.mark.parametrize("text", HUGE, ids=range(len(HUGE)))
 def test_a_million_characters_are_cleaned(text):
-    """
-    Texts made for regular expressions that go back come through like any other.
-    """
+    """Texts made for regular expressions that go back come through like any other."""
     assert not UNSAFE.search(one_line(text))

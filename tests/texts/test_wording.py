@@ -96,9 +96,7 @@ def _argument_names(fields, prefix):
 
 
 def told(toolset):
-    """
-    Return all that a model is told about a tool set, as text.
-    """
+    """Return all that a model is told about a tool set, as text."""
     parts = [f"[{length}]\n{toolset.system_prompt(length)}" for length in ("compact", "guided")]
     parts.insert(1, f"[instructions]\n{toolset.text('instructions')}")
     for strict in (False, True):

@@ -15,9 +15,7 @@ ANSWER = Message("assistant", "All done.")
 
 
 def team():
-    """
-    Return a planner of a plan in which ann works on #1, bob on #2, and #3 waits for #2.
-    """
+    """Return a planner of a plan in which ann works on #1, bob on #2, and #3 waits for #2."""
     planner = Planner(toolbox=Toolbox(TEAM), clock=lambda: NOON)
     for subject, options in (("Dig", {}), ("Lay", {}), ("Fill", {"blocked_by": ("2",)})):
         planner.apply(CreateTask(subject, **options))

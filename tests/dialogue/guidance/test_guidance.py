@@ -31,7 +31,6 @@ from todoplan.dialogue.guidance import (
 )
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, tasks
-from todoplan.errors import CodecError, PlanError
 
 REMINDER_TEXTS = Path(wording.__file__).parent / "reminders.txt"
 
@@ -66,9 +65,7 @@ def kind_of(settings, plan, messages, memory=None):
 
 
 def test_a_plan_in_sight_needs_no_reminder():
-    """
-    A successful planning call among the messages shows the plan.
-    """
+    """A successful planning call among the messages shows the plan."""
     advice = Guidance(TODOS).before_model(OPEN, [ASKED, WRITTEN], Memory())
     assert (advice.kind, advice.text, advice.verdict) == ("", "", "accept")
 
@@ -82,41 +79,31 @@ def test_a_plan_out_of_sight_is_brought_back(messages):
 
 
 def test_another_tools_result_does_not_show_the_plan():
-    """
-    Only the tool set's own tools count.
-    """
+    """Only the tool set's own tools count."""
     other = Message("tool", results=(ToolResult("search"),))
     assert kind_of(Settings(), OPEN, [other]) == "plan_lost"
 
 
 def test_only_a_reminder_of_this_revision_is_current():
-    """
-    A reminder that shows an older plan does not stand for the present one.
-    """
+    """A reminder that shows an older plan does not stand for the present one."""
     assert kind_of(Settings(), OPEN, [Message("user", shows=OPEN.revision)]) == ""
     assert kind_of(Settings(), OPEN, [Message("user", shows=OPEN.revision - 1)]) == "plan_lost"
 
 
 def test_a_plan_without_open_tasks_is_not_announced():
-    """
-    What is resolved is no work to be reminded of.
-    """
+    """What is resolved is no work to be reminded of."""
     assert kind_of(Settings(), DONE, []) == ""
 
 
 def test_each_reminder_can_be_switched_off():
-    """
-    With everything off nothing is said, whatever the plan.
-    """
+    """With everything off nothing is said, whatever the plan."""
     off = Settings(plan_lost=False, unfinished=0)
     assert kind_of(off, OPEN, []) == ""
     assert Guidance(TODOS, off).after_model(OPEN, ANSWER, Memory()).verdict == "accept"
 
 
 def test_a_change_by_somebody_else_is_told_once():
-    """
-    The model hears of a revision that its own calls did not make, and then not again.
-    """
+    """The model hears of a revision that its own calls did not make, and then not again."""
     guidance = Guidance(TODOS, Settings(changed=True))
     memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
     changed = made(OPEN, UpdateTask("2", subject="other"))
@@ -127,9 +114,7 @@ def test_a_change_by_somebody_else_is_told_once():
 
 
 def test_a_thread_that_began_without_a_plan_is_told_of_one():
-    """
-    Revision 0 is one that was shown: what others write into the empty plan is a change.
-    """
+    """Revision 0 is one that was shown: what others write into the empty plan is a change."""
     guidance = Guidance(TODOS, Settings(changed=True, plan_lost=False))
     memory = guidance.before_model(Plan(), [ASKED], Memory()).memory
     advice = guidance.before_model(OPEN, [ASKED], memory)
@@ -138,9 +123,7 @@ def test_a_thread_that_began_without_a_plan_is_told_of_one():
 
 
 def test_the_models_own_changes_are_no_news():
-    """
-    What the adapter has noted as the model's own is not announced.
-    """
+    """What the adapter has noted as the model's own is not announced."""
     guidance = Guidance(TODOS, Settings(changed=True))
     memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
     changed = made(OPEN, UpdateTask("2", subject="other"))
@@ -148,9 +131,7 @@ def test_the_models_own_changes_are_no_news():
 
 
 def test_what_others_did_before_the_models_own_change_is_told():
-    """
-    Only a change to the plan that the model knew makes it known.
-    """
+    """Only a change to the plan that the model knew makes it known."""
     guidance = Guidance(TODOS, Settings(changed=True))
     memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
     others = made(OPEN, UpdateTask("1", subject="theirs"))
@@ -162,9 +143,7 @@ def test_what_others_did_before_the_models_own_change_is_told():
 
 
 def test_a_call_that_changes_nothing_touches_nothing():
-    """
-    A task in progress goes stale however often the plan is read.
-    """
+    """A task in progress goes stale however often the plan is read."""
     memory = Memory(turn=7, revision=OPEN.revision, touched=2)
     assert memory.saw_own(OPEN.revision, OPEN) == memory
     changed = made(OPEN, UpdateTask("2", subject="other"))
@@ -172,9 +151,7 @@ def test_a_call_that_changes_nothing_touches_nothing():
 
 
 def test_a_plan_finished_by_somebody_else_is_told_as_such():
-    """
-    A change that leaves nothing open says so and lists nothing.
-    """
+    """A change that leaves nothing open says so and lists nothing."""
     guidance = Guidance(TODOS, Settings(changed=True))
     memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
     done = made(OPEN, UpdateTask("1", status="completed"), UpdateTask("2", status="cancelled"))
@@ -182,9 +159,7 @@ def test_a_plan_finished_by_somebody_else_is_told_as_such():
 
 
 def test_an_empty_plan_is_mentioned_as_often_as_allowed():
-    """
-    The hint to plan is off by default, and its number is capped.
-    """
+    """The hint to plan is off by default, and its number is capped."""
     guidance = Guidance(TODOS, Settings(empty=1))
     first = guidance.before_model(Plan(), [ASKED], Memory())
     assert first.kind == "empty"
@@ -195,9 +170,7 @@ def test_an_empty_plan_is_mentioned_as_often_as_allowed():
 
 
 def test_a_task_untouched_for_some_turns_is_mentioned():
-    """
-    After N turns without a change the tasks in progress are named, and again N turns later.
-    """
+    """After N turns without a change the tasks in progress are named, and again N turns later."""
     guidance, memory, said = Guidance(tasks(), Settings(stale=2)), Memory(), []
     seen = [Message("tool", results=(ToolResult("TaskUpdate"),))]
     for _ in range(6):
@@ -208,9 +181,7 @@ def test_a_task_untouched_for_some_turns_is_mentioned():
 
 
 def test_a_touched_task_is_not_stale():
-    """
-    The model's own planning call starts the count anew.
-    """
+    """The model's own planning call starts the count anew."""
     guidance, memory = Guidance(TODOS, Settings(stale=2)), Memory()
     for _ in range(5):
         advice = guidance.before_model(OPEN, [WRITTEN], memory)
@@ -219,9 +190,7 @@ def test_a_touched_task_is_not_stale():
 
 
 def test_nothing_in_progress_is_never_stale():
-    """
-    Pending tasks may wait as long as they like.
-    """
+    """Pending tasks may wait as long as they like."""
     memory = Memory(turn=50)
     assert kind_of(Settings(stale=1), plan_with("pending"), [WRITTEN], memory) == ""
 
@@ -234,9 +203,7 @@ def answers(guidance, plan, memory, count):
 
 
 def test_an_answer_with_open_tasks_is_sent_back_up_to_the_cap():
-    """
-    Two further turns by default, each naming the open tasks; then the answer is let go.
-    """
+    """Two further turns by default, each naming the open tasks; then the answer is let go."""
     guidance = Guidance(TODOS)
     verdicts = [verdict for verdict, _ in answers(guidance, OPEN, Memory(), 4)]
     assert verdicts == ["again", "again", "accept", "accept"]
@@ -244,9 +211,7 @@ def test_an_answer_with_open_tasks_is_sent_back_up_to_the_cap():
 
 
 def test_progress_renews_the_cap_and_standing_still_does_not():
-    """
-    The count starts anew only when more tasks are resolved than ever before.
-    """
+    """The count starts anew only when more tasks are resolved than ever before."""
     guidance = Guidance(TODOS)
     *_, (_, memory) = answers(guidance, OPEN, Memory(), 2)
     further = made(OPEN, UpdateTask("1", status="completed"))
@@ -272,18 +237,14 @@ def test_an_ignored_reminder_can_raise():
     "message", [Message("assistant", calls=("x",)), Message("assistant", invalid_calls=1), ASKED]
 )
 def test_only_a_final_answer_is_judged(message):
-    """
-    A message that calls tools, rightly or wrongly, goes on by itself.
-    """
+    """A message that calls tools, rightly or wrongly, goes on by itself."""
     advice = Guidance(TODOS).after_model(OPEN, message, Memory())
     assert (advice.verdict, advice.memory) == ("accept", Memory())
 
 
 @pytest.mark.parametrize("plan", [OPEN, DONE])
 def test_a_refusal_is_let_go(plan):
-    """
-    Asked again, a model that will not answer, or whose answer is filtered, says no more.
-    """
+    """Asked again, a model that will not answer, or whose answer is filtered, says no more."""
     refusal = Message("assistant", finish="content_filter")
     memory = Memory(asked=1)
     advice = Guidance(TODOS, ALL_ON).after_model(plan, refusal, memory)
@@ -300,21 +261,15 @@ def test_an_answer_is_let_through_while_the_plan_waits_for_its_approval():
         guidance = Guidance(TODOS, Settings(unfinished=2), policy)
         for each, verdict in ((plan, "accept" if waits else "again"), (approved, "again")):
             assert guidance.after_model(each, answer, Memory()).verdict == verdict
-    with pytest.raises(PlanError, match="give a policy"):
-        Guidance(TODOS, policy="strict")
 
 
 def test_a_structured_answer_is_never_sent_back():
-    """
-    With a response format the answer belongs to the framework.
-    """
+    """With a response format the answer belongs to the framework."""
     assert Guidance(TODOS).after_model(OPEN, ANSWER, Memory(), structured=True).verdict == "accept"
 
 
 def test_a_silent_end_is_asked_about_once():
-    """
-    All done and no text: the answer itself is asked for, once for this plan.
-    """
+    """All done and no text: the answer itself is asked for, once for this plan."""
     guidance = Guidance(TODOS, Settings(all_done="if_silent"))
     silent = Message("assistant", " ")
     advice = guidance.after_model(DONE, silent, Memory())
@@ -324,9 +279,7 @@ def test_a_silent_end_is_asked_about_once():
 
 
 def test_one_confirmation_can_always_be_asked():
-    """
-    With all_done="always" even a spoken answer is confirmed once; an empty plan never is.
-    """
+    """With all_done="always" even a spoken answer is confirmed once; an empty plan never is."""
     guidance = Guidance(TODOS, Settings(all_done="always"))
     assert [v for v, _ in answers(guidance, DONE, Memory(), 2)] == ["again", "accept"]
     assert [v for v, _ in answers(guidance, Plan(), Memory(), 1)] == ["accept"]
@@ -343,9 +296,7 @@ def test_an_answer_stands_where_only_its_completeness_was_asked_for():
 
 
 def test_a_new_run_has_its_caps_anew():
-    """
-    Caps belong to one request of the user, not to the plan or the thread.
-    """
+    """Caps belong to one request of the user, not to the plan or the thread."""
     guidance = Guidance(TODOS)
     *_, (verdict, memory) = answers(guidance, OPEN, Memory(), 3)
     assert verdict == "accept"
@@ -363,37 +314,22 @@ def test_a_memory_survives_as_plain_json(memory):
 
 
 def test_an_ignored_reminder_says_what_is_open():
-    """
-    The error names the tasks and the switches.
-    """
+    """The error names the tasks and the switches."""
     error = unfinished_error(OPEN)
     assert error.data == {"task_ids": ("1", "2")}
     assert "2 of 2 tasks are open" in str(error)
 
 
 def test_the_memory_is_plain_data_and_read_back():
-    """
-    Any framework's state can hold it; what another version wrote beside it is passed over.
-    """
+    """Any framework's state can hold it; what another version wrote beside it is passed over."""
     memory = Memory(turn=3, revision=7, asked=1)
     assert Memory.of(memory.to_data()) == memory
     assert Memory.of({"turn": 3, "of_tomorrow": 1}) == Memory(turn=3)
     assert Memory.of(None) == Memory()
 
 
-@pytest.mark.parametrize("damaged", [{"turn": "x"}, {"asked": None}, {"touched": True}, "x", []])
-def test_a_damaged_memory_is_an_error(damaged):
-    """
-    Never a new one: it says what was seen, and what to do.
-    """
-    with pytest.raises(CodecError, match=r"memory of guidance is damaged: .* pass None instead"):
-        Memory.of(damaged)
-
-
 def test_what_an_ignored_reminder_raises_names_the_tasks():
-    """
-    The error holds the ids of what is open, and says which setting to change.
-    """
+    """The error holds the ids of what is open, and says which setting to change."""
     error = unfinished_error(plan_with("completed", "pending", "in_progress"))
     assert error.data == {"task_ids": ("2", "3")}
     assert "2 of 3 tasks are open" in str(error)
@@ -415,9 +351,7 @@ memories = st.builds(
 
 @given(plans, messages, memories)
 def test_the_same_inputs_give_the_same_decision(plan, said, memory):
-    """
-    Guidance holds no state: asked twice, it answers alike.
-    """
+    """Guidance holds no state: asked twice, it answers alike."""
     guidance = Guidance(TODOS, ALL_ON)
     one, two = (guidance.before_model(plan, said, memory) for _ in range(2))
     assert one == two
@@ -426,9 +360,7 @@ def test_the_same_inputs_give_the_same_decision(plan, said, memory):
 
 @given(st.lists(plans, min_size=1, max_size=30), memories)
 def test_every_cap_is_finite(plan_by_turn, memory):
-    """
-    Whatever the plans do, answers are sent back at most as often as caps and progress allow.
-    """
+    """Whatever the plans do, answers are sent back at most as often as caps and progress allow."""
     guidance, sent_back = Guidance(TODOS, ALL_ON), 0
     for plan in plan_by_turn:
         advice = guidance.after_model(plan, ANSWER, memory)
@@ -439,9 +371,7 @@ def test_every_cap_is_finite(plan_by_turn, memory):
 
 
 def kinds_unseen(plan, memory, guidance=None, turns=1):
-    """
-    Return the kinds of reminders of so many turns, and the memory behind them.
-    """
+    """Return the kinds of reminders of so many turns, and the memory behind them."""
     kinds = []
     for _ in range(turns):
         advice = before_partial(guidance or Guidance(TODOS), plan, memory)
@@ -543,45 +473,6 @@ def test_who_obeys_a_reminder_is_not_reminded_again(plan, choices):
     if answer is ANSWER:
         assert all(task.waiting for task in open_tasks(plan))
     assert guidance.after_model(plan, answer, advice.memory).verdict == "accept"
-
-
-@pytest.mark.parametrize(
-    ("settings", "wanted"),
-    [
-        ({"on_ignored": "explode"}, "Settings(on_ignored=...) is 'explode' (str); write 'let_go'"),
-        ({"unfinished": -1}, "Settings(unfinished=...) is -1 (int); write a whole number"),
-        ({"unfinished": True}, "write a whole number, 0 for never"),
-        ({"stale": 1.5}, "Settings(stale=...) is 1.5 (float)"),
-        ({"empty": "1"}, "Settings(empty=...)"),
-        ({"plan_lost": 1}, "Settings(plan_lost=...) is 1 (int); write True or False"),
-        ({"changed": None}, "write True or False"),
-        ({"all_done": []}, "write 'off' or 'if_silent' or 'always'"),
-    ],
-)
-def test_a_setting_that_means_nothing_is_refused_at_once(settings, wanted):
-    """With what was seen, and what to write."""
-    with pytest.raises(PlanError, match=re.escape(wanted)):
-        Settings(**settings)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "wanted"),
-    [
-        (lambda: Guidance(Toolbox()), "was given; give a tool set: Guidance(toolbox.toolset)"),
-        (lambda: Guidance(TODOS, 0), "0 (int) was given; give settings"),
-        (lambda: Guidance(TODOS).before_model(OPEN, [], {}), "{} (dict) was given; give Memory()"),
-        (
-            lambda: Guidance(TODOS).before_model([], [], Memory()),
-            "[] (list) was given; give Plan()",
-        ),
-        (lambda: before_partial(Guidance(TODOS), OPEN, None), "give Memory()"),
-        (lambda: Guidance(TODOS).after_model(OPEN, ANSWER, None), "give Memory()"),
-    ],
-)
-def test_wrong_guidance_is_the_developers_mistake(wrong, wanted):
-    """An exception at once, with what was seen and what to write."""
-    with pytest.raises(PlanError, match=re.escape(wanted)):
-        wrong()
 
 
 def test_settings_show_what_was_changed():

@@ -40,9 +40,7 @@ def plan_of_subjects(subjects):
     st.lists(HOSTILE.map(lambda text: text[:400]), min_size=1, max_size=5), st.sampled_from(KINDS)
 )
 def test_a_reminder_has_one_opening_and_one_closing_tag(subjects, kind):
-    """
-    Whatever the task texts hold, only our own tag opens and closes, once, at the ends.
-    """
+    """Whatever the task texts hold, only our own tag opens and closes, once, at the ends."""
     text = reminder(kind, plan_of_subjects(subjects), tasks())
     assert re.findall(r"<[^\n]*>|<|>", text) == [f"<{TAG}>", f"</{TAG}>"]
     assert is_reminder(text)
@@ -50,9 +48,7 @@ def test_a_reminder_has_one_opening_and_one_closing_tag(subjects, kind):
 
 @given(HOSTILE.map(lambda text: text[:400]))
 def test_a_task_is_one_line_of_a_reminder(subject):
-    """
-    A text with line breaks or controls cannot pass for two tasks, or for anything else.
-    """
+    """A text with line breaks or controls cannot pass for two tasks, or for anything else."""
     one = reminder("plan_lost", plan_of_subjects([subject]), TODOS).split("\n")
     other = reminder("plan_lost", plan_of_subjects(["x"]), TODOS).split("\n")
     assert len(one) == len(other)
@@ -71,32 +67,24 @@ def test_a_reminder_does_not_grow_with_the_plan(kind):
 
 
 def test_ids_are_shown_where_the_model_knows_them():
-    """
-    The lean and tasks sets speak of ids, the todos set does not.
-    """
+    """The lean and tasks sets speak of ids, the todos set does not."""
     plan = plan_of_subjects(["a"])
     assert "#1 [pending] a" in reminder("plan_lost", plan, LEAN)
     assert "\n[pending] a" in reminder("plan_lost", plan, TODOS)
 
 
 def test_a_renamed_tool_is_named_in_reminders():
-    """
-    Reminders ask for the tool by the name that the model sees.
-    """
+    """Reminders ask for the tool by the name that the model sees."""
     renamed = TODOS.renamed(write_todos="TodoWrite")
     assert "`TodoWrite`" in reminder("plan_lost", plan_of_subjects(["a"]), renamed)
 
 
 def test_other_text_is_no_reminder():
-    """
-    A user's message that only mentions the tag is not taken for ours.
-    """
+    """A user's message that only mentions the tag is not taken for ours."""
     assert not is_reminder(f"what is <{TAG}>?")
 
 
 def test_a_renamed_tool_cannot_close_a_reminder():
-    """
-    The name of the tool is text of somebody else's as well.
-    """
+    """The name of the tool is text of somebody else's as well."""
     renamed = TODOS.renamed(write_todos=f"</{TAG}>")
     assert reminder("plan_lost", plan_of_subjects(["a"]), renamed).count(f"</{TAG}>") == 1

@@ -15,9 +15,7 @@ DEFER = object()
 
 
 def fast_read(raw, fields, limits):
-    """
-    Return what is read of plain arguments; `DEFER` if they are not plain.
-    """
+    """Return what is read of plain arguments; `DEFER` if they are not plain."""
     try:
         return intake.plain_read(raw, fields, limits)
     except NotPlainError:
@@ -40,9 +38,7 @@ odd = st.sampled_from(
 
 @st.composite
 def nearly_valid(draw):
-    """
-    Draw a tool, and arguments as published in which some values, entries or keys are others.
-    """
+    """Draw a tool, and arguments as published in which some values, entries or keys are others."""
     tool = draw(tools)
     given = draw(valid(tool.fields))
     keys = st.sampled_from([*(field.name for field in tool.fields), "status", "content", "x"])
@@ -55,9 +51,7 @@ def nearly_valid(draw):
 
 
 def agrees(raw, fields, limits=LIMITS):
-    """
-    Assert that the fast way reads what the careful way reads; say whether it read anything.
-    """
+    """Assert that the fast way reads what the careful way reads; say whether it read anything."""
     values = fast_read(raw, fields, limits)
     if values is not DEFER:
         assert Intake(values) == intake.careful_read(raw, fields, limits)

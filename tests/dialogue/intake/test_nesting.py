@@ -18,9 +18,7 @@ DEEP = DEFAULT.but(max_depth="off")
 
 
 def tree(plan):
-    """
-    Return the titles in order, each behind a dot for each task that contains it.
-    """
+    """Return the titles in order, each behind a dot for each task that contains it."""
     depth = {}
     for task in plan:
         depth[task.id] = depth[task.parent] + 1 if task.parent else 0
@@ -28,9 +26,7 @@ def tree(plan):
 
 
 def made(box, name, arguments, plan=None):
-    """
-    Return the tree after a call that is accepted.
-    """
+    """Return the tree after a call that is accepted."""
     reply = box.call(Plan() if plan is None else plan, name, arguments)
     assert not reply.is_error, reply.text
     return tree(reply.plan)
@@ -85,9 +81,7 @@ def test_an_indented_checklist_is_a_tree(text):
 
 
 def entries(*rows):
-    """
-    Return entries of a whole list, each of an id, a title and its parent, if it names one.
-    """
+    """Return entries of a whole list, each of an id, a title and its parent, if it names one."""
     return [
         {"id": own, "content": title, **({} if parent is None else {"parent": parent})}
         for own, title, parent in rows
@@ -339,16 +333,12 @@ trees = st.recursive(
 
 
 def as_entries(rows):
-    """
-    Return a drawn tree as entries with subtasks.
-    """
+    """Return a drawn tree as entries with subtasks."""
     return [{"text": title, "subtasks": as_entries(inner)} for title, inner in rows]
 
 
 def as_tree(rows, dots=""):
-    """
-    Return a drawn tree as `tree` shows it.
-    """
+    """Return a drawn tree as `tree` shows it."""
     shown = []
     for title, inner in rows:
         shown += [f"{dots}{title}", *as_tree(inner, f"{dots}.")]

@@ -146,9 +146,7 @@ def test_references():
 
 
 def rows(text):
-    """
-    Return title, status and level of each line of a checklist.
-    """
+    """Return title, status and level of each line of a checklist."""
     found = checklist(text)
     return found and [(line.title, line.status, line.level) for line in found]
 

@@ -14,9 +14,7 @@ TASKS = toolbox("tasks")
 
 
 def reason(plan, task_id="1"):
-    """
-    Return what a task waits for, `None` if it does not.
-    """
+    """Return what a task waits for, `None` if it does not."""
     waiting = plan[task_id].waiting
     return waiting and waiting.reason
 

@@ -46,9 +46,7 @@ arguments = st.recursive(
 
 
 def assert_safe(text, most):
-    """
-    Assert that a text holds nothing that hides, reorders or controls, and has a bound.
-    """
+    """Assert that a text holds nothing that hides, reorders or controls, and has a bound."""
     shown = text.replace("\t", "")  # a description keeps its tabs
     assert not UNSAFE.search(shown), UNSAFE.search(shown)
     assert len(text) <= most

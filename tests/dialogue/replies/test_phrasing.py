@@ -188,18 +188,14 @@ LATER = NOON + timedelta(hours=1)
 
 
 def told(plan, *commands, at=None):
-    """
-    Return the answer to granular calls that make these commands.
-    """
+    """Return the answer to granular calls that make these commands."""
     decision, change = decide_with_change(plan, Batch(commands), Policy(), at)
     assert isinstance(decision, Accepted)
     return change_text(change)
 
 
 def chain(*pairs):
-    """
-    Return five pending tasks of which each first one of a pair blocks the second.
-    """
+    """Return five pending tasks of which each first one of a pair blocks the second."""
     plan = planned(*"abcde")
     for blocker, blocked in pairs:
         plan = decide(plan, UpdateTask(blocked, add_blocked_by=(blocker,))).unwrap()
@@ -263,9 +259,7 @@ def test_a_wait_that_time_has_ended_is_told():
 
 
 def nested(*rows):
-    """
-    Return a plan of tasks, each of an id, its parent and more fields.
-    """
+    """Return a plan of tasks, each of an id, its parent and more fields."""
     return plan_of([Task(one, one, parent=parent, **more) for one, parent, more in rows])
 
 

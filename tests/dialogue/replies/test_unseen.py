@@ -11,15 +11,12 @@ from todoplan.core.events.base import Base
 from todoplan.core.plan.model import Waiting
 from todoplan.dialogue import Call
 from todoplan.dialogue.replies import unseen_text
-from todoplan.errors import PlanError
 
 PLAN = plan_of([Task("1", "Draft"), Task("2", "Review"), Task("3", "Send")])
 
 
 def changed(*done, base=None):
-    """
-    Return a plan after commands of others, each with its actor, and the base that knows them.
-    """
+    """Return a plan after commands of others, each with its actor, and the base that knows them."""
     plan, base = PLAN, base or Base(PLAN)
     for command, actor in done:
         decision = decide(plan, command)
@@ -254,13 +251,3 @@ def test_the_calls_of_a_turn_share_the_base():
     granular = [Call("plan", {"add": ["More"]}), Call("plan", {"done": [5]})]
     turn = Toolbox(LEAN).turn(plan, granular, base=base)
     assert [reply.text.count("since you") for reply in turn.replies] == [1, 0]
-
-
-def test_what_is_no_base_is_refused_at_once():
-    """A plan alone is not one: say what it is."""
-    for call in (
-        lambda: Toolbox().call(PLAN, "read_todos", {}, base=PLAN),
-        lambda: Toolbox().turn(PLAN, [], base=PLAN),
-    ):
-        with pytest.raises(PlanError, match=r"was given; give Base\(plan\)"):
-            call()

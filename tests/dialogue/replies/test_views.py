@@ -51,9 +51,7 @@ def test_a_list_has_a_line_for_each_task(plan):
 
 
 def afresh(plan):
-    """
-    Return the list as each line is made by itself, from nothing that was kept.
-    """
+    """Return the list as each line is made by itself, from nothing that was kept."""
     lines, depth = [], {None: -1}
     for task in plan:
         depth[task.id] = depth[task.parent] + 1

@@ -12,18 +12,14 @@ BOX = toolbox("lean")
 
 
 def say(plan, **arguments):
-    """
-    Call `plan`.
-    """
+    """Call `plan`."""
     reply = BOX.call(plan, "plan", arguments)
     check_reply(plan, reply)
     return reply
 
 
 def statuses(plan):
-    """
-    Return the statuses, in order, by their first letters.
-    """
+    """Return the statuses, in order, by their first letters."""
     return "".join(task.status.value[:2] for task in plan)
 
 

@@ -16,9 +16,7 @@ FORBIDDEN = {"default", "allOf", "oneOf", "not", "if", "then", "else", "patternP
 
 
 def objects(schema):
-    """
-    Yield every schema of an object within a schema.
-    """
+    """Yield every schema of an object within a schema."""
     if schema.get("type") in ("object", ["object", "null"]):
         yield schema
     for inner in (*schema.get("properties", {}).values(), *filter(None, [schema.get("items")])):

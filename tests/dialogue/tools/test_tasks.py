@@ -22,9 +22,7 @@ BOX = toolbox("tasks")
 
 
 def call(plan, name, **arguments):
-    """
-    Make one call that must be accepted.
-    """
+    """Make one call that must be accepted."""
     reply = BOX.call(plan, name, arguments)
     check_reply(plan, reply)
     assert not reply.is_error, reply.text
@@ -242,9 +240,7 @@ def test_nothing_changed():
 
 
 def targets(fields):
-    """
-    Return what commands call these arguments.
-    """
+    """Return what commands call these arguments."""
     return {field.target for field in fields}
 
 

@@ -18,43 +18,33 @@ LATER = timedelta(hours=1)
 
 
 class Agent:
-    """
-    One agent of a team: a tool set, a name, and the fences that its own calls got.
-    """
+    """One agent of a team: a tool set, a name, and the fences that its own calls got."""
 
     def __init__(self, toolset, name="ann", policy=None):
         self.box = Toolbox(toolset, *([policy] if policy else []))
         self.name, self.fences = name, {}
 
     def says(self, plan, tool, at=NOW, **arguments):
-        """
-        Return the reply to a call of this agent.
-        """
+        """Return the reply to a call of this agent."""
         reply = self.box.call(plan, tool, arguments, at=at, actor=self.name, fences=self.fences)
         check_reply(plan, reply)
         self.fences = fences_after(self.fences, reply.events)
         return reply
 
     def next(self, plan, at=NOW):
-        """
-        Claim the next task.
-        """
+        """Claim the next task."""
         if self.box.toolset.name == "lean":
             return self.says(plan, "plan", at, next=True)
         return self.says(plan, "TaskClaim", at)
 
     def claim(self, plan, number, at=NOW):
-        """
-        Claim one by its id.
-        """
+        """Claim one by its id."""
         if self.box.toolset.name == "lean":
             return self.says(plan, "plan", at, claim=[number])
         return self.says(plan, "TaskClaim", at, task_id=number)
 
     def done(self, plan, number, at=NOW):
-        """
-        Complete a task.
-        """
+        """Complete a task."""
         if self.box.toolset.name == "lean":
             return self.says(plan, "plan", at, done=[number])
         return self.says(plan, "TaskUpdate", at, task_id=number, status="completed")
