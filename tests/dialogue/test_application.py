@@ -1,20 +1,40 @@
-"""Laws of an application's own hand: checked arguments, entries that say who, and no half steps."""
+"""The application's side of a toolbox: edits, seeds, clocks, fences, merge bases, observers."""
 
+import logging
+import time
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from todoplan import DEFAULT, STRICT, Plan, plan_of
+from todoplan import DEFAULT, STRICT, TASKS, Plan, Planner, Toolbox, plan_of
 from todoplan.core import commands
-from todoplan.core.decide import Accepted, Rejected
-from todoplan.core.events.apply import replay
-from todoplan.core.plan.model import Task
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide import Accepted, Rejected, decide
+from todoplan.core.events.apply import Entry, replay
+from todoplan.core.events.base import Base
+from todoplan.core.events.types import (
+    PlanCleared,
+    PlanRestored,
+    StatusChanged,
+    TaskClaimed,
+    TaskDeleted,
+    TaskEdited,
+)
+from todoplan.core.plan.model import EMPTY, Claim, Status, Task
 from todoplan.core.rules import Policy
+from todoplan.dialogue.calls import utc_now
 from todoplan.dialogue.toolbox import (
+    ObservedToolbox,
+    base_at,
     edited,
+    fences_after,
     require,
     require_clock,
     seeded,
+    start,
+    tell_called,
     unseen_by_model,
     whole_entry,
 )
@@ -79,3 +99,81 @@ def test_what_the_model_has_not_seen_is_kept_from_the_first_edit_on():
     base = unseen_by_model(None, TWO, one)
     assert unseen_by_model(base, first.plan, two).plan is TWO
     assert [each.actor for each in base.unseen(second.plan)] == ["ann", None]
+
+
+def test_times_are_aware():
+    """The present, in UTC."""
+    now = utc_now()
+    assert now.tzinfo is UTC
+    assert abs(now.timestamp() - time.time()) < 60
+
+
+def created(plan, subject, actor="ann"):
+    """Return the plan with one task more, and the journal's entry."""
+    decision = decide(plan, commands.CreateTask(subject), DEFAULT, at=AT)
+    return decision.plan, Entry(decision.plan.revision, decision.events, AT, actor, "CreateTask")
+
+
+def test_a_base_is_found_in_a_journal():
+    """The plan at the revision that is known, and who changed what since."""
+    one, first = created(Plan(), "Dig", None)
+    two, second = created(one, "Tell Ann")
+    base = base_at((first, second), 1)
+    assert base == Base(one, {"2": "ann"})
+    assert base_at((first, second), two.revision).unseen(two) == ()
+
+
+ids = st.sampled_from("123")
+
+
+def test_each_event_that_ends_a_claim_ends_its_fence():
+    """Closed, given back, deleted, or the plan is another one; an edit ends nothing."""
+    held = {"1": 4, "2": 1}
+    assert fences_after(held, [TaskEdited("1", EMPTY)]) == held
+    for new in set(Status) - {Status.IN_PROGRESS}:
+        moved = StatusChanged("1", Status.IN_PROGRESS, new)
+        assert fences_after(held, [moved]) == {"2": 1}
+    assert fences_after(held, [TaskDeleted("1"), TaskDeleted("9")]) == {"2": 1}
+    for event in (PlanCleared(("1", "2")), PlanRestored(())):
+        assert fences_after(held, [event]) == {}
+
+
+@given(
+    st.dictionaries(ids, st.integers(1, 9)),
+    st.lists(
+        st.builds(TaskClaimed, ids, st.builds(Claim, st.just("a"), st.integers(1, 9)))
+        | st.builds(TaskDeleted, ids)
+    ),
+    st.integers(0, 9),
+)
+def test_events_may_come_in_parts(held, events, cut):
+    """What a hand holds after all of its calls is what it holds after each; nothing is changed."""
+    before = dict(held)
+    in_parts = fences_after(fences_after(held, events[:cut]), events[cut:])
+    assert in_parts == fences_after(held, events)
+    assert held == before
+
+
+class Failing:
+    """An observer that cannot."""
+
+    def called(self, replies, actor, began):
+        """Fail."""
+        raise RuntimeError
+
+    decided = advised = called
+
+
+def test_an_observer_that_fails_stops_nobody(caplog):
+    """It is logged."""
+    planner = Planner(toolbox=ObservedToolbox(TASKS, observer=Failing()))
+    with caplog.at_level(logging.ERROR, "todoplan"):
+        assert not planner.call("TaskList").is_error
+        assert planner.apply(CreateTask("Sow")).events
+    assert [record.message for record in caplog.records] == ["an observer failed"] * 2
+
+
+def test_nobody_is_told_where_nobody_looks_on():
+    """And no clock is read."""
+    assert start(Toolbox()) == 0
+    tell_called(Toolbox(), (), None, 0)

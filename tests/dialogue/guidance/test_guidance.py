@@ -64,35 +64,22 @@ def kind_of(settings, plan, messages, memory=None):
     return Guidance(TODOS, settings).before_model(plan, messages, memory or Memory()).kind
 
 
-def test_a_plan_in_sight_needs_no_reminder():
-    """A successful planning call among the messages shows the plan."""
-    advice = Guidance(TODOS).before_model(OPEN, [ASKED, WRITTEN], Memory())
-    assert (advice.kind, advice.text, advice.verdict) == ("", "", "accept")
-
-
-@pytest.mark.parametrize("messages", [[], [ASKED], [ASKED, FAILED]])
-def test_a_plan_out_of_sight_is_brought_back(messages):
-    """
-    With open tasks and no successful planning call in the request, the plan is lost to the model.
-    """
-    assert kind_of(Settings(), OPEN, messages) == "plan_lost"
-
-
-def test_another_tools_result_does_not_show_the_plan():
-    """Only the tool set's own tools count."""
-    other = Message("tool", results=(ToolResult("search"),))
-    assert kind_of(Settings(), OPEN, [other]) == "plan_lost"
-
-
-def test_only_a_reminder_of_this_revision_is_current():
-    """A reminder that shows an older plan does not stand for the present one."""
-    assert kind_of(Settings(), OPEN, [Message("user", shows=OPEN.revision)]) == ""
-    assert kind_of(Settings(), OPEN, [Message("user", shows=OPEN.revision - 1)]) == "plan_lost"
-
-
-def test_a_plan_without_open_tasks_is_not_announced():
-    """What is resolved is no work to be reminded of."""
-    assert kind_of(Settings(), DONE, []) == ""
+@pytest.mark.parametrize(
+    ("plan", "messages", "kind"),
+    [
+        (OPEN, [ASKED, WRITTEN], ""),
+        (OPEN, [], "plan_lost"),
+        (OPEN, [ASKED, FAILED], "plan_lost"),
+        (OPEN, [Message("tool", results=(ToolResult("search"),))], "plan_lost"),
+        (OPEN, [Message("user", shows=OPEN.revision)], ""),
+        (OPEN, [Message("user", shows=OPEN.revision - 1)], "plan_lost"),
+        (DONE, [], ""),
+    ],
+)
+def test_a_plan_out_of_sight_is_brought_back(plan, messages, kind):
+    """A successful planning call shows it, and a reminder of this revision; done, it is no work."""
+    advice = Guidance(TODOS).before_model(plan, messages, Memory())
+    assert (advice.kind, bool(advice.text), advice.verdict) == (kind, bool(kind), "accept")
 
 
 def test_each_reminder_can_be_switched_off():
@@ -111,6 +98,8 @@ def test_a_change_by_somebody_else_is_told_once():
     assert advice.kind == "changed"
     assert "other" in advice.text
     assert guidance.before_model(changed, [WRITTEN], advice.memory).kind == ""
+    # What the adapter has noted as the model's own is not announced.
+    assert guidance.before_model(changed, [WRITTEN], memory.saw(changed)).kind == ""
 
 
 def test_a_thread_that_began_without_a_plan_is_told_of_one():
@@ -120,14 +109,6 @@ def test_a_thread_that_began_without_a_plan_is_told_of_one():
     advice = guidance.before_model(OPEN, [ASKED], memory)
     assert (advice.kind, advice.verdict) == ("changed", "accept")
     assert advice.memory.revision == OPEN.revision
-
-
-def test_the_models_own_changes_are_no_news():
-    """What the adapter has noted as the model's own is not announced."""
-    guidance = Guidance(TODOS, Settings(changed=True))
-    memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
-    changed = made(OPEN, UpdateTask("2", subject="other"))
-    assert guidance.before_model(changed, [WRITTEN], memory.saw(changed)).kind == ""
 
 
 def test_what_others_did_before_the_models_own_change_is_told():
@@ -181,18 +162,13 @@ def test_a_task_untouched_for_some_turns_is_mentioned():
 
 
 def test_a_touched_task_is_not_stale():
-    """The model's own planning call starts the count anew."""
+    """The model's own planning call starts the count anew; a pending task may wait for ever."""
     guidance, memory = Guidance(TODOS, Settings(stale=2)), Memory()
     for _ in range(5):
         advice = guidance.before_model(OPEN, [WRITTEN], memory)
         assert advice.kind == ""
         memory = advice.memory.saw(OPEN)
-
-
-def test_nothing_in_progress_is_never_stale():
-    """Pending tasks may wait as long as they like."""
-    memory = Memory(turn=50)
-    assert kind_of(Settings(stale=1), plan_with("pending"), [WRITTEN], memory) == ""
+    assert kind_of(Settings(stale=1), PENDING, [WRITTEN], Memory(turn=50)) == ""
 
 
 def answers(guidance, plan, memory, count):
@@ -233,22 +209,21 @@ def test_an_ignored_reminder_can_raise():
     assert [v for v, _ in answers(off, OPEN, Memory(), 1)] == ["accept"]
 
 
-@pytest.mark.parametrize(
-    "message", [Message("assistant", calls=("x",)), Message("assistant", invalid_calls=1), ASKED]
-)
-def test_only_a_final_answer_is_judged(message):
-    """A message that calls tools, rightly or wrongly, goes on by itself."""
-    advice = Guidance(TODOS).after_model(OPEN, message, Memory())
-    assert (advice.verdict, advice.memory) == ("accept", Memory())
+QUESTION = Message("assistant", "Which of the two do you want?")
+REFUSAL = Message("assistant", finish="content_filter")
+CALLING = Message("assistant", calls=("x",))
+INVALID = Message("assistant", invalid_calls=1)
 
 
 @pytest.mark.parametrize("plan", [OPEN, DONE])
-def test_a_refusal_is_let_go(plan):
-    """Asked again, a model that will not answer, or whose answer is filtered, says no more."""
-    refusal = Message("assistant", finish="content_filter")
-    memory = Memory(asked=1)
-    advice = Guidance(TODOS, ALL_ON).after_model(plan, refusal, memory)
-    assert (advice.verdict, advice.memory) == ("accept", memory)
+@pytest.mark.parametrize("message", [QUESTION, REFUSAL, CALLING, INVALID, ASKED])
+def test_only_a_final_answer_is_judged(plan, message):
+    """Calls go on by themselves, a refusal says no more; a question costs no further turn."""
+    for memory in (Memory(), Memory(asked=1)):
+        advice = Guidance(TODOS, ALL_ON).after_model(plan, message, memory)
+        assert (advice.verdict, advice.memory) == ("accept", memory)
+    # With a response format, the answer belongs to the framework.
+    assert Guidance(TODOS).after_model(plan, ANSWER, Memory(), structured=True).verdict == "accept"
 
 
 def test_an_answer_is_let_through_while_the_plan_waits_for_its_approval():
@@ -261,11 +236,6 @@ def test_an_answer_is_let_through_while_the_plan_waits_for_its_approval():
         guidance = Guidance(TODOS, Settings(unfinished=2), policy)
         for each, verdict in ((plan, "accept" if waits else "again"), (approved, "again")):
             assert guidance.after_model(each, answer, Memory()).verdict == verdict
-
-
-def test_a_structured_answer_is_never_sent_back():
-    """With a response format the answer belongs to the framework."""
-    assert Guidance(TODOS).after_model(OPEN, ANSWER, Memory(), structured=True).verdict == "accept"
 
 
 def test_a_silent_end_is_asked_about_once():
@@ -313,29 +283,6 @@ def test_a_memory_survives_as_plain_json(memory):
     assert Memory.of(None) == Memory()
 
 
-def test_an_ignored_reminder_says_what_is_open():
-    """The error names the tasks and the switches."""
-    error = unfinished_error(OPEN)
-    assert error.data == {"task_ids": ("1", "2")}
-    assert "2 of 2 tasks are open" in str(error)
-
-
-def test_the_memory_is_plain_data_and_read_back():
-    """Any framework's state can hold it; what another version wrote beside it is passed over."""
-    memory = Memory(turn=3, revision=7, asked=1)
-    assert Memory.of(memory.to_data()) == memory
-    assert Memory.of({"turn": 3, "of_tomorrow": 1}) == Memory(turn=3)
-    assert Memory.of(None) == Memory()
-
-
-def test_what_an_ignored_reminder_raises_names_the_tasks():
-    """The error holds the ids of what is open, and says which setting to change."""
-    error = unfinished_error(plan_with("completed", "pending", "in_progress"))
-    assert error.data == {"task_ids": ("2", "3")}
-    assert "2 of 3 tasks are open" in str(error)
-    assert "Settings(unfinished=...)" in str(error)
-
-
 plans = st.lists(st.sampled_from(list(Status)), max_size=4).map(lambda found: plan_with(*found))
 messages = st.lists(st.sampled_from([ASKED, WRITTEN, FAILED, ANSWER]), max_size=3)
 memories = st.builds(
@@ -380,33 +327,14 @@ def kinds_unseen(plan, memory, guidance=None, turns=1):
     return kinds, memory
 
 
-def test_a_plan_that_was_never_shown_is_shown_once():
-    """The first request shows the plan; those behind it do not, though nothing is visible."""
-    kinds, _ = kinds_unseen(PENDING, Memory(), turns=5)
-    assert kinds == ["plan_lost", "", "", "", ""]
-
-
-def test_a_plan_untouched_for_twenty_turns_is_shown():
-    """The distance to the last change or reminder decides, since nothing can be seen."""
+def test_a_plan_that_cannot_be_seen_is_shown_every_twenty_turns():
+    """Counted from the last change or reminder; an empty plan, or one switched off, is not."""
     kinds, _ = kinds_unseen(PENDING, Memory(), turns=41)
-    assert [turn for turn, kind in enumerate(kinds) if kind] == [0, 20, 40]
-
-
-def test_a_change_of_the_models_own_puts_it_off():
-    """Who has just changed the plan knows it."""
+    assert [turn for turn, kind in enumerate(kinds) if kind == "plan_lost"] == [0, 20, 40]
+    assert not any(kinds[1:20])
     _, memory = kinds_unseen(PENDING, Memory(), turns=15)
-    kinds, _ = kinds_unseen(PENDING, memory.saw(PENDING), turns=19)
-    assert not any(kinds)
-
-
-def test_nothing_open_is_nothing_lost():
-    """An empty plan is not told of."""
-    kinds, _ = kinds_unseen(Plan(), Memory(), turns=30)
-    assert not any(kinds)
-
-
-def test_the_switches_hold():
-    """`plan_lost` switches it off, and other reminders are given as ever."""
+    assert not any(kinds_unseen(PENDING, memory.saw(PENDING), turns=19)[0])
+    assert not any(kinds_unseen(Plan(), Memory(), turns=30)[0])
     off = Guidance(TODOS, Settings(plan_lost=False))
     assert not any(kinds_unseen(PENDING, Memory(), off, turns=30)[0])
     changed = Guidance(TODOS, Settings(changed=True))
@@ -422,7 +350,7 @@ SECTIONS = re.findall(r"^== (.+) ==$", REMINDER_TEXTS.read_text("utf-8"), re.MUL
 def test_every_reminder_has_a_row_a_text_and_a_switch():
     """A reminder that lacks one of them is named here; so is a setting that switches nothing."""
     assert set(REMINDERS) == set(get_args(ReminderKind))
-    assert set(SECTIONS) - {"frame", "item", "item_plain", "more", *PARTS} == set(REMINDERS)
+    assert set(SECTIONS) - {"frame", "item", "item_plain", *PARTS} == set(REMINDERS)
     switches = {field.name for field in attrs.fields(Settings)} - {"on_ignored"}
     assert {row.switch for row in REMINDERS.values()} == switches
 
@@ -433,16 +361,6 @@ def test_of_several_reminders_the_first_is_given():
     assert kind_of(ALL_ON, OPEN, [], memory) == "plan_lost"
     assert kind_of(ALL_ON, OPEN, [WRITTEN], memory) == "changed"
     assert kind_of(ALL_ON, OPEN, [WRITTEN], Memory(turn=9, revision=OPEN.revision)) == "stale"
-
-
-QUESTION = Message("assistant", "Which of the two do you want?")
-
-
-@pytest.mark.parametrize("plan", [OPEN, DONE])
-def test_an_agent_may_always_ask(plan):
-    """A question to the person is let through at once, and costs none of the further turns."""
-    advice = Guidance(TODOS, ALL_ON).after_model(plan, QUESTION, Memory(asked=1))
-    assert (advice.verdict, advice.memory) == ("accept", Memory(asked=1))
 
 
 @given(

@@ -1,21 +1,36 @@
 """Arguments against fields: values by target, repairs, problems. The table is in test_bad_input."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import TOOLSETS, valid
 
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake import (
+    GUESSES,
+    MISSING,
+    MOST_KEPT,
     MOST_TABLES,
     Field,
+    Findings,
     InputLimits,
     Intake,
     Kind,
+    Line,
     Repair,
+    arguments_in,
+    entries_in,
+    entry_in,
     find_field,
+    folded,
+    meant_by,
+    parts_of,
     read,
+    shown_path,
     table_of,
 )
+from todoplan.dialogue.tools import LEAN, TODOS
+from todoplan.texts import wording
 
 ENTRY = (Field("text", "subject", Kind.LINE, required=True), Field("state", "status", Kind.STATUS))
 FIELDS = (
@@ -73,3 +88,202 @@ def test_tools_that_are_made_anew_for_each_request_do_not_pile_up():
         assert read({field.name.upper(): "a"}, (field,)).values == {"text": "a"}
     for table in (find_field, table_of):
         assert table.cache_info().currsize == MOST_TABLES
+
+
+TITLE = Field("text", "subject", Kind.LINE, aliases=("title",), weak=("description",))
+SPELLED = (
+    Field("description", "description", Kind.TEXT),
+    Field("items", "todos", Kind.ITEMS, items=(TITLE,)),
+    TITLE,
+)
+
+
+def test_the_stronger_spelling_wins():
+    """A field's own name beats another's weak spelling, whichever comes first."""
+    assert meant_by("Description", SPELLED) == (SPELLED[0], 2)
+    assert meant_by("description", SPELLED[::-1]) == (SPELLED[0], 2)
+    assert meant_by("description", (TITLE,)) == (TITLE, 0)
+    assert meant_by("TITLE", SPELLED) == (TITLE, 1)
+    assert meant_by("x", SPELLED) == (None, -1)
+
+
+def test_words_are_folded():
+    """Without case, spaces, `_` and `-`; only so much of a word counts as any name has."""
+    assert folded("Active-Form _") == "activeform"
+    assert folded("a" * 10**6) == "a" * 80
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("todos[2].subject", "items[2].text"),
+        ("todos", "items"),
+        ("nothing", ""),
+        ("todos[0].nothing", "items[0]"),
+        ("", ""),
+    ],
+)
+def test_paths_are_shown_in_the_models_names(path, shown):
+    """A place that the tool does not have is no place."""
+    assert shown_path(path, SPELLED) == shown
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS)
+def test_no_two_fields_of_a_tool_claim_one_word(toolset):
+    """Apart from weak spellings and a shown name against an alias, every word means one field."""
+    for tool in toolset.tools:
+        for fields in (tool.fields, *(field.items for field in tool.fields)):
+            claims = [
+                (word, strength)
+                for field in fields
+                for word, strength in set(field.spellings())
+                if strength
+            ]
+            for word, strength in claims:
+                owners = {
+                    field.name
+                    for field in fields
+                    for w, s in field.spellings()
+                    if (w, s) == (word, strength)
+                }
+                assert len(owners) == 1, (tool.key, word, owners)
+                assert find_field(fields)[word][1] >= strength
+
+
+def test_repairs_and_faults_are_kept_in_order():
+    """With what was seen, quoted."""
+    findings = Findings()
+    findings.repair("word", "p", "a\n", "b")
+    assert findings.refuse("bad_id", "q", None, "an id") is MISSING
+    assert findings.repairs == [Repair("word", "p", "a\\n", "b")]
+    assert findings.problems == [Problem("bad_id", (), "null", "an id", "q")]
+
+
+def test_an_expected_text_is_nothing_to_tell():
+    """A JSON text where the schema asks for one is read silently; its own repairs are reported."""
+    findings = Findings()
+    assert findings.decoded("[1]", "p", expected=True) == [1]
+    assert findings.repairs == []
+    assert findings.decoded("[1,]", "p", expected=True) == [1]
+    assert findings.repairs == [Repair("trailing_comma", "p")]
+    assert findings.decoded("[1]", "p") == [1]
+    assert findings.repairs[-1] == Repair("json_text", "p")
+
+
+def test_broken_text_is_refused_at_its_place():
+    """Also when it stands for all arguments."""
+    findings = Findings()
+    assert findings.decoded('{"a": ', "") is MISSING
+    assert findings.problems[0].path == "arguments"
+
+
+def test_clean_text_is_returned_as_it_is():
+    """A leaked tag is a lost field, a hidden character a repair."""
+    findings = Findings()
+    assert findings.cleaned("a < b", "p") == "a < b"
+    assert findings.cleaned("a\x00", "p") == "a"
+    assert findings.cleaned('<parameter name="x">', "p") is MISSING
+    assert [repair.code for repair in findings.repairs] == ["hidden_characters"]
+
+
+def test_no_more_than_so_many_faults_are_kept():
+    """All are counted, so that what comes late does not look sound."""
+    findings = Findings()
+    for _ in range(MOST_KEPT + 5):
+        findings.refuse("bad_id", "p")
+    assert (len(findings.problems), findings.faults) == (MOST_KEPT, MOST_KEPT + 5)
+
+
+def test_a_refusal_of_a_text_says_what_was_seen_and_what_is_allowed():
+    """Too many levels with their limit, a field that was swallowed with the text around it."""
+    findings = Findings()
+    leaked = '<parameter name="x">'
+    assert findings.decoded("[" * 33 + "]" * 33, "p") is MISSING
+    assert findings.cleaned(leaked, "q") is MISSING
+    assert findings.problems == [
+        Problem("too_deep", (), "over 32 levels", "32", "p"),
+        Problem("swallowed_field", (), leaked, "", "q"),
+    ]
+
+
+def test_every_guess_has_words():
+    """The refusal says how the call was read."""
+    for code in GUESSES:
+        assert "$path" in wording("repairs", code)
+
+
+def test_no_command_has_no_parts():
+    """A call that only reads removes nothing, whatever was guessed."""
+    assert list(parts_of(None)) == []
+
+
+WRITE = TODOS.tools[0].fields
+OPEN, DONE = {"status": "pending"}, {"status": "completed"}
+wrappers = st.lists(st.sampled_from(["arguments", "input", "parameters", "args"]), max_size=3)
+
+
+@given(valid(WRITE), wrappers)
+def test_wrapped_or_not_the_arguments_are_the_same(arguments, keys):
+    """Up to three wrappers come off, and each is told."""
+    findings, wrapped = Findings(), arguments
+    for key in keys:
+        wrapped = {"name": "write_todos", key: wrapped}
+    assert arguments_in(wrapped, WRITE, findings) == arguments
+    assert [repair.code for repair in findings.repairs] == ["wrapper"] * len(keys)
+    assert not findings.problems
+
+
+def test_a_bare_list_is_adopted_only_where_it_can_mean_one_thing():
+    """One list of entries takes it; of several the one that begins a plan, and only titles."""
+    assert arguments_in(["a"], WRITE, Findings()) == {"todos": ["a"]}
+    fields = LEAN.tools[0].fields
+    assert arguments_in(["a", "b"], fields, Findings()) == {"write": ["a", "b"]}
+    for other in (
+        [],
+        [1],
+        ["a", "1 and 2"],
+        ["done"],
+        ["a", {"text": "b"}],
+        ["a", '{"text": "b"}'],
+    ):
+        findings = Findings()
+        assert arguments_in(other, fields, findings) is None
+        assert (findings.problems[0].path, findings.problems[0].legal) == ("arguments", "an object")
+
+
+def test_keys_of_the_tool_are_no_wrapper():
+    """A field that is called like one keeps its meaning."""
+    assert arguments_in({"todos": [], "clear": True}, WRITE, Findings()) == {
+        "todos": [],
+        "clear": True,
+    }
+    assert arguments_in({}, WRITE, Findings()) == {}
+    assert arguments_in(None, WRITE, Findings()) == {}
+
+
+def test_a_wrapper_around_nothing_holds_no_arguments():
+    """{"arguments": null} is how some frameworks send a call without arguments."""
+    findings = Findings()
+    assert arguments_in({"arguments": None}, WRITE, findings) == {}
+    assert [repair.code for repair in findings.repairs] == ["wrapper"]
+
+
+@pytest.mark.parametrize(
+    ("inner", "entries", "code"),
+    [
+        ("- [ ] a\n- [x] b", [{"content": "a"} | OPEN, {"content": "b"} | DONE], "checklist"),
+        ('[{"content": "a"}]', [{"content": "a"}], "json_text"),
+        ({"content": "a"}, [{"content": "a"}], "bare_entry"),
+    ],
+)
+def test_what_a_list_may_be_written_as_it_may_be_in_a_wrapper(inner, entries, code):
+    """A text is read inside of {"todos": ...} as it is outside."""
+    findings = Findings()
+    listed = entries_in({"todos": inner}, WRITE[0], "todos", findings)
+    read = [
+        entry_in(one, WRITE[0], "todos[0]", findings) if isinstance(one, Line) else one
+        for one in listed
+    ]
+    assert read == entries
+    assert [repair.code for repair in findings.repairs] == ["wrapper", code]
+    assert {repair.path for repair in findings.repairs} == {"todos"}

@@ -79,12 +79,30 @@ def test_what_is_wrong_is_refused_with_its_path(kind, value):
         ("-5", "bad_number", "-5", "minutes from 0 up"),
         (1e9, "bad_number", "1000000000.0", "minutes from 0 up"),
         ("inf", "bad_number", "inf", "minutes from 0 up"),
+        ("nan", "bad_number", "nan", "minutes from 0 up"),
+        (10**9, "bad_number", "1000000000", "minutes from 0 up"),
+        ("none", "wrong_type", "none", "a number of minutes"),
+        ("9" * 30, "wrong_type", "9" * 30, "a number of minutes"),
+        ("\uff13\uff10", "wrong_type", "\\uff13\\uff10", "a number of minutes"),
     ],
 )
 def test_what_is_no_estimate_is_refused_with_what_is(value, code, seen, legal):
     """A number of minutes, as a number or in a text, is wanted."""
     reply = toolbox("tasks").call(planned("a"), "TaskUpdate", {"taskId": "1", "estimate": value})
     assert reply.problems == (Problem(code, seen=seen, legal=legal, path="estimate"),)
+
+
+def test_minutes_and_a_deletion_may_be_spelled_otherwise():
+    """A number in a text, and the word "delete": what was read is told."""
+    box, plan = toolbox("tasks"), planned("a")
+    half = box.call(plan, "TaskUpdate", {"taskId": "1", "estimate": "30"})
+    assert half.plan["1"].estimate == 30
+    assert 'note: read estimate "30" as 30.0' in half.text
+    gone = box.call(plan, "TaskUpdate", {"taskId": 1, "status": "Delete"})
+    assert len(gone.plan) == 0
+    assert 'note: read status "Delete" as deleted' in gone.text
+    wrong = box.call(plan, "TaskUpdate", {"taskId": 1, "status": "gone"})
+    assert "completed, cancelled, failed, deleted" in wrong.text
 
 
 @pytest.mark.parametrize(
