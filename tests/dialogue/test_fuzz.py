@@ -117,7 +117,7 @@ def test_what_the_schema_allows_intake_takes_as_it_is(call, plan):
     waits |= {"ignored_key"} if arguments.get("status") == "deleted" else set()
     assert {repair.code for repair in reply.repairs} <= {"repeated_id"} | waits
     known = {"missing_field", "beside_tasks", "unknown_task", "unknown_reference", "self_edge"}
-    known |= {"cycle", "edge_within", "empty_write"}
+    known |= {"cycle", "edge_within", "empty_write", "left_out"}
     # Not said by a schema either: what is closed waits for nothing.
     known |= {"cannot_wait"} if {"wait", "waitingFor", "waiting_for"} & arguments.keys() else set()
     assert {problem.code for problem in reply.problems} <= known
