@@ -166,10 +166,10 @@ class Toolbox:
     """
     A tool set with a policy.
 
-    `limits` are the maximum sizes of the arguments of one call. Two options cost tokens and are off by
-    default: `show_list` adds the whole list to the reply to each change, and `say_done` adds a note
-    when no task is open any more. Each planning call extends the claims of its session: they then
-    expire `lease` seconds after that call.
+    `limits` are the maximum sizes of the arguments of one call. Two options cost tokens and are off
+    by default: `show_list` adds the whole list to the reply to each change, and `say_done` adds a
+    note when no task is open any more. Each planning call extends the claims of its session: they
+    then expire `lease` seconds after that call.
 
     Raises:
         PlanError: an argument has the wrong type, or no call of the tool set could satisfy the
