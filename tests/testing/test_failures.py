@@ -83,7 +83,7 @@ def test_without_a_model_each_turn_is_an_exchange():
         "  model: TaskList({}) as c1",
         "  tool c1 (error): 'none'",
         "  model: TaskGet({}) as c2",
-        "  no answer is kept",
+        "  no answer was found",
     ]
     assert last == "session one, exchange 2:\n  model: 'Done.'"
 

@@ -11,10 +11,10 @@ ROOMS = {
     "assertions": set(),
     "failures": {"assertions"},
     "strategies": {"registering"},
-    "machine": {"strategies"},
+    "machine": {"assertions", "strategies"},
     "counterexamples": {"machine", "strategies"},
     "adapters": {"assertions", "failures", "strategies"},
-    "stores": {"assertions", "strategies"},
+    "stores": {"assertions", "failures", "strategies"},
 }
 """What each may import of the others; Hypothesis' entry point and the package itself do it late."""
 

@@ -74,7 +74,7 @@ def test_what_does_not_fit_is_an_error():
     """An unknown name, and a break that no tool can have, are the developer's mistakes."""
     with pytest.raises(PlanError, match="no break is called nonsense; there are encoded"):
         some.broken_arguments(TODOS, "nonsense")
-    with pytest.raises(PlanError, match="lean has no tool that can be called so"):
+    with pytest.raises(PlanError, match="lean has no tool that fits these breaks"):
         some.broken_arguments(LEAN, "unknown_status")
     with pytest.raises(PlanError, match="todos has no tool"):
         some.broken_arguments(TODOS, "self_edge")

@@ -2,15 +2,14 @@
 Property tests for plan behaviour: Hypothesis strategies, state machines, and two test suites.
 
 `todoplan.testing.strategies` draws plans, commands, tool arguments (also broken ones) and more.
-`find_counterexample` finds a change on which a rule of your own and its law disagree; the law is a
-second function that you write.
-`PlanMachine` and `ToolMachine` compare your agent loop, rules or tool set with todoplan's own
-`decide`, step by step. `todoplan.testing.adapters` tests an adapter, `todoplan.testing.stores` a
-store. All of these are loaded lazily.
+`find_counterexample` finds a change on which a rule of your own and your law disagree. The law is a
+second function, which you write. `PlanMachine` and `ToolMachine` compare your agent loop, rules or
+tool set with todoplan's own `decide`, step by step. `todoplan.testing.adapters` tests an adapter,
+`todoplan.testing.stores` tests a store. Names and modules are loaded when they are first used.
 
 To read the code, start with `strategies`, on which everything else is built, then `machine` and
-`counterexamples`, then the two suites, which share only `assertions`. `failures` builds the message
-of a failed adapter check. `registering` is the part that Hypothesis loads by itself.
+`counterexamples`, then the two suites. They share `assertions`, and `failures`, which adds the law
+of a failed check to its message. `registering` is the part that Hypothesis loads by itself.
 """
 
 from importlib.util import find_spec

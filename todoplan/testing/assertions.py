@@ -1,8 +1,8 @@
 """
-Assertions of the suites, which report the found and the wanted value in sentences.
+Assertions of the suites. Their messages say in sentences what was found and what was wanted.
 
-They raise errors and do not use `assert`: pytest rewrites `assert` only in registered modules, and
-failures must read the same wherever the suite is imported from.
+They raise errors instead of using `assert`: pytest rewrites `assert` only in registered modules,
+and failures must read the same wherever the suite is imported from.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,22 +31,25 @@ def must(holds: object, message: str) -> None:
 
 
 def same(found: object, wanted: object, what: str) -> None:
-    """Fail the check unless the two values are equal."""
-    mine, theirs = ("", "") if found == wanted else contrast(found, wanted)
-    must(found == wanted, f"{what}:\n  found  {mine}\n  wanted {theirs}")
+    """
+    Fail the check unless the two values are equal. Long values are shown from shortly before the
+    first difference.
+    """
+    if found != wanted:
+        mine, theirs = _cut(repr(found), repr(wanted))
+        must(holds=False, message=f"{what}:\n  found  {mine}\n  wanted {theirs}")
 
 
 def same_parts(found: Mapping[str, object], wanted: Mapping[str, object], what: str) -> None:
     """
-    Fail the check unless both mappings have equal items. The message lists only the differing
-    items.
+    Fail the check unless both mappings have equal items. The message lists only items that differ.
     """
     names = [name for name in {**wanted, **found} if _part(found, name) != _part(wanted, name)]
     pairs = {name: _cut(_part(found, name), _part(wanted, name)) for name in names[:_MOST_PARTS]}
     lines = [f"  {name}: found {mine}, wanted {theirs}" for name, (mine, theirs) in pairs.items()]
     if len(names) > _MOST_PARTS:
         lines.append(f"  and {len(names) - _MOST_PARTS} more")
-    must(not names, "\n".join((f"{what} is not as wanted:", *lines)))
+    must(not names, "\n".join((f"differences in {what}:", *lines)))
 
 
 def _part(parts: Mapping[str, object], name: str) -> str:
@@ -56,11 +59,6 @@ def _part(parts: Mapping[str, object], name: str) -> str:
 def clipped(text: str, most: int = _LONGEST) -> str:
     """Return the text, or its beginning and its length if it is longer than `most`."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
-
-
-def contrast(found: object, wanted: object) -> tuple[str, str]:
-    """Return both values as texts. Long texts start shortly before the first difference."""
-    return _cut(repr(found), repr(wanted))
 
 
 def _cut(found: str, wanted: str) -> tuple[str, str]:
@@ -84,25 +82,22 @@ def difference(found: Any, wanted: Any, path: str = "") -> Difference:
     if type(found) is not type(wanted):
         kinds = type(found).__name__, type(wanted).__name__
         return Difference(path, *map("{}: {}".format, kinds, (_shown(found), _shown(wanted))))
-    for step, mine, theirs in _inner(found, wanted):
+    inner: Iterable[tuple[str, Any, Any]] = ()
+    if attrs.has(type(wanted)):
+        names = attrs.fields_dict(type(wanted))
+        inner = ((f".{name}", getattr(found, name), getattr(wanted, name)) for name in names)
+    elif isinstance(wanted, list | tuple):
+        pairs = enumerate(zip(found, wanted, strict=False))
+        inner = ((f"[{place}]", mine, theirs) for place, (mine, theirs) in pairs)
+    elif isinstance(wanted, Mapping):
+        both = found.keys() & wanted.keys()
+        inner = ((f"[{_shown(key)}]", found[key], wanted[key]) for key in both)
+    for step, mine, theirs in inner:
         if mine != theirs:
             return difference(mine, theirs, path + step)
     return Difference(path, _shown(found), _shown(wanted))
 
 
-def _inner(found: Any, wanted: Any) -> Iterable[tuple[str, Any, Any]]:
-    if attrs.has(type(wanted)):
-        names = attrs.fields_dict(type(wanted))
-        return ((f".{name}", getattr(found, name), getattr(wanted, name)) for name in names)
-    if isinstance(wanted, list | tuple):
-        pairs = enumerate(zip(found, wanted, strict=False))
-        return ((f"[{place}]", mine, theirs) for place, (mine, theirs) in pairs)
-    if isinstance(wanted, Mapping):
-        both = found.keys() & wanted.keys()
-        return ((f"[{_shown(key)}]", found[key], wanted[key]) for key in both)
-    return ()
-
-
 def _shown(value: Any) -> str:
-    # In ASCII, because stores confuse texts that look alike on the screen.
+    # In ASCII: two texts that a store has confused may look alike on the screen.
     return clipped(ascii(value))

@@ -1,10 +1,10 @@
 """
 Find a change on which a rule of your own and your law disagree.
 
-The law is a second function of a `Change`, which returns whether the change is right. It is needed
-because `decide` only applies the rule, and cannot know whether the rule is right. Hypothesis draws
-short histories of commands that vary the values that the rule and the law read. Each command is run
-under the rule, and the first disagreement is shrunk.
+The law is a second function of a `Change`, which returns whether the change is right. You have to
+write it, because `decide` only applies the rule and cannot know whether the rule is right.
+Hypothesis draws short histories of commands. These commands vary the values that the rule and the
+law read. Each command is run under the rule, and the first disagreement is shrunk.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from hypothesis.errors import NoSuchExample
 from hypothesis.strategies import DrawFn
 
 from todoplan.core.commands import Command
-from todoplan.core.decide import Accepted, Rejected, decide_with_change
-from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task, short_repr
+from todoplan.core.decide import Rejected, decide_with_change
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind, short_repr
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Change, Policy, Rule
 from todoplan.errors import PlanError
@@ -147,8 +147,7 @@ class _Trial:
         except Exception as error:  # noqa: BLE001 - a check of the user's
             return None, False, f"the rule {rule} raises {error!r}"
         refuses = self.fired[rule] > fired
-        accepted = isinstance(answer, Accepted)
-        if not accepted and not (refuses and self._exact):
+        if isinstance(answer, Rejected) and not (refuses and self._exact):
             return None, refuses, ""
         try:
             holds: object = self._law(change)
@@ -163,15 +162,13 @@ class _Trial:
                 " else False"
             )
             raise PlanError(msg, seen=holds)
-        if not isinstance(answer, Rejected) and not holds:
-            return change, refuses, f"the rule {rule} accepts what the law {law} does not{why}"
-        if isinstance(answer, Rejected) and holds:
-            return (
-                change,
-                refuses,
-                f"the rule {rule} refuses what the law {law} accepts: {answer.text}",
-            )
-        return change, refuses, ""
+        found = ""
+        if isinstance(answer, Rejected):
+            if holds:
+                found = f"the rule {rule} refuses what the law {law} accepts: {answer.text}"
+        elif not holds:
+            found = f"the rule {rule} accepts what the law {law} does not{why}"
+        return change, refuses, found
 
 
 @st.composite
@@ -209,10 +206,9 @@ _AGAIN = st.sampled_from([False, False, True])
 
 
 def _lines(plan: Plan) -> str:
-    return "\n".join(map(_line, plan)) or "no tasks"
-
-
-def _line(task: Task) -> str:
-    given = ((field.name, getattr(task, field.name), field.default) for field in _SHOWN)
-    more = [f" {name}={command_text(value)}" for name, value, default in given if value != default]
-    return f"#{task.id} [{task.status}] {task.subject}{''.join(more)}"
+    lines = []
+    for task in plan:
+        values = {field: getattr(task, field.name) for field in _SHOWN}
+        more = [f" {f.name}={command_text(v)}" for f, v in values.items() if v != f.default]
+        lines.append(f"#{task.id} [{task.status}] {task.subject}{''.join(more)}")
+    return "\n".join(lines) or "no tasks"

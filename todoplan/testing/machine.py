@@ -1,8 +1,9 @@
 """
 State machines that compare your rules, tool set or agent loop with todoplan's own `decide`.
 
-Hypothesis draws steps and runs each through your code and through `decide`. A difference is shrunk
-to the fewest steps, and the failure prints the plan before and after each step. For example:
+Hypothesis draws steps. The machine runs each step through your code and through `decide`. If the
+results differ, Hypothesis looks for the shortest list of steps that shows it, and the failure
+prints the plan before and after each of them. For example:
 
     class LoopMachine(PlanMachine):
         def __init__(self):
@@ -38,34 +39,22 @@ from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from todoplan.core.commands import (
-    Batch,
-    ClaimTask,
-    Command,
-    RecordEvidence,
-    RenewClaim,
-    RestorePlan,
-)
+from todoplan.core.commands import ClaimTask, Command, RecordEvidence, RenewClaim, RestorePlan
 from todoplan.core.decide import Accepted, Decision, Rejected, decide, plan_of
 from todoplan.core.events.apply import replay
 from todoplan.core.events.types import Event
-from todoplan.core.plan.model import (
-    TASK_FIELDS,
-    Claim,
-    Evidence,
-    FieldKind,
-    Task,
-    Waiting,
-)
+from todoplan.core.plan.model import TASK_FIELDS, Claim, Evidence, FieldKind, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import unresolved_blockers
 from todoplan.core.problems import Problem
 from todoplan.core.rules import DEFAULT, RULES, Change, Check, Policy, Rule, Severity, inspect
 from todoplan.dialogue.calls import Call, Reply
+from todoplan.dialogue.intake import parts_of
 from todoplan.dialogue.replies import list_text
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import TODOS, ToolSet
 from todoplan.errors import PlanError
+from todoplan.testing.assertions import clipped
 from todoplan.testing.strategies import (
     BREAKS,
     arguments,
@@ -113,30 +102,6 @@ def outcome(before: Plan, answer: Answer) -> Outcome:
     return Outcome(answer.plan, answer.events, answer.is_error, codes)
 
 
-class _TestCase:
-    """Gives each machine a test case that warns if a rule of the user's own never objected."""
-
-    def __get__(self, _: object, machine: type[_Machine]) -> Any:
-        return _test_case(machine)
-
-
-@lru_cache  # as in Hypothesis, because users assign settings to the class
-def _test_case(machine: type[_Machine]) -> Any:
-    base: Any = super(_Machine, machine).TestCase
-
-    class TestCase(base):  # type: ignore[misc]
-        @wraps(base.runTest)
-        def runTest(self) -> None:  # noqa: N802 - unittest's name
-            _, fired = counting(machine.policy)
-            for name in fired:
-                fired[name] = 0
-            super().runTest()
-            warn_of_silence([name for name, many in fired.items() if not many], "the whole run")
-
-    TestCase.__name__, TestCase.__qualname__ = base.__name__, base.__qualname__
-    return TestCase
-
-
 class _Machine(RuleBasedStateMachine):
     """
     The plan of the code under test, and the checks that run after every step.
@@ -144,10 +109,26 @@ class _Machine(RuleBasedStateMachine):
     `policy` applies to all steps. `times` enables the comparison of times.
     """
 
-    TestCase = _TestCase()
+    TestCase: Any  # made for each subclass below
     policy: Policy = DEFAULT
     # Most hosts use a clock of their own. Times can be compared only if the host accepts `at`.
     times: bool = False
+
+    def __init_subclass__(cls) -> None:
+        """Give each machine a test case that warns if a rule of the user's own never objected."""
+        base: Any = super().TestCase
+
+        class TestCase(base):  # type: ignore[misc]
+            @wraps(base.runTest)
+            def runTest(self) -> None:  # noqa: N802 - unittest's name
+                _, fired = counting(cls.policy)
+                for name in fired:
+                    fired[name] = 0
+                super().runTest()
+                warn_of_silence([name for name, many in fired.items() if not many], "the whole run")
+
+        TestCase.__name__, TestCase.__qualname__ = base.__name__, base.__qualname__
+        cls.TestCase = TestCase
 
     def __init__(self) -> None:
         super().__init__()
@@ -171,8 +152,8 @@ class _Machine(RuleBasedStateMachine):
         """
         Run one step, note the plan before and after it, and fail if the result is not `wanted`.
 
-        `restores` allows the step to bring back ids of deleted tasks. `repeats` allows it to change
-        nothing but a time.
+        With `restores`, the step may bring back ids of deleted tasks. With `repeats`, it is right
+        whether or not the revision grows, because it may only change a time.
 
         Raises:
             AssertionError: the result is not `wanted`. The message lists the differences in
@@ -182,8 +163,8 @@ class _Machine(RuleBasedStateMachine):
         out = outcome(self.plan, act())
         codes = f" ({', '.join(sorted(out.codes or ()))})" if out.codes else ""
         note(_plan_text(f"refused{codes}" if out.refused else "after", out.plan))
-        # Without times, `decide` sees no change when the same evidence is recorded again, but a
-        # host with a clock does.
+        # If the same evidence is recorded again, only its time can differ: a host with a clock
+        # changes the plan, and `decide` without times does not.
         unsure = repeats and not self.times
         faults = [*_verdict(self.plan, out, wanted, times=self.times, unsure=unsure)]
         if not restores:  # only restoring an earlier plan may bring back ids (law 6)
@@ -197,7 +178,7 @@ class _Machine(RuleBasedStateMachine):
         self._restored |= restores and not out.refused
         self._versions.append((out.plan, out.plan.revision, tuple(out.plan)))
         if self.events is not None:
-            # If one step did not return its events, the history cannot be replayed (law 2).
+            # If any step did not return its events, the history cannot be replayed (law 2).
             self.events = None if out.events is None else [*self.events, *out.events]
 
     def fail(self, when: str, faults: list[str], should: str = "") -> None:
@@ -236,8 +217,8 @@ class _Machine(RuleBasedStateMachine):
     @invariant()
     def old_versions_stand(self) -> None:
         """
-        Check that earlier plans are unchanged. Versions of a plan share parts, so a change in place
-        would also change earlier plans.
+        Check that earlier plans are unchanged. Plans share parts with earlier ones, so a change in
+        place would also change those.
         """
         for plan, revision, tasks in self._versions[-_OLD_VERSIONS:]:
             if (plan.revision, tuple(plan)) != (revision, tasks):
@@ -253,10 +234,9 @@ class PlanMachine(_Machine):
     """
     Runs sensible and arbitrary commands through `carry_out` and through `decide`.
 
-    `policy` applies to all commands. Set `times = True` to compare times, if your code passes on
-    `self.at`. Set `actors` to vary the actor, if your code passes on `self.actor`. Set `holders =
-    True` to pass fencing tokens with the commands, including outdated ones, if your code passes on
-    `self.fences`.
+    `policy` applies to all commands. If your code passes on `self.at`, set `times = True` to
+    compare times. If it passes on `self.actor`, set `actors` to vary the actor. If it passes on
+    `self.fences`, set `holders = True` to pass fencing tokens, also outdated ones.
     """
 
     at: datetime | None = None
@@ -290,7 +270,7 @@ class PlanMachine(_Machine):
     ) -> None:
         """Run one command through both, and compare the results. Call it from rules of your own."""
         self.at, self.actor, self.fences = at if self.times else None, actor, fences
-        kinds = {type(part) for part in _parts(command)}
+        kinds = {type(part) for part in parts_of(command)}
         self.compare(
             command_text(command),
             lambda: self.carry_out(command),
@@ -347,27 +327,23 @@ class PlanMachine(_Machine):
         self.do(RestorePlan(tuple(earlier), approved=earlier.approved))
 
     def _give(self, data: st.DataObject, command: Command, at: datetime | None) -> None:
-        # In a host with its own clock, waits and claims expire. In `decide` without times, they do
-        # not.
+        # In a host with its own clock, waits and claims can expire. In `decide` without times, they
+        # cannot.
         given = command if self.times else _endless(command)
-        fences = self._fences(data) if self.holders else {}
+        # The current tokens of all claims, the previous ones, or no tokens.
+        less = data.draw(st.sampled_from([None, 0, 0, 1])) if self.holders else None
+        claims = {task.id: task.claim for task in self.plan if task.claim}
+        fences = {} if less is None else {n: claim.fence - less for n, claim in claims.items()}
         self.do(given, at, data.draw(st.sampled_from(self.actors)), fences)
-
-    def _fences(self, data: st.DataObject) -> dict[str, int]:
-        # Draw the current tokens of all claims, none, or the previous tokens.
-        less = data.draw(st.sampled_from([None, 0, 0, 1]))
-        if less is None:
-            return {}
-        return {task.id: task.claim.fence - less for task in self.plan if task.claim}
 
 
 class ToolMachine(_Machine):
     """
     Runs tool calls, well-formed and broken, through `call` and through a `Toolbox`.
 
-    The result of a broken call must equal that of the well-formed call that it means, or be a
-    refusal. `breaks` names the ways in which calls are broken. Remove the breaks that your
-    framework never passes on, such as breaks that are `raw`.
+    A broken call must have the same result as the well-formed call that it means, or be refused.
+    `breaks` names the ways in which calls are broken. Remove the breaks that never reach your code
+    because of the framework, such as those with `raw`.
     """
 
     toolset: ToolSet = TODOS
@@ -390,17 +366,17 @@ class ToolMachine(_Machine):
 
         `meant` are the well-formed arguments of the call; `None` if it must be refused.
         """
-        self.compare(call_text(call), lambda: self.call(call), self._wanted(call, meant))
-
-    def _wanted(self, call: Call, meant: dict[str, Any] | None) -> Outcome:
-        if meant is None:  # the problem code depends on which fault is found first
-            return Outcome(self.plan, (), refused=True)
-        wanted = outcome(self.plan, self._answered(call.name, meant))
-        if any(task.id not in wanted.plan for task in self.plan):
-            # Law 17: if the shape of the arguments was guessed, the call never removes other tasks.
-            sent = outcome(self.plan, self._answered(call.name, call.arguments))
-            return sent if sent.codes == frozenset({"guessed_container"}) else wanted
-        return wanted
+        # Without a problem code: it depends on which fault is found first.
+        wanted = Outcome(self.plan, (), refused=True)
+        if meant is not None:
+            wanted = outcome(self.plan, self._answered(call.name, meant))
+            if any(task.id not in wanted.plan for task in self.plan):
+                # Law 17: if intake guessed the shape of the arguments, the call is refused when it
+                # would remove a task that it does not name.
+                sent = outcome(self.plan, self._answered(call.name, call.arguments))
+                if sent.codes == frozenset({"guessed_container"}):
+                    wanted = sent
+        self.compare(call_text(call), lambda: self.call(call), wanted)
 
     @rule(data=st.data())
     def well_formed(self, data: st.DataObject) -> None:
@@ -425,7 +401,7 @@ class ToolMachine(_Machine):
 
 class RuleNeverFiredWarning(UserWarning):
     """
-    A rule of your own objected to nothing in a whole run, so that the run says little about it.
+    A rule of your own never objected in a whole run, so the run says little about the rule.
     """
 
 
@@ -433,8 +409,9 @@ def warn_of_silence(rules: Iterable[str], run: str) -> None:
     """Warn of rules that never objected during a run."""
     for name in rules:
         msg = (
-            f"the rule {name} objected to nothing in {run}: either it never can, or what it objects"
-            " to was not drawn; give such commands in a step of your own, or look at its `on`"
+            f"the rule {name} objected to nothing in {run}: either it cannot object, or the"
+            " commands that it refuses were not drawn; run some in a step of your own, or look at"
+            " its `on`"
         )
         warnings.warn(msg, RuleNeverFiredWarning, stacklevel=3)
 
@@ -442,43 +419,35 @@ def warn_of_silence(rules: Iterable[str], run: str) -> None:
 @lru_cache(maxsize=16)
 def counting(policy: Policy) -> tuple[Policy, Counter[str]]:
     """
-    Return the policy with counting checks, and the counts.
+    Return the policy with checks that count, and the counts by rule name.
 
-    A count says to how many changes a rule of the user's own objected, by the rule's name. Other
-    rules are not counted. Equal policies share the counts.
+    A count is the number of changes to which a rule of the user's own has objected. Other rules
+    have no count. Equal policies share their counts.
     """
     own = own_rules(policy)
     fired = Counter({each.name: 0 for each in own})
+
+    def counted(own: Rule) -> Check:
+        def check(change: Change) -> Iterable[Problem]:
+            found: Any = own.check(change)
+            # A result that is not iterable is refused by `decide`, which reads it.
+            if isinstance(found, Iterable):
+                found = tuple(found)
+            fired[own.name] += bool(found)
+            return found  # type: ignore[no-any-return]
+
+        return check
+
     for each in own:
-        counted = attrs.evolve(each, check=_counted(each, fired))
-        policy = policy.adding(counted, policy.severity(each.name))
+        level = policy.severity(each.name)
+        policy = policy.adding(attrs.evolve(each, check=counted(each)), level)
     return policy, fired
 
 
 def own_rules(policy: Policy) -> tuple[Rule, ...]:
-    """Return the rules of the user's own that are on."""
+    """Return the user's own rules that are not off."""
     on = (each for each, level in policy.rules if level is not Severity.OFF)
     return tuple(each for each in on if RULES.get(each.name) is not each)
-
-
-def _counted(own: Rule, fired: Counter[str]) -> Check:
-    def check(change: Change) -> Iterable[Problem]:
-        found: Any = own.check(change)
-        # A result that is not iterable is refused by `decide`, which reads it.
-        if isinstance(found, Iterable):
-            found = tuple(found)
-        fired[own.name] += bool(found)
-        return found  # type: ignore[no-any-return]
-
-    return check
-
-
-def _parts(command: Command) -> Iterator[Command]:
-    if isinstance(command, Batch):
-        for part in command.commands:
-            yield from _parts(part)
-    else:
-        yield command
 
 
 def _endless(value: Any) -> Any:
@@ -498,7 +467,7 @@ def _endless(value: Any) -> Any:
 def _verdict(
     before: Plan, out: Outcome, wanted: Outcome, *, times: bool, unsure: bool
 ) -> Iterator[str]:
-    """Yield the faults of a step, in sentences (laws 2 and 3)."""
+    """Yield a sentence for each fault of a step (laws 2 and 3)."""
     if out.refused is not None and out.refused != wanted.refused:
         done = f"refused ({_listed(out.codes)})" if out.refused else "accepted"
         should = f"be refused ({_listed(wanted.codes)})" if wanted.refused else "be accepted"
@@ -525,9 +494,9 @@ def _listed(codes: frozenset[str] | None) -> str:
 
 def differences(plan: Plan, wanted: Plan, *, times: bool) -> Iterator[str]:
     """
-    Yield the differences between a plan and the wanted one, in sentences.
+    Yield a sentence for each difference between a plan and the wanted one.
 
-    It compares the tasks and the derived facts: edges at both ends, children, counts, ready tasks.
+    Derived facts are compared too: edges at both ends, children, counts, ready tasks.
     """
     yield from _unlike("the tasks are", _named(plan), _named(wanted))
     edges, wanted_edges = _edges(plan), _edges(wanted)
@@ -542,7 +511,7 @@ def differences(plan: Plan, wanted: Plan, *, times: bool) -> Iterator[str]:
                 if not times:
                     found, right = _untimed(found), _untimed(right)
                 yield from _unlike(f"the {name} of #{task.id} is", found, right, repr)
-    # In both directions: after a task is reopened, AgentScope has the edge at one end only (law 4).
+    # In both directions: AgentScope keeps an edge at one end only if a task is reopened (law 4).
     for task, (name, mirror) in product(plan, (("blocks", "blocked_by"), ("blocked_by", "blocks"))):
         ends: tuple[str, ...] = getattr(task, name)
         if len(set(ends)) < len(ends):
@@ -620,5 +589,4 @@ def command_text(value: Any) -> str:
 
 def call_text(call: Call) -> str:
     """Return a tool call on one line, clipped."""
-    line = f"{call.name}({call.arguments!r})"
-    return line if len(line) <= _LONGEST_CALL else f"{line[: _LONGEST_CALL - 3]}..."
+    return clipped(f"{call.name}({call.arguments!r})", _LONGEST_CALL)

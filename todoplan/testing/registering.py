@@ -8,16 +8,13 @@ imported as late as possible.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, get_args
+from typing import get_args
 
 from todoplan.core.commands import Command
 from todoplan.core.events.types import Event
 from todoplan.core.plan.model import Approval, Claim, Evidence, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Limits, Policy
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 _VALUES = (Plan, Task, Todo, Waiting, Claim, Evidence, Approval, Policy, Limits)
 TYPES: tuple[type, ...] = (*_VALUES, *get_args(Command), *get_args(Event))
@@ -28,12 +25,8 @@ def register() -> None:
     """Register a strategy for each of todoplan's types. A second call has no further effect."""
     from hypothesis import strategies as st  # noqa: PLC0415 - see above
 
-    for type_ in TYPES:
-        st.register_type_strategy(type_, _strategy)
-
-
-def _strategy(type_: Any) -> "SearchStrategy[Any]":
     # Importing the strategies at the top would build them in every run of Hypothesis, even in
     # projects that only have todoplan installed.
-    found: SearchStrategy[Any] = import_module("todoplan.testing.strategies.command").BY_TYPE[type_]
-    return found
+    home = "todoplan.testing.strategies.command"
+    for type_ in TYPES:
+        st.register_type_strategy(type_, lambda drawn: import_module(home).BY_TYPE[drawn])

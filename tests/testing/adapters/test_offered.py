@@ -46,7 +46,7 @@ def _with(schema, arguments):
     [
         (lambda tools, _: tools[1:], r"the names of the tools:\n  found  \['TaskGet'"),
         (lambda tools, _: [*tools, tools[0]], r"found  \['TaskCreate', 'TaskCreate'"),
-        (lambda tools, _: None, "the script was told of no tools: give them to reply"),
+        (lambda tools, _: None, "the script got no tools: pass them to reply"),
         (
             lambda tools, _: [attrs.evolve(tool, description="x") for tool in tools],
             "TaskGet: found 'x', wanted '",
@@ -64,7 +64,7 @@ def test_tools_that_are_others_are_told(change, said):
     [
         (arguing(owner=None), r"TaskCreate\.properties\.owner is None, not {"),
         (arguing(owner={"type": "integer"}), "owner.type is 'integer', not 'string'"),
-        (arguing(me={}), r"TaskList\.properties has 'me', which is none"),
+        (arguing(me={}), r"TaskList\.properties has 'me' in addition"),
     ],
 )
 def test_arguments_that_are_others_are_told(change, said):

@@ -163,9 +163,9 @@ def test_an_awaited_store_is_sent_to_the_other_suite():
         def store(self):
             return AsyncSound()
 
-    with pytest.raises(TypeError, match=r"AsyncSound\.load is awaited; prove the store by AsyncS"):
+    with pytest.raises(TypeError, match=r"AsyncSound\.load is a coroutine; test the store by"):
         Mistaken().test_a_plan_never_written_is_empty()
-    with pytest.raises(TypeError, match="waits for an event loop; prove an asynchronous store"):
+    with pytest.raises(TypeError, match="awaits an event loop; test an asynchronous store"):
         ThreadRunner().run(TaskRunner().pause())
 
 
@@ -347,4 +347,4 @@ def test_pytest_collects_the_subclasses_only(pytester):
         ["*TestHalf has no store; write `def store(self): return MyStore()`*"]
     )
     done.stdout.fnmatch_lines(["E*before any append, load('a'):", "E*found  None"])
-    done.stdout.fnmatch_lines(["E*the law: A plan that was never written is the empty one*"])
+    done.stdout.fnmatch_lines(["E*law: A plan that was never written is the empty one*"])

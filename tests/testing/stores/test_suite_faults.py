@@ -87,11 +87,11 @@ def test_a_sound_store_that_wakes_up_passes(store, check):
 
 def test_what_a_store_cannot_do_is_skipped_with_the_reason():
     """Who wonders why reads what is missing."""
-    with pytest.raises(pytest.skip.Exception, match="Sound holds no plans: it has no hold"):
+    with pytest.raises(pytest.skip.Exception, match="Sound cannot lock plans: it has no hold"):
         suite_of(Sound).test_plans_are_listed()
     with pytest.raises(pytest.skip.Exception, match="no wait_for_change"):
         suite_of(Sound).test_a_wait_ends_with_a_change()
-    with pytest.raises(pytest.skip.Exception, match="does not say how another process opens"):
+    with pytest.raises(pytest.skip.Exception, match="has no code with which another process opens"):
         suite_of(Sound).test_many_open_a_fresh_store_at_once()
 
 
@@ -106,7 +106,8 @@ def test_a_fault_is_caught(store):
     check = getattr(suite_of(store), store.meant)
     with pytest.raises(Exception) as caught:  # noqa: PT011 - a store may raise what it likes
         check()
-    assert f"the law: {' '.join(check.__doc__.split())}" in caught.value.__notes__
+    law = " ".join(check.__doc__.split())
+    assert f"check: {store.meant}\nlaw: {law}" in caught.value.__notes__
 
 
 @pytest.mark.parametrize("kind", get_args(Event), ids=lambda kind: kind.__name__)

@@ -1,10 +1,10 @@
 """
-The interface between the checks and an adapter's author, who implements a `Host`. A host is built
-from a `Setup`, and each run gets a `Script`.
+The interface between the checks and the author of an adapter, who implements a `Host`. A host is
+built from a `Setup`, and each run gets a `Script`.
 
-A host must return what an application would see and must not compute anything itself: the plan as
-the framework stores it, the conversation as it is stored, requests as they are sent. If a host
-keeps the plan itself or adds a reminder, the checks test the host and not the adapter.
+A host returns what an application would see: the plan and the conversation as the framework stores
+them, and requests as they are sent. It must not compute these itself: if a host keeps the plan or
+adds a reminder, the checks test the host and not the adapter.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ QUIET = Settings(plan_lost=False, unfinished=0, changed=False)
 
 # LangChain's own limit is 9,999. A run whose model is asked again and again must end here.
 _EXTRA_REQUESTS = 30
-# How long a session waits at the barrier for another session. If a framework runs sessions one
-# after the other, the wait ends without the other session, which is not a failure.
+# How long a session waits at the barrier for another session. A framework may run sessions one
+# after the other: then the wait ends without the other session, and this is not a failure.
 _PARTNER_SECONDS = 1.0
 # How long a run may take to end after it was cancelled at its time limit.
 _CANCEL_SECONDS = 1.0
@@ -67,10 +67,9 @@ T = TypeVar("T")
 @attrs.frozen
 class Seen:
     """
-    One message in a form common to all frameworks: its role and text.
+    A message in a form common to all frameworks: its role and text, without calls.
 
     A tool's answer has the `call_id` of its call, and `is_error` if the framework marks errors.
-    Calls are left out.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -87,8 +86,8 @@ class ModelTurn:
 
     The arguments of a call are a dict, or a text to be sent unchanged. `finish` is "refusal" if the
     provider or its filter refused to answer (`Capability.FINISH`). `thoughts` is the separate
-    output of a reasoning model (`Capability.THOUGHTS`). The host converts both to its framework's
-    form.
+    output of a reasoning model (`Capability.THOUGHTS`). The host converts `finish` and `thoughts`
+    to its framework's form.
     """
 
     calls: tuple[Call, ...] = ()
@@ -103,8 +102,8 @@ class Script:
     `offered` to it.
 
     The framework's model class answers each request with `reply` or `areply`, and passes the tools
-    of the request if they are known (`Capability.TOOLS`). After the last turn the answer is always
-    "Done."; the run fails if the model is asked too often.
+    of the request to it if they are known (`Capability.TOOLS`). After the last turn the answer is
+    always "Done."; the run fails if the model is asked too often.
     """
 
     def __init__(
@@ -256,7 +255,6 @@ class Host(Protocol):
 
 
 # -------- capabilities --------
-# The capabilities of an adapter in its framework, and functions with which checks require them.
 
 
 class Capability(StrEnum):
@@ -312,8 +310,8 @@ Check = TypeVar("Check", bound=Callable[..., Any])
 
 def needs(*wanted: Capability) -> Callable[[Check], Check]:
     """
-    Skip a check, or all checks of a class, with a reason, if one of the capabilities is not
-    declared. If a check fails, the message names its capabilities.
+    Skip a check, or all checks of a class, if one of these capabilities is not declared. The
+    message of a failed check names its capabilities.
     """
 
     def decorate(check: Any) -> Any:
@@ -335,7 +333,7 @@ def needs(*wanted: Capability) -> Callable[[Check], Check]:
 
 
 def leave_out_without(suite: Checks, *wanted: Capability) -> None:
-    """Skip the current check, with a reason, if one of the capabilities is not declared."""
+    """Skip the current check if one of these capabilities is not declared."""
     for capability in wanted:
         if capability not in suite.capabilities:
             pytest.skip(f"not declared: {capability.name}: {capability}")
@@ -344,8 +342,8 @@ def leave_out_without(suite: Checks, *wanted: Capability) -> None:
 
 def declares(suite: Checks, *wanted: Capability) -> bool:
     """
-    Return whether all of the capabilities are declared. If they are, a failure of the check names
-    them.
+    Return whether all of these capabilities are declared. If they are, the message of a failed
+    check names them.
     """
     if not suite.capabilities.issuperset(wanted):
         return False
@@ -354,10 +352,8 @@ def declares(suite: Checks, *wanted: Capability) -> bool:
 
 
 # -------- conversations --------
-# The turns of scripted models: fixed and randomly drawn conversations, which must have the same
-# results with all adapters.
-#
-# A conversation is several runs. A run is the model's turns up to its final answer.
+# Fixed and drawn conversations, which must have the same results with all adapters. A conversation
+# is several runs. A run is the model's turns up to its final answer.
 
 
 Run = tuple[ModelTurn, ...]
@@ -386,33 +382,17 @@ def says(text: str = "Done.") -> ModelTurn:
     return ModelTurn(text=text)
 
 
-def numbered(
-    runs: Iterable[Sequence[ModelTurn]], numbers: Iterator[int], *, singly: bool = False
-) -> tuple[Run, ...]:
-    """
-    Return the runs with an id for each call. With `singly`, each call is in a turn of its own.
-    """
-
-    def parted(one: ModelTurn) -> list[ModelTurn]:
-        alone = [attrs.evolve(one, calls=(call,)) for call in one.calls] if singly else []
-        return alone or [one]
-
-    def named(one: ModelTurn) -> ModelTurn:
-        # Ids are unique in a session, because an answer is looked up by id in the whole
-        # conversation.
-        calls = (Call(c.name, _read(c.arguments), f"call_{next(numbers)}") for c in one.calls)
-        return attrs.evolve(one, calls=tuple(calls))
-
-    return tuple(tuple(named(each) for one in run for each in parted(one)) for run in runs)
-
-
 def _read(arguments: Any) -> Any:
     """Return arguments as read back from JSON, where a pair of surrogates becomes one character."""
     return arguments if isinstance(arguments, str) else json.loads(json.dumps(arguments))
 
 
+def _as_text(arguments: Any) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
 def is_utf8(arguments: Any) -> bool:
-    """Return whether arguments, read back from JSON, can be encoded as UTF-8."""
+    """Return whether arguments can be encoded as UTF-8 after they were read back from JSON."""
     text = json.dumps(_read(arguments), ensure_ascii=False)
     return text == text.encode("utf-8", "replace").decode("utf-8")
 
@@ -455,6 +435,7 @@ _LIST = (
         says(),
     ),
 )
+_RAKE = {"subject": "Rake"}
 _ITEMS = (
     (
         creates("Dig", description="Two metres.\nNot more."),
@@ -470,12 +451,7 @@ _ITEMS = (
     ),
     (
         changes("3", status="deleted"),
-        turn(
-            (
-                "TaskCreate",
-                {"tasks": [{"subject": "Mow"}, {"subject": "Rake", "blockedBy": ["#0"]}]},
-            )
-        ),
+        turn(("TaskCreate", {"tasks": [{"subject": "Mow"}, {**_RAKE, "blockedBy": ["#0"]}]})),
         changes("2", status="cancelled", owner="Bo"),
         changes("1", status="pending", priority="low"),
         turn(("TaskGet", {"taskId": "9"}), ("TaskUpdate", {"taskId": "4", "addBlockedBy": ["5"]})),
@@ -500,7 +476,7 @@ _CONVERSATIONS = {"todos": _LIST, "tasks": _ITEMS, "lean": _STEPS}
 
 
 def conversation(toolset: ToolSet) -> tuple[Run, ...]:
-    """Return the runs of a fixed conversation with the tools of a set, under their shown names."""
+    """Return the runs of a fixed conversation, with the tools of a set under their shown names."""
 
     def shown(one: ModelTurn) -> ModelTurn:
         calls = (attrs.evolve(call, name=toolset.shown(call.name)) for call in one.calls)
@@ -521,10 +497,15 @@ def broken_runs(
     """
     Draw runs of up to three turns with broken calls.
 
-    `raw` allows arguments that are not an object. `deep` allows texts that are nested too deeply
-    for Python to read. `whole` requires texts that can be encoded as UTF-8.
+    Arguments are an object, or JSON text if `raw` is true. With `deep`, they may be nested too
+    deeply for Python to read. With `whole`, they can be encoded as UTF-8.
     """
-    broken = broken_arguments(toolset, raw=raw).map(lambda one: _sent(one.call))
+
+    def sent(call: Call) -> Call:
+        given = call.arguments
+        return Call(call.name, given if isinstance(given, dict) else _as_text(given))
+
+    broken = broken_arguments(toolset, raw=raw).map(lambda one: sent(one.call))
     fitting = broken.filter(
         lambda call: (
             (raw or isinstance(call.arguments, dict))
@@ -539,23 +520,15 @@ def broken_runs(
 DEEPEST = "[" * 1_000
 
 
-def _sent(call: Call) -> Call:
-    """Return the call with its arguments as JSON text, unless they are an object or a text."""
-    given = call.arguments
-    sent = given if isinstance(given, dict | str) else json.dumps(given)
-    return Call(call.name, sent)
-
-
 def _run(calls: st.SearchStrategy[list[Call]]) -> st.SearchStrategy[Run]:
     turn = calls.map(lambda made: ModelTurn(tuple(made)))
     return st.lists(turn, max_size=3).map(lambda turns: (*turns, says()))
 
 
 # -------- outcome --------
-# The results of a run, compared with those of the function-calling adapter for the same turns.
-#
-# The function-calling adapter is the reference because it only converts between JSON and the
-# toolbox. If another adapter gives a different result, it adds or loses something (law 12).
+# The results of a run are compared with those of the function-calling adapter for the same turns.
+# That adapter is the reference because it only converts between JSON and the toolbox. If another
+# adapter gives a different result, it adds or loses something (law 12).
 
 
 __tracebackhide__ = True  # pytest then ends its traceback at the check
@@ -564,55 +537,37 @@ _TIMES = [name for name, field in TASK_FIELDS.items() if field.kind is FieldKind
 _OTHERS = [name for name in TASK_FIELDS if name not in _TIMES]
 _DONE = ModelTurn(text="Done.")  # the answer of `Script` after its last turn
 _UNSEEN = re.compile(r" \(since you last looked: [^\n]*\)(?=\. It stands at )")
-# Adapters without Capability.CLOCK use the current time, so times are removed before events are
-# compared.
+# Times are removed before events are compared: adapters without Capability.CLOCK use real time.
 _TIME = re.compile(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)")
 
 
-@attrs.frozen
-class Expected:
-    """The expected plan after a run, and the expected replies by call id."""
-
-    plan: Plan
-    replies: Mapping[str, Reply]
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """The expected events, in order."""
-        return tuple(event for reply in self.replies.values() for event in reply.events)
-
-
-def expected(setup: Setup, plan: Plan, run: Run) -> Expected:
-    """Return the plan and the replies that the function-calling adapter gives for a run."""
+def expected(setup: Setup, plan: Plan, run: Run) -> tuple[Plan, dict[str, Reply]]:
+    """Return the plan and the replies by call id of a run with the function-calling adapter."""
     replies: dict[str, Reply] = {}
     for turn in run:
-        answered = openai_chat.answer(setup.toolbox, plan, _message(turn), at=setup.clock())
+        calls = []
+        for call in turn.calls:
+            function = {"name": call.name, "arguments": _as_text(call.arguments)}
+            calls.append({"id": call.call_id, "type": "function", "function": function})
+        message = {"role": "assistant", "content": turn.text, "tool_calls": calls}
+        answered = openai_chat.answer(setup.toolbox, plan, message, at=setup.clock())
         plan = answered.plan
         replies |= {reply.call_id: reply for reply in answered.replies}
-    return Expected(plan, replies)
-
-
-def _message(turn: ModelTurn) -> dict[str, Any]:
-    return {"role": "assistant", "content": turn.text, "tool_calls": [*map(_call, turn.calls)]}
-
-
-def _call(call: Call) -> dict[str, Any]:
-    sent = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
-    function = {"name": call.name, "arguments": sent}
-    return {"id": call.call_id, "type": "function", "function": function}
+    return plan, replies
 
 
 @attrs.frozen
 class Outcome:
     """
-    A run that has ended: the host's results, the requests to its model and the tools offered, the
-    plan after it, and the expected results.
+    The results of a run: those of the host, the plan after the run, the script, which has recorded
+    the requests and the offered tools, and the expected plan and replies by call id.
     """
 
     ran: Ran
     plan: Plan
-    wanted: Expected
     script: Script
+    wanted: Plan
+    replies: Mapping[str, Reply]
 
     @property
     def requests(self) -> Sequence[tuple[Seen, ...]]:
@@ -621,7 +576,7 @@ class Outcome:
 
     @property
     def offered(self) -> Sequence[tuple[Definition, ...]]:
-        """The tools that were offered, each time."""
+        """The tools that were offered in each request."""
         return self.script.offered
 
     def request(self, index: int) -> tuple[Seen, ...]:
@@ -645,7 +600,7 @@ class Outcome:
     @property
     def answers(self) -> list[str]:
         """The texts of the stored answers to all calls."""
-        return [self.answer(call_id).text for call_id in self.wanted.replies]
+        return [self.answer(call_id).text for call_id in self.replies]
 
     def agrees(self) -> None:
         """Fail unless the plan and the replies to all calls are the expected ones."""
@@ -657,54 +612,54 @@ class Outcome:
         Fail unless the plan is the expected one: order, ids, edges, next id, revision, but not
         times.
         """
-        same_parts(_parts(self.plan), _parts(self.wanted.plan), "the plan")
+        same_parts(_parts(self.plan), _parts(self.wanted), "the plan")
 
     def returns_plan(self) -> None:
         """Fail unless the plan in the run's result equals the one that the framework stores."""
-        must(self.ran.plan is not None, "Ran(plan=...) is missing: read it from what is returned")
-        same_parts(_all(self.ran.plan), _all(self.plan), "the plan in what the run returned")
+        found = self.ran.plan
+        must(found is not None, "Ran(plan=...) is missing: read it from the result of the run")
+        same_parts(_all(found), _all(self.plan), "the plan in the run's result")
 
     def same_times(self) -> None:
         """Fail unless all times in the plan are the expected ones."""
-        same_parts(
-            _fields(self.plan, _TIMES), _fields(self.wanted.plan, _TIMES), "the times of the plan"
-        )
+        found, wanted = (_fields(each, _TIMES) for each in (self.plan, self.wanted))
+        same_parts(found, wanted, "the times of the plan")
 
     def same_replies(self) -> None:
         """Fail unless every call is answered with the expected text."""
-        replies = self.wanted.replies
-        found = {key: self.answer(key).text for key in replies}
-        same_parts(found, {key: reply.text for key, reply in replies.items()}, "what is answered")
+        found = {key: self.answer(key).text for key in self.replies}
+        same_parts(found, {key: reply.text for key, reply in self.replies.items()}, "the replies")
 
     def same_marks(self) -> None:
         """Fail unless exactly the errors are marked as errors."""
-        replies = self.wanted.replies
-        found = [key for key in replies if self.answer(key).is_error]
-        same(found, [key for key in replies if replies[key].is_error], "what is marked as an error")
+        found = [key for key in self.replies if self.answer(key).is_error]
+        wanted = [key for key, reply in self.replies.items() if reply.is_error]
+        same(found, wanted, "the calls whose answers are marked as errors")
 
     def same_events(self) -> None:
         """Fail unless the application received the expected events, in order."""
-        found, wanted = self.ran.events, self.wanted.events
-        same_parts(_numbered(found), _numbered(wanted), "the events that the application was given")
+        wanted = [event for reply in self.replies.values() for event in reply.events]
+        found, wanted_parts = _numbered(self.ran.events), _numbered(wanted)
+        same_parts(found, wanted_parts, "the events that the application received")
 
     def ends_with_reminder(self, index: int, kind: ReminderKind, plan: Plan) -> None:
         """
-        Fail unless a request ends with a reminder of this kind and contains no other.
+        Fail unless a request ends with a reminder of this kind, and contains no other reminder.
 
-        The reminder uses the tool names of the tool set `tasks`. It may list the changes by others
-        since the model last looked.
+        The reminder is wanted with the tool names of the tool set `tasks`.
         """
-        # Whether it lists changes by others depends on what this session last saw (law 15).
+        # Whether it also lists changes by others depends on what the session last saw (law 15), so
+        # that part is not compared.
         wanted, tail = reminder(kind, plan, TASKS), _UNSEEN.sub("", self.request(index)[-1].text)
-        # The reminder is at the end of the last message, but not always alone in it: for Anthropic
-        # it follows the tool results in the same message.
+        # The last message may have more than the reminder: for Anthropic, the reminder follows the
+        # tool results in the same message.
         same(tail[-len(wanted) :], wanted, f"the end of request {index}")
         self.has_reminders(index, times=1)
 
     def has_reminders(self, index: int, *, times: int) -> None:
         """Fail unless a request contains this number of reminders."""
         found = sum(seen.text.count(f"<{TAG}>") for seen in self.request(index))
-        same(found, times, f"how many reminders request {index} holds")
+        same(found, times, f"the number of reminders in request {index}")
 
     def has_no_reminders(self) -> None:
         """Fail if any request contains a reminder."""
@@ -714,14 +669,14 @@ class Outcome:
     def keeps_no_reminder(self) -> None:
         """Fail if the stored conversation contains a reminder."""
         kept = [seen.text for seen in self.ran.messages if f"<{TAG}>" in seen.text]
-        same(kept, [], "the reminders in what is stored")
+        same(kept, [], "the reminders in the stored conversation")
 
 
 @attrs.define
 class Transcript:
     """
-    The requests and answers of a run, for the message of a failure. `kept` are the messages that
-    the host returned.
+    A run for the message of a failure: its script, which records the requests, and in `kept` the
+    messages that the host returned.
     """
 
     session: str
@@ -744,7 +699,7 @@ class Transcript:
             for call in turn.calls:
                 lines.append(f"  model: {call.name}({call.arguments!r}) as {call.call_id}")
                 answer = answers.get(call.call_id)
-                lines.append(f"  {_line(answer) if answer else 'no answer is kept'}")
+                lines.append(f"  {_line(answer) if answer else 'no answer was found'}")
             texts.append("\n".join(lines))
         return texts
 
@@ -772,12 +727,9 @@ def _numbered(events: Iterable[Event]) -> dict[str, object]:
 
 
 # -------- harness --------
-# Runs a host and compares it with the function-calling adapter. `Checks` is the base of all
-# checks.
 
 
-# The phase "explain" is left out, because it would only report that every failure ran the failing
-# line.
+# Without the phase "explain", which would only report that every failure ran the failing line.
 _PHASES = tuple(phase for phase in Phase if phase is not Phase.explain)
 
 
@@ -805,12 +757,13 @@ class _BlockedError(BaseException):
 @contextmanager
 def interrupting(seconds: float) -> Iterator[None]:
     """
-    Interrupt the block by a signal after some seconds, even if it blocks the thread.
+    Interrupt the `with` block by a signal after some seconds, even if it blocks the thread.
 
-    Nothing is interrupted outside the main thread, because only the main thread receives signals,
-    or on Windows, which has no SIGALRM. The run is not moved to another thread instead, because
-    objects of a framework, such as a connection to SQLite, may belong to the thread that made them.
+    This works only in the main thread, because other threads receive no signals, and not on
+    Windows, which has no SIGALRM.
     """
+    # The run is not moved to a thread that could be abandoned: objects of a framework, such as a
+    # connection to SQLite, may belong to the thread that made them.
     if current_thread() is not main_thread() or not hasattr(signal, "SIGALRM"):
         yield
         return
@@ -837,9 +790,9 @@ class Checks(TellsFailures):
     """
     Base class of all checks.
 
-    `drawing` has Hypothesis' settings for drawn conversations. `time_limit` is how many seconds a
-    run may take: a check whose run hangs fails, and the next one begins. A run that blocks its
-    thread is interrupted only in the main thread and not on Windows.
+    `drawing` has Hypothesis' settings for drawn conversations. `time_limit` is the number of
+    seconds that a run may take: if a run hangs, its check fails and the next check begins. A run
+    that blocks its thread is interrupted only in the main thread and not on Windows.
     """
 
     capabilities: frozenset[Capability] = ALL
@@ -858,11 +811,11 @@ class Checks(TellsFailures):
 
     def remedy(self) -> str:
         """
-        Return a text that names the capabilities that may be removed, beginning with the one needed
-        last.
+        Return a text that names the capabilities that the check needs, the last one first; the
+        author may have to remove one of them.
         """
         named = [f"{each.name} ({each})" for each in reversed(self.needed)]
-        advice = "if the framework cannot do that, take the capability out of `capabilities`: "
+        advice = "if the framework cannot do this, remove the capability from `capabilities`: "
         return advice + ", or ".join(named) if named else ""
 
     def host(self, setup: Setup) -> Host:  # noqa: ARG002 - for subclasses
@@ -895,7 +848,7 @@ class Checks(TellsFailures):
 
 @attrs.define
 class Harness:
-    """Runs a host, and computes the expected result."""
+    """Runs a host, and computes the expected results by the function-calling adapter."""
 
     checks: Checks
     setup: Setup
@@ -940,8 +893,8 @@ class Harness:
                 if not limit.expired():  # it is an error of the framework
                     raise
 
-        # A run that awaits is cancelled at its limit. A run that blocks its thread is interrupted,
-        # or its thread is left running.
+        # A run that awaits something is cancelled at its limit. A run that blocks its thread is
+        # interrupted, or its thread is left running.
         patience = self.checks.time_limit + _CANCEL_SECONDS
         if threads:
             started = [in_thread(partial(asyncio.run, limited([name]))) for name in scripts]
@@ -953,24 +906,24 @@ class Harness:
         if hung := [talk for name, talk in talks.items() if name not in ran]:
             raise HungError(self._hung(hung[0]))
         return {
-            name: Outcome(ran[name], self.host.plan(name), wanted[name], script)
+            name: Outcome(ran[name], self.host.plan(name), script, *wanted[name])
             for name, script in scripts.items()
         }
 
     def _hung(self, talk: Transcript) -> str:
         lines = [clipped(line) for each in talk.exchanges()[-1:] for line in each.splitlines()]
         head = f"the run took longer than {self.checks.time_limit:g} seconds (`time_limit`):"
-        # If capabilities are needed, the check's failure names them.
+        # If the check needs capabilities, its failure names them.
         if not self.checks.needed:
-            lines.append("no capability stands for that: every adapter has to answer it")
+            lines.append("no capability excuses this: every adapter has to answer these calls")
         return "\n  ".join([head, *lines])
 
     def together(
         self, runs: Mapping[str, Sequence[ModelTurn]], *, threads: bool
     ) -> dict[str, Outcome]:
         """Run each of the named sessions once; their models answer at the same time."""
-        # Without the barrier one session could end before the other begins, and a fault that mixes
-        # up sessions would not be found.
+        # Without the barrier one session could end before the other begins. Then a fault that
+        # confuses parallel sessions would not be found.
         meet, ameet = (Barrier(len(runs)), None) if threads else (None, TaskBarrier(len(runs)))
         made = zip(runs, self.numbered(*runs.values()), strict=True)
         scripts = {name: Script(*turns, meet=meet, ameet=ameet) for name, turns in made}
@@ -980,7 +933,7 @@ class Harness:
         """
         Run a session several times, one minute apart.
 
-        If the adapter lacks `Capability.TURNS`, each call gets a turn of its own.
+        Without `Capability.TURNS`, each call gets a turn of its own.
         """
         done = []
         for turns in self.numbered(*runs):
@@ -988,12 +941,25 @@ class Harness:
             self.setup.clock.move_on()
         return done
 
-    def numbered(self, *runs: Sequence[ModelTurn]) -> tuple[Run, ...]:
-        """Return the runs with an id for each call, unique within this harness."""
+    def numbered(self, *runs: Sequence[ModelTurn], whole: bool = False) -> tuple[Run, ...]:
+        """
+        Return the runs with an id for each call.
+
+        Without `Capability.TURNS`, each call gets a turn of its own, unless `whole` is true.
+        """
         # Most frameworks run the calls of a turn in parallel. An adapter that does not know which
         # calls belong to a turn cannot keep their order.
-        singly = Capability.TURNS not in self.checks.capabilities
-        return numbered(runs, self._numbers, singly=singly)
+        whole = whole or Capability.TURNS in self.checks.capabilities
+
+        def named(one: ModelTurn) -> list[ModelTurn]:
+            # Ids are unique in a harness, because an answer is looked up by id in the whole
+            # conversation.
+            ids = (f"call_{number}" for number in self._numbers)
+            calls = tuple(Call(c.name, _read(c.arguments), next(ids)) for c in one.calls)
+            parts = [calls] if whole or not calls else [(call,) for call in calls]
+            return [attrs.evolve(one, calls=part) for part in parts]
+
+        return tuple(tuple(each for one in run for each in named(one)) for run in runs)
 
     def run(self, *turns: ModelTurn, session: str = "one") -> Outcome:
         """Run a session once."""
@@ -1003,7 +969,8 @@ class Harness:
         """
         Run a session once. The calls of a turn stay together, even without `Capability.TURNS`.
         """
-        return self.go({"one": Script(*numbered([turns], self._numbers)[0])})["one"]
+        (run,) = self.numbered(turns, whole=True)
+        return self.go({"one": Script(*run)})["one"]
 
     def error(self, *turns: ModelTurn) -> str:
         """
@@ -1033,31 +1000,29 @@ class Harness:
         must(
             isinstance(saved, str | bytes),
             f"host.saved() returned a {kind}, wanted a text or bytes: what the framework has"
-            " saved, or the path where it lies",
+            " saved, or the path of its file",
         )
         self.host = self.checks.host(self.setup)
         self.host.resume(saved)
 
-    def edit(self, command: Command, actor: str, session: str = "one") -> Plan:
+    def edit(self, command: Command, actor: str) -> None:
         """
-        Change the plan of a session as a person does, and return the plan.
+        Change the plan of the session "one" as a person does.
 
         Raises:
             AssertionError: the edit was refused, or it was accepted but is not in the host's plan
                 (law 16).
         """
-        decision = self.host.edit(session, command, actor)
+        decision = self.host.edit("one", command, actor)
         must(isinstance(decision, Accepted), f"the edit {command} was answered by {decision}")
-        found = self.host.plan(session)
         what = f"the edit {command} was accepted, and host.plan returns"
-        same([*found], [*decision.unwrap()], what)
-        return found
+        same([*self.plan], [*decision.unwrap()], what)
 
     def edited_meanwhile(
-        self, command: Command, actor: str, *turns: ModelTurn, request: int, session: str = "one"
+        self, command: Command, actor: str, *turns: ModelTurn, request: int
     ) -> tuple[Outcome, str]:
         """
-        Run a session once; a person changes the plan while the model answers request number
+        Run the session "one" once; a person changes the plan while the model answers request number
         `request`.
 
         Returns the outcome, and why the edit was refused, or "" if it was accepted.
@@ -1066,14 +1031,14 @@ class Harness:
 
         def edit() -> None:
             try:
-                decision = self.host.edit(session, command, actor)
+                decision = self.host.edit("one", command, actor)
             except TodoplanError as error:
                 refused.append(str(error))
             else:
                 refused.append(decision.text if isinstance(decision, Rejected) else "")
 
         (run,) = self.numbered(turns)
-        outcome = self.go({session: Script(*run, meanwhile={request: edit})})[session]
+        outcome = self.go({"one": Script(*run, meanwhile={request: edit})})["one"]
         must(refused, f"the model was not asked {request + 1} times")
         return outcome, refused[0]
 

@@ -25,19 +25,18 @@ def table(suites: Iterable[type[Checks]]) -> str:
     """
     listed = list(suites)
     width = max((len(_name(suite)) for suite in listed), default=0)
-    lines = [f"{_name(suite):{width}}  {_has(suite.capabilities)}" for suite in listed]
-    lacking = [each for each in Capability if any(each not in s.capabilities for s in listed)]
-    return "\n".join([*lines, *(f"{each.name}: {each}" for each in lacking)])
+    lines = []
+    for suite in listed:
+        lacking = [each.name for each in Capability if each not in suite.capabilities]
+        without = f", not {', '.join(lacking)}" if lacking else ""
+        counted = f"{len(suite.capabilities)} of {len(ALL)} capabilities"
+        lines.append(f"{_name(suite):{width}}  {counted}{without}")
+    explained = [each for each in Capability if any(each not in s.capabilities for s in listed)]
+    return "\n".join([*lines, *(f"{each.name}: {each}" for each in explained)])
 
 
 def _name(suite: type[Checks]) -> str:
     return suite.__name__.removeprefix("Test")
-
-
-def _has(capabilities: frozenset[Capability]) -> str:
-    lacking = [each.name for each in Capability if each not in capabilities]
-    counted = f"{len(capabilities)} of {len(ALL)} capabilities"
-    return f"{counted}, not {', '.join(lacking)}" if lacking else counted
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -71,20 +71,16 @@ def appends(draw: DrawFn, max_size: int = 6) -> tuple[Append, ...]:
     """
     Draw the appends of a plan's history.
 
-    The first has two entries; the others come from commands, turns of calls, undo and restore, with
-    texts and metadata of all kinds.
+    The first append has two entries. The others are made by commands, turns of calls, undo and
+    restore, with texts and metadata of all kinds.
     """
     store = _Noting()
     planner = Planner(store, "a", toolbox=_BOX, clock=lambda: draw(_TIMES))
-    # Every example has two entries in one append, because a store might write them one by one.
+    # Every example has an append of two entries, because a store might write them one by one.
     planner.turn([Call("TaskCreate", {"subject": subject}) for subject in ("Dig", "Lay")])
     for _ in range(draw(st.integers(1, max_size))):
         draw(_ACTIONS)(draw, planner)
     return tuple(store.noted)
-
-
-def _command(draw: DrawFn, planner: Planner) -> None:
-    planner.apply(draw(sensible_commands(planner.plan)), actor=draw(st.none() | titles()))
 
 
 def _attack(draw: DrawFn, planner: Planner) -> None:
@@ -98,12 +94,8 @@ def _turn(draw: DrawFn, planner: Planner) -> None:
     planner.turn(draw(calls), actor="model")
 
 
-def _undo(_: DrawFn, planner: Planner) -> None:
-    planner.undo(actor="ann")
-
-
 def _team(draw: DrawFn, planner: Planner) -> None:
-    # Claims, renewals and approvals are rare among sensible commands, and never follow each other.
+    # Among sensible commands, claims, renewals and approvals are rare, and never follow each other.
     planner.apply(ClaimTask(draw(titles()), 60.0), actor="worker")
     for task in planner.plan:
         if task.claim:
@@ -111,10 +103,15 @@ def _team(draw: DrawFn, planner: Planner) -> None:
     planner.apply(ApprovePlan("ann"))
 
 
-def _restore(draw: DrawFn, planner: Planner) -> None:
-    planner.restore(draw(plans(max_size=3)))
-
-
-_ACTIONS: SearchStrategy[Callable[[DrawFn, Planner], None]] = st.sampled_from(
-    [_command, _turn, _attack, _undo, _restore, _team]
+_ACTIONS: SearchStrategy[Callable[[DrawFn, Planner], object]] = st.sampled_from(
+    [
+        lambda draw, planner: planner.apply(
+            draw(sensible_commands(planner.plan)), actor=draw(st.none() | titles())
+        ),
+        _turn,
+        _attack,
+        lambda _, planner: planner.undo(actor="ann"),
+        lambda draw, planner: planner.restore(draw(plans(max_size=3))),
+        _team,
+    ]
 )

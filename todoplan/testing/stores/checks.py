@@ -1,9 +1,10 @@
 """
 The checks of a store. Each tests one law: a statement that must hold for every store.
 
-`Sequential` makes one call after the other, `Concurrent` several calls in parallel. `Holding` and
-`Claiming` are about stores that can lock a plan. `Surviving` kills processes that write. `Watching`
-waits for entries that others write. Checks of features that a store lacks are skipped.
+`Sequential` makes one call after the other, `Concurrent` several calls in parallel. `Holding` is
+about locks on plans, `Claiming` about workers that share a plan. `Surviving` kills processes that
+write. `Watching` waits for entries that others write. Checks of features that a store lacks are
+skipped.
 """
 
 import asyncio
@@ -40,6 +41,7 @@ from todoplan.testing.stores.harness import (
     TaskRunner,
     ThreadRunner,
     accepted,
+    awaited,
     drawn,
     entries_of,
     equal,
@@ -74,8 +76,8 @@ class Sequential(Checks):
         """
         A plan that was never written is the empty one, without entries; reading does not create it.
         """
-        # Reading must not create a row: the list of plans would contain every id that was ever
-        # read, and the first append would no longer be at revision 0.
+        # If reading created a row, the list of plans would contain every id that was ever read, and
+        # the first append would no longer be at revision 0.
         for when in ("before any append", "before any append, but once read"):
             await keeps(harness.store, "a", [], when)
 
@@ -110,8 +112,7 @@ class Sequential(Checks):
         """
         A handle sees what another handle has written since it was opened and since its last read.
         """
-        # If a handle has a cache that only its own writes refresh, a planner would use an outdated
-        # plan.
+        # With a cache that only its own writes refresh, a handle would return an outdated plan.
         handles, done = [harness.store, await harness.again()], list[Append]()
         for subject in ("Dig", "Lay", "Fill", "Plant"):
             done.append(adding(done[-1].plan if done else Plan(), (subject,)))
@@ -123,8 +124,8 @@ class Sequential(Checks):
     @law
     async def test_what_was_read_does_not_change(self, harness: Harness) -> None:
         """
-        An append does not change values that were read before, and does not keep a reference to the
-        list passed to it.
+        An append does not change values that were read before, and the store keeps no reference to
+        the list that was passed to it.
         """
         first = adding(Plan(), ("Dig",), ("Lay",))
         given = list(first.entries)
@@ -132,8 +133,8 @@ class Sequential(Checks):
         given.clear()
         plan, journal = await harness.store.load("a"), await harness.store.entries("a")
         await accepted(harness.store, "a", adding(first.plan, ("Fill",)))
-        same_plan(plan, first.plan, "after a later append, what load('a') gave before")
-        equal(journal, first.entries, "after a later append, what entries('a') gave before")
+        same_plan(plan, first.plan, "after a later append, the earlier result of load('a')")
+        equal(journal, first.entries, "after a later append, the earlier result of entries('a')")
 
     @law
     async def test_an_append_to_an_older_revision_is_refused(self, harness: Harness) -> None:
@@ -175,8 +176,7 @@ class Sequential(Checks):
         """
         If the second of two entries cannot be stored, append raises an error and stores neither.
         """
-        # Half of a batch, such as a task without its dependency, would be a plan that nobody
-        # wanted.
+        # Half of a batch would be a wrong plan: for example, a task without its dependency.
         base = adding(Plan(), ("Dig",))
         await accepted(harness.store, "a", base)
         fine = adding(base.plan, ("Lay",))
@@ -186,7 +186,7 @@ class Sequential(Checks):
             await harness.store.append("a", 1, entries, unkept.plan)
         except Exception:  # noqa: BLE001 - a store may raise any error here
             await keeps(harness.store, "a", [base], "after an append that raised")
-        else:  # a store that can keep a set, such as one in memory, must keep all
+        else:  # a store that can keep a set, such as one in memory, must keep both entries
             when = "after an append with a set in the metadata, which did not raise"
             await keeps(harness.store, "a", [base, fine, unkept], when)
 
@@ -211,7 +211,7 @@ class Sequential(Checks):
         quotes or letters of any script, or are long.
         """
         # Plan ids come from threads, sessions and users. If a store uses them as file names, keys
-        # or patterns, they may collide or leave the store's directory.
+        # or patterns, ids may collide, or a path may leave the store's directory.
         made = {plan_id: adding(Plan(), (f"for {plan_id!r}",)) for plan_id in ODD_IDS}
         for plan_id, append in made.items():
             await keeps(harness.store, plan_id, [], "before it was written")
@@ -286,7 +286,18 @@ class Concurrent(Checks):
         """Parallel appends to different plans are all accepted."""
         stores = cycle([harness.store, await harness.again()])
         handles = {name: next(stores) for name in ("a", "b", "c", "d")}
-        written = await harness.together(*(_write(store, name) for name, store in handles.items()))
+
+        async def write(store: AsyncStore, plan_id: str) -> list[Append]:
+            plan, appended = Plan(), list[Append]()
+            for number in range(_APPENDS):
+                when = f"during appends to other plans, load({plan_id!a})"
+                same_plan(await store.load(plan_id), plan, when)
+                appended.append(adding(plan, (f"{plan_id} {number}",)))
+                await accepted(store, plan_id, appended[-1])
+                plan = appended[-1].plan
+            return appended
+
+        written = await harness.together(*(write(store, name) for name, store in handles.items()))
         for name, appended in zip(handles, written, strict=True):
             await keeps(harness.store, name, appended, "after appends to all at once")
 
@@ -307,7 +318,7 @@ class Concurrent(Checks):
         _has_tasks(plan, wanted, "the tasks that two planners added")
         ids = [str(number) for number in range(1, 2 * _TASKS + 1)]
         equal([task.id for task in plan], ids, "the ids that were given")
-        same_plan(await harness.store.load("a"), plan, "load('a') behind the planners")
+        same_plan(await harness.store.load("a"), plan, "load('a') after the planners")
         revisions = [entry.revision for entry in await one.history()]
         equal(revisions, [*map(int, ids)], "the revisions in the journal")
 
@@ -335,16 +346,6 @@ def _has_tasks(plan: Plan, subjects: Iterable[str], what: str) -> None:
     equal(sorted(task.subject for task in plan), sorted(subjects), what)
 
 
-async def _write(store: AsyncStore, plan_id: str) -> list[Append]:
-    plan, appended = Plan(), []
-    for number in range(_APPENDS):
-        same_plan(await store.load(plan_id), plan, f"amid other plans' appends, load({plan_id!a})")
-        appended.append(adding(plan, (f"{plan_id} {number}",)))
-        await accepted(store, plan_id, appended[-1])
-        plan = appended[-1].plan
-    return appended
-
-
 async def _read_whole(store: AsyncStore, made: Sequence[Append]) -> None:
     """
     Read the plan and then the journal. Both must end with a complete append, and the journal must
@@ -354,11 +355,11 @@ async def _read_whole(store: AsyncStore, made: Sequence[Append]) -> None:
     replayed = replay(Plan(), (event for entry in journal for event in entry.events))
     stages = {append.plan.revision: append.plan for append in made} | {0: Plan()}
     for found, what in ((plan, "load('a')"), (replayed, "the replay of entries('a')")):
-        at = f"amid appends of {len(_THREE)} entries, {what} is at revision {found.revision}"
+        at = f"during appends of {len(_THREE)} entries, {what} is at revision {found.revision}"
         must(found.revision in stages, f"{at}, wanted one of the revisions {sorted(stages)}")
-        same_plan(found, stages[found.revision], f"amid appends, {what}")
-    ahead = f"load gave revision {plan.revision}, and entries behind it {replayed.revision}"
-    must(plan.revision <= replayed.revision, f"{ahead}, wanted as many or more")
+        same_plan(found, stages[found.revision], f"during appends, {what}")
+    ahead = f"load returned revision {plan.revision}, entries read later only {replayed.revision}"
+    must(plan.revision <= replayed.revision, f"{ahead}, wanted at least the same")
 
 
 _TURNS = 3
@@ -393,22 +394,22 @@ class Holding(Checks):
     @law
     async def test_a_plan_that_was_put_back_is_an_error(self, harness: Harness) -> None:
         """
-        If a reader has seen a later revision than the store has, it gets an error, because an old
-        backup was restored.
+        A reader gets an error if it has seen a later revision than the store has. This happens when
+        an old backup of the store was restored.
         """
-        # An empty result would mean that nothing has changed, and the reader would continue with a
+        # An empty result would say that nothing has changed, and the reader would continue with a
         # plan that the store no longer has.
         store, _ = await _holding(harness)
         await accepted(store, "a", adding(Plan(), ("Dig",)))
         await _raises("rolled_back", store.entries_since("a", 2), "entries_since behind the end")
         async with store.hold("a") as held:
-            await _raises("rolled_back", held.entries_since(2), "held.entries_since, the same")
+            await _raises("rolled_back", held.entries_since(2), "held.entries_since behind the end")
 
     @law
     async def test_a_hold_keeps_all_or_nothing(self, harness: Harness) -> None:
         """
-        Appends under a lock are committed at the end of the `with` block, and rolled back after any
-        exception.
+        Appends under a lock are committed at the end of the `with` block. After any exception in
+        the block they are rolled back.
         """
         store, other = await _holding(harness)
         first = adding(Plan(), ("Dig",), ("Lay",))
@@ -497,8 +498,7 @@ class Holding(Checks):
         If an append is repeated with the same key, through any handle, it adds nothing and returns
         the entries of the first one.
         """
-        # When 54 writers were killed, 4 to 13 of them had appended an entry without learning the
-        # result.
+        # Of 54 writers that were killed, 4 to 13 had appended an entry without learning the result.
         store, other = await _holding(harness)
         first = adding(Plan(), ("Dig",), ("Lay",))
         async with store.hold("a") as held:
@@ -514,8 +514,8 @@ class Holding(Checks):
                 equal(receipt.entries, first.entries, "receipt(key).entries")
                 equal(receipt.answer, "0/2: #1-#2 created", "receipt(key).answer")
                 again = adding(later.plan, ("Dig",))
-                equal(await _append(held, again, key=_KEY), first.entries, "append, made again")
-        await keeps(other, "a", [first, later], "after an append that was made again")
+                equal(await _append(held, again, key=_KEY), first.entries, "the repeated append")
+        await keeps(other, "a", [first, later], "after an append was repeated")
 
     @law
     async def test_another_request_under_a_key_is_an_error(self, harness: Harness) -> None:
@@ -560,9 +560,9 @@ class Holding(Checks):
         except LookupError:
             pass
         async with store.hold("a") as held:
-            equal(await held.receipt(_KEY), None, "the receipt of an append that was taken back")
+            equal(await held.receipt(_KEY), None, "the receipt of an append that was rolled back")
             await _append(held, made, key=_KEY)
-        await keeps(store, "a", [made], "after the call was made again")
+        await keeps(store, "a", [made], "after the call was repeated")
 
     @law
     async def test_of_several_with_one_key_one_is_kept(self, harness: Harness) -> None:
@@ -577,9 +577,9 @@ class Holding(Checks):
 
         given = await harness.together(*map(call, range(_RIVALS)))
         journal = await stores[0].entries("a")
-        equal(len(journal), 1, "the entries of a call that was made by several at once")
+        equal(len(journal), 1, "the number of entries of several parallel calls with one key")
         for found in given:
-            equal(found, journal, "what one of them was given")
+            equal(found, journal, "the entries that one of the calls returned")
 
     @law
     async def test_planners_that_hold_lose_nothing(self, harness: Harness) -> None:
@@ -603,7 +603,7 @@ async def _holding(harness: Harness) -> Sequence[Any]:
     """Return two handles on a store that can lock plans; skip the check if it cannot."""
     kept = harness.handles[0]
     if not is_holding(kept):
-        pytest.skip(f"{type(kept).__name__} holds no plans: it has no hold and entries_since")
+        pytest.skip(f"{type(kept).__name__} cannot lock plans: it has no hold and entries_since")
     return harness.store, await harness.again()
 
 
@@ -628,16 +628,22 @@ async def _raises(problem: str, work: Any, what: str) -> None:
 _LEASE = 0.2  # seconds; short, so that it expires soon
 _STOPPED = 60.0
 
-STOPS = """
-import asyncio, os, signal, sys
+_BEGIN = """
+import asyncio, os, signal, sys, time
 from inspect import isawaitable
-from todoplan.core.commands import ClaimTask, UpdateTask
+from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
 from todoplan.core.events.types import TaskClaimed
+from todoplan.core.rules import Policy
 from todoplan.planner import AsyncPlanner
 
-async def work():
+async def planner_on_store():
     made = opened()
-    planner = AsyncPlanner(await made if isawaitable(made) else made, "a")
+    return AsyncPlanner(await made if isawaitable(made) else made, "a")
+
+async def work():
+"""
+STOPS = f"""{_BEGIN}
+    planner = await planner_on_store()
     for _ in range(int(sys.argv[1])):
         done = await planner.apply(ClaimTask("stopped", lease=float(sys.argv[2])))
         claim, = [event for event in done.events if isinstance(event, TaskClaimed)]
@@ -649,7 +655,8 @@ async def work():
 asyncio.run(work())
 """
 """
-Script of a process that stops itself while it holds a claim. Arguments: how often, and the lease.
+Script of a process that stops itself while it has a claim. Arguments: the number of stops, and the
+lease in seconds.
 """
 
 
@@ -678,7 +685,7 @@ class Claiming(Checks):
 
         await harness.together(drain(workers[0], "one"), drain(workers[1], "two"))
         twice = [task_id for task_id, times in Counter(got).items() if times > 1]
-        must(not twice, f"the tasks {twice} were given to two workers at once")
+        must(not twice, f"the tasks {twice} were claimed by two workers")
         plan = await workers[1].plan()
         equal([task.status for task in plan], [Status.COMPLETED] * _TASKS, "the tasks in the end")
 
@@ -693,7 +700,7 @@ class Claiming(Checks):
         must(first is not None, "the only task could not be claimed")
         second = await _claimed_in_time(other, "1")
         assert first is not None  # noqa: S101 - asked for above
-        must(second.claim.fence > first.claim.fence, "the fence has not grown")
+        must(second.claim.fence > first.claim.fence, "the fencing token has not grown")
         before = await other.plan()
         for command in (
             UpdateTask("1", status="completed", fence=first.claim.fence),
@@ -701,7 +708,7 @@ class Claiming(Checks):
         ):
             found = await late.apply(command)
             must(not isinstance(found, Accepted), f"{command!r} of a lost claim was accepted")
-        equal((await other.plan()).revision, before.revision, "the revision after what was refused")
+        equal((await other.plan()).revision, before.revision, "the revision after refused commands")
 
     @law
     async def test_who_was_stopped_is_refused(self, harness: Harness) -> None:
@@ -712,7 +719,7 @@ class Claiming(Checks):
         planner, _ = await harness.planners("a")
         await _begin(planner, self.stops)
         refused = await refused_after_a_stop(script, planner, self.stops)
-        equal(refused, self.stops, "how often a holder was refused that came late")
+        equal(refused, self.stops, "how often a holder was refused after its lease had expired")
 
 
 def _opening(harness: Harness, script: str) -> str:
@@ -721,7 +728,7 @@ def _opening(harness: Harness, script: str) -> str:
     """
     lines = harness.checks.in_another_process(harness.handles[0])
     if lines is None:
-        pytest.skip("the suite does not say how another process opens the store")
+        pytest.skip("the suite has no code with which another process opens the store")
     return f"{lines}\n{script}"
 
 
@@ -742,7 +749,7 @@ async def refused_after_a_stop(script: str, planner: AsyncPlanner, times: int) -
         try:
             for _ in range(times):
                 task_id = holder.stdout.readline().decode().strip()
-                must(task_id, "the process that was to hold a claim has failed")
+                must(task_id, "the process that should claim a task has failed")
                 os.waitpid(holder.pid, os.WUNTRACED)  # noqa: ASYNC222 - nothing else runs
                 claim = await _claimed_in_time(planner, task_id)
                 holder.send_signal(signal.SIGCONT)
@@ -772,36 +779,28 @@ async def _claimed_in_time(planner: AsyncPlanner, task_id: str) -> TaskClaimed:
         claim = await _claimed(planner, ClaimTask("other", task_id=task_id))
         if claim is not None:
             return claim
-        must(time.monotonic() < end, f"a lease of {_LEASE} seconds was not over after {_STOPPED:g}")
+        must(time.monotonic() < end, f"a lease of {_LEASE} s had not expired after {_STOPPED:g} s")
         time.sleep(_LEASE / 10)  # noqa: ASYNC251 - nothing else runs
 
 
 _WRITERS = 3
 _OPENERS = 5
-_MOMENT = 0.1  # seconds; a writer is killed within this time after its first acknowledged append
+_MOMENT = 0.1  # seconds; a writer is killed within this time after its first output
 _LONGEST = 120.0
 
-SCRIPT = """
-import asyncio, sys, time
-from inspect import isawaitable
-from todoplan.core.commands import CreateTask
-from todoplan.core.rules import Policy
-from todoplan.planner import AsyncPlanner
-
-async def work():
+SCRIPT = f"""{_BEGIN}
     while time.time() < float(sys.argv[3]):
         time.sleep(0.001)
-    made = opened()
-    planner = AsyncPlanner(await made if isawaitable(made) else made, "a")
+    planner = await planner_on_store()
     for number in range(int(sys.argv[2])):
-        name = f"{sys.argv[1]}.{number}"
+        name = sys.argv[1] + "." + str(number)
         (await planner.apply(CreateTask(name), policy=Policy())).unwrap()
         print(name, flush=True)
 
 asyncio.run(work())
 """
 """
-Script of a writer; lines that open the store precede it. Arguments: name, task count, start time.
+Script of a writer. Lines that define `opened` precede it. Arguments: name, task count, start time.
 """
 
 
@@ -818,7 +817,7 @@ class _Writer:
         # Wait for output and not for a fixed time: on a busy machine a process takes seconds to
         # start.
         while not os.fstat(self.output.fileno()).st_size and self.process.poll() is None:
-            must(time.monotonic() < end, f"a writer was told of nothing for {_LONGEST:g} seconds")
+            must(time.monotonic() < end, f"a writer has printed nothing for {_LONGEST:g} seconds")
             time.sleep(0.005)
         time.sleep(chance.uniform(0, _MOMENT))
         self.process.kill()
@@ -846,13 +845,11 @@ class Surviving(Checks):
         store = await harness.again()
         plan, journal = await store.load("a"), await store.entries("a")
         subjects = [task.subject for task in plan]
-        must(acknowledged, "no writer was told of a single append: see what it has printed")
+        must(acknowledged, "no append of a writer was acknowledged: see the writers' output")
         lost = sorted(set(acknowledged) - set(subjects))
-        must(
-            not lost,
-            f"{len(lost)} of {len(acknowledged)} acknowledged tasks are lost, such as {lost[:3]}",
-        )
-        must(len({*subjects}) == len(subjects), "a task that was added once is there twice")
+        counted = f"{len(lost)} of {len(acknowledged)}"
+        must(not lost, f"{counted} acknowledged tasks are lost, such as {lost[:3]}")
+        must(len({*subjects}) == len(subjects), "a task that was added once is in the plan twice")
         revisions = [entry.revision for entry in journal]
         equal(revisions, [*range(1, len(journal) + 1)], "the revisions in the journal")
         replayed = replay(Plan(), (event for entry in journal for event in entry.events))
@@ -870,7 +867,7 @@ class Surviving(Checks):
         openers = [_started(script, f"{number}", 1, start) for number in range(_OPENERS)]
         acknowledged = [line for opener in openers for line in opener.ended()]
         codes = [opener.process.returncode for opener in openers]
-        equal(codes, [0] * _OPENERS, "the exit codes of processes that open a store at once")
+        equal(codes, [0] * _OPENERS, "the exit codes of processes that open a store in parallel")
         plan = await (await harness.again()).load("a")
         _has_tasks(plan, acknowledged, "the tasks that they added")
         equal([task.id for task in plan], [f"{n}" for n in range(1, _OPENERS + 1)], "their ids")
@@ -889,8 +886,7 @@ def told_to_the_killed(script: str, kills: int) -> list[str]:
 
 
 def _started(script: str, name: str, count: int, at: float = 0) -> _Writer:
-    # The output is a file and not a pipe, because a writer would block on a full pipe that nobody
-    # reads.
+    # The output is a file and not a pipe, because a writer blocks when its pipe is full.
     output = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the writer has ended
     return _Writer(_process(script, name, count, at, stdout=output), output)
 
@@ -908,7 +904,7 @@ class Watching(Checks):
     @law
     async def test_a_watcher_sees_every_entry_once(self, harness: Harness) -> None:
         """A watcher sees every entry once and in order, whichever handle wrote it."""
-        # A queue of notifications loses entries that arrive while nobody listens.
+        # If a store only forwards notifications, entries that arrive while nobody listens are lost.
         handles = [harness.store, await harness.again()]
         made = _chain(_WATCHED)
         wanted, seen = entries_of(made), list[Any]()
@@ -923,7 +919,7 @@ class Watching(Checks):
             seen.extend(await watched(harness.handles[0], "a", len(wanted), self.quiet))
 
         await harness.together(write(), watch())
-        equal(tuple(seen), wanted, "what a watcher saw while two handles appended in turns")
+        equal(tuple(seen), wanted, "the entries a watcher saw while two handles appended in turns")
 
     @law
     async def test_a_wait_ends_with_a_change(self, harness: Harness) -> None:
@@ -931,11 +927,11 @@ class Watching(Checks):
         other = await harness.again()
         waits = getattr(harness.handles[0], "wait_for_change", None)
         if waits is None:
-            pytest.skip("the store has no wait_for_change: who watches looks again and again")
+            pytest.skip("the store has no wait_for_change: watchers poll it")
         first, second = _chain(2)
 
         async def wait(revision: int, seconds: float, wanted: object) -> None:
-            found = await harness.checks.runner.value(waits("a", revision, seconds))
+            found = await awaited(waits("a", revision, seconds))
             at = f"wait_for_change('a', {revision}, {seconds:g})"
             must(found is wanted, f"{at} returned {found!r}, wanted {wanted}")
 

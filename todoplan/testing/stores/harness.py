@@ -1,9 +1,9 @@
 """
 Makes a test of each check, runs it on a store, and reports failures.
 
-A check is written once, as a coroutine over an `AsyncStore`. For a `Store`, its methods are wrapped
-in coroutines that never wait, and run without an event loop. So a store that must not be called
-inside an event loop can be tested as well.
+Each check is written once, as a coroutine that uses an `AsyncStore`. The methods of a `Store` are
+wrapped in coroutines that never wait, and the check runs without an event loop. So a store that
+must not be called inside an event loop can be tested as well.
 """
 
 import asyncio
@@ -31,6 +31,7 @@ from todoplan.errors import PlanError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores.base import AsyncStore
 from todoplan.testing.assertions import difference, must
+from todoplan.testing.failures import TellsFailures
 from todoplan.testing.stores.appends import Append
 
 T = TypeVar("T")
@@ -55,14 +56,10 @@ class TaskRunner:
         """Let other tasks run."""
         await asyncio.sleep(0)
 
-    async def value(self, made: Any) -> Any:
-        """Return the result of a method of the suite, awaited if necessary."""
-        return await made if isawaitable(made) else made
-
     async def watched(self, store: Any, plan_id: str, count: int, quiet: float) -> list[Entry]:
         """
-        Return the first `count` entries that a watcher sees, or fewer if none arrives for `quiet`
-        seconds.
+        Return the first `count` entries that a watcher sees. If none arrives for `quiet` seconds,
+        return fewer.
         """
         seen: list[Entry] = []
         async with aclosing(AsyncPlanner(store, plan_id).watch(0, timeout=quiet)) as watch:
@@ -92,14 +89,14 @@ class ThreadRunner:
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]  # StopIteration's value is Any
         work.close()
-        msg = "something waits for an event loop; prove an asynchronous store by AsyncStoreSuite"
+        msg = "the store awaits an event loop; test an asynchronous store by AsyncStoreSuite"
         raise TypeError(msg)
 
     async def together(self, *works: Work[T]) -> list[T]:
         """
         Run each coroutine in a thread, and return the results.
 
-        The threads start at the same time and switch often inside the store.
+        The threads start at the same time. Python switches between them often in the store's code.
         """
         start = Barrier(len(works))
 
@@ -118,15 +115,8 @@ class ThreadRunner:
     async def pause(self) -> None:
         """Do nothing: threads are switched by the interpreter."""
 
-    async def value(self, made: Any) -> Any:
-        """Return the result of a method of the suite."""
-        return made
-
     async def watched(self, store: Any, plan_id: str, count: int, quiet: float) -> list[Entry]:
-        """
-        Return the first `count` entries that a watcher sees, or fewer if none arrives for `quiet`
-        seconds.
-        """
+        """Return the same as `TaskRunner.watched`."""
         return list(islice(Planner(store, plan_id).watch(0, timeout=quiet), count))
 
     def as_async(self, store: Any) -> AsyncStore:
@@ -137,7 +127,7 @@ class ThreadRunner:
             TypeError: the store's methods are coroutines already.
         """
         if iscoroutinefunction(store.load):
-            msg = f"{type(store).__name__}.load is awaited; prove the store by AsyncStoreSuite"
+            msg = f"{type(store).__name__}.load is a coroutine; test the store by AsyncStoreSuite"
             raise TypeError(msg)
         returning: Any = _Returning(store)
         return returning  # type: ignore[no-any-return]  # its methods are found by name
@@ -148,7 +138,7 @@ Runner = TaskRunner | ThreadRunner
 
 @attrs.frozen
 class _Returning:
-    """A `Store`, or a lock handle of one, whose methods are coroutines that never wait."""
+    """A wrapper of a `Store` or of its lock handle, with coroutines that never wait as methods."""
 
     made: Any
 
@@ -170,11 +160,12 @@ class _Returning:
 
 def _handing_over() -> Callable[[FrameType, str, object], None]:
     """
-    Return a profile function that switches threads the first few hundred times that the store runs.
+    Return a profile function that switches threads at the first few hundred calls in the store.
 
-    Threads alone seldom conflict: an append ends before the interpreter switches. A profile
-    function runs at every call and return, which is where two appends can interfere. Modules of
-    todoplan do not count, except for its stores: otherwise the checks would use up the switches.
+    Without it, threads seldom conflict, because an append ends before the interpreter switches to
+    another thread. Python runs a profile function at every call and return, and that is where two
+    appends can interfere. Calls in other modules of todoplan than its stores do not count:
+    otherwise the checks would use up the switches.
     """
     switches = iter(range(_SWITCHES))
 
@@ -187,7 +178,7 @@ def _handing_over() -> Callable[[FrameType, str, object], None]:
     return next_please
 
 
-class Checks:
+class Checks(TellsFailures):
     """
     Base class of all checks.
 
@@ -195,8 +186,8 @@ class Checks:
     which pytest removes.
     """
 
-    # To draw an example, a planner runs many commands, which Hypothesis reports as slow; and stores
-    # take time.
+    # Without the health check `too_slow`: to draw an example, a planner runs many commands, and
+    # stores take time.
     drawing: settings = settings(
         max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
@@ -222,7 +213,7 @@ class Checks:
         """
         Return another handle on the data of a store, as another process would open.
 
-        By default it is the same store, for data that exist only in the object.
+        By default it is the same object, for stores whose data are only in memory.
         """
         return store
 
@@ -241,24 +232,29 @@ class Checks:
         """
 
     def hold(self, law: Callable[["Harness"], Work[None]]) -> None:
-        """Run a check on a new store."""
-        self.runner.run(self._held(law))
+        """Run a check on a new store, and close all handles afterwards."""
 
-    async def _held(self, law: Callable[["Harness"], Work[None]]) -> None:
-        first = await self.runner.value(self.store())
-        handles = [first]
-        try:
-            await law(Harness(self, handles, self.runner.as_async(first)))
-        finally:
-            # Compared by identity: a store that cannot be reopened is its own second handle, and
-            # must be closed only once.
-            for handle in {id(handle): handle for handle in handles}.values():
-                await self.runner.value(self.close(handle))
+        async def work() -> None:
+            handles = [await awaited(self.store())]
+            try:
+                await law(Harness(self, handles, self.runner.as_async(handles[0])))
+            finally:
+                # Compared by identity: a store that cannot be reopened is its own second handle,
+                # and must be closed only once.
+                for handle in {id(handle): handle for handle in handles}.values():
+                    await awaited(self.close(handle))
+
+        self.runner.run(work())
+
+
+async def awaited(made: Any) -> Any:
+    """Return the result of a method of the suite, which may be a coroutine."""
+    return await made if isawaitable(made) else made
 
 
 @attrs.define
 class Harness:
-    """A new store, and further handles on its data."""
+    """A new store, and all handles on its data, the first one first."""
 
     checks: Checks
     handles: list[Any]
@@ -278,8 +274,7 @@ class Harness:
         return await self.checks.runner.together(*works)
 
     async def _reopened(self) -> Any:
-        made = self.checks.reopened(self.handles[0])
-        self.handles.append(await self.checks.runner.value(made))
+        self.handles.append(await awaited(self.checks.reopened(self.handles[0])))
         return self.handles[-1]
 
 
@@ -299,9 +294,8 @@ def drawn(
 
     def decorate(check: Callable[[Any, Harness, T], Work[None]]) -> Callable[[Any], None]:
         def test(self: Checks) -> None:
-            # `every` is defined inside the test, because the settings belong to the subclass, and
-            # Hypothesis objects if several classes inherit one `@given` method
-            # (differing_executors).
+            # Defined inside the test: `drawing` belongs to the subclass, and Hypothesis objects to
+            # one `@given` method that several classes inherit (differing_executors).
             @self.drawing
             @given(examples)
             def every(example: T) -> None:
@@ -315,28 +309,18 @@ def drawn(
 
 
 def _named(test: Callable[[Any], None], check: Any) -> Callable[[Any], None]:
-    """
-    Return the test with the name of the check. The docstring of the check, its law, is a note on
-    each failure.
-    """
-
-    def noting(self: Checks) -> None:
-        try:
-            test(self)
-        except Exception as failure:
-            failure.add_note(f"the law: {' '.join((check.__doc__ or '').split())}")
-            raise
-
-    update_wrapper(noting, check)
-    del vars(noting)["__wrapped__"]  # pytest would read fixtures from the law's signature
-    return noting
+    """Return the test under the name of the check, with its docstring."""
+    update_wrapper(test, check)
+    del vars(test)["__wrapped__"]  # pytest would take the parameters of the check for fixtures
+    return test
 
 
 def equal(found: Any, wanted: Any, what: str) -> None:
     """Fail the check unless both values are equal; the message shows the first difference."""
-    where = difference(found, wanted)
-    message = f"{what}{where.path}:\n  found  {where.found}\n  wanted {where.wanted}"
-    must(found == wanted, message)
+    if found != wanted:
+        where = difference(found, wanted)
+        message = f"{what}{where.path}:\n  found  {where.found}\n  wanted {where.wanted}"
+        must(holds=False, message=message)
 
 
 def same_plan(found: Any, wanted: Plan, what: str) -> None:
@@ -365,7 +349,7 @@ async def accepted(store: AsyncStore, plan_id: str, append: Append) -> None:
     """Append, and fail the check unless the store accepts it."""
     done = await store.append(plan_id, append.expected, append.entries, append.plan)
     at = f"append({plan_id!a}, {append.expected}, ...)"
-    must(done, f"{at} returned {done!r}, wanted True: the plan is at that revision")
+    must(done, f"{at} returned {done!r}, wanted True: the plan is at this revision")
 
 
 async def refused(store: AsyncStore, plan_id: str, append: Append) -> None:

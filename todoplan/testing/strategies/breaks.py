@@ -4,16 +4,16 @@ A catalogue of the ways in which models break arguments, each with its expected 
 A break starts from well-formed arguments and changes the whole call, or one spot: a field of the
 tool, or a field of a list's entries. The expected result is one of:
 
-- `taken`: read like the well-formed arguments.
-- `repaired`: the same, with a note in the reply.
-- `guessed`: the same, with a note in the reply; but since intake had to guess the shape of the
-  arguments, the call is refused if it would remove a task that it does not name (law 17 of the
-  guide `architecture`).
-- `refused`: nothing is changed.
-- `ruled`: the arguments are valid, and a rule of the policy decides.
+- `taken`: the call is read like the well-formed arguments.
+- `repaired`: the same, and the reply has a note.
+- `guessed`: the same as `repaired`, but intake had to guess the shape of the arguments. So the call
+  is refused if it would remove a task that it does not name (law 17 of the guide `architecture`).
+- `refused`: the call is refused and changes nothing.
+- `ruled`: the arguments are valid, and a rule of the policy accepts or refuses the call.
 
-Each break is a function that spoils arguments, or a row of `_values`. The function's name is that
-of the break. The issues cited next to a break show where it was seen.
+Each break is a row of `_values`, which replaces one value, or a function with the name of the break
+that changes the text (`_text`), one spot (`_spot`) or the whole call (`_tool`). The issues cited
+next to a break show where it was seen.
 """
 
 import copy
@@ -35,12 +35,12 @@ from todoplan.testing.strategies.calls import arguments_of, makes_sense
 from todoplan.testing.strategies.text import titles
 
 OMITTED: Any = object()
-"""A marker for a spot whose argument is left out."""
+"""Marks an argument that is left out."""
 
 Expected = Literal["taken", "repaired", "guessed", "refused", "ruled"]
 Given = dict[str, Any]
 Pair = tuple[Any, Any]
-"""The arguments or value as sent, and the arguments or value meant."""
+"""What is sent, and what it means: arguments or values."""
 
 _Make = Callable[[DrawFn, Tool, Plan], Pair]
 _Fits = Callable[[Tool, Plan], bool]
@@ -60,8 +60,8 @@ class Spot:
         return self.inner or self.outer
 
     def put(self, given: Given, value: Any, key: str = "") -> Given:
-        """Return a copy of the arguments with a value at the spot, or under a key beside it."""
-        # A copy, because the drawn arguments are also the meaning of the broken ones.
+        """Return a copy of the arguments with a value at the spot, or next to it under a key."""
+        # A copy, because the drawn arguments are needed as the meaning of the broken ones.
         changed = copy.deepcopy(given)
         holder, name = self.holder(changed), key or self.field.name
         if value is OMITTED:
@@ -98,8 +98,8 @@ class Break:
     """
     One way to break arguments.
 
-    `expected` is the expected result. If `raw` is true, the arguments are sent as a text;
-    frameworks that parse arguments themselves never pass such a text on. `fits` returns whether a
+    `expected` is the expected result. If `raw` is true, the arguments are sent as a text. A
+    framework that parses arguments itself never passes such a text on. `fits` returns whether a
     call of a tool can be broken in this way.
     """
 
@@ -121,7 +121,7 @@ BREAKS: dict[str, Break] = {}
 def _tool(
     expected: Expected, about: str, fits: _Fits, *, raw: bool = False
 ) -> Callable[[_Make], _Make]:
-    """Declare a break whose function makes the pair from a tool and a plan."""
+    """Declare a break by a function that makes the sent and the meant arguments of a tool."""
 
     def declare(make: _Make) -> _Make:
         name = make.__name__.removeprefix("_")
@@ -143,7 +143,7 @@ def _spot(  # noqa: PLR0913 - all but the first two are optional
     raw: bool = False,
     entries: bool = False,
 ) -> Callable[[_SpoilSpot], _Make]:
-    """Declare a break at a field of these kinds. The arguments have a value for the field."""
+    """Declare a break by a function that changes a field of these kinds in drawn arguments."""
 
     def fitting(tool: Tool) -> list[Spot]:
         return [
@@ -167,7 +167,7 @@ _SpoilText = Callable[[DrawFn, Given], str]
 
 
 def _text(expected: Expected, about: str) -> Callable[[_SpoilText], _Make]:
-    """Declare a break of the call's JSON text. The call has an argument."""
+    """Declare a break of the call's JSON text. The call has at least one argument."""
 
     def declare(spoil: _SpoilText) -> _Make:
         def make(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
@@ -179,7 +179,7 @@ def _text(expected: Expected, about: str) -> Callable[[_SpoilText], _Make]:
     return declare
 
 
-def _values(  # noqa: PLR0913 - the first five say what every break says
+def _values(  # noqa: PLR0913 - the first five are needed for every break
     name: str,
     expected: Expected,
     about: str,
@@ -189,7 +189,7 @@ def _values(  # noqa: PLR0913 - the first five say what every break says
     here: _Here = lambda _: True,
     sparse: bool = False,
 ) -> None:
-    """Declare a break of one value: `pairs` has values to send and what each means."""
+    """Declare a break of one value. `pairs` has values to send, each with its meaning."""
 
     def spoil(draw: DrawFn, spot: Spot, given: Given, plan: Plan) -> Pair:
         bad, good = draw(st.sampled_from(pairs(spot.field, plan) if callable(pairs) else pairs))
@@ -287,19 +287,19 @@ def _raw_newline(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
 @_text("refused", "cut off, as by the output limit")
 def _truncated(draw: DrawFn, given: Given) -> str:
     text = json.dumps(given)
-    return text[: draw(st.integers(1, len(text) - 1).filter(lambda end: _ends_open(text[:end])))]
+
+    def ends_open(end: int) -> bool:
+        """Return whether more than the last brace is missing, which alone is repaired."""
+        try:
+            json.loads(text[:end] + "}")
+        except ValueError:
+            return True
+        return text[end - 1] not in '"]}'
+
+    return text[: draw(st.integers(1, len(text) - 1).filter(ends_open))]
 
 
-def _ends_open(text: str) -> bool:
-    """Return whether more than the last brace is missing (only a last brace is repaired)."""
-    try:
-        json.loads(text + "}")
-    except ValueError:
-        return True
-    return text[-1] not in '"]}'
-
-
-# agno#4604, hermes#112120; humux#77: truncated arguments arrive as `{}`.
+# agno#4604, hermes#112120. In humux#77, truncated arguments arrive as `{}`.
 @_tool(
     "refused",
     "no arguments, where some are needed",
@@ -356,8 +356,8 @@ def _too_large(_: DrawFn, given: Given) -> str:
 
 # One entry more than `InputLimits.items` allows.
 _MANY = 1_001
-# When intake read these as a list with one entry or none, each emptied a plan, and the reply was no
-# error (law 17).
+# When intake read these as a list with one entry or none, each emptied a plan without an error
+# (law 17).
 _NO_LISTS = (
     *("null", "undefined", "None", "true", "x", "same as before", "[object Object]"),
     *("{content: 'Write', status: 'pending'}", "[a, b, c]", "[1, 2", "<todos>", "- a", "1. a"),
@@ -387,7 +387,7 @@ def _entry_as_text(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
     return given | {spot.outer.name: [json.dumps(first), *rest]}, given
 
 
-# SonettoHere#319. Ambiguous: it may be the only entry of the list, or the only one that changed.
+# SonettoHere#319. The entry may be the whole list, or the only one that changed.
 @_spot("guessed", "one entry instead of a list", entries=True)
 def _one_entry(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
     first, *_rest = given[spot.outer.name]
@@ -448,9 +448,8 @@ def _bare_list(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
     return listed, {name: listed}
 
 
-@_spot("refused", "more entries than one call may bring", Kind.ITEMS)
-def _too_many(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
-    return spot.put(given, ["a"] * _MANY), None
+_FULL = _refused(["a"] * _MANY)
+_values("too_many", "refused", "more entries than one call may have", (Kind.ITEMS,), _FULL)
 
 
 # openclaw#142304: models imitate what is in their history, about 127 times in that report.
@@ -545,7 +544,7 @@ _WORDS = {
 }
 _SPELLINGS = [(word, status) for status, words in _WORDS.items() for word in words.split()]
 _RANKS = [("urgent", "high"), ("P1", "high"), ("normal", "medium"), ("Low", "low")]
-# By cattrs' defaults None is "None", "false" is True, 2.9 is 2. Here nothing is coerced (law 10).
+# cattrs reads None as "None", "false" as True, 2.9 as 2. Intake does not coerce (law 10).
 _WRONG: dict[Kind, tuple[Any, ...]] = {
     Kind.LINE: (True, ["a"], {}),
     Kind.TEXT: (True, ["a"], {}),
@@ -636,8 +635,7 @@ _values(
 )
 
 
-# llxprt#1341. A rule decides: if one entry were silently reset, the plan would say what nobody
-# meant.
+# llxprt#1341. Neither entry is silently reset, because nobody has asked for that.
 @_spot("ruled", "two entries in progress", Kind.STATUS, here=lambda field: field.lenient)
 def _two_started(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
     title = spot.outer.items[0].name
@@ -647,9 +645,7 @@ def _two_started(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
 
 
 # OpenHands wipes the plan; here the rule `empty_write` asks for `clear`.
-@_spot("ruled", "a list of nothing", Kind.ITEMS, here=_needed)
-def _empty_list(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
-    return spot.put(given, []), spot.put(given, [])
+_values("empty_list", "ruled", "a list of nothing", (Kind.ITEMS,), _as_is([]), here=_needed)
 
 
 # -------- ids --------
@@ -664,11 +660,6 @@ _FAR = 100
 
 def _shown(field: Field, number: int) -> Any:
     return number if field.numeric else str(number)
-
-
-def _unknown(field: Field, plan: Plan) -> list[Pair]:
-    missing = _shown(field, plan.next_id + _FAR)
-    return _refused(missing if field.kind is Kind.ID else [missing])
 
 
 def _ids(*pairs: tuple[Any, tuple[int, ...]]) -> Callable[[Field, Plan], list[Pair]]:
@@ -701,6 +692,13 @@ _values("ids_nested", "repaired", "ids in lists or objects of their own", _ID_LI
 _NO_LIST_OF_IDS = _refused([[1, 2]], [{"x": 1}], "1;x", [None], [True])
 _values("no_ids", "refused", "a list of what are no ids", _ID_LISTS, _NO_LIST_OF_IDS)
 _values("id_twice", "repaired", "an id twice", _ID_LISTS, _ids(([1, 1], (1,))))
+
+
+def _unknown(field: Field, plan: Plan) -> list[Pair]:
+    missing = _shown(field, plan.next_id + _FAR)
+    return _refused(missing if field.kind is Kind.ID else [missing])
+
+
 # AgentScope silently drops it; Gemini's tracker keeps it, and the task can never be closed.
 _ANY_ID = (*_ID, *_ID_LISTS)
 _values("unknown_id", "refused", "an id that no task has", _ANY_ID, _unknown, sparse=True)
@@ -708,7 +706,7 @@ _values("unknown_id", "refused", "an id that no task has", _ANY_ID, _unknown, sp
 
 def _owned(tool: Tool) -> list[tuple[tuple[Field, ...], Field, Field]]:
     """
-    Return where a tool takes a task id together with its blockers: the path, and the two fields.
+    Return where a tool takes a task id together with blockers: the path, and the two fields.
     """
     ways = (((), tool.fields), *(((field,), field.items) for field in tool.fields))
     return [
@@ -753,7 +751,7 @@ def _cycle(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
 @attrs.frozen
 class BrokenCall:
     """
-    A call as sent, the way in which it is broken, and the well-formed arguments that it means.
+    A call as it is sent, its break, and the well-formed arguments that it means.
 
     `meant` is `None` if the call must be refused.
     """
@@ -769,7 +767,7 @@ def broken_arguments(
     """
     Draw calls that are broken in one of the named ways, or in any way if none is named.
 
-    `raw=False` leaves out breaks that only a text can have, for frameworks that parse arguments
+    `raw=False` leaves out breaks of the arguments' text, for frameworks that parse arguments
     themselves.
 
     Raises:
@@ -783,13 +781,14 @@ def broken_arguments(
     chosen = [each for each in map(BREAKS.__getitem__, names or BREAKS) if raw or not each.raw]
     fitting = [(each, tool) for each in chosen for tool in toolset.tools if each.fits(tool, stand)]
     if not fitting:
-        msg = f"{toolset.name} has no tool that can be called so; name other breaks, or give a plan"
+        msg = f"{toolset.name} has no tool that fits these breaks; name others, or pass a plan"
         raise PlanError(msg, names=names)
-    return st.sampled_from(fitting).flatmap(lambda pair: _broken(*pair, toolset, stand))
 
+    @st.composite
+    def broken_calls(draw: DrawFn) -> BrokenCall:
+        broken, tool = draw(st.sampled_from(fitting))
+        sent, meant = broken.make(draw, tool, stand)
+        call = Call(toolset.shown(tool.key), sent)
+        return BrokenCall(call, broken, None if broken.expected == "refused" else meant)
 
-@st.composite
-def _broken(draw: DrawFn, broken: Break, tool: Tool, toolset: ToolSet, plan: Plan) -> BrokenCall:
-    sent, meant = broken.make(draw, tool, plan)
-    call = Call(toolset.shown(tool.key), sent)
-    return BrokenCall(call, broken, None if broken.expected == "refused" else meant)
+    return broken_calls()

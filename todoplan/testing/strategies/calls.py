@@ -1,10 +1,10 @@
 """
-What a model sends: well-formed tool calls, and the conversations that guidance reads.
+Well-formed tool calls of a model, and conversations for guidance.
 
-Arguments follow the tool's published schema, with ids of a plan.
+Arguments follow the tool's published schema. Their ids are those of a plan.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -76,8 +76,8 @@ def arguments_of(  # noqa: PLR0913 - all but the tool are optional
     """
     Draw one tool's arguments. The argument named `must` is present, and is not an empty list.
 
-    If `within` is given, each entry of that list has this field. With `sparse`, only required
-    arguments are present.
+    If `within` is given, `must` is a list whose entries all have the field `within`. With `sparse`,
+    only required arguments are present.
     """
     ids = [task.id for task in plan or ()] or list(_SOME_IDS)
     shown = [field for field in tool.fields if not field.hidden]
@@ -87,30 +87,22 @@ def arguments_of(  # noqa: PLR0913 - all but the tool are optional
     values = {
         field.name: _value(field, ids, within if field.name == must else None) for field in shown
     }
-    # Some tools refuse all of their arguments together, or too few of them. So the drawn set is
-    # tried first, then the required arguments alone, then the required arguments with each other
-    # argument.
-    choices = [needed | asked, needed, *(needed | {field.name} for field in shown)]
-    sensible = (given for given in _tried(draw, values, choices) if makes_sense(tool, given))
-    found = next(sensible, None)
-    return reject() if found is None else found
-
-
-def _tried(
-    draw: DrawFn, values: Mapping[str, SearchStrategy[Any]], choices: list[set[str]]
-) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of each choice; a value drawn for one choice is reused in later ones."""
-    kept: dict[str, Any] = {}
-    for names in choices:
+    # Some tools refuse some sets of arguments. So the drawn set is tried first, then the required
+    # arguments alone, then the required arguments with each other argument.
+    drawn: dict[str, Any] = {}
+    for names in (needed | asked, needed, *(needed | {field.name} for field in shown)):
         # Sorted: the order of a set differs between processes, and a failure could not be replayed.
-        kept |= {name: draw(values[name]) for name in sorted(names - kept.keys())}
-        yield {name: kept[name] for name in sorted(names)}
+        drawn |= {name: draw(values[name]) for name in sorted(names - drawn.keys())}
+        given = {name: drawn[name] for name in sorted(names)}
+        if makes_sense(tool, given):
+            return given
+    return reject()
 
 
 def makes_sense(tool: Tool, given: Mapping[str, Any]) -> bool:
     """
-    Return whether intake accepts these arguments without repairs and the tool can make a request
-    from them.
+    Return whether intake reads these arguments without repairs, and the tool can make a request of
+    them.
     """
     intake = read(given, tool.fields)
     fine = not intake.problems and not intake.repairs
@@ -135,7 +127,8 @@ def _value(field: Field, ids: list[str], within: str | None = None) -> SearchStr
 def _entry(field: Field, ids: list[str], within: str) -> SearchStrategy[Any]:
     shown = {inner.name: inner for inner in field.items if not inner.hidden}
     values = {name: _value(inner, ids) for name, inner in shown.items()}
-    # An entry with a single field is that field's value: the tool set `lean` writes titles.
+    # If an entry has a single field, only its value is drawn: in the tool set `lean`, entries are
+    # titles.
     if len(shown) == 1 and not within:
         return next(iter(values.values()))
     needed = {name for name, inner in shown.items() if inner.required or name == within}
@@ -148,10 +141,6 @@ def _entry(field: Field, ids: list[str], within: str) -> SearchStrategy[Any]:
 # Tools that do not plan: a call of one must not count as showing the plan.
 _OTHERS = ("search", "read_file")
 _ANSWERS = st.sampled_from(["", "a", "On it.", "Done."])
-
-
-def _names(toolset: ToolSet) -> SearchStrategy[str]:
-    return st.sampled_from((*toolset.tool_names, *_OTHERS))
 
 
 @st.composite
@@ -176,7 +165,7 @@ def conversations(
 
 @st.composite
 def _turn(draw: DrawFn, toolset: ToolSet, turn: int) -> list[Message]:
-    calls = draw(few(_names(toolset), 3, 1))
+    calls = draw(few(st.sampled_from((*toolset.tool_names, *_OTHERS)), 3, 1))
     ids = [f"call_{turn}_{place}" for place in range(len(calls))]
     results = [
         Message("tool", "ok", results=(ToolResult(name, draw(st.booleans()), call_id),))

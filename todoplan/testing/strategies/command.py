@@ -1,10 +1,10 @@
 """
 Commands and events: some are drawn independently of a plan, others make sense for a given plan.
 
-Independent commands may have wrong ids, edges and texts, so they may be refused. An event can be
-applied to any plan (`apply` is total). A sensible command has only ids of the plan, adds no edge
-that closes a cycle, and has the fencing token of a claimed task. So only a rule can refuse it.
-`meddling` draws commands that change a task that another actor has claimed (law 19).
+Independent commands may have wrong ids, edges and texts, so they may be refused. Every event can be
+applied to every plan. A sensible command has only ids of the plan, adds no edge that closes a
+cycle, and has the fencing token of a claimed task. So only a rule can refuse it. `meddling` draws
+commands that change a task that another actor has claimed (law 19).
 """
 
 from __future__ import annotations
@@ -62,12 +62,11 @@ from todoplan.testing.strategies.values import FENCES, STATUSES, WORKERS, field_
 
 T = TypeVar("T")
 
-# A command takes metadata in the caller's form; an event has it as the plan stores it.
+# A command has metadata in the caller's form, an event in the form in which a plan stores it.
 _GIVEN = field_values({FieldKind.METADATA: values.metadata()})
 _ENDS = few(any_ids())
 _ID_OR_NONE = st.none() | any_ids()
-_APPROVERS = st.sampled_from([None, "ann", "bob"])
-# Also texts that only look like a reference to an item of the command, and references past the end.
+# References to items of the command, also past the end, and texts that only look like references.
 _LOCAL = st.integers(0, 3).map("#{}".format) | ids() | st.sampled_from(["#", "#01", "#-1"])
 _FIELDS: dict[str, SearchStrategy[Any]] = {
     **_GIVEN,
@@ -77,21 +76,20 @@ _FIELDS: dict[str, SearchStrategy[Any]] = {
     "parent": _ID_OR_NONE,
     "task_id": any_ids(),
     "fence": FENCES,
-    # A machine's times are minutes apart: some leases have expired by the next step, others have
-    # not.
+    # The times in a machine are minutes apart: at the next step, some leases have expired.
     "lease": st.sampled_from([300.0, 30.0, 10.0**9]),
     "children": st.sampled_from(["refuse", "lift", "remove"]),
     "answer": st.sampled_from(["yes", "the first"]),
     "passed": st.booleans(),
-    "summary": st.sampled_from(["", "3 of 4"]),
-    "by": st.sampled_from([None, "ci", "ann"]),
+    "summary": values.SUMMARIES,
+    "by": values.INSPECTORS,
     "tag": st.sampled_from([None, None, "fast"]),
     "attempts": st.sampled_from([None, None, 1, 2]),
     "give_to": st.sampled_from([None, "ann"]),
     "todos": few(values.todos(texts()), 6),
     "clear": st.booleans(),
     "next_id": st.integers(0, 20),
-    "approved": st.none() | values.approvals(),
+    "approved": st.none() | values.APPROVALS,
 }
 """Strategies for the fields of commands, by the field's name. Ids and edges may be wrong."""
 
@@ -124,7 +122,7 @@ _RESTORED = st.builds(
     blocked_by=_SOME_ENDS,
     parent=_ID_OR_NONE,
 )
-_APPROVALS = made(ApprovePlan, by=_APPROVERS)
+_APPROVALS = made(ApprovePlan, by=values.APPROVERS)
 COMMANDS: dict[type, SearchStrategy[Any]] = {
     CreateTask: made(CreateTask),
     CreateTasks: made(CreateTasks, items=few(_ITEMS, 4)),
@@ -174,9 +172,9 @@ _OF_EVENTS: dict[str, SearchStrategy[Any]] = {
     "new": STATUSES,
     "changes": _EDITS.map(FrozenDict),
     "parent": _ABOVE,
-    "claim": values.claims(),
+    "claim": values.CLAIMS,
     "lost_by": st.none() | WORKERS,
-    "by": _APPROVERS,
+    "by": values.APPROVERS,
     "until": times(),
     "at": times(),
 }
@@ -202,10 +200,10 @@ BY_TYPE: dict[type, SearchStrategy[Any]] = {
     Plan: values.plans(),
     Task: tasks(),
     Todo: values.todos(),
-    Waiting: values.waits(),
-    Claim: values.claims(),
-    Evidence: values.evidence(),
-    Approval: values.approvals(),
+    Waiting: values.WAITS,
+    Claim: values.CLAIMS,
+    Evidence: values.EVIDENCE,
+    Approval: values.APPROVALS,
     Policy: values.policies(),
     Limits: values.limits(),
     **COMMANDS,
@@ -228,8 +226,8 @@ def rewritten(draw: DrawFn, plan: Plan) -> WriteTodos:
     Draw the current list with some entries omitted, in another order, with changed statuses, with
     or without ids, and with new entries at the end.
     """
-    # If a task is claimed, every entry has its id: an entry without one could match the claimed
-    # task.
+    # If a task is claimed, every entry has its id, because an entry without one could match the
+    # claimed task.
     known = any(task.claim for task in plan)
     lines = [_line(draw, task, known=known) for task in plan if draw(_LEFT) or task.claim]
     lines = draw(st.permutations(lines)) if draw(st.booleans()) else lines
@@ -240,7 +238,7 @@ def indented(draw: DrawFn, plan: Plan) -> WriteTodos:
     """
     Draw the current list with its indentation, and new entries at the end at allowed levels.
 
-    If the plan has no edges that nesting could contradict, entries may be omitted or indented
+    If the plan has no edges, which could contradict nesting, entries may be omitted or indented
     differently.
     """
     free = not any(task.blocked_by for task in plan)
@@ -256,8 +254,8 @@ def indented(draw: DrawFn, plan: Plan) -> WriteTodos:
 def _line(draw: DrawFn, task: Task, *, known: bool) -> Todo:
     status = draw(_NEXT[task.status]) if task.claim is None else task.status
     line = Todo(task.subject, status, id=task.id if known or draw(st.booleans()) else None)
-    # Only an entry with the status pending gets a wait: without an id the entry may match another
-    # task with this text, which may be closed.
+    # Only an entry with the status pending gets a wait. Without a status, an entry without an id
+    # may match another task with the same text, and this task may be closed.
     pending = line.status is Status.PENDING
     return attrs.evolve(line, waiting=draw(CHANGES["waiting"])) if pending else line
 
@@ -276,8 +274,7 @@ _NEW_LINES = st.lists(values.todos(titles(), st.nothing()).map(_new_line), max_s
 @st.composite
 def sensible_commands(draw: DrawFn, plan: Plan) -> Command:
     """
-    Draw commands whose ids are the plan's and whose edges close no cycle: only a rule can refuse
-    them.
+    Draw commands with ids of the plan whose edges close no cycle: only a rule can refuse them.
     """
     make = draw(_KINDS if len(plan) else _FIRST)
     return make(draw, plan)
@@ -409,6 +406,7 @@ def _wait(draw: DrawFn, plan: Plan) -> UpdateTask:
 
 
 def _answer(draw: DrawFn, plan: Plan) -> Command:
+    """Draw an answer to a waiting task, or a wait if no task waits."""
     waiting = tuple(plan.waiting())
     return AnswerTask(one(draw, waiting).id, "yes") if waiting else _wait(draw, plan)
 
@@ -432,7 +430,7 @@ def _hold(draw: DrawFn, plan: Plan) -> Command:
     return ReleaseClaim(task.id, fence) if draw(st.booleans()) else RenewClaim(task.id, fence)
 
 
-def _agree(draw: DrawFn, _: Plan) -> Command:
+def _approve(draw: DrawFn, _: Plan) -> Command:
     return draw(_APPROVALS)
 
 
@@ -451,26 +449,22 @@ def delete(draw: DrawFn, plan: Plan) -> Command:
     return DeleteTask(task.id, "remove" if removes else "lift")
 
 
-def _clear(_: DrawFn, plan: Plan) -> Command:
-    return StartNext() if any(task.claim for task in plan) else ClearPlan()
-
-
 def _batch(draw: DrawFn, plan: Plan) -> Batch:
     makers = (draw(_HARMLESS) for _ in range(draw(st.integers(0, 3))))
     return Batch(tuple(make(draw, plan) for make in makers))
 
 
 _Make = Callable[[DrawFn, Plan], Command]
-# All parts are drawn for the plan before the batch, so no part may remove a task that a later part
-# names.
-_HARMLESS: SearchStrategy[_Make] = st.sampled_from([_creation, _move_free, _edit, _find, _agree])
+# All parts are drawn for the plan before the batch. So no part may remove a task that a later part
+# may name.
+_HARMLESS: SearchStrategy[_Make] = st.sampled_from([_creation, _move_free, _edit, _find, _approve])
 # Commands that need no existing task.
-_FIRST: SearchStrategy[_Make] = st.sampled_from([_creation, _list, rewritten, indented, _agree])
+_FIRST: SearchStrategy[_Make] = st.sampled_from([_creation, _list, rewritten, indented, _approve])
 # Hypothesis shrinks towards the start: a plain creation comes first, removals come last.
 _KINDS: SearchStrategy[_Make] = st.sampled_from(
     [
         *(_creation, _move, link, nest, _list, rewritten, indented, _edit, _finish, _wait, _answer),
-        *(_find, _claim, _hold, _place, unlink, _agree),
+        *(_find, _claim, _hold, _place, unlink, _approve),
         # Repeated: creations must outweigh removals, or most plans would be empty.
         *(_list, nest, _creation, _list),
         # Repeated: most cases of a rule concern completed tasks, alone or with others.
@@ -478,7 +472,7 @@ _KINDS: SearchStrategy[_Make] = st.sampled_from(
         delete,
         lambda _, __: StartNext(),
         _batch,
-        _clear,
+        lambda _, plan: StartNext() if any(task.claim for task in plan) else ClearPlan(),
         lambda _, plan: RestorePlan(tuple(plan), approved=plan.approved),
     ]
 )
@@ -531,7 +525,7 @@ def scripts(
     """
     Draw commands to run in order, each sensible for the plan at that point.
 
-    `policy` is the policy that they will run under. With `blind`, they are drawn independently of
+    `policy` is the policy under which they will run. With `blind`, they are drawn independently of
     the plan.
     """
     plan = start or Plan()

@@ -1,11 +1,11 @@
 """
-Commands near a rule: they vary the values that the rule reads, and leave the others at their
+Commands near a rule: they vary the values that the rule reads, and leave other values at their
 defaults.
 
 The code of a check or a law shows what it reads: the task fields and statuses that it names, and
-the texts and numbers in it. Functions of the user's that it calls are searched too. So a rule that
-compares `task.metadata.get("risk")` with "high" meets tasks with and without that key and value,
-and a rule with a limit of 3 meets plans of 3, 4 and 5 tasks.
+the texts and numbers in it. The user's functions that it calls are searched too. So a rule that
+compares `task.metadata.get("risk")` with "high" is tested with and without this key and value, and
+a rule with a limit of 3 is tested with plans of 3, 4 and 5 tasks.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from todoplan.testing.strategies.command import (
 _PEOPLE = ("ann", "bob")
 # Keys, words and names; not the sentences of notes and docstrings.
 _WORD = re.compile(r"[\w.:/-]{1,24}")
-_NOISE = frozenset(attrs.fields_dict(Problem))
+_NOISE = frozenset(attrs.fields_dict(Problem))  # names in the rule's answers
 _LARGEST = 10  # a larger number in a rule is not a number of tasks
 _FEW = 4
 _EDGES = frozenset({"blocked_by", "blocks", "unresolved_blockers", "ready", "is_ready"})
@@ -76,7 +76,6 @@ class Focus:
         return max([_FEW, *(count + 2 for count in counts)])
 
 
-@lru_cache(maxsize=32)
 def focus_of(*subjects: Rule | Callable[..., Any]) -> Focus:
     """Return the focus of rules, laws and other functions."""
     names: set[str] = set()
@@ -96,8 +95,8 @@ def focus_of(*subjects: Rule | Callable[..., Any]) -> Focus:
 
 def _values(functions: list[Callable[..., Any]], names: set[str]) -> Iterator[Any]:
     """
-    Yield the constants of functions and of those that they call; add the names in their code to
-    `names`.
+    Yield the constants of functions, and of the functions that they call. Add the names in their
+    code to `names`.
     """
     left: list[Any] = [*functions]
     seen: set[int] = set()
@@ -136,13 +135,12 @@ def _of_function(function: FunctionType, names: set[str]) -> Iterator[Any]:
 
 class Near:
     """
-    Draws commands that vary the values in a focus. The names of the actors recur in the fields of
-    tasks.
+    Draws commands that vary the values in a focus. Actors also occur as values of task fields.
     """
 
     def __init__(self, focus: Focus) -> None:
         names, self._most = focus.names, focus.most
-        # Two people are as likely as all texts together, so that they recur.
+        # Listed twice, so that they recur next to the texts.
         self.people = st.sampled_from([*_PEOPLE, *_PEOPLE, *focus.texts])
         self.actors = st.none() | self.people if "actor" in names else st.none()
         named = [status for status in Status if {status.name, status.value} & names]
@@ -160,7 +158,8 @@ class Near:
             self._create_several,
             self._move,
         ]
-        kinds += [self._several, self._several, delete, rewritten, _sensible]
+        kinds += [self._several, self._several, delete, rewritten]
+        kinds += [lambda draw, plan: draw(sensible_commands(plan))]
         kinds += [link, link, unlink] if self._linked else []
         kinds += [nest, nest] if self._nested else []
         kinds += [self._claim, self._claim] if names & {"claim", "claims"} else []
@@ -243,12 +242,8 @@ class Near:
 _SELDOM = st.sampled_from([False, False, True])
 
 
-def _sensible(draw: DrawFn, plan: Plan) -> Command:
-    return draw(sensible_commands(plan))
-
-
 def _values_of(name: str, focus: Focus, people: SearchStrategy[str]) -> SearchStrategy[Any]:
-    """Return a strategy for values of a field that are near the values that the rule reads."""
+    """Return a strategy for a field, with values near those that the rule reads."""
     kind = TASK_FIELDS[name].kind
     numbers = [near for number in focus.numbers for near in (number, number - 1, number + 1)]
     if kind is FieldKind.METADATA:
@@ -281,6 +276,6 @@ def commands_near(draw: DrawFn, plan: Plan, *subjects: Rule | Callable[..., Any]
     Draw commands on a plan that vary the values that these rules and laws read, and little else.
 
     The code of the rules and laws, and of functions that they call, is searched for task fields,
-    statuses, texts and numbers. Most commands can be refused by rules only; some are wrong anyway.
+    statuses, texts and numbers. Only a rule can refuse most of these commands; some are invalid.
     """
     return near(*subjects).command(draw, plan)

@@ -1,13 +1,13 @@
 """
 Todos, tasks, policies, plans of a given size and shape, and the values of their fields.
 
-The value of a task's field is drawn by its kind, for every field in `TASK_FIELDS`. So a new field
-is drawn by all strategies that make or change tasks, without a change to them.
+The kind of a field in `TASK_FIELDS` decides how its values are drawn. So all strategies that make
+or change tasks also draw a new field, without a change to them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta, timezone
 from functools import cache
 from typing import Any, Literal, get_args
@@ -39,7 +39,7 @@ Statuses = SearchStrategy[Status]
 ByKind = Mapping[FieldKind, SearchStrategy[Any]]
 
 STATUSES = st.sampled_from(Status)
-# Few values of each, so that they recur: two workers may have the same name (law 19).
+# Only few values, so that they recur: two workers may have the same name (law 19).
 WORKERS = st.sampled_from(["w1", "w2", "ann"])
 FENCES = st.integers(1, 3)
 
@@ -80,34 +80,15 @@ def metadata() -> SearchStrategy[dict[str, Any]]:
     return any_keys | st.sampled_from([["fast"], "fast"]).map(lambda tags: {"tags": tags})
 
 
-@cache
-def waits() -> SearchStrategy[Waiting]:
-    """Draw the wait of a task, with or without an end and a question."""
-    reasons, questions = st.sampled_from(["ann", "the build"]), st.sampled_from([None, "which?"])
-    return st.builds(Waiting, reasons, times(), questions)
+_REASONS, _QUESTIONS = st.sampled_from(["ann", "the build"]), st.sampled_from([None, "which?"])
+WAITS = st.builds(Waiting, _REASONS, times(), _QUESTIONS)
+SUMMARIES, INSPECTORS = st.sampled_from(["", "3 of 4"]), st.sampled_from([None, "ci", "ann"])
+EVIDENCE = st.builds(Evidence, st.booleans(), SUMMARIES, INSPECTORS, times())
+CLAIMS = st.builds(Claim, WORKERS, FENCES, times())
+APPROVERS = st.sampled_from([None, "ann", "bob"])
+APPROVALS = st.builds(Approval, st.integers(0, 9), APPROVERS, times())
 
-
-@cache
-def evidence() -> SearchStrategy[Evidence]:
-    """Draw evidence for a task."""
-    by = st.sampled_from([None, "ci", "ann"])
-    return st.builds(Evidence, st.booleans(), st.sampled_from(["", "3 of 4"]), by, times())
-
-
-@cache
-def claims() -> SearchStrategy[Claim]:
-    """Draw claims of a task."""
-    return st.builds(Claim, WORKERS, FENCES, times())
-
-
-@cache
-def approvals() -> SearchStrategy[Approval]:
-    """Draw approvals of a plan at any revision."""
-    return st.builds(Approval, st.integers(0, 9), st.sampled_from([None, "ann", "bob"]), times())
-
-
-# `None` is one choice among the others, not a separate choice before them: a counterexample can
-# then drop the value in one step.
+# `None` is one of the sampled values, so that a counterexample can drop a value in one step.
 _BY_KIND: dict[FieldKind, SearchStrategy[Any]] = {
     FieldKind.ID: ids(),
     FieldKind.TEXT: st.sampled_from(["", "why", "why not"]),
@@ -115,9 +96,9 @@ _BY_KIND: dict[FieldKind, SearchStrategy[Any]] = {
     FieldKind.STATUS: STATUSES,
     FieldKind.PRIORITY: st.sampled_from([None, None, *Priority]),
     FieldKind.PARENT: st.none(),
-    FieldKind.WAITING: st.none() | waits(),
-    FieldKind.EVIDENCE: st.none() | evidence(),
-    FieldKind.CLAIM: st.none() | claims(),
+    FieldKind.WAITING: st.none() | WAITS,
+    FieldKind.EVIDENCE: st.none() | EVIDENCE,
+    FieldKind.CLAIM: st.none() | CLAIMS,
     FieldKind.COUNT: st.integers(0, 3),
     FieldKind.IDS: st.just(()),
     FieldKind.NUMBER: st.sampled_from([None, None, 0.0, 1.0, 2.5, 30.0]),
@@ -129,8 +110,8 @@ _BY_KIND: dict[FieldKind, SearchStrategy[Any]] = {
 
 def field_values(kinds: ByKind | None = None) -> dict[str, SearchStrategy[Any]]:
     """
-    Return a strategy for each field of a task, by the field's name, without edges (they need a
-    plan).
+    Return a strategy for each field of a task, by the field's name. Edges are empty, because they
+    need a plan.
 
     `kinds` replaces the strategies for some kinds of fields.
     """
@@ -139,8 +120,8 @@ def field_values(kinds: ByKind | None = None) -> dict[str, SearchStrategy[Any]]:
     return {**drawn, "subject": titles()}
 
 
-# In commands, three texts are enough and shrink best. Tasks drawn alone go to renderers and codecs,
-# which must accept any text.
+# In commands, three texts are enough and shrink best. Tasks are also drawn for tests of renderers
+# and codecs, which must accept any text.
 _ANY_TEXT = {FieldKind.TEXT: _BY_KIND[FieldKind.TEXT] | texts()}
 _VALUES = field_values(_ANY_TEXT)
 
@@ -154,8 +135,8 @@ def todos(
     """
     Draw entries of a whole-list write.
 
-    By default, ids may be wrong and a status may be missing; `given_ids` and `status` replace these
-    strategies. Only an entry without a status or with status pending has a wait.
+    By default, an id may be wrong and a status may be missing. `given_ids` and `status` replace
+    these strategies. Only an entry with the status pending or without a status has a wait.
     """
     given = {
         **_VALUES,
@@ -165,12 +146,10 @@ def todos(
         "level": st.sampled_from([None, None, 0, 1, 2]),
     }
     names = [field.name for field in attrs.fields(Todo)]
-    return st.builds(Todo, **{name: given[name] for name in names}).map(_waiting_if_pending)
-
-
-def _waiting_if_pending(todo: Todo) -> Todo:
-    fits = todo.status in {None, Status.PENDING}
-    return todo if fits else attrs.evolve(todo, waiting=None)
+    may_wait = {None, Status.PENDING}
+    return st.builds(Todo, **{name: given[name] for name in names}).map(
+        lambda todo: todo if todo.status in may_wait else attrs.evolve(todo, waiting=None)
+    )
 
 
 _ONCE = st.integers(0, 500_000).map(lambda minutes: _DAY + timedelta(minutes=minutes))
@@ -178,7 +157,7 @@ _LATER = st.integers(0, 600).map(lambda minutes: timedelta(minutes=minutes))
 
 
 def _life(made: datetime, worked: timedelta, status: Status) -> dict[str, Any]:
-    """Return the times of a task with a status: those that the status requires, in order."""
+    """Return the times that a status requires, in order."""
     ended = made + worked
     return {
         "created_at": made,
@@ -194,7 +173,7 @@ _LIVES: dict[Status, SearchStrategy[dict[str, Any]]] = {
 
 
 _SOME = frozenset({"waiting", "claim"})
-"""Fields that only a task with a certain status has."""
+"""Fields that only tasks with a certain status can have."""
 
 
 @st.composite
@@ -209,9 +188,9 @@ def tasks(
     """
     Draw a task without edges and parent, so that it is a valid plan by itself.
 
-    Only a pending task may wait; only a task in progress may be claimed. `text` draws its subject;
-    `kinds` replaces the strategies for some kinds of fields. Unless `kinds` has times, the times
-    fit the status.
+    Only a pending task may wait, and only a task in progress may be claimed. `text` draws the
+    subject. `kinds` replaces the strategies for some kinds of fields. Unless it replaces the times,
+    they fit the status.
     """
     values = field_values({**_ANY_TEXT, **kinds}) if kinds else dict(_VALUES)
     values |= {"status": status}
@@ -247,44 +226,39 @@ def limits() -> SearchStrategy[Limits]:
 @cache
 def policies() -> SearchStrategy[Policy]:
     """Draw presets, and policies with a few rules at any severity."""
-    rules = st.sampled_from(sorted(RULES))
-    severities = st.dictionaries(rules, st.sampled_from(Severity), max_size=4)
-    return st.sampled_from(list(PRESETS.values())) | st.builds(_policy, severities, limits())
 
+    def policy(severities: dict[str, Severity], given: Limits) -> Policy:
+        rules = ((rule, severities.get(name, Severity.OFF)) for name, rule in RULES.items())
+        return Policy(tuple(rules), given)
 
-def _policy(severities: dict[str, Severity], given: Limits) -> Policy:
-    rules = ((rule, severities.get(name, Severity.OFF)) for name, rule in RULES.items())
-    return Policy(tuple(rules), given)
+    names = st.sampled_from(sorted(RULES))
+    severities = st.dictionaries(names, st.sampled_from(Severity), max_size=4)
+    return st.sampled_from(list(PRESETS.values())) | st.builds(policy, severities, limits())
 
 
 Shape = Literal["any", "chain", "diamond", "wide", "disconnected", "tree"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 """
-Shapes of a plan. `chain`: each task waits for the previous one. `diamond`: one first, one last, the
-others in between. `wide`: all wait for one. `disconnected`: no edges. `tree`: no edges, and each
-task has an earlier one as parent, or none. `any`: each task waits for some earlier ones, and may
-have one of them as parent.
+Shapes of a plan. `chain`: each task waits for the previous one. `diamond`: the last task waits for
+those in the middle, and these for the first one. `wide`: all tasks wait for the first one.
+`disconnected`: no edges. `tree`: no edges, and each task has an earlier one as parent, or none.
+`any`: each task waits for some earlier ones, and may have an earlier one as parent.
 """
 
 _FEW = st.integers(0, 2)
 _SELDOM = st.sampled_from([False, False, True])
 
 
-def _any(draw: DrawFn, place: int, _: int) -> list[int]:
-    return sorted({draw(st.integers(0, place - 1)) for _ in range(draw(_FEW))}) if place else []
-
-
-def _diamond(_: DrawFn, place: int, size: int) -> list[int]:
-    return (place == size - 1 and [*range(1, place)]) or [0][:place]
-
-
 # For each shape: a function of a task's place and the plan's size, which returns the places of the
-# task's blockers.
-_BLOCKERS: dict[str, Callable[[DrawFn, int, int], list[int]]] = {
-    "any": _any,
-    "chain": lambda _, place, __: [place - 1][:place],
-    "diamond": _diamond,
-    "wide": lambda _, place, __: [0][:place],
+# task's blockers. It is not called for the first task, which has none.
+_BLOCKERS: dict[str, Callable[[DrawFn, int, int], Iterable[int]]] = {
+    "any": lambda draw, place, _: sorted(
+        {draw(st.integers(0, place - 1)) for _ in range(draw(_FEW))}
+    ),
+    "chain": lambda _, place, __: [place - 1],
+    # The last task waits for those in the middle, or for the first one if there is no middle.
+    "diamond": lambda _, place, size: range(1, place) if 1 < place == size - 1 else [0],
+    "wide": lambda *_: [0],
     "disconnected": lambda *_: [],
     "tree": lambda *_: [],
 }
@@ -306,9 +280,9 @@ def plans(  # noqa: PLR0913 - options, all by name
     """
     Draw a valid plan of `min_size` to `max_size` tasks whose edges and subtasks have a given shape.
 
-    The order of tasks may differ from that of their edges, ids may have gaps, the revision is
-    arbitrary, and the plan may be approved. `text`, `status` and `kinds` are as in `tasks`. If
-    `kinds` has `FieldKind.PARENT`, there are no subtasks, whatever the shape.
+    The order of tasks may differ from the order of their edges. Ids may have gaps, the revision may
+    be higher than needed, and the plan may be approved. `text`, `status` and `kinds` are as in
+    `tasks`. If `kinds` has `FieldKind.PARENT`, there are no subtasks, whatever the shape.
     """
     size = draw(st.integers(min_size, max_size))
     tops = 0 if FieldKind.PARENT in (kinds or {}) else _TOPS.get(shape, 0)
@@ -325,9 +299,10 @@ def plans(  # noqa: PLR0913 - options, all by name
         above.append({*outer, *filter(None, [drawn.parent])})
     order = draw(st.permutations(range(size))) if draw(_SELDOM) else range(size)
     later = draw(_FEW)
-    approved = draw(st.none() | approvals())
+    approved = draw(st.none() | APPROVALS)
+    blocks = {task.id: tuple(o.id for o in made if task.id in o.blocked_by) for task in made}
     return plan_of(
-        [_mirrored(made[place], made) for place in order],
+        [attrs.evolve(made[place], blocks=blocks[ids[place]]) for place in order],
         next_id=int(ids[-1] if ids else 0) + 1 + later,
         revision=size + later,
         approved=approved,
@@ -350,7 +325,7 @@ def _placed(  # noqa: PLR0913, PLR0917 - the plan drawn so far
     # must not block it either. "No parent" comes first, so that trees shrink to flat plans.
     parent = draw(st.sampled_from([*[None] * tops, *range(place)])) if tops else None
     inside = set() if parent is None else {ids[parent], *above[parent]}
-    ends = [ids[end] for end in _BLOCKERS[shape](draw, place, size)]
+    ends = [ids[end] for end in _BLOCKERS[shape](draw, place, size)] if place else []
     gap = draw(_FEW) if draw(_SELDOM) else 0
     text, status, kinds = tasks_like
     task = draw(
@@ -359,8 +334,3 @@ def _placed(  # noqa: PLR0913, PLR0917 - the plan drawn so far
     blocked_by = tuple(end for end in ends if end not in inside)
     within = None if parent is None else ids[parent]
     return attrs.evolve(task, blocked_by=blocked_by, parent=within)
-
-
-def _mirrored(task: Task, made: list[Task]) -> Task:
-    blocks = tuple(other.id for other in made if task.id in other.blocked_by)
-    return attrs.evolve(task, blocks=blocks)
