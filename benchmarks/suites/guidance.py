@@ -77,9 +77,7 @@ def _remembered(revision: int) -> Call:
 
 
 def _langchain(size: int) -> dict[str, Call]:
-    """
-    Return LangChain's decisions. It adds its text to every request, and detects no lost plan.
-    """
+    """Return LangChain's decisions. It adds its text to every request, and detects no lost plan."""
     from langchain.agents.middleware import ModelRequest, TodoListMiddleware  # noqa: PLC0415
     from langchain_core.messages import AIMessage, HumanMessage  # noqa: PLC0415 - if installed
 

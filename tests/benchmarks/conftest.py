@@ -13,8 +13,6 @@ if ROOT not in sys.path:
 
 @pytest.fixture
 def runner():
-    """
-    What runs the calls that are awaited.
-    """
+    """What runs the calls that are awaited."""
     with asyncio.Runner() as made:
         yield made

@@ -82,9 +82,7 @@ def test_a_changing_system_prompt_breaks_the_prefix():
 
 
 def after(plan, *todos):
-    """
-    Return the plan with this list written.
-    """
+    """Return the plan with this list written."""
     told = tuple(Todo(text, status) for text, status in todos)
     return decide(plan, commands.WriteTodos(told, clear=not told)).plan
 

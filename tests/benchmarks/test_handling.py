@@ -29,9 +29,7 @@ OURS = [name for name in ENTRIES if name.startswith("todoplan")]
 
 
 class Bad(TaskTools):
-    """
-    Whatever is asked for, the last task of the plan goes, and the same id is used for all.
-    """
+    """Whatever is asked for, the last task of the plan goes, and the same id is used for all."""
 
     name, packages, id_key, wait_key = "bad", (), "id", "after"
 
@@ -63,9 +61,7 @@ class Bad(TaskTools):
 
 
 class Listing(WholeList):
-    """
-    A whole list that is kept as it comes.
-    """
+    """A whole list that is kept as it comes."""
 
     name, packages, tool = "listing", (), "write"
 

@@ -14,9 +14,7 @@ from benchmarks.suites import life
 
 
 def timed(operation, contender, size, us):
-    """
-    Return a row.
-    """
+    """Return a row."""
     quartiles = [us / 2 - 0.1, us / 2 + 0.1]
     row = {"operation": operation, "contender": contender, "n": size, "us": us, "iqr": 0.1}
     return {**row, "ratio": us / 2, "ratio_quartiles": quartiles}

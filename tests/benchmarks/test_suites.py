@@ -24,9 +24,7 @@ HOSTS = {
 
 
 def quiet(_):
-    """
-    Hear nothing.
-    """
+    """Hear nothing."""
 
 
 def test_whole_lives_end_completed(runner):

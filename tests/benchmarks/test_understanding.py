@@ -62,9 +62,7 @@ def endpoint(answers, seen=None):
 
 
 def native(*calls, **message):
-    """
-    Return a response with calls, or with words.
-    """
+    """Return a response with calls, or with words."""
     said = [{"function": {"name": n, "arguments": json.dumps(a)}} for n, a in calls]
     message = {"content": None, "tool_calls": said} | message
     used = {"prompt_tokens": 100, "completion_tokens": 10}
@@ -72,16 +70,12 @@ def native(*calls, **message):
 
 
 def words(text):
-    """
-    Return a response with words only.
-    """
+    """Return a response with words only."""
     return {"choices": [{"message": {"content": text}}]}
 
 
 def right_of(contender, it):
-    """
-    Return the right calls in a situation.
-    """
+    """Return the right calls in a situation."""
     finished = it.finished + (it.change == "done")
     return contender.right(it.change, it.steps, it.step, finished)
 
@@ -120,9 +114,7 @@ def test_written_calls_are_read(name, style):
 
 
 def only(kind):
-    """
-    Return a situation of a kind.
-    """
+    """Return a situation of a kind."""
     return next(it for it in EVERY if it.kind == kind)
 
 
@@ -211,9 +203,7 @@ def test_a_busy_endpoint_is_asked_again():
 
 
 def run(monkeypatch, *options):
-    """
-    Run the command.
-    """
+    """Run the command."""
     monkeypatch.setattr(sys, "argv", ["benchmarks", "understanding", *map(str, options)])
     command.main()
 

@@ -144,9 +144,7 @@ IMPURE_CALLS = {"open", "print", "input", "exec", "eval", "now", "utcnow", "toda
 
 
 class Module:
-    """
-    One file: its dotted name below the package, its tree, the modules and names it imports.
-    """
+    """One file: its dotted name below the package, its tree, the modules and names it imports."""
 
     def __init__(self, root, path):
         parts = path.relative_to(root).with_suffix("").parts
@@ -176,9 +174,7 @@ class Module:
             yield from self._running(list(ast.iter_child_nodes(node)))
 
     def ours(self, **how):
-        """
-        Yield (module below the package, private name or None) for what it imports of us.
-        """
+        """Yield (module below the package, private name or None) for what it imports of us."""
         top = self.root.name
         for module, name in self.imports(**how):
             if module == top or module.startswith(f"{top}."):
@@ -188,17 +184,13 @@ class Module:
 
 
 def is_module(root, name):
-    """
-    Say whether a dotted name below the package is a file or a folder there.
-    """
+    """Say whether a dotted name below the package is a file or a folder there."""
     path = root.joinpath(*name.split("."))
     return path.with_suffix(".py").is_file() or path.is_dir()
 
 
 def unit_of(name):
-    """
-    Return the unit of the import table that a module is in.
-    """
+    """Return the unit of the import table that a module is in."""
     first, *rest = name.split(".")
     if first in {"core", "dialogue", "stores", "adapters", "transcripts", "board"} and rest:
         return f"{first}.{rest[0]}"
@@ -207,23 +199,17 @@ def unit_of(name):
 
 @cache
 def modules(root=ROOT):
-    """
-    Return all modules of a package.
-    """
+    """Return all modules of a package."""
     return tuple(Module(root, path) for path in sorted(root.rglob("*.py")))
 
 
 def allowed(unit):
-    """
-    Return what the table lets a unit import; an unknown unit nothing.
-    """
+    """Return what the table lets a unit import; an unknown unit nothing."""
     return MAY.get(unit, MAY.get(unit.split(".")[0], ()))
 
 
 def forbidden_imports(root=ROOT):
-    """
-    Yield imports of us that go up or sideways. A package may list whatever stands below it.
-    """
+    """Yield imports of us that go up or sideways. A package may list whatever stands below it."""
     for module in modules(root):
         may = allowed(module.unit)
         for target, _ in module.ours():
@@ -236,9 +222,7 @@ def forbidden_imports(root=ROOT):
 
 
 def cycles(root=ROOT):
-    """
-    Yield modules that import themselves by way of others, at run time.
-    """
+    """Yield modules that import themselves by way of others, at run time."""
     edges = {}
     for module in modules(root):
         edges[module.name] = {name for name, _ in module.ours(at_import=True)} - {module.name}
@@ -266,9 +250,7 @@ def impurities(root=ROOT):
 
 
 def bound(tree):
-    """
-    Return the names that a module's top level binds, also for type checkers alone.
-    """
+    """Return the names that a module's top level binds, also for type checkers alone."""
     names = set()
     inner = (node for top in tree.body if isinstance(top, ast.If) for node in top.body)
     for node in (*tree.body, *inner):
@@ -281,9 +263,7 @@ def bound(tree):
 
 
 def public(module):
-    """
-    Return what `__all__` lists, or `None` where there is none.
-    """
+    """Return what `__all__` lists, or `None` where there is none."""
     for node in module.tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return ast.literal_eval(node.value)
@@ -306,9 +286,7 @@ def wrong_lists(root=ROOT):
 
 
 def private_imports(root=ROOT):
-    """
-    Yield private names and modules that are imported from another folder.
-    """
+    """Yield private names and modules that are imported from another folder."""
     for module in modules(root):
         for target, name in module.ours():
             path = f"{target}.{name or ''}".split(".")

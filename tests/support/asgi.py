@@ -11,9 +11,7 @@ PATIENCE = 60
 
 
 def request(app, method, path, **more):
-    """
-    Return the answer to one request; `headers`, `json` and `content` as in httpx.
-    """
+    """Return the answer to one request; `headers`, `json` and `content` as in httpx."""
 
     async def ask():
         transport = httpx.ASGITransport(app)

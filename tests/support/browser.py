@@ -15,17 +15,13 @@ PATIENCE = 60_000  # milliseconds: the machine may be busy with other tests
 
 
 def program():
-    """
-    Return the path of Chromium; `None` if there is none.
-    """
+    """Return the path of Chromium; `None` if there is none."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 
 
 @contextmanager
 def chromium():
-    """
-    Yield a browser; the test is skipped, or fails in CI, where none is installed.
-    """
+    """Yield a browser; the test is skipped, or fails in CI, where none is installed."""
     if program() is None:
         missing = "no Chromium; install the package chromium"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
@@ -42,18 +38,14 @@ def chromium():
 
 
 class Served:
-    """
-    A board at an address, which can be stopped and started again there.
-    """
+    """A board at an address, which can be stopped and started again there."""
 
     def __init__(self, store, **options):
         self.store, self.options, self.port = store, options, 0
         self.start()
 
     def start(self):
-        """
-        Serve; the address is known, and answers, when it returns.
-        """
+        """Serve; the address is known, and answers, when it returns."""
         listener, self.url = listen_at("127.0.0.1", self.port, "/")
         self.port = listener.getsockname()[1]
         app = make_board(self.store, **self.options)
@@ -63,8 +55,6 @@ class Served:
         self._thread.start()
 
     def stop(self):
-        """
-        End it, and whatever it is sending.
-        """
+        """End it, and whatever it is sending."""
         self._server.should_exit = True
         self._thread.join()

@@ -30,9 +30,7 @@ class ScriptedCLI(Transport):
         self._read, self._work = asyncio.Queue(), None
 
     async def connect(self):
-        """
-        Do nothing: there is no process.
-        """
+        """Do nothing: there is no process."""
 
     def is_ready(self):
         return True
@@ -112,18 +110,14 @@ class ScriptedCLI(Transport):
         self.answers[call.call_id] = answer.get("result", answer)
 
     async def mcp(self, method, **params):
-        """
-        Send a request to the server that runs in the program of the test; return its answer.
-        """
+        """Send a request to the server that runs in the program of the test; return its answer."""
         number = next(self._numbers)
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         told = {"server_name": self.server, "message": message}
         return (await self._asked("mcp_message", **told))["mcp_response"]
 
     async def hook(self, event, tool="", **told):
-        """
-        Call the hooks of an event; return the text that they add, if they add one.
-        """
+        """Call the hooks of an event; return the text that they add, if they add one."""
         texts = []
         for matcher in self._hooks.get(event, ()):
             if not re.fullmatch(matcher["matcher"] or ".*", tool):

@@ -101,9 +101,7 @@ class Done:
 
 
 class Started(subprocess.Popen):
-    """
-    A process that a failed test takes with it: to wait for its end might be for ever.
-    """
+    """A process that a failed test takes with it: to wait for its end might be for ever."""
 
     def __exit__(self, kind, *more):
         if kind is not None:

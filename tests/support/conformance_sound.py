@@ -13,6 +13,22 @@ class Sound(Functions):
         super().__init__(MESSAGES, setup)
 
 
+class Resuming(Sound):
+    """A sound framework that changes each session's record when it is restarted."""
+
+    def resume(self, saved):
+        super().resume(saved)
+        for session in self.kept:
+            record = self.load(session)
+            self.save(session, self.resumed(record) or record)
+
+
+def with_texts(answered, change):
+    """Return answers whose texts are changed by a function."""
+    replies = (attrs.evolve(each, text=change(each.text)) for each in answered.replies)
+    return attrs.evolve(answered, replies=tuple(replies))
+
+
 def with_arguments(turn, change, kind: type = dict):
     """
     Return a turn whose arguments, where they are of a kind, are changed by a function.

@@ -90,9 +90,7 @@ def values_of(field):
 
 @st.composite
 def tasks(draw, task_id=None):
-    """
-    Draw a task without edges, at the top.
-    """
+    """Draw a task without edges, at the top."""
     drawn = {name: draw(values_of(field)) for name, field in TASK_FIELDS.items()}
     return Task(**{**drawn, **({"id": task_id} if task_id else {})})
 
@@ -120,9 +118,7 @@ _FULL = {
 
 
 def full_task():
-    """
-    Return a task that has every field set, each to another value, none to its default.
-    """
+    """Return a task that has every field set, each to another value, none to its default."""
     return Task(**{n: _FULL[f.kind](place) for place, (n, f) in enumerate(TASK_FIELDS.items())})
 
 
@@ -154,9 +150,7 @@ def around(task):
 
 @st.composite
 def plans(draw):
-    """
-    Draw a plan: any order of ids, a tree, edges from earlier to later tasks, mirrored.
-    """
+    """Draw a plan: any order of ids, a tree, edges from earlier to later tasks, mirrored."""
     task_ids = draw(st.lists(ids, unique=True, max_size=5))
     above = [draw(st.integers(0, 2 * place)) for place in range(len(task_ids))]
     # By place: the place of the parent, which comes first, or none.

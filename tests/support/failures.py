@@ -13,17 +13,13 @@ _RUNS = 7
 
 
 def failure_of(machine_class, how):
-    """
-    Run a machine that must fail; return the failure, and its text with the notes.
-    """
+    """Run a machine that must fail; return the failure, and its text with the notes."""
     with pytest.raises(AssertionError) as failure:
         run_state_machine_as_test(machine_class, settings=how)
     return failure.value, "\n".join([str(failure.value), *failure.value.__notes__])
 
 
 def smallest_failure_of(make_machine, how):
-    """
-    Run machines that must fail, and return the failure with the shortest text, and that.
-    """
+    """Run machines that must fail, and return the failure with the shortest text, and that."""
     found = [failure_of(seed(number)(make_machine()), how) for number in range(_RUNS)]
     return min(found, key=lambda each: len(each[1]))

@@ -14,9 +14,7 @@ from todoplan.testing import PlanMachine
 
 
 def tampered(spoil):
-    """
-    Return a machine whose agent loop spoils what `decide` returns.
-    """
+    """Return a machine whose agent loop spoils what `decide` returns."""
 
     class Tampered(PlanMachine):
         policy = STRICT if spoil is takes_all else DEFAULT
@@ -29,16 +27,12 @@ def tampered(spoil):
 
 
 def plan_behind(answer, before):
-    """
-    Return the plan that an answer leaves.
-    """
+    """Return the plan that an answer leaves."""
     return answer.plan if isinstance(answer, Accepted) else before
 
 
 def rebuilt(plan, changed, **more):
-    """
-    Return a plan with other tasks, else the same.
-    """
+    """Return a plan with other tasks, else the same."""
     kept = {"next_id": plan.next_id, "revision": plan.revision, "approved": plan.approved}
     return plan_of(changed, **(kept | more))
 

@@ -1,17 +1,31 @@
-"""Stores that each do one thing wrongly, one after the other; see faults_of_stores_at_once."""
+"""Stores that each do one thing wrongly, for the checks of the store suite to find."""
 
+import asyncio
+import os
+import time
 import unicodedata
-from pathlib import PurePosixPath
+from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import datetime, timedelta
+from pathlib import Path, PurePosixPath
+from tempfile import mkdtemp
+from threading import Barrier, BrokenBarrierError, Event, Lock
 
 import attrs
 from support.faults import caught_by, edited
-from support.stores_sound import Sound
+from support.stores_sound import AsyncHolding, AsyncSound, Holding, Sound
 
 from todoplan.codec import entry_to_data
 from todoplan.core.decide import plan_of
 from todoplan.core.events.apply import replay
+from todoplan.core.events.types import TaskClaimed
 from todoplan.core.plan.model import EMPTY
 from todoplan.core.plan.plan import Plan
+from todoplan.errors import StoreError
+from todoplan.stores.base import Key, follow
+from todoplan.stores.file import FileStore
+from todoplan.stores.memory import MemoryStore
+
+# -------- one call after the other --------
 
 
 @caught_by("a_plan_never_written_is_empty")
@@ -247,9 +261,7 @@ class KeepsOnePlan(Sound):
 
 
 class Renaming(Sound):
-    """
-    Keeps a plan by what it makes of its id.
-    """
+    """Keeps a plan by what it makes of its id."""
 
     def name(self, plan_id):
         return plan_id
@@ -279,3 +291,633 @@ CutsIds = _renaming("CutsIds", lambda one: one[:64])
 ReadsNumbers = _renaming("ReadsNumbers", lambda one: one.lstrip("0") if one.isdigit() else one)
 TakesAscii = _renaming("TakesAscii", lambda one: one.encode("ascii", "replace").decode())
 TakesLikeForEqual = _renaming("TakesLikeForEqual", lambda one: one.replace("%", "_"))
+
+
+# -------- several who call --------
+
+
+MOMENT = 0.1
+"""How long a fault waits for somebody to run into it."""
+
+
+class Waiting(Sound):
+    """Waits, in the middle of something, until somebody has come along, or for a moment."""
+
+    def __init__(self, kept=None):
+        super().__init__(kept)
+        self.seen = Event()
+
+    def again(self):
+        return self
+
+    def wait(self):
+        self.seen.wait(MOMENT)
+
+
+@caught_by("one_of_several_appends_wins")
+class AsksAndThenWrites(Sound):
+    def __init__(self, kept=None):
+        super().__init__(kept)
+        self.both = Barrier(2)
+
+    def again(self):
+        return self
+
+    def append(self, plan_id, expected, entries, plan):
+        if self.revision(plan_id) != expected:
+            return False
+        try:
+            self.both.wait(MOMENT)
+        except BrokenBarrierError:
+            self.both.reset()
+        return self.force(plan_id, entries, plan)
+
+
+@caught_by("one_of_several_appends_wins")
+class HasALockForEachHandle(AsksAndThenWrites):
+    def __init__(self, kept=None, both=None):
+        super().__init__(kept)
+        self.both = both or self.both
+        self.lock = Lock()
+
+    def again(self):
+        return type(self)(self.kept, self.both)
+
+    def append(self, plan_id, expected, entries, plan):
+        with self.lock:
+            return super().append(plan_id, expected, entries, plan)
+
+
+@caught_by("no_reader_sees_half_an_append")
+class WritesTheJournalFirst(Waiting):
+    def __init__(self, kept=None):
+        super().__init__(kept)
+        self.half = {}
+
+    def entries(self, plan_id):
+        self.seen.set()
+        return super().entries(plan_id) + self.half.get(plan_id, ())
+
+    def append(self, plan_id, expected, entries, plan):
+        if self.revision(plan_id) == expected:
+            self.half = {plan_id: tuple(entries[:1])}
+            self.seen.clear()
+            self.wait()
+        self.half = {}
+        return super().append(plan_id, expected, entries, plan)
+
+
+@caught_by("no_reader_sees_half_an_append")
+class WritesThePlanFirst(Waiting):
+    def __init__(self, kept=None):
+        super().__init__(kept)
+        self.ahead = {}
+
+    def load(self, plan_id):
+        return self.ahead.get(plan_id) or super().load(plan_id)
+
+    def entries(self, plan_id):
+        self.seen.set()
+        return super().entries(plan_id)
+
+    def append(self, plan_id, expected, entries, plan):
+        if self.revision(plan_id) == expected:
+            self.ahead = {plan_id: plan}
+            self.seen.clear()
+            self.wait()
+        self.ahead = {}
+        return super().append(plan_id, expected, entries, plan)
+
+
+@caught_by("plans_do_not_hinder_each_other")
+class GivesUpWhenBusy(Waiting):
+    def __init__(self, kept=None):
+        super().__init__(kept)
+        self.lock = Lock()
+
+    def append(self, plan_id, expected, entries, plan):
+        if not self.lock.acquire(blocking=False):
+            self.seen.set()
+            return False
+        try:
+            self.wait()
+            return super().append(plan_id, expected, entries, plan)
+        finally:
+            self.lock.release()
+
+
+@caught_by("planners_lose_nothing")
+class TrimsItsJournal(Sound):
+    def entries(self, plan_id):
+        return super().entries(plan_id)[-20:]
+
+
+@caught_by("what_planners_did_is_undone")
+class DoesNotSayWhatWasUndone(Sound):
+    def entries(self, plan_id):
+        return tuple(attrs.evolve(entry, undoes=None) for entry in super().entries(plan_id))
+
+
+@caught_by("one_of_several_appends_wins")
+class AsksAndAwaits(AsyncSound):
+    async def append(self, plan_id, expected, entries, plan):
+        if (await self.load(plan_id)).revision != expected:
+            return False
+        await asyncio.sleep(0)
+        return self.kept.append(plan_id, self.kept.load(plan_id).revision, entries, plan)
+
+
+@caught_by("no_reader_sees_half_an_append")
+class AwaitsBetweenEntries(AsyncSound):
+    def __init__(self, kept=None, half=None):
+        super().__init__(kept)
+        self.half = {} if half is None else half
+
+    def again(self):
+        return type(self)(self.kept, self.half)
+
+    async def entries(self, plan_id):
+        return await super().entries(plan_id) + self.half.get(plan_id, ())
+
+    async def append(self, plan_id, expected, entries, plan):
+        if self.kept.load(plan_id).revision == expected:
+            self.half[plan_id] = tuple(entries[:1])
+            await asyncio.sleep(0)
+        self.half.clear()
+        return self.kept.append(plan_id, expected, entries, plan)
+
+
+# -------- held plans and keys --------
+
+
+class Bent(Holding):
+    """Changes what is held before it is given."""
+
+    @contextmanager
+    def hold(self, plan_id):
+        with self.kept.hold(plan_id) as held:
+            yield self.bent(held, plan_id)
+
+    def bent(self, held, plan_id):
+        return held
+
+
+@caught_by("a_tail_is_what_came_behind_a_revision")
+class GivesTheEntryItself(Holding):
+    def entries_since(self, plan_id, revision):
+        return super().entries_since(plan_id, max(revision - 1, -1))
+
+
+@caught_by("a_tail_is_what_came_behind_a_revision")
+class DropsAnEvent(Bent):
+    """A dropped event: the last one of a tail."""
+
+    def bent(self, held, plan_id):
+        real = held.entries_since
+        held.entries_since = lambda revision: tuple(
+            attrs.evolve(entry, events=entry.events[:1]) for entry in real(revision)
+        )
+        return held
+
+
+@caught_by("a_plan_that_was_put_back_is_an_error")
+class SaysNothingIsNew(Holding):
+    def entries_since(self, plan_id, revision):
+        with suppress(StoreError):
+            return super().entries_since(plan_id, revision)
+        return ()
+
+
+@caught_by("a_hold_keeps_all_or_nothing")
+class TearsABatch(Bent):
+    """A torn batch: what was appended before the exception stays."""
+
+    @contextmanager
+    def hold(self, plan_id):
+        with self.kept.hold(plan_id) as held:
+            try:
+                yield held
+            except Exception:  # noqa: BLE001 - that is the fault
+                held.signed.clear()
+                failure = True
+            else:
+                failure = False
+        if failure:
+            raise ValueError
+
+
+@caught_by("a_hold_keeps_all_or_nothing")
+class KeepsWhatIsInterrupted(Holding):
+    @contextmanager
+    def hold(self, plan_id):
+        interrupt = None
+        with self.kept.hold(plan_id) as held:
+            try:
+                yield held
+            except (KeyboardInterrupt, GeneratorExit) as raised:
+                interrupt = raised
+        if interrupt:
+            raise interrupt
+
+
+@caught_by("a_hold_keeps_all_or_nothing")
+class KeepsWhatIsCancelled(AsyncHolding):
+    @asynccontextmanager
+    async def hold(self, plan_id):
+        interrupt = None
+        async with super().hold(plan_id) as held:
+            try:
+                yield held
+            except BaseException as raised:  # noqa: BLE001 - that is the fault
+                interrupt = raised
+        if interrupt:
+            raise interrupt
+
+
+@caught_by("an_append_to_another_revision_of_a_held_plan_fails")
+class AppendsWithoutAsking(Bent):
+    def bent(self, held, plan_id):
+        real = held.append
+        held.append = lambda expected, entries, plan, **named: real(
+            held.revision, entries, plan, **named
+        )
+        return held
+
+
+@caught_by("who_holds_a_plan_is_alone")
+class HoldsNothing(Holding):
+    """A stale reader: what it gives is from before it waited."""
+
+    def __init__(self, kept=None, both=None):
+        super().__init__(kept)
+        self.both = both or Barrier(2)
+
+    def again(self):
+        return type(self)(self.kept, self.both)
+
+    @contextmanager
+    def hold(self, plan_id):
+        early = self.kept.entries(plan_id)
+        try:
+            self.both.wait(MOMENT)
+        except BrokenBarrierError:
+            self.both.reset()
+        with self.kept.hold(plan_id) as held:
+            held.entries_since = lambda revision: tuple(e for e in early if e.revision > revision)
+            yield held
+
+
+@caught_by("a_held_plan_has_the_stores_time")
+class HasNoZone(Bent):
+    def bent(self, held, plan_id):
+        held.now = lambda: datetime(2026, 1, 31)  # noqa: DTZ001 - that is the fault
+        return held
+
+
+@caught_by("a_held_plan_has_the_stores_time")
+class GoesBack(Bent):
+    back = timedelta()
+
+    def bent(self, held, plan_id):
+        GoesBack.back += timedelta(1)
+        now = held.now() - GoesBack.back
+        held.now = lambda: now
+        return held
+
+
+@caught_by("plans_are_listed")
+class ListsTheLastOne(Holding):
+    def plan_ids(self):
+        return super().plan_ids()[-1:]
+
+
+@caught_by("an_append_with_a_key_happens_once")
+class IgnoresKeys(Bent):
+    """An ignored key."""
+
+    def bent(self, held, plan_id):
+        real = held.append
+        held.append = lambda *given, **named: real(*given)
+        return held
+
+
+@caught_by("an_append_with_a_key_happens_once")
+class KeepsKeysByHandle(Holding):
+    def __init__(self, kept=None):
+        super().__init__(kept)
+        self.mine = {}
+
+    @contextmanager
+    def hold(self, plan_id):
+        with self.kept.hold(plan_id) as held:
+            held._receipts = self.mine
+            yield held
+            self.mine.update(held.signed)
+
+
+@caught_by("an_append_with_a_key_happens_once")
+class ForgetsTheAnswer(Bent):
+    def bent(self, held, plan_id):
+        real = held.append
+        held.append = lambda *given, key=None, answer="": real(*given, key=key)
+        return held
+
+
+@caught_by("another_request_under_a_key_is_an_error")
+class TakesAnyPayload(Bent):
+    def bent(self, held, plan_id):
+        append, receipt = held.append, held.receipt
+        held.append = lambda *given, key=None, answer="": append(
+            *given, key=key and Key(key.name), answer=answer
+        )
+        held.receipt = lambda key: receipt(Key(key.name))
+        return held
+
+
+@caught_by("keys_are_of_one_plan")
+class HasKeysOfAllPlans(Holding):
+    everything = attrs.Factory(dict)
+
+    def __init__(self, kept=None):
+        super().__init__(kept)
+        self.everything = {}
+
+    def again(self):
+        return self
+
+    @contextmanager
+    def hold(self, plan_id):
+        with self.kept.hold(plan_id) as held:
+            held._receipts = {}
+            real = held.receipt
+            held.receipt = lambda key: self.everything.get(key.name) or real(key)
+            yield held
+            self.everything.update({name: found[1] for name, found in held.signed.items()})
+
+
+@caught_by("keys_are_of_one_plan")
+class FoldsKeys(Bent):
+    def bent(self, held, plan_id):
+        real = held.append
+        held.append = lambda *given, key=None, answer="": real(
+            *given, key=key and Key(key.name.casefold(), key.payload), answer=answer
+        )
+        return held
+
+
+@caught_by("a_key_goes_with_its_append")
+class KeepsKeysOfWhatIsGone(Holding):
+    @contextmanager
+    def hold(self, plan_id):
+        with self.kept.hold(plan_id) as held:
+            try:
+                yield held
+            finally:
+                self.kept._receipts.setdefault(plan_id, {}).update(
+                    {
+                        name: (payload, receipt, 0)
+                        for name, (payload, receipt, _) in held.signed.items()
+                    }
+                )
+
+
+class _AnyReceipt(MemoryStore):
+    def has_kept(self, *_):
+        return True
+
+
+KeepsKeysOfWhatIsGone.__init__ = lambda self, kept=None: Holding.__init__(
+    self, kept or _AnyReceipt()
+)
+
+
+@caught_by("of_several_with_one_key_one_is_kept")
+class LooksForTheKeyTooEarly(HoldsNothing):
+    @contextmanager
+    def hold(self, plan_id):
+        early = {**self.kept._receipts.get(plan_id, {})}
+        try:
+            self.both.wait(MOMENT)
+        except BrokenBarrierError:
+            self.both.reset()
+        with self.kept.hold(plan_id) as held:
+            held._receipts = early
+            yield held
+
+
+@caught_by("planners_that_hold_lose_nothing")
+class LosesEveryThirdCommit(Holding):
+    count = 0
+
+    @contextmanager
+    def hold(self, plan_id):
+        with suppress(LookupError), self.kept.hold(plan_id) as held:
+            yield held
+            LosesEveryThirdCommit.count += 1
+            if not LosesEveryThirdCommit.count % 3:
+                raise LookupError
+
+
+# -------- processes that die or come together --------
+
+
+class Lasting(FileStore):
+    """A store in one file, that another process opens by its path."""
+
+    def __init__(self, path=None):
+        super().__init__(path or Path(mkdtemp(), "plans.json"), patience=60)
+
+    def again(self):
+        return FileStore(self.path)
+
+    def opened(self):
+        tests = str(Path(__file__).parents[1])
+        name = type(self).__name__
+        return (
+            f"import sys; sys.path.insert(0, {tests!r})\n"
+            f"from {type(self).__module__} import {name}\n"
+            f"opened = lambda: {name}({str(self.path)!r})"
+        )
+
+
+@caught_by("what_was_acknowledged_outlives_its_writer")
+class WritesLater(Lasting):
+    """Says that it is kept, and writes it with the next one."""
+
+    def __init__(self, path=None):
+        super().__init__(path)
+        self.late = None
+
+    def load(self, plan_id):
+        if self.late:
+            return self.late[-1]
+        return super().load(plan_id)
+
+    def append(self, plan_id, expected, entries, plan):
+        if self.late:
+            given, self.late = self.late, None
+            if not super().append(*given):
+                return False
+        if super().load(plan_id).revision != expected:
+            return False
+        self.late = (plan_id, expected, entries, plan)
+        return True
+
+
+@caught_by("many_open_a_fresh_store_at_once")
+class MakesAFileWhenOpened(Lasting):
+    """Looks whether there is one, and makes an empty one, a moment later."""
+
+    def __init__(self, path=None):
+        super().__init__(path)
+        if path is not None and not self.path.exists():
+            # One after the other, whatever their start: each has written before the next wipes it.
+            time.sleep(os.getpid() % 16 / 8)
+            self.path.write_text('{"format":"todoplan/plans","version":1,"plans":{}}')
+
+
+# -------- claims --------
+
+
+@caught_by("workers_get_each_task_once")
+class ClaimsNaively(Sound):
+    """Looks for a task, and takes it later, whoever has taken it meanwhile."""
+
+    def append(self, plan_id, expected, entries, plan):
+        return self.force(plan_id, entries, plan)
+
+
+@caught_by("who_lost_a_claim_changes_nothing")
+class ReadsItsOwnOldPlan(Sound):
+    """A replica that has fallen behind: what others did is not seen, and written over."""
+
+    def __init__(self, kept=None):
+        super().__init__(kept)
+        self.known = None
+
+    def load(self, plan_id):
+        if self.known is None or not self.known.revision:
+            self.known = super().load(plan_id)
+        return self.known
+
+    def append(self, plan_id, expected, entries, plan):
+        self.known = plan
+        return self.force(plan_id, entries, plan)
+
+
+@caught_by("who_lost_a_claim_changes_nothing")
+class LosesTheFence(Sound):
+    """Each claim is kept as the first one."""
+
+    def append(self, plan_id, expected, entries, plan):
+        fenced = tuple(
+            attrs.evolve(entry, events=tuple(map(_first, entry.events))) for entry in entries
+        )
+        whole = follow(Plan(), (*self.entries(plan_id), *fenced))
+        return super().append(plan_id, expected, fenced, whole)
+
+
+def _first(event):
+    if not isinstance(event, TaskClaimed):
+        return event
+    return attrs.evolve(event, claim=attrs.evolve(event.claim, fence=1))
+
+
+@caught_by("who_was_stopped_is_refused")
+class DecidesBeforeItWasStopped(Lasting):
+    """In another process it reads a plan once, and writes whatever the others did since."""
+
+    def __init__(self, path=None):
+        super().__init__(path)
+        self.known = None
+        self.is_first = path is None
+
+    def load(self, plan_id):
+        if self.is_first:
+            return super().load(plan_id)
+        if self.known is None:
+            self.known = super().load(plan_id)
+        return self.known
+
+    def append(self, plan_id, expected, entries, plan):
+        self.known = plan
+        if self.is_first:
+            return super().append(plan_id, expected, entries, plan)
+        while True:
+            now = super().load(plan_id)
+            moved = follow(Plan(), super().entries(plan_id))
+            if super().append(plan_id, now.revision, _behind(moved, entries), plan):
+                return True
+
+
+def _behind(plan, entries):
+    revision, made = plan.revision, []
+    for entry in entries:
+        revision += len(entry.events)
+        made.append(attrs.evolve(entry, revision=revision))
+    return tuple(made)
+
+
+# -------- watchers --------
+
+
+class Waking(Holding):
+    """A sound one, that can be waited for."""
+
+    def wait_for_change(self, plan_id, revision, timeout):
+        return self.kept.wait_for_change(plan_id, revision, timeout)
+
+
+class AsyncWaking(AsyncSound):
+    """The same, awaited: it looks again and again."""
+
+    async def wait_for_change(self, plan_id, revision, timeout):  # noqa: ASYNC109 - its name
+        end = time.monotonic() + timeout
+        while (await self.load(plan_id)).revision == revision:
+            if time.monotonic() >= end:
+                return False
+        return True
+
+
+@caught_by("a_tail_is_what_came_behind_a_revision")
+class GivesOnlyTheLastEntry(Waking):
+    def entries_since(self, plan_id, revision):
+        return super().entries_since(plan_id, revision)[-1:]
+
+
+@caught_by("a_tail_is_what_came_behind_a_revision")
+class GivesAnEntryTwice(Waking):
+    def entries_since(self, plan_id, revision):
+        found = super().entries_since(plan_id, revision)
+        return (*found, *found[-1:])
+
+
+@caught_by("a_watcher_sees_every_entry_once")
+class WatchedNewestFirst(Sound):
+    def entries(self, plan_id):
+        return super().entries(plan_id)[::-1]
+
+
+@caught_by("a_wait_ends_with_a_change")
+class CriesWolf(Waking):
+    def wait_for_change(self, plan_id, revision, timeout):
+        return True
+
+
+@caught_by("a_wait_ends_with_a_change")
+class SaysNothingOfAChange(Waking):
+    def wait_for_change(self, plan_id, revision, timeout):
+        super().wait_for_change(plan_id, revision, timeout)
+
+
+@caught_by("a_wait_ends_with_a_change")
+class WaitsForTheNextOneOnly(AsyncWaking):
+    async def wait_for_change(self, plan_id, revision, timeout):  # noqa: ASYNC109 - its name
+        revision = (await self.load(plan_id)).revision
+        return await super().wait_for_change(plan_id, revision, min(timeout, 0.05))
+
+
+@caught_by("a_wait_ends_with_a_change")
+class IsWokenUpByOtherPlans(Waking):
+    def wait_for_change(self, plan_id, revision, timeout):
+        return sum(map(self.revision, "ab")) != revision

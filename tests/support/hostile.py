@@ -138,9 +138,7 @@ def plans(draw):
 
 
 def everywhere(text):
-    """
-    Return a plan in which whatever a task or an approval says is this text.
-    """
+    """Return a plan in which whatever a task or an approval says is this text."""
     said = dict.fromkeys(_SAID, text)
     seen = Evidence(passed=True, summary=text, by=text)
     tasks = [
@@ -155,9 +153,7 @@ def everywhere(text):
 
 
 def plan_with(*subjects, status="pending", owner=None):
-    """
-    Return a plan of tasks with these subjects, each blocked by the one before it.
-    """
+    """Return a plan of tasks with these subjects, each blocked by the one before it."""
     last = len(subjects)
     return plan_of(
         Task(

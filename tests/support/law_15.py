@@ -15,9 +15,7 @@ STORED = {"plan_id": "7"}
 
 
 def listing(toolset, *lines):
-    """
-    Return a call that writes a whole list; a line is a text, or (text, status).
-    """
+    """Return a call that writes a whole list; a line is a text, or (text, status)."""
     pairs = [(line, "pending") if isinstance(line, str) else line for line in lines]
     if toolset is LEAN:
         return "plan", {"write": [text for text, _ in pairs]}
@@ -55,18 +53,14 @@ class Situations:
         return _Restarted(talk) if "restarted" in request.param else talk
 
     def test_the_first_list_drops_nothing(self, talk, toolset):
-        """
-        Who has never seen the plan has listed nothing of it. It is told once what stays.
-        """
+        """Who has never seen the plan has listed nothing of it. It is told once what stays."""
         talk.edit(commands.CreateTask("Tell Ann"), "ann")
         texts = [talk.turn(listing(toolset, "Fix", "Release"))[0] for _ in range(3)]
         assert sorted(subjects(talk)) == ["Fix", "Release", "Tell Ann"]
         assert ["kept: #1 Tell Ann (to remove" in text for text in texts] == [True, False, False]
 
     def test_a_plan_that_a_program_seeded_is_not_listed(self, talk, toolset):
-        """
-        A model that was never asked has not written it.
-        """
+        """A model that was never asked has not written it."""
         talk.seed(plan_of([Task("1", "Tell Ann"), Task("2", "Fix")]))
         talk.turn(listing(toolset, "Fix"))
         talk.turn(*dropping(toolset, 2), listing(toolset, "Release"))
@@ -86,9 +80,7 @@ class Situations:
         assert "<todoplan-reminder>" not in talk.tail()
 
     def test_old_words_of_a_reworded_task_still_mean_it(self, talk, toolset):
-        """
-        They neither make a second task nor take the new words back, however often they come.
-        """
+        """They neither make a second task nor take the new words back, however often they come."""
         talk.turn(listing(toolset, "Fix", "Release"))
         talk.edit(commands.UpdateTask("1", subject="Fix on main"), "ann")
         for first in ("Fix", "Fix", "Fix", "Fix on main", "Fix on main"):
@@ -98,9 +90,7 @@ class Situations:
 
     @pytest.mark.parametrize("status", ["cancelled", "completed"])
     def test_a_task_that_a_person_closed_stays_closed(self, talk, toolset, status):
-        """
-        The model's old line says nothing of it.
-        """
+        """The model's old line says nothing of it."""
         talk.turn(listing(toolset, "Fix", "Release"))
         talk.edit(commands.UpdateTask("2", status=status), "ann")
         for _ in range(3):
@@ -108,9 +98,7 @@ class Situations:
             assert talk.plan().get("2").status == status
 
     def test_a_task_that_a_person_deleted_does_not_come_back(self, talk, toolset):
-        """
-        Once a list has left it out, the same words mean a new task.
-        """
+        """Once a list has left it out, the same words mean a new task."""
         talk.turn(listing(toolset, "Fix", "Release"))
         talk.edit(commands.DeleteTask("2"), "ann")
         for lines in (("Fix", "Release"), ("Fix", "Release"), ("Fix",)):
@@ -120,9 +108,7 @@ class Situations:
         assert [(task.id, task.subject) for task in talk.plan()] == [("1", "Fix"), ("3", "Release")]
 
     def test_a_line_that_is_unchanged_changes_nothing(self, talk, toolset):
-        """
-        Whatever others did to its task, and how often it comes.
-        """
+        """Whatever others did to its task, and how often it comes."""
         talk.turn(listing(toolset, "Fix", "Release"))
         talk.edit(commands.UpdateTask("2", owner="bo", description="by hand"), "bo")
         before = talk.plan()
@@ -131,9 +117,7 @@ class Situations:
             assert talk.plan() == before
 
     def test_its_own_task_goes_with_the_list_that_leaves_it_out(self, talk, toolset):
-        """
-        Also beside what others do.
-        """
+        """Also beside what others do."""
         talk.turn(listing(toolset, "Fix", "Release", "Rest"))
         talk.edit(commands.CreateTask("Tell Ann"), "ann")
         talk.turn(*dropping(toolset, 3), listing(toolset, "Fix", "Release"))
@@ -157,9 +141,7 @@ class Situations:
         assert [task.subject for task in open_tasks(talk.plan())] == ["Fix"]
 
     def test_an_agent_alone_is_told_nothing(self, talk, toolset):
-        """
-        Its replies and its record are those of one that keeps no such thing.
-        """
+        """Its replies and its record are those of one that keeps no such thing."""
         texts = [
             text
             for lines, ids in (("ab", ()), ("abc", ()), ("ac", [2]), ("c", [1]))
@@ -170,9 +152,7 @@ class Situations:
 
     @pytest.mark.parametrize("is_restarted", [False, True])
     def test_two_conversations_on_one_plan_leave_each_other_alone(self, toolset, is_restarted):
-        """
-        Each list is its own alone, whichever of them has which name.
-        """
+        """Each list is its own alone, whichever of them has which name."""
         store = MemoryStore()
         both = [
             self.begin(toolbox=Toolbox(toolset), settings=TOLD, store=store, **STORED)
@@ -188,9 +168,7 @@ class Situations:
         assert sorted(subjects(both[0])) == ["c", "z"]
 
     def test_a_claim_is_its_sessions_also_in_another_process(self):
-        """
-        The record keeps the fencing token; another session has none, whatever its name.
-        """
+        """The record keeps the fencing token; another session has none, whatever its name."""
         given = {"toolbox": Toolbox(lean(team=True)), "settings": TOLD, "store": MemoryStore()}
         talk, other = (self.begin(**given, **STORED) for _ in range(2))
         talk.turn(("plan", {"write": ["Fix"]}))
@@ -200,9 +178,7 @@ class Situations:
         assert "#1 completed" in talk.turn(("plan", {"done": [1]}))[0]
 
     def test_a_journal_that_was_cut_drops_nothing(self, toolset, tmp_path):
-        """
-        A process that goes on from its record no longer knows what others did meanwhile.
-        """
+        """A process that goes on from its record no longer knows what others did meanwhile."""
         store = SqliteStore(tmp_path / "plans.db")
         talk = self.begin(toolbox=Toolbox(toolset), settings=TOLD, store=store, **STORED)
         talk.turn(listing(toolset, "Fix", "Release"))
@@ -217,9 +193,7 @@ class Situations:
 
 
 class _Restarted:
-    """
-    A conversation that goes on in another process at every turn.
-    """
+    """A conversation that goes on in another process at every turn."""
 
     def __init__(self, talk):
         self._talk = talk
@@ -230,7 +204,5 @@ class _Restarted:
 
 
 def subjects(talk):
-    """
-    Return the subjects of the tasks, in order.
-    """
+    """Return the subjects of the tasks, in order."""
     return [task.subject for task in talk.plan()]

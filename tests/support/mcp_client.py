@@ -38,9 +38,7 @@ class Declaring(mcp.ClientSession):
 
 
 class Peer:
-    """
-    A connected client. What the server tells unasked is kept until it is looked at.
-    """
+    """A connected client. What the server tells unasked is kept until it is looked at."""
 
     def __init__(self, era, extensions=None):
         self.era, self.extensions, self.session, self.frames = era, extensions, None, 0
@@ -73,9 +71,7 @@ class Peer:
 
     @contextlib.asynccontextmanager
     async def subscribed(self, uri, *, times=1):
-        """
-        Be told of a resource's changes, in the way of the era.
-        """
+        """Be told of a resource's changes, in the way of the era."""
         if self.era == "auto":
             async with (
                 self.session.listen(resource_subscriptions=[uri]) as listening,
@@ -100,16 +96,12 @@ class Peer:
             return await method(self._uri(uri))
 
     async def update(self):
-        """
-        Return the address that the next notification names.
-        """
+        """Return the address that the next notification names."""
         with anyio.fail_after(PATIENCE):
             return await self._updates.receive()
 
     def updates(self):
-        """
-        Return how many notifications wait.
-        """
+        """Return how many notifications wait."""
         return self._updates.statistics().current_buffer_used
 
     def _uri(self, uri):
@@ -125,9 +117,7 @@ class Peer:
 
 @contextlib.asynccontextmanager
 async def connected(server, era="legacy", extensions=None):
-    """
-    Connect to a transport, or to a server in this process; the client names its extensions.
-    """
+    """Connect to a transport, or to a server in this process; the client names its extensions."""
     peer = Peer(era, extensions)
     with contextlib.closing(peer):
         async with _session(server, peer) as peer.session:
@@ -178,9 +168,7 @@ async def _in_process(server):
 
 @contextlib.asynccontextmanager
 async def over_stdio(file, era="legacy", **options):
-    """
-    Serve a file by a process of its own, and connect to it.
-    """
+    """Serve a file by a process of its own, and connect to it."""
     line = command(file, **options)
     parameters = StdioServerParameters(command=line[0], args=line[1:], env=environment())
     async with connected(stdio_client(parameters), era) as peer:
@@ -189,9 +177,7 @@ async def over_stdio(file, era="legacy", **options):
 
 @contextlib.asynccontextmanager
 async def over_http(url, era="legacy", extensions=None, **headers):
-    """
-    Connect to a URL.
-    """
+    """Connect to a URL."""
     async with (
         create_mcp_http_client(headers=headers) as client,
         connected(streamable_http_client(url, http_client=client), era, extensions) as peer,

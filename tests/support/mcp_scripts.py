@@ -48,9 +48,7 @@ INITIALIZE = {
 
 
 def expected(toolset, script, toolbox=None):
-    """
-    Return the replies and the plan of a script, from the toolbox itself.
-    """
+    """Return the replies and the plan of a script, from the toolbox itself."""
     toolbox, plan, replies = toolbox or Toolbox(TOOLSETS[toolset]), Plan(), []
     for name, arguments in script:
         replies.append(toolbox.call(plan, name, arguments, at=NOW))
@@ -59,17 +57,13 @@ def expected(toolset, script, toolbox=None):
 
 
 def said(result):
-    """
-    Return the text of a result and whether it is an error.
-    """
+    """Return the text of a result and whether it is an error."""
     (content,) = result["content"]
     return content["text"], result["isError"]
 
 
 async def played(client, script):
-    """
-    Make the calls of a script one after the other, and give the results.
-    """
+    """Make the calls of a script one after the other, and give the results."""
     return [await client.call(name, arguments) for name, arguments in script]
 
 

@@ -28,17 +28,13 @@ LIMIT = 4096
 
 
 def server_of(store, toolset="tasks", policy=None, **options):
-    """
-    Return a server of the plans in a store, at a time that does not pass.
-    """
+    """Return a server of the plans in a store, at a time that does not pass."""
     toolbox = Toolbox(TOOLSETS[toolset], **({"policy": policy} if policy else {}))
     return make_server(toolbox, store=store, clock=lambda: NOW, **options)
 
 
 class Stuck(FileStore):
-    """
-    A file in which the plan "stuck" is never found.
-    """
+    """A file in which the plan "stuck" is never found."""
 
     def load(self, plan_id):
         if plan_id == "stuck":
@@ -47,27 +43,21 @@ class Stuck(FileStore):
 
 
 def command(file, *, toolset="tasks", http=False, token=None, **limits):
-    """
-    Return the command line that serves a file.
-    """
+    """Return the command line that serves a file."""
     options = {"file": str(file), "toolset": toolset, "http": http, "token": token}
     options["limits"] = {"body_bytes": LIMIT, **limits}
     return [sys.executable, __file__, json.dumps(options)]
 
 
 def environment():
-    """
-    Return the environment in which the script finds this todoplan.
-    """
+    """Return the environment in which the script finds this todoplan."""
     root = Path(__file__).parents[2]
     return {**os.environ, "PYTHONPATH": str(root), "PYTHONWARNINGS": "error::ResourceWarning"}
 
 
 @contextlib.contextmanager
 def http_process(file, **options):
-    """
-    Serve a file over HTTP in another process, and give the URL.
-    """
+    """Serve a file over HTTP in another process, and give the URL."""
     process = subprocess.Popen(
         command(file, http=True, **options), env=environment(), stdout=subprocess.PIPE, text=True
     )

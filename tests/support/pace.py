@@ -6,9 +6,7 @@ import time
 
 
 def seconds(work):
-    """
-    Return the processor time of some work, the better of two.
-    """
+    """Return the processor time of some work, the better of two."""
 
     def once():
         start = time.process_time()

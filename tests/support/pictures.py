@@ -31,9 +31,7 @@ TASKS = (
 
 
 def garden():
-    """
-    Return a store with a plan that has something of everything.
-    """
+    """Return a store with a plan that has something of everything."""
     store = MemoryStore()
     planner = Planner(store, "garden")
     for subject, more in TASKS:
@@ -55,9 +53,7 @@ def garden():
 
 
 def draw(folder):
-    """
-    Write the pictures into a folder.
-    """
+    """Write the pictures into a folder."""
     served = Served(garden(), person="ann")
     try:
         with chromium() as browser:

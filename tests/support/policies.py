@@ -5,7 +5,5 @@ from todoplan.dialogue.tools import unmet_rules
 
 
 def strict_for(toolset):
-    """
-    Return `STRICT` without the rules that a tool set cannot keep.
-    """
+    """Return `STRICT` without the rules that a tool set cannot keep."""
     return STRICT.but(**dict.fromkeys(unmet_rules(toolset, STRICT), "off"))

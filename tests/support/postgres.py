@@ -27,18 +27,14 @@ def _version(path):
 
 @contextmanager
 def server():
-    """
-    Yield the address of a fresh server.
-    """
+    """Yield the address of a fresh server."""
     with running() as fresh:
         yield fresh.address
 
 
 @contextmanager
 def running(*, fsync=False):
-    """
-    Yield a fresh `Server` that runs; without `fsync` it would not survive a power cut.
-    """
+    """Yield a fresh `Server` that runs; without `fsync` it would not survive a power cut."""
     home = Path(tempfile.mkdtemp(prefix="pg"))
     home.chmod(0o755)
     made = Server(home, "" if fsync else "-F")
@@ -54,9 +50,7 @@ def running(*, fsync=False):
 
 
 class Server:
-    """
-    A server in a folder, whose processes can be killed and started again.
-    """
+    """A server in a folder, whose processes can be killed and started again."""
 
     def __init__(self, home, flags):
         self.home, self.data = home, home / "data"
@@ -69,35 +63,25 @@ class Server:
             shutil.chown(home, "postgres", "postgres")
 
     def create(self):
-        """
-        Make the server's files.
-        """
+        """Make the server's files."""
         flags = ["-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--no-locale"]
         self.run("initdb", "-D", self.data, *flags)
 
     def start(self):
-        """
-        Start it, and wait until it answers.
-        """
+        """Start it, and wait until it answers."""
         options = f"-c listen_addresses='' -c max_connections=200 -k {self.home} {self._flags}"
         self.run("pg_ctl", "-D", self.data, "-w", "-l", self.home / "log", "-o", options, "start")
 
     def stop(self, how="immediate"):
-        """
-        Stop it, and wait until it has.
-        """
+        """Stop it, and wait until it has."""
         self.run("pg_ctl", "-D", self.data, "-m", how, "stop")
 
     def reload(self):
-        """
-        Have it read its settings again.
-        """
+        """Have it read its settings again."""
         self.run("pg_ctl", "-D", self.data, "reload")
 
     def kill(self):
-        """
-        Kill the server by SIGKILL, all of its processes, as a machine that crashes would.
-        """
+        """Kill the server by SIGKILL, all of its processes, as a machine that crashes would."""
         head = int((self.data / "postmaster.pid").read_text().split()[0])
         children = Path(f"/proc/{head}/task/{head}/children").read_text().split()
         # Stopped first, so that it starts no other in the middle.
@@ -111,16 +95,12 @@ class Server:
             file.unlink()
 
     def restart_killed(self):
-        """
-        Kill it, and start it again: it finds its way back by its log.
-        """
+        """Kill it, and start it again: it finds its way back by its log."""
         self.kill()
         self.start()
 
     def backup(self):
-        """
-        Return another server, of a base backup as of now, for the place and port of this one.
-        """
+        """Return another server, of a base backup as of now, for the place and port of this one."""
         other = copy(self)
         other.data = self.home / "backup"
         where = ["-h", self.home, "-U", "postgres", "-D", other.data]
@@ -128,9 +108,7 @@ class Server:
         return other
 
     def fresh(self):
-        """
-        Return the address of a place with no tables in it.
-        """
+        """Return the address of a place with no tables in it."""
         import psycopg  # noqa: PLC0415 - not in every environment that runs a server
 
         name = f"fresh_{next(self._names)}"
@@ -139,9 +117,7 @@ class Server:
         return f"{self.address}&options=-csearch_path%3D{name}"
 
     def version(self):
-        """
-        Return what the server calls itself, such as "PostgreSQL 15.4".
-        """
+        """Return what the server calls itself, such as "PostgreSQL 15.4"."""
         command = [binaries() / "postgres", "--version"]
         said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         return " ".join(said.replace("(PostgreSQL)", "").split()[:2]).replace(
@@ -149,9 +125,7 @@ class Server:
         )
 
     def run(self, *command):
-        """
-        Run one of the server's programs, as the user that owns its files.
-        """
+        """Run one of the server's programs, as the user that owns its files."""
         subprocess.run(
             [binaries() / command[0], *command[1:]],
             check=True,

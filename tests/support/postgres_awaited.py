@@ -9,9 +9,7 @@ from todoplan.stores.postgres import AsyncPostgresStore
 
 
 class Awaited:
-    """
-    An object whose methods are awaited here, one after the other, in one event loop.
-    """
+    """An object whose methods are awaited here, one after the other, in one event loop."""
 
     def __init__(self, awaited, runner):
         self.awaited, self.runner = awaited, runner
@@ -27,9 +25,7 @@ class Awaited:
 
     @contextmanager
     def hold(self, plan_id):
-        """
-        Hold a plan for the length of a `with`.
-        """
+        """Hold a plan for the length of a `with`."""
         context = self.awaited.hold(plan_id)
         held = self.runner.run(context.__aenter__())
         try:
@@ -42,16 +38,12 @@ class Awaited:
 
 
 class AwaitedStore(Awaited):
-    """
-    A store with a loop of its own.
-    """
+    """A store with a loop of its own."""
 
     def __init__(self, *given, **options):
         super().__init__(AsyncPostgresStore(*given, **options), asyncio.Runner())
 
     def close(self):
-        """
-        Close its connections, and the loop.
-        """
+        """Close its connections, and the loop."""
         self.runner.run(self.awaited.close())
         self.runner.close()

@@ -16,27 +16,21 @@ create table if not exists journal (
 
 
 class PostgresStore:
-    """
-    Plans behind a pool of connections. Open it in the loop that uses it, and close it there.
-    """
+    """Plans behind a pool of connections. Open it in the loop that uses it, and close it there."""
 
     def __init__(self, address):
         self.address = address
         self.pool = AsyncConnectionPool(address, min_size=1, max_size=4, open=False)
 
     async def open(self):
-        """
-        Connect, make the tables where there are none, and return the store.
-        """
+        """Connect, make the tables where there are none, and return the store."""
         await self.pool.open(wait=True)
         async with self.pool.connection() as db:
             await db.execute(TABLES)
         return self
 
     async def close(self):
-        """
-        Give the connections back.
-        """
+        """Give the connections back."""
         await self.pool.close()
 
     async def load(self, plan_id):

@@ -29,9 +29,7 @@ BATCH = 2
 
 
 def batch(plan, key):
-    """
-    Return entries that add a task each, named after a key, and the plan after them.
-    """
+    """Return entries that add a task each, named after a key, and the plan after them."""
     entries = []
     for number in range(BATCH):
         task = Task(str(plan.next_id), f"{key} {number}")
@@ -42,9 +40,7 @@ def batch(plan, key):
 
 
 def commit(store, known, key, plan_id="a"):
-    """
-    Append a batch under a key to the newest plan, and return what is known of the plan then.
-    """
+    """Append a batch under a key to the newest plan, and return what is known of the plan then."""
     with store.hold(plan_id) as held:
         plan = follow(known, held.entries_since(known.revision))
         entries, after = batch(plan, key)
@@ -53,9 +49,7 @@ def commit(store, known, key, plan_id="a"):
 
 
 def write(address, name, most=sys.maxsize):
-    """
-    Append until somebody ends this process, and say each time what was acknowledged.
-    """
+    """Append until somebody ends this process, and say each time what was acknowledged."""
     store, plan = PostgresStore(address), Plan()
     for number in range(most):
         while True:
@@ -70,9 +64,7 @@ def write(address, name, most=sys.maxsize):
 
 
 class Writers:
-    """
-    Writers in processes of their own, each under a new name, and what they have said.
-    """
+    """Writers in processes of their own, each under a new name, and what they have said."""
 
     def __init__(self, address):
         self.address = address
@@ -82,9 +74,7 @@ class Writers:
         self._count = 0
 
     def start(self):
-        """
-        Start one more.
-        """
+        """Start one more."""
         self._count += 1
         paths = os.pathsep.join([str(TESTS.parent), str(TESTS)])
         process = subprocess.Popen(
@@ -99,18 +89,14 @@ class Writers:
         self._readers.append(reader)
 
     def kill(self, place):
-        """
-        Kill one by SIGKILL, and start another.
-        """
+        """Kill one by SIGKILL, and start another."""
         process = self.running.pop(place)
         process.send_signal(signal.SIGKILL)
         process.wait()
         self.start()
 
     def end(self):
-        """
-        Kill all, and wait until all that they said was read.
-        """
+        """Kill all, and wait until all that they said was read."""
         for process in self.running:
             process.kill()
         for reader in self._readers:
@@ -124,9 +110,7 @@ class Writers:
 
 @contextmanager
 def writers(address, count):
-    """
-    Yield so many writers at work.
-    """
+    """Yield so many writers at work."""
     made = Writers(address)
     for _ in range(count):
         made.start()
@@ -137,9 +121,7 @@ def writers(address, count):
 
 
 def faults_of(entries, acknowledged):
-    """
-    Yield what is wrong with a journal that writers have left behind.
-    """
+    """Yield what is wrong with a journal that writers have left behind."""
     for place, entry in enumerate(entries, 1):
         if entry.revision != place:
             yield f"a gap: the entry {place} is of revision {entry.revision}"

@@ -55,9 +55,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class LaneReading:
-    """
-    One plan of a file: how it ended and what its writes did.
-    """
+    """One plan of a file: how it ended and what its writes did."""
 
     final: tuple[str, ...]
     """Statuses in order; deleted tasks are not there."""
@@ -77,9 +75,7 @@ class LaneReading:
 
 @dataclass(frozen=True)
 class Reading:
-    """
-    One file, named by its path below the folder of recordings.
-    """
+    """One file, named by its path below the folder of recordings."""
 
     file: str
     dialect: str
@@ -253,17 +249,13 @@ note Two plans replaced, the second of them unfinished.
 
 
 def _counts(words: list[str]) -> Counts:
-    """
-    Counts from words like jumps=1.
-    """
+    """Counts from words like jumps=1."""
     pairs = (word.split("=") for word in words)
     return Counts(**{name: int(figure) for name, figure in pairs})
 
 
 def _edges(words: list[str]) -> tuple[tuple[str, str], ...]:
-    """
-    Edges from words like 2<1, task 2 blocked by task 1.
-    """
+    """Edges from words like 2<1, task 2 blocked by task 1."""
     return tuple((task, blocker) for task, blocker in (word.split("<") for word in words))
 
 
@@ -276,9 +268,7 @@ _COLUMNS: Final[dict[str, Callable[[list[str]], dict[str, Any]]]] = {
 
 
 def _reading(block: str) -> Reading:
-    """
-    One block of the table: the file's line, then lanes with what belongs to each, then notes.
-    """
+    """One block of the table: the file's line, then lanes with what belongs to each, then notes."""
     head, *rows = block.strip().splitlines()
     file, dialect, calls, refused = head.split()
     lanes: dict[str, LaneReading] = {}

@@ -10,27 +10,21 @@ TODOS = {"todos": [{"content": "Write parser", "status": "pending"}]}
 
 
 def lines_file(folder: Path, *records, name="recording.jsonl") -> Path:
-    """
-    Write records as JSON, text or bytes as they are, one a line.
-    """
+    """Write records as JSON, text or bytes as they are, one a line."""
     path = folder / name
     path.write_bytes(b"".join(_line(record) + b"\n" for record in records))
     return path
 
 
 def document_file(folder: Path, value, name="recording.json") -> Path:
-    """
-    Write one JSON document, indented.
-    """
+    """Write one JSON document, indented."""
     path = folder / name
     path.write_text(json.dumps(value, indent=2), encoding="utf-8")
     return path
 
 
 def text_file(folder: Path, text: str, name="recording.md") -> Path:
-    """
-    Write a text.
-    """
+    """Write a text."""
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
@@ -43,21 +37,15 @@ def _line(record) -> bytes:
 
 
 def calls(path, dialect=None) -> list[PlanningCall]:
-    """
-    Read the planning calls alone.
-    """
+    """Read the planning calls alone."""
     return [item for item in read(path, dialect) if isinstance(item, PlanningCall)]
 
 
 def bad_lines(path, dialect=None) -> list[BadLine]:
-    """
-    Read the bad lines alone.
-    """
+    """Read the bad lines alone."""
     return [item for item in read(path, dialect) if isinstance(item, BadLine)]
 
 
 def compactions(path) -> list[Compaction]:
-    """
-    Read the compactions alone.
-    """
+    """Read the compactions alone."""
     return [item for item in read(path) if isinstance(item, Compaction)]

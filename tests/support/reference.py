@@ -38,25 +38,19 @@ FRAMES = {"at", "arguments", "more", "note", "untitled"}  # parts of a sentence,
 
 
 def table(head, rows):
-    """
-    Return a Markdown table; texts in it can neither end a cell nor open a tag.
-    """
+    """Return a Markdown table; texts in it can neither end a cell nor open a tag."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(str(cell) for cell in line)} |\n" for line in lines)
 
 
 def plain(text):
-    """
-    Return a text as it may stand in a cell.
-    """
+    """Return a text as it may stand in a cell."""
     escaped = re.sub(r"([|<>*\[\]])", r"\\\1", " ".join(text.split()))
     return re.sub(r"(?<!`)(\$\w+)", r"`\1`", escaped)  # a pair of $ alone would be a formula
 
 
 def code(text):
-    """
-    Return a name in code.
-    """
+    """Return a name in code."""
     return f"`{text}`"
 
 
@@ -76,9 +70,7 @@ def rules():
 
 
 def codes():
-    """
-    Return every problem code that is no rule.
-    """
+    """Return every problem code that is no rule."""
     shown = [code(each.code) for each in code_texts() if each.code not in RULES]
     return table(["codes"], [[", ".join(shown)]])
 
@@ -90,16 +82,12 @@ def _codes_of(file):
 
 
 def repairs():
-    """
-    Return the codes of the repairs that a reply may tell of.
-    """
+    """Return the codes of the repairs that a reply may tell of."""
     return _codes_of("repairs")
 
 
 def findings():
-    """
-    Return the codes of the findings of a replay that are no rules.
-    """
+    """Return the codes of the findings of a replay that are no rules."""
     return _codes_of("findings")
 
 
@@ -110,9 +98,7 @@ def _meanings(kind):
 
 
 def settings():
-    """
-    Return the settings of guidance, as their docstring tells them.
-    """
+    """Return the settings of guidance, as their docstring tells them."""
     told = _meanings(Settings)
     # Of the answer that is let go or raised, the docstring speaks with `unfinished`.
     told["on_ignored"] = 'what comes once `unfinished` is used up: `"let_go"` or `"raise"`'
@@ -144,9 +130,7 @@ COUNTED = {
 
 
 def limits():
-    """
-    Return the limits of a plan with the rule that holds each.
-    """
+    """Return the limits of a plan with the rule that holds each."""
     rows = []
     for field in attrs.fields(Limits):
         counted, rule = COUNTED[field.name]
@@ -167,9 +151,7 @@ INPUT = {
 
 
 def input_limits():
-    """
-    Return what one call may bring.
-    """
+    """Return what one call may bring."""
     rows = []
     for field in attrs.fields(InputLimits):
         default = field.default if isinstance(field.default, bool) else f"{field.default:,}"
@@ -209,9 +191,7 @@ def _kind(schema):
 
 
 def documents():
-    """
-    Return the kinds of documents, by the name in their head.
-    """
+    """Return the kinds of documents, by the name in their head."""
     known = {
         PLAN: (VERSION, "one plan", "`codec.dump_plan`, `load_plan`, `todoplan show`"),
         JOURNAL: (VERSION, "a journal, a line for each entry", "`codec.dump_journal`"),
@@ -225,9 +205,7 @@ def documents():
 
 
 def record():
-    """
-    Return the keys of a session's record, as its reader knows them.
-    """
+    """Return the keys of a session's record, as its reader knows them."""
     told = {
         "version": f"{session.RECORD_VERSION}",
         "id": "identifies the session in the keys of its calls",
@@ -251,9 +229,7 @@ def record():
 
 
 def reminders():
-    """
-    Return the reminders in order of precedence, by what each is about.
-    """
+    """Return the reminders in order of precedence, by what each is about."""
     kinds = {
         about: [code(kind) for kind, each in REMINDERS.items() if each.sends_back is sends_back]
         for about, sends_back in (("the next request", False), ("a final answer", True))
@@ -262,9 +238,7 @@ def reminders():
 
 
 def finish_reasons():
-    """
-    Return which finish reasons are read, and as what.
-    """
+    """Return which finish reasons are read, and as what."""
     rows = [
         ["no final answer: a tool is to run", _words(conversation._TOOL_FINISHES)],
         ["a refusal: asking again is no help", _words(conversation._REFUSING_FINISHES)],
@@ -311,9 +285,7 @@ TABLES = {
 
 
 def redrawn(name):
-    """
-    Return a page with every table as the code has it now.
-    """
+    """Return a page with every table as the code has it now."""
     return MARKED.sub(lambda found: f"{found[1]}{TABLES[found[2]]() or found[3]}", page(name))
 
 

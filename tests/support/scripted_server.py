@@ -42,9 +42,7 @@ class Scripted(BaseChatModel):
 
 
 def middleware():
-    """
-    Return ours, with the task tools.
-    """
+    """Return ours, with the task tools."""
     return PlanMiddleware(Toolbox(TASKS))
 
 

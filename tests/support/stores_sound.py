@@ -7,9 +7,7 @@ from todoplan.stores.memory import MemoryStore
 
 
 class Sound:
-    """
-    A handle on plans in memory, of which there may be several.
-    """
+    """A handle on plans in memory, of which there may be several."""
 
     def __init__(self, kept=None):
         self.kept = kept or MemoryStore()
@@ -30,18 +28,14 @@ class Sound:
         return self.kept.load(plan_id).revision
 
     def force(self, plan_id, entries, plan):
-        """
-        Append without asking.
-        """
+        """Append without asking."""
         while not self.kept.append(plan_id, self.revision(plan_id), entries, plan):
             """Somebody else has forced his own in between."""
         return True
 
 
 class AsyncSound:
-    """
-    The same, awaited: others have their turn before each thing that is done.
-    """
+    """The same, awaited: others have their turn before each thing that is done."""
 
     def __init__(self, kept=None):
         self.kept = kept or MemoryStore()
@@ -63,9 +57,7 @@ class AsyncSound:
 
 
 class Holding(Sound):
-    """
-    A handle whose plans can be held.
-    """
+    """A handle whose plans can be held."""
 
     def plan_ids(self):
         return self.kept.plan_ids()
@@ -78,9 +70,7 @@ class Holding(Sound):
 
 
 class AsyncHeld:
-    """
-    What a held plan can do, awaited.
-    """
+    """What a held plan can do, awaited."""
 
     def __init__(self, held):
         self.held = held
@@ -107,9 +97,7 @@ class AsyncHeld:
 
 
 class AsyncHolding(AsyncSound):
-    """
-    The same, awaited: one task at a time holds.
-    """
+    """The same, awaited: one task at a time holds."""
 
     def __init__(self, kept=None, turn=None):
         super().__init__(kept)

@@ -17,9 +17,7 @@ __all__ = ["NO_IDS", "CreateTasks", "Todo"]
 
 
 def _waiting_if_pending(command):
-    """
-    Return a creation that no plan refuses.
-    """
+    """Return a creation that no plan refuses."""
     items = (item if item.status == "pending" else _awake(item) for item in command.items)
     return CreateTasks(tuple(items))
 
@@ -48,16 +46,12 @@ commands = shipped.commands()
 
 
 def todos(text=None, given_ids=None):
-    """
-    Draw lines of a whole-list write that all say their status.
-    """
+    """Draw lines of a whole-list write that all say their status."""
     return shipped.todos(text, given_ids, statuses)
 
 
 def run(given, policy=None, plan=None):
-    """
-    Return the plans after each command that was accepted, the given plan first.
-    """
+    """Return the plans after each command that was accepted, the given plan first."""
     seen = [plan or Plan()]
     for command in given:
         answer = decide(seen[-1], command, policy or Policy())

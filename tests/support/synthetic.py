@@ -603,9 +603,7 @@ SYNTHETIC = {
 
 
 def synthetic(folder, name):
-    """
-    Write one of the recordings and return its path.
-    """
+    """Write one of the recordings and return its path."""
     made = SYNTHETIC[name]()
     if isinstance(made, str):
         text, suffix = made, "md"

@@ -21,17 +21,13 @@ PYTHON = re.compile(r"Status\.|Priority\.|FrozenDict|Task\(|Todo\(|Unset|UNSET|\
 
 
 def toolbox(name="todos", policy="default", **options):
-    """
-    Return a toolbox by the name of its tool set and of its policy.
-    """
+    """Return a toolbox by the name of its tool set and of its policy."""
     named = {"todos": TODOS, "tasks": tasks(), "snake": tasks("snake"), "lean": LEAN}
     return Toolbox(named[name], PRESETS[policy], **options)
 
 
 def planned(*titles):
-    """
-    Return a plan of pending tasks.
-    """
+    """Return a plan of pending tasks."""
     box = toolbox("tasks")
     return reduce(
         lambda plan, title: box.call(plan, "TaskCreate", {"subject": title}).plan, titles, Plan()
@@ -39,23 +35,17 @@ def planned(*titles):
 
 
 def write(todos, plan=None, **more):
-    """
-    Return the reply to a whole-list write.
-    """
+    """Return the reply to a whole-list write."""
     return toolbox().call(plan or Plan(), "write_todos", {"todos": todos, **more})
 
 
 def texts_of(plan):
-    """
-    Return the subjects, in order.
-    """
+    """Return the subjects, in order."""
     return [task.subject for task in plan]
 
 
 def check_reply(plan, reply):
-    """
-    Assert what holds of every reply, whatever was sent.
-    """
+    """Assert what holds of every reply, whatever was sent."""
     assert isinstance(reply.text, str)
     assert reply.text
     reply.text.encode("utf-8")
@@ -72,9 +62,7 @@ def check_reply(plan, reply):
 
 
 def valid(fields, *, strict=False):
-    """
-    Draw arguments that the published schema of these fields allows.
-    """
+    """Draw arguments that the published schema of these fields allows."""
     shown = [field for field in fields if not field.hidden]
     required = {f.name: _valid(f, strict=strict) for f in shown if f.required}
     optional = {f.name: _valid(f, strict=strict) for f in shown if not f.required}

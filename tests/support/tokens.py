@@ -10,23 +10,17 @@ with warnings.catch_warnings():
 
 
 def tokens(text):
-    """
-    Count the tokens of a text.
-    """
+    """Count the tokens of a text."""
     return len(_ENCODING.encode(text))
 
 
 def compact(value):
-    """
-    Return JSON without spaces.
-    """
+    """Return JSON without spaces."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def functions(toolset):
-    """
-    Return the tools as OpenAI's function calling takes them.
-    """
+    """Return the tools as OpenAI's function calling takes them."""
     return [
         {
             "type": "function",
@@ -37,7 +31,5 @@ def functions(toolset):
 
 
 def fixed_cost(toolset, length="compact"):
-    """
-    Count what a tool set adds to every request: system prompt and tool definitions.
-    """
+    """Count what a tool set adds to every request: system prompt and tool definitions."""
     return tokens(toolset.system_prompt(length)) + tokens(compact(functions(toolset)))

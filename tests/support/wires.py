@@ -13,9 +13,7 @@ from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat,
 
 
 class Sent(NamedTuple):
-    """
-    A call as a model sends it.
-    """
+    """A call as a model sends it."""
 
     name: str
     arguments: dict[str, Any]
@@ -34,23 +32,17 @@ class Wire(NamedTuple):
     read: Callable[[Sequence[Any]], list[tuple[str, str]]]
 
     def respond(self, sent: Sequence[Sent]) -> Any:
-        """
-        Return the response as the SDK's own object.
-        """
+        """Return the response as the SDK's own object."""
         return self.model.model_validate(self.plain(sent))
 
 
 def numbered(calls):
-    """
-    Give each (name, arguments) an id by its place.
-    """
+    """Give each (name, arguments) an id by its place."""
     return [Sent(name, arguments, f"call_{n}") for n, (name, arguments) in enumerate(calls)]
 
 
 def chat_completion(sent, content=None):
-    """
-    Return a chat completion that makes these calls, or answers with a text.
-    """
+    """Return a chat completion that makes these calls, or answers with a text."""
     calls = [
         {
             "id": call.call_id,
@@ -66,9 +58,7 @@ def chat_completion(sent, content=None):
 
 
 def response(sent):
-    """
-    Return a response of the Responses API that makes these calls, behind some thinking.
-    """
+    """Return a response of the Responses API that makes these calls, behind some thinking."""
     calls = [
         {
             "type": "function_call",
@@ -91,9 +81,7 @@ def response(sent):
 
 
 def message(sent):
-    """
-    Return a message of the Messages API that makes these calls, behind a text.
-    """
+    """Return a message of the Messages API that makes these calls, behind a text."""
     uses = [
         {"type": "tool_use", "id": call.call_id, "name": call.name, "input": call.arguments}
         for call in sent
@@ -110,9 +98,7 @@ def message(sent):
 
 
 def generated(sent):
-    """
-    Return a Gemini response that makes these calls, behind a text; no id where there is none.
-    """
+    """Return a Gemini response that makes these calls, behind a text; no id where there is none."""
     parts = [
         {
             "function_call": {
@@ -153,9 +139,7 @@ WIRES = (CHAT, RESPONSES, MESSAGES, GEMINI)
 
 
 def says(wire, text):
-    """
-    Return a response without calls.
-    """
+    """Return a response without calls."""
     if wire is CHAT:
         message = {"role": "assistant", "content": text}
         return {"choices": [{"finish_reason": "stop", "message": message}]}
@@ -170,9 +154,7 @@ def says(wire, text):
 
 
 def user(wire, text):
-    """
-    Return a user's message.
-    """
+    """Return a user's message."""
     if wire is GEMINI:
         return {"role": "user", "parts": [{"text": text}]}
     return {"role": "user", "content": text}

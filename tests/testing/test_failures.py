@@ -14,10 +14,7 @@ class FaultError(Exception):
 
 class Silent(TellsFailures):
     def test_it(self):
-        """
-        It holds
-        always.
-        """
+        """It holds always."""
         error = FaultError("no")
         error.add_note("drawn " * 500)
         raise error

@@ -27,16 +27,12 @@ RUN = settings(
 
 
 def shown():
-    """
-    Return what the section's code defines.
-    """
+    """Return what the section's code defines."""
     return defined("testing", "machine")
 
 
 def forgetful():
-    """
-    Return the section's machine upon a loop that forgets edges.
-    """
+    """Return the section's machine upon a loop that forgets edges."""
 
     class Forgetful(shown()["LoopMachine"]):
         def carry_out(self, command):

@@ -20,9 +20,7 @@ ROOMS = {
 
 
 def room(name):
-    """
-    Return the room of a module, by its dotted name below the package.
-    """
+    """Return the room of a module, by its dotted name below the package."""
     return [*name.split("."), ""][1]
 
 
@@ -47,9 +45,7 @@ def test_rooms_import_downwards(name):
 
 
 def circular(edges):
-    """
-    Return the modules that import themselves by way of others.
-    """
+    """Return the modules that import themselves by way of others."""
     while leaves := {name for name, targets in edges.items() if not targets & set(edges)}:
         edges = {name: edges[name] for name in edges.keys() - leaves}
     return set(edges)

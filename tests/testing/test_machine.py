@@ -57,9 +57,7 @@ def test_a_failure_can_be_read():
 
 
 def inside(action):
-    """
-    Run something where Hypothesis takes notes.
-    """
+    """Run something where Hypothesis takes notes."""
 
     @given(st.none())
     @settings(max_examples=1, database=None)
@@ -234,9 +232,7 @@ RIGHT = {
 
 
 def _turned(name, subject):
-    """
-    Return a plan whose task "1" has a field set, whether or not a plan could have it.
-    """
+    """Return a plan whose task "1" has a field set, whether or not a plan could have it."""
 
     def spoil(plan):
         spoilt = plan_of(tuple(plan), next_id=plan.next_id, revision=plan.revision)

@@ -25,9 +25,7 @@ FEW = settings(max_examples=1, database=None)
 
 
 def check(broken, toolset, plan):
-    """
-    Assert that intake and toolbox make of a broken call what the catalogue says.
-    """
+    """Assert that intake and toolbox make of a broken call what the catalogue says."""
     fields = toolset.find(broken.call.name).fields
     found = read(broken.call.arguments, fields)
     reply = Toolbox(toolset, Policy()).call(plan, broken.call.name, broken.call.arguments)

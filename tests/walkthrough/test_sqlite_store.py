@@ -16,9 +16,7 @@ class TestSqliteStore(SUITE["TestSqliteStore"]):
 
 
 def lines_of(mark, name):
-    """
-    Return how many lines of a block a class takes.
-    """
+    """Return how many lines of a block a class takes."""
     tree = ast.parse(fenced("write-a-store", f"code: {mark}", "python"))
     found = next(node for node in tree.body if getattr(node, "name", "") == name)
     return found.end_lineno - found.lineno + 1

@@ -16,9 +16,7 @@ from todoplan.core.plan.model import Claim, Evidence
 
 
 def claim(steps: Steps, part: ClaimTask) -> None:
-    """
-    Claim the task that is named, or the first of those that can be had.
-    """
+    """Claim the task that is named, or the first of those that can be had."""
     if part.task_id is None:
         for task_id in _offered(steps, part):
             if _take(steps, task_id, part):
@@ -43,9 +41,7 @@ def _offered(steps: Steps, part: ClaimTask) -> list[str]:
 
 
 def _is_free(model: Model, task_id: str) -> bool:
-    """
-    Say whether a task could be worked on: open, a leaf, and nothing holds it up (law 18).
-    """
+    """Say whether a task could be worked on: open, a leaf, and nothing holds it up (law 18)."""
     over = model.status(task_id) in CLOSED or bool(model.children(task_id))
     return not over and not any(map(model.held, (task_id, *model.ancestors(task_id))))
 
@@ -60,9 +56,7 @@ def _is_wanted(task: dict[str, Any], part: ClaimTask) -> bool:
 
 
 def _take(steps: Steps, task_id: str, part: ClaimTask) -> bool:
-    """
-    Claim a task, and say whether that was done: one that was claimed too often is given up.
-    """
+    """Claim a task, and say whether that was done: one that was claimed too often is given up."""
     task = steps.after[task_id]
     is_lost = task["claim"] is not None
     if part.attempts is not None and task["failed_attempts"] + is_lost >= part.attempts:
@@ -105,9 +99,7 @@ def under(steps: Steps, task_id: str, fence: int) -> bool:
 
 
 def renew(steps: Steps, part: RenewClaim) -> None:
-    """
-    Put off the end of a claim, if it comes later by that.
-    """
+    """Put off the end of a claim, if it comes later by that."""
     if not steps.demand(part.task_id) or not under(steps, part.task_id, part.fence):
         return
     # A host with a clock puts off what this model knows no end of.
@@ -119,9 +111,7 @@ def renew(steps: Steps, part: RenewClaim) -> None:
 
 
 def release(steps: Steps, part: ReleaseClaim) -> None:
-    """
-    Give a claimed task back.
-    """
+    """Give a claimed task back."""
     if steps.demand(part.task_id) and under(steps, part.task_id, part.fence):
         steps.move(part.task_id, "pending")
         steps.after[part.task_id]["failed_attempts"] += 1

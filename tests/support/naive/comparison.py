@@ -62,9 +62,7 @@ def _untimed(value: Any) -> Any:
 def _approval(
     found: Approval | None, wanted: dict[str, Any] | None, *, times: bool
 ) -> Iterator[str]:
-    """
-    Yield where an approval is not what it should be. A revision of `None` may be any.
-    """
+    """Yield where an approval is not what it should be. A revision of `None` may be any."""
     if found is None or wanted is None:
         if found is not None:
             yield "the plan is approved, it should not be"
@@ -89,9 +87,7 @@ def _lists(plan: Plan, model: Model) -> Iterator[str]:
 
 
 def _mirrors(plan: Plan, task_id: str) -> Iterator[str]:
-    """
-    Yield where the edges of a task are not the same at both ends (law 4).
-    """
+    """Yield where the edges of a task are not the same at both ends (law 4)."""
     # Both ways: AgentScope, after a task is reopened, has the edge at one end only.
     for name, mirror in (("blocks", "blocked_by"), ("blocked_by", "blocks")):
         ends: tuple[str, ...] = getattr(plan[task_id], name)
@@ -111,9 +107,7 @@ def _edge(edge: tuple[str, str]) -> str:
 
 
 def model_text(model: Model) -> str:
-    """
-    Return the model as `list_text` shows a plan.
-    """
+    """Return the model as `list_text` shows a plan."""
     lines = []
     for task in model.tasks:
         owner = f" ({task['owner']})" if task["owner"] else ""

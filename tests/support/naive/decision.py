@@ -69,9 +69,7 @@ class NaiveDecision(Steps):
         self._do(command)
 
     def writes(self) -> list[WriteTodos]:
-        """
-        Return the whole-list writes of the command.
-        """
+        """Return the whole-list writes of the command."""
         return [part for part in self.commands if isinstance(part, WriteTodos)]
 
     def _do(self, command: Command) -> None:
@@ -235,9 +233,7 @@ class NaiveDecision(Steps):
 
 
 def _no_plan(tasks: tuple[Task, ...], restored: Model) -> bool:
-    """
-    Say whether tasks can never form a plan, under any policy (laws 4 to 6 and 18).
-    """
+    """Say whether tasks can never form a plan, under any policy (laws 4 to 6 and 18)."""
     ids, edges = restored.ids(), restored.edges
     mirror = [(task.id, end) for task in tasks for end in task.blocks]
     parents = [(task.parent, task.id) for task in tasks if task.parent is not None]

@@ -117,9 +117,7 @@ def _drops_unnamed(decision: NaiveDecision) -> bool:
 
 
 def faults(before: Plan, out: Outcome, wanted: Expected, *, times: bool) -> Iterator[str]:
-    """
-    Yield where a step did not come to what the model says.
-    """
+    """Yield where a step did not come to what the model says."""
     if out.refused is not None and out.refused != wanted.refused:
         yield f"refused: {out.refused} {out.codes}, the model: {wanted.refused} {wanted.codes}"
     elif wanted.codes is not None and out.codes not in (None, wanted.codes):
@@ -136,18 +134,14 @@ def faults(before: Plan, out: Outcome, wanted: Expected, *, times: bool) -> Iter
 
 
 class _Beside:
-    """
-    What both machines add: the model, moved on with each step and compared after it.
-    """
+    """What both machines add: the model, moved on with each step and compared after it."""
 
     def __init__(self) -> None:
         super().__init__()
         self.model = Model()
 
     def agree(self, step: str, before: Plan, wanted: Expected) -> None:
-        """
-        Compare the last step with what the model says, and move the model on.
-        """
+        """Compare the last step with what the model says, and move the model on."""
         found = [*faults(before, self.latest, wanted, times=self.times)]
         if found:
             self.fail(f"after {step}, beside the naive model", found, model_text(wanted.model))
@@ -167,14 +161,10 @@ class _Beside:
 
 
 class NaiveMachine(_Beside, PlanMachine):
-    """
-    The shipped machine of commands, with the naive model as a second opinion on each step.
-    """
+    """The shipped machine of commands, with the naive model as a second opinion on each step."""
 
     def do(self, command, at=None, actor=None, fences=_NO_FENCES):
-        """
-        Take a command through all three, and compare.
-        """
+        """Take a command through all three, and compare."""
         before, at = self.plan, at if self.times else None
         decision = NaiveDecision(self.model, command, at, actor, fences)
         wanted = expected_of_command(before, self.policy, decision)
@@ -183,14 +173,10 @@ class NaiveMachine(_Beside, PlanMachine):
 
 
 class NaiveToolMachine(_Beside, ToolMachine):
-    """
-    The shipped machine of calls, with the naive model as a second opinion on each.
-    """
+    """The shipped machine of calls, with the naive model as a second opinion on each."""
 
     def send(self, call, meant):
-        """
-        Take a call through all three, and compare.
-        """
+        """Take a call through all three, and compare."""
         before = self.plan
         tool = next(tool for tool in self.toolset.tools if tool is self.toolset.find(call.name))
         wanted = expected_of_call(before, self.model, self.policy, tool, meant, sent=call.arguments)

@@ -58,15 +58,11 @@ class Model:
         return next(task for task in self.tasks if task["id"] == task_id)
 
     def get(self, task_id: str) -> dict[str, Any] | None:
-        """
-        Return a task, or `None`.
-        """
+        """Return a task, or `None`."""
         return next((task for task in self.tasks if task["id"] == task_id), None)
 
     def add(self, **fields: Any) -> str:
-        """
-        Add a task behind its siblings, under the next number; other fields have defaults.
-        """
+        """Add a task behind its siblings, under the next number; other fields have defaults."""
         # The number only grows (law 6); AgentScope gives a deleted highest id to the next task.
         task = {**_DEFAULTS, "metadata": {}, **fields, "id": str(self.next_id)}
         self.tasks.append(task)
@@ -94,27 +90,19 @@ class Model:
         self.tasks.sort(key=way)
 
     def ids(self) -> list[str]:
-        """
-        Return all ids, in order.
-        """
+        """Return all ids, in order."""
         return [task["id"] for task in self.tasks]
 
     def status(self, task_id: str) -> str:
-        """
-        Return a task's status.
-        """
+        """Return a task's status."""
         return str(self[task_id]["status"])
 
     def children(self, task_id: str) -> list[str]:
-        """
-        Return the ids of the tasks right below this one, in order.
-        """
+        """Return the ids of the tasks right below this one, in order."""
         return [task["id"] for task in self.tasks if task["parent"] == task_id]
 
     def ancestors(self, task_id: str) -> list[str]:
-        """
-        Return the ids of what contains this task, from the nearest on.
-        """
+        """Return the ids of what contains this task, from the nearest on."""
         above: list[str] = []
         parent = self[task_id]["parent"]
         while parent is not None:
@@ -123,48 +111,34 @@ class Model:
         return above
 
     def subtree(self, task_id: str) -> list[str]:
-        """
-        Return the ids of this task and of all that it contains, in order.
-        """
+        """Return the ids of this task and of all that it contains, in order."""
         return [i for i in self.ids() if i == task_id or task_id in self.ancestors(i)]
 
     def blockers(self, task_id: str) -> list[str]:
-        """
-        Return the unresolved blockers of a task; a failed one is unresolved.
-        """
+        """Return the unresolved blockers of a task; a failed one is unresolved."""
         # Law 7: edges stay and are filtered here. AgentScope removes them on completion: reopened,
         # the task blocks nobody, and who is linked to a completed one waits for ever.
         return [a for a, b in self.edges if b == task_id and self.status(a) not in RESOLVED]
 
     def waiting(self) -> list[str]:
-        """
-        Return the tasks that wait for something outside the plan.
-        """
+        """Return the tasks that wait for something outside the plan."""
         return [task["id"] for task in self.tasks if task["waiting"] is not None]
 
     def held(self, task_id: str) -> bool:
-        """
-        Say whether a task is blocked, or waits.
-        """
+        """Say whether a task is blocked, or waits."""
         return bool(self.blockers(task_id)) or task_id in self.waiting()
 
     def ready(self) -> list[str]:
-        """
-        Return the pending leaves that are not held up, and lie in nothing that is (law 18).
-        """
+        """Return the pending leaves that are not held up, and lie in nothing that is (law 18)."""
         leaves = [i for i in self.ids() if self.status(i) == "pending" and not self.children(i)]
         return [i for i in leaves if not any(map(self.held, (i, *self.ancestors(i))))]
 
     def active(self) -> list[str]:
-        """
-        Return the tasks in progress.
-        """
+        """Return the tasks in progress."""
         return [i for i in self.ids() if self.status(i) == "in_progress"]
 
     def open(self) -> list[str]:
-        """
-        Return what is not closed.
-        """
+        """Return what is not closed."""
         return [i for i in self.ids() if self.status(i) not in CLOSED]
 
     def reaches(self, start: str, goal: str) -> bool:
@@ -181,24 +155,18 @@ class Model:
 
 
 def as_dict(task: Task) -> dict[str, Any]:
-    """
-    Return a real task as the model holds one: every field but the edges.
-    """
+    """Return a real task as the model holds one: every field but the edges."""
     fields = {field.name: getattr(task, field.name) for field in _COMPARED}
     return fields | {"metadata": thaw(task.metadata)}
 
 
 def edges_of(plan: Plan) -> set[tuple[str, str]]:
-    """
-    Return a real plan's edges as the model holds them.
-    """
+    """Return a real plan's edges as the model holds them."""
     return {(task.id, end) for task in plan for end in task.blocks}
 
 
 def normalised(text: str) -> str:
-    """
-    Return the text in lower case with runs of anything but letters and digits as one space.
-    """
+    """Return the text in lower case with runs of anything but letters and digits as one space."""
     # Written again on purpose: `todoplan.core.rules` has the one that is judged.
     folded = unicodedata.normalize("NFKC", text).casefold()
     # Signs alone stay as they are: "..." and "!!!" would both be "", and mean each other.

@@ -21,9 +21,7 @@ _Broken = Callable[[NaiveDecision, Limits], bool]
 
 
 def problems(decision: NaiveDecision, severities: Mapping[str, str], limits: Limits) -> set[str]:
-    """
-    Return what is wrong: structural faults, or else the names of the rules broken at `error`.
-    """
+    """Return what is wrong: structural faults, or else the names of the rules broken at `error`."""
     faults = {code for code, times in decision.faults.items() if times}
     strict = {name for name, level in severities.items() if level == "error"}
     # No rule is asked about what is no plan.
@@ -42,9 +40,7 @@ def _changes(decision: NaiveDecision) -> Iterator[tuple[dict[str, Any] | None, d
 
 
 def _linked(decision: NaiveDecision) -> list[str]:
-    """
-    Return the ids of the tasks that have new blockers.
-    """
+    """Return the ids of the tasks that have new blockers."""
     restored = [part for part in decision.commands if isinstance(part, RestorePlan)]
     edges = [(end, task.id) for part in restored for task in part.tasks for end in task.blocked_by]
     return decision.linked + [edge[1] for edge in edges if edge not in decision.before.edges]
@@ -171,9 +167,7 @@ def _metadata(decision: NaiveDecision, limits: Limits) -> bool:
 
 
 def _shape(value: Any) -> tuple[int, int]:
-    """
-    Return the keys of a JSON value in all, and its levels.
-    """
+    """Return the keys of a JSON value in all, and its levels."""
     if not isinstance(value, dict | list):
         return 0, 0
     items = list(value.values()) if isinstance(value, dict) else value

@@ -43,40 +43,30 @@ class Steps:
         self.changed = self.repeats = False
 
     def demand(self, task_id: str) -> bool:
-        """
-        Say whether there is such a task; if not, that is a fault.
-        """
+        """Say whether there is such a task; if not, that is a fault."""
         known = task_id in self.after.ids()
         self.faults["unknown_task"] += not known
         return known
 
     def is_live(self, task_id: str) -> bool:
-        """
-        Say whether a task has a claim that has not run out; where no time is known none has.
-        """
+        """Say whether a task has a claim that has not run out; where no time is known none has."""
         claim = self.after[task_id]["claim"]
         return claim is not None and (None in {claim.until, self.at} or self.at < claim.until)
 
     def may_change(self, task_id: str) -> bool:
-        """
-        Say whether the status of a task may be changed: nobody else has a live claim on it.
-        """
+        """Say whether the status of a task may be changed: nobody else has a live claim on it."""
         claim = self.after[task_id]["claim"]
         return not self.is_live(task_id) or self.fences.get(task_id) == claim.fence
 
     def touch(self, *task_ids: str) -> None:
-        """
-        Note that tasks changed now.
-        """
+        """Note that tasks changed now."""
         self.changed = True
         for task_id in task_ids:
             task = self.after[task_id]
             task["updated_at"] = self.at or task["updated_at"]
 
     def new(self, status: str, **fields: Any) -> str:
-        """
-        Add a task, and return its id.
-        """
+        """Add a task, and return its id."""
         if fields.get("waiting") is not None and status != "pending":
             self.faults["cannot_wait"] += 1
             fields["waiting"] = None
@@ -94,9 +84,7 @@ class Steps:
         return task_id
 
     def edit(self, task_id: str, **changes: Any) -> None:
-        """
-        Set fields of a task.
-        """
+        """Set fields of a task."""
         task = self.after[task_id]
         # Law 20: what was found was found by the check as it was.
         if "evidence" not in changes and changes.get("check", task["check"]) != task["check"]:
@@ -107,9 +95,7 @@ class Steps:
             self.touch(task_id)
 
     def move(self, task_id: str, status: str) -> None:
-        """
-        Take a task to a status.
-        """
+        """Take a task to a status."""
         task, new = self.after[task_id], str(status)
         # No event for no change: the same list twice gives none (law 8).
         if (old := task["status"]) == new:
@@ -135,9 +121,7 @@ class Steps:
         self.touch(task_id)
 
     def wait(self, task_id: str, waiting: Waiting | None) -> None:
-        """
-        Let a task wait for something outside the plan, or no more.
-        """
+        """Let a task wait for something outside the plan, or no more."""
         task, waiting = self.after[task_id], self.to_come(waiting)
         if task["waiting"] == waiting:
             return
@@ -149,16 +133,12 @@ class Steps:
             self.edit(task_id, waiting=waiting)
 
     def to_come(self, waiting: Waiting | None) -> Waiting | None:
-        """
-        Return what is waited for, if it has not come already by the time of the command.
-        """
+        """Return what is waited for, if it has not come already by the time of the command."""
         end = None if waiting is None else waiting.until
         return None if end is not None and self.at is not None and end <= self.at else waiting
 
     def link(self, blocker: str, blocked: str) -> None:
-        """
-        Let one task block another.
-        """
+        """Let one task block another."""
         edge = (blocker, blocked)
         # Below `&`, not `and`: both ends are asked for, so that all faults are named at once.
         if blocker == blocked:
@@ -173,18 +153,14 @@ class Steps:
             self.touch(*edge)
 
     def unlink(self, blocker: str, blocked: str) -> None:
-        """
-        Let one task block another no more.
-        """
+        """Let one task block another no more."""
         edge = (blocker, blocked)
         if self.demand(blocker) & self.demand(blocked) and edge in self.after.edges:
             self.after.edges.remove(edge)
             self.touch(*edge)
 
     def nest(self, task_id: str, parent: str | None) -> None:
-        """
-        Let a task, with all that it contains, go behind the other children of a parent.
-        """
+        """Let a task, with all that it contains, go behind the other children of a parent."""
         if parent == task_id:
             self.faults["self_edge"] += 1
             return
@@ -209,9 +185,7 @@ class Steps:
         self.touch(task_id)
 
     def delete(self, task_id: str) -> None:
-        """
-        Remove a task; what it contains goes up, and stands where it stood.
-        """
+        """Remove a task; what it contains goes up, and stands where it stood."""
         if not self.may_change(task_id):
             self.faults["claimed"] += 1
             return
@@ -228,9 +202,7 @@ class Steps:
         self.changed = True
 
     def clear(self) -> None:
-        """
-        Remove every task, or none if somebody else has claimed one.
-        """
+        """Remove every task, or none if somebody else has claimed one."""
         claimed = [i for i in self.after.ids() if not self.may_change(i)]
         self.faults["claimed"] += len(claimed)
         if not claimed:

@@ -21,9 +21,7 @@ _SAME: tuple[Callable[[Todo, dict[str, Any]], bool], ...] = (
 
 
 def write(steps: Steps, todos: tuple[Todo, ...]) -> None:
-    """
-    Make the list of the model `after` this one.
-    """
+    """Make the list of the model `after` this one."""
     ids = [todo.id for todo in todos if todo.id is not None]
     steps.faults["duplicate_id"] += len(ids) - len(set(ids))
     steps.faults["empty_text"] += sum(not todo.content.strip() for todo in todos)
@@ -112,9 +110,7 @@ def _change(steps: Steps, todo: Todo, task_id: str) -> None:
 def _numbers(
     start: int, todos: tuple[Todo, ...], meant: Iterable[str | None]
 ) -> Iterator[tuple[int, int]]:
-    """
-    Yield new numbers with their places: a line's own id if unused and near, else the next.
-    """
+    """Yield new numbers with their places: a line's own id if unused and near, else the next."""
     # A line that numbers itself keeps its number: the same list, written twice, then means the
     # same tasks (law 8). Only a near one: a huge number would use up all ids below it.
     near = {str(number): number for number in range(start, start + len(todos))}
@@ -130,9 +126,7 @@ def _numbers(
 
 
 def _nest(steps: Steps, todos: tuple[Todo, ...], ids: list[str]) -> None:
-    """
-    Put each indented line below the nearest line above it that is indented less.
-    """
+    """Put each indented line below the nearest line above it that is indented less."""
     if all(todo.level is None for todo in todos):  # then all stay where they are
         return
     said = [(todo.level or 0, task_id) for todo, task_id in zip(todos, ids, strict=True)]

@@ -18,9 +18,7 @@ PROMISED = {module: re.findall(r"`(\w+)`", names) for module, names in ROWS}
 
 
 def is_public(module, name):
-    """
-    Say whether a name is in the list of a namespace that shows it.
-    """
+    """Say whether a name is in the list of a namespace that shows it."""
     package = importlib.import_module(module)
     if module == "todoplan.errors":
         return True

@@ -11,9 +11,7 @@ TASKS = TOOLSETS["tasks"]
 
 
 def suite_of(change):
-    """
-    Return the suite over a sound host that offers other tools.
-    """
+    """Return the suite over a sound host that offers other tools."""
 
     class Offering(Sound):
         def offered(self):
@@ -27,9 +25,7 @@ def suite_of(change):
 
 
 def arguing(**arguments):
-    """
-    Return a change: some arguments of every tool are others.
-    """
+    """Return a change: some arguments of every tool are others."""
 
     def change(tools, toolset):
         return [attrs.evolve(tool, schema=_with(tool.schema, arguments)) for tool in tools]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from support.conformance_sound import Sound
 from support.faults import edited
-from support.faults_of_calls import LosesEstimates, MarksNoError, TakesJsonOnly, TellsNoCreations
+from support.faults_of_adapters import LosesEstimates, MarksNoError, TakesJsonOnly, TellsNoCreations
 
 from todoplan.core.commands import CreateTask, DeleteTask
 from todoplan.dialogue.calls import Call
@@ -180,9 +180,7 @@ def test_a_failure_names_the_capabilities_that_its_check_needs(check, given, hos
 
 
 class Hanging(Sound):
-    """
-    A framework that hangs over a call with many nines.
-    """
+    """A framework that hangs over a call with many nines."""
 
     awaits = True
 
@@ -461,8 +459,6 @@ def test_the_table_says_what_each_adapter_has():
 
 MINE = """
 from support.conformance_sound import Sound
-from support.faults import edited
-from support.faults_of_calls import MarksNoError
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 
 
@@ -497,7 +493,7 @@ def test_the_report_is_printed(pytester):
 
 
 WRONG = """
-from support.faults_of_others import TakesTheListForTheWholeTruth
+from support.faults_of_adapters import TakesTheListForTheWholeTruth
 from todoplan.testing.adapters import AdapterSuite
 
 

@@ -2,35 +2,18 @@
 
 import pytest
 from hypothesis import Phase, settings
-from support import (
-    faults_of_calls,
-    faults_of_evidence,
-    faults_of_guidance,
-    faults_of_others,
-    faults_of_sessions,
-    faults_of_states,
-)
+from support import faults_of_adapters
 from support.conformance_sound import Sound
 
 from todoplan.testing.adapters import AdapterSuite
 
 DRAWN = {"test_drawn_conversations_are_the_same", "test_the_catalogue_is_read_alike"}
-MODULES = (
-    faults_of_calls,
-    faults_of_states,
-    faults_of_sessions,
-    faults_of_others,
-    faults_of_evidence,
-    faults_of_guidance,
-)
-FAULTS = [host for each in MODULES for host in vars(each).values() if hasattr(host, "meant")]
+FAULTS = [host for host in vars(faults_of_adapters).values() if hasattr(host, "meant")]
 CHECKS = [name for name in dir(AdapterSuite) if name.startswith("test_")]
 
 
 def suite_of(make_host, examples=8):
-    """
-    Return the suite over a host, with everything declared.
-    """
+    """Return the suite over a host, with everything declared."""
 
     class Suite(AdapterSuite):
         drawing = settings(
@@ -48,14 +31,12 @@ def suite_of(make_host, examples=8):
 
 
 def fails(suite, name, most=None):
-    """
-    Say whether a check fails, with any of its parameters, or of the first few.
-    """
+    """Say whether a check fails, with any of its parameters, or of the first few."""
     check = getattr(suite, name)
     marks = [mark for mark in getattr(check, "pytestmark", []) if mark.name == "parametrize"]
     given = [(value,) for value in marks[0].args[1]] if marks else [()]
     for values in given[:most]:
-        faults_of_sessions.SharesBetweenAgents.kept_by_all.clear()
+        faults_of_adapters.SharesBetweenAgents.kept_by_all.clear()
         try:
             check(*values)
         except Exception:  # noqa: BLE001 - however a check fails, the fault is caught

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import attrs
 import pytest
 from hypothesis import Phase, given, settings
-from support.stores_sound import AsyncHolding, AsyncSound, Sound
+from support.stores_sound import AsyncSound, Sound
 
 from todoplan.core.events.apply import replay
 from todoplan.core.plan.model import FrozenDict, Task
@@ -42,34 +42,12 @@ class TestFileStore(StoreSuite):
         return FileStore(store.path)
 
 
-class TestAsyncHoldingStore(AsyncStoreSuite):
-    """One whose plans can be held by one task at a time."""
-
-    def store(self):
-        return AsyncHolding()
-
-    def reopened(self, store):
-        return store.again()
-
-
-class TestAsyncStore(AsyncStoreSuite):
-    """An awaited store, that others run into at every step."""
-
-    def store(self):
-        return AsyncSound()
-
-    def reopened(self, store):
-        return store.again()
-
-
 async def back(value):
     return value
 
 
 class Noting(StoreSuite):
-    """
-    Notes what is closed.
-    """
+    """Notes what is closed."""
 
     def __init__(self):
         self.closed = []
@@ -85,9 +63,7 @@ class Noting(StoreSuite):
 
 
 class AsyncNoting(AsyncStoreSuite):
-    """
-    The same, with coroutine functions, and noting the loop.
-    """
+    """The same, with coroutine functions, and noting the loop."""
 
     def __init__(self):
         self.closed, self.loops = [], set()
@@ -232,9 +208,7 @@ def test_appends_follow_each_other(made):
 
 
 def features(append):
-    """
-    Yield what is remarkable about an append.
-    """
+    """Yield what is remarkable about an append."""
     yield f"{min(len(append.entries), 2)} entries"
     for entry in append.entries:
         yield "an undo" if entry.undoes else entry.cause

@@ -11,9 +11,7 @@ from todoplan.errors import MissingExtraError
 
 
 def run(code):
-    """
-    Return what a fresh Python prints.
-    """
+    """Return what a fresh Python prints."""
     command = [sys.executable, "-c", f"import sys\n{code}"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.strip()
@@ -63,9 +61,7 @@ def test_hypothesis_alone_stays_light():
 
 
 def anew():
-    """
-    Return `todoplan.testing` as it is when nothing of it has been asked for.
-    """
+    """Return `todoplan.testing` as it is when nothing of it has been asked for."""
     spec = importlib.util.spec_from_file_location("todoplan.testing", testing.__file__)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

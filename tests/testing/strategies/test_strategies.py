@@ -57,25 +57,19 @@ SMALL = settings(FOUND, phases=[Phase.generate, Phase.shrink])
 
 
 def least(strategy, condition=lambda _: True):
-    """
-    Return what a counterexample shrinks to, the smallest of a few: see `support.failures`.
-    """
+    """Return what a counterexample shrinks to, the smallest of a few: see `support.failures`."""
     lots = (Random(n) for n in range(3))  # noqa: S311 - no secret
     found = [find(strategy, condition, settings=SMALL, random=lot) for lot in lots]
     return min(found, key=lambda each: len(repr(each)))
 
 
 def one(strategy, condition):
-    """
-    Return what is found first.
-    """
+    """Return what is found first."""
     return find(strategy, condition, settings=FOUND)
 
 
 def edges(plan):
-    """
-    Return the edges by the places of their ends.
-    """
+    """Return the edges by the places of their ends."""
     place = {task.id: n for n, task in enumerate(sorted(plan, key=lambda task: int(task.id)))}
     return {(place[task.id], place[end]) for task in plan for end in task.blocks}
 
@@ -206,9 +200,7 @@ def test_scripts_follow_the_plan(script, blind):
 
 
 def default_fields(strategy, type_, fields=lambda drawn: drawn):
-    """
-    Return the fields of a class that many draws leave at their defaults.
-    """
+    """Return the fields of a class that many draws leave at their defaults."""
     left = {field.name: field.default for field in attrs.fields(type_)}
 
     @given(strategy)

@@ -954,8 +954,10 @@ class Harness:
         def named(one: ModelTurn) -> list[ModelTurn]:
             # Ids are unique in a harness, because an answer is looked up by id in the whole
             # conversation.
-            ids = (f"call_{number}" for number in self._numbers)
-            calls = tuple(Call(c.name, _read(c.arguments), next(ids)) for c in one.calls)
+            calls = tuple(
+                Call(call.name, _read(call.arguments), f"call_{next(self._numbers)}")
+                for call in one.calls
+            )
             parts = [calls] if whole or not calls else [(call,) for call in calls]
             return [attrs.evolve(one, calls=part) for part in parts]
 
