@@ -21,7 +21,104 @@ from todoplan.errors import PlanError
 from todoplan.planner import Verifier
 from todoplan.testing.adapters import Seen
 
+
+def reading(meant, change, kind: type = dict, others=""):
+    """Make a fault that changes arguments of a kind before a call is answered."""
+
+    class Reading(Sound):
+        def answer(self, plan, turn):
+            return super().answer(plan, with_arguments(turn, change, kind))
+
+    return caught_by(meant, others)(Reading)
+
+
+def storing(meant, change, others=""):
+    """Make a fault that changes each message as it is stored."""
+
+    class Storing(Sound):
+        def stored(self, record):
+            return list(map(change, super().stored(record)))
+
+    return caught_by(meant, others)(Storing)
+
+
+def judging(meant, change):
+    """Make a fault that judges a changed answer of the model."""
+
+    class Judging(Sound):
+        def judged(self, record, said):
+            return super().judged(record, change(said))
+
+    return caught_by(meant)(Judging)
+
+
+def hearing(meant, change):
+    """Make a fault that takes another text for what the model has said in a turn."""
+
+    class Hearing(Sound):
+        def heard(self, record, turn):
+            said = super().heard(record, turn)
+            return attrs.evolve(said, text=change(turn))
+
+    return caught_by(meant)(Hearing)
+
+
+def by_keywords(runtime=None, **arguments):
+    """Return arguments as a function gets them that has a parameter of its own."""
+    return arguments if runtime is None else {"subject": runtime["messages"].pop()}
+
+
+def without_colour(arguments):
+    """Return arguments without one that the tool does not know."""
+    return {key: arguments[key] for key in arguments if key != "colour"}
+
+
+def unescaped(arguments):
+    """Return arguments whose texts are read as HTML."""
+    return json.loads(html.unescape(json.dumps(arguments)).replace("\ufeff", ""))
+
+
+def listed(arguments):
+    """Return arguments whose list was a single entry."""
+    todos = arguments.get("todos")
+    return {**arguments, "todos": [todos]} if isinstance(todos, dict) else arguments
+
+
 # -------- calls of the model --------
+
+ALIKE = "text_that_is_no_json_is_read_alike"
+CUT_OFF = "arguments_that_were_cut_off_change_nothing"
+TakesNoShortTexts = reading(
+    "drawn_conversations_are_the_same",
+    lambda given: json.loads(json.dumps(given).replace('"a"', '"aa"')),
+)
+HandsOnKeywords = reading("names_of_the_framework_are_answered", lambda given: by_keywords(**given))
+DropsWhatItDoesNotKnow = reading("bad_arguments_are_read_alike", without_colour)
+TakesJsonOnly = reading("text_that_is_no_json_is_answered", json.loads, str, f"{ALIKE} {CUT_OFF}")
+ClosesBrackets = reading(
+    CUT_OFF, lambda text: text + '"}' if text.endswith("me") else text, str, ALIKE
+)
+KeepsTheLastOfTwoKeys = reading(
+    ALIKE, lambda text: json.loads(text) if text.count('"subject"') > 1 else text, str
+)
+Unescapes = reading("texts_that_attack_are_read_alike", unescaped)
+MakesAListOfIt = reading("a_guess_never_removes", listed)
+AddsToReplies = storing(
+    "the_replies_are_the_same",
+    lambda seen: attrs.evolve(seen, text=seen.text.replace("Priority:", "Rank:")),
+    "work_goes_on_after_a_restart",
+)
+MarksNoError = storing(
+    "exactly_the_errors_are_marked", lambda seen: attrs.evolve(seen, is_error=False)
+)
+SendsQuestionsBack = judging(
+    "a_question_passes", lambda said: attrs.evolve(said, text=said.text.replace("?", "."))
+)
+IgnoresTheFinishReason = judging("a_refusal_is_let_go", lambda said: attrs.evolve(said, finish=""))
+CountsThoughtsAsText = hearing("thoughts_are_no_answer", lambda turn: turn.thoughts + turn.text)
+TakesThoughtsForTheWholeAnswer = hearing(
+    "an_answer_beside_thoughts_is_one", lambda turn: "" if turn.thoughts else turn.text
+)
 
 
 @caught_by("the_tools_are_those_of_the_tool_set")
@@ -45,19 +142,6 @@ class LosesEstimates(Sound):
         )
 
 
-@caught_by("the_replies_are_the_same", "work_goes_on_after_a_restart")
-class AddsToReplies(Sound):
-    def stored(self, record):
-        kept = super().stored(record)
-        return [attrs.evolve(s, text=s.text.replace("Priority:", "Rank:")) for s in kept]
-
-
-@caught_by("exactly_the_errors_are_marked")
-class MarksNoError(Sound):
-    def stored(self, record):
-        return [attrs.evolve(seen, is_error=False) for seen in super().stored(record)]
-
-
 @caught_by("the_events_are_the_same")
 class TellsNoCreations(Sound):
     def answered(self, record, turn):
@@ -70,15 +154,6 @@ class StopsTheClock(Sound):
     def __init__(self, setup):
         noon = setup.clock()
         super().__init__(attrs.evolve(setup, clock=lambda: noon))
-
-
-@caught_by("drawn_conversations_are_the_same")
-class TakesNoShortTexts(Sound):
-    def answer(self, plan, turn):
-        def longer(arguments):
-            return json.loads(json.dumps(arguments).replace('"a"', '"aa"'))
-
-        return super().answer(plan, with_arguments(turn, longer))
 
 
 @caught_by("a_refusal_comes_back")
@@ -97,24 +172,6 @@ class TakesStringsOnly(Sound):
         return super().answer(plan, turn)
 
 
-@caught_by("names_of_the_framework_are_answered")
-class HandsOnKeywords(Sound):
-    def answer(self, plan, turn):
-        def call(runtime=None, **arguments):
-            return arguments if runtime is None else {"subject": runtime["messages"].pop()}
-
-        return super().answer(plan, with_arguments(turn, lambda arguments: call(**arguments)))
-
-
-@caught_by("bad_arguments_are_read_alike")
-class DropsWhatItDoesNotKnow(Sound):
-    def answer(self, plan, turn):
-        def known(arguments):
-            return {key: arguments[key] for key in arguments if key != "colour"}
-
-        return super().answer(plan, with_arguments(turn, known))
-
-
 @caught_by("the_catalogue_is_read_alike")
 class MendsListsSilently(Sound):
     def stored(self, record):
@@ -124,46 +181,10 @@ class MendsListsSilently(Sound):
         return [attrs.evolve(seen, text=seen.text.partition("\nnote: ")[0]) for seen in kept]
 
 
-@caught_by(
-    "text_that_is_no_json_is_answered",
-    "text_that_is_no_json_is_read_alike arguments_that_were_cut_off_change_nothing",
-)
-class TakesJsonOnly(Sound):
-    def answer(self, plan, turn):
-        return super().answer(plan, with_arguments(turn, json.loads, str))
-
-
-@caught_by("arguments_that_were_cut_off_change_nothing", "text_that_is_no_json_is_read_alike")
-class ClosesBrackets(Sound):
-    def answer(self, plan, turn):
-        def closed(text):
-            return text + '"}' if text.endswith("me") else text
-
-        return super().answer(plan, with_arguments(turn, closed, str))
-
-
-@caught_by("text_that_is_no_json_is_read_alike")
-class KeepsTheLastOfTwoKeys(Sound):
-    def answer(self, plan, turn):
-        def read(text):
-            return json.loads(text) if text.count('"subject"') > 1 else text
-
-        return super().answer(plan, with_arguments(turn, read, str))
-
-
 @caught_by("an_unknown_tool_is_answered")
 class RaisesForUnknownTools(Sound):
     def missing(self, plan, call):
         raise KeyError(call.name)
-
-
-@caught_by("texts_that_attack_are_read_alike")
-class Unescapes(Sound):
-    def answer(self, plan, turn):
-        def unescaped(arguments):
-            return json.loads(html.unescape(json.dumps(arguments)).replace("\ufeff", ""))
-
-        return super().answer(plan, with_arguments(turn, unescaped))
 
 
 @caught_by("parallel_calls_lose_nothing", "equal_calls_are_told_apart")
@@ -569,23 +590,6 @@ class ReturnsTheListOnly(Sound):
         return attrs.evolve(ran, plan=plan_of(tuple(ran.plan)))
 
 
-@caught_by("a_guess_never_removes")
-class MakesAListOfIt(Sound):
-    def answer(self, plan, turn):
-        return super().answer(plan, with_arguments(turn, _listed))
-
-
-def _listed(arguments):
-    todos = arguments.get("todos")
-    return {**arguments, "todos": [todos]} if isinstance(todos, dict) else arguments
-
-
-@caught_by("a_question_passes")
-class SendsQuestionsBack(Sound):
-    def judged(self, record, said):
-        return super().judged(record, attrs.evolve(said, text=said.text.replace("?", ".")))
-
-
 # -------- what the program sees of a task --------
 
 
@@ -912,23 +916,3 @@ class KeepsThePolicyFromGuidance(Sound):
     def __init__(self, setup):
         super().__init__(setup)
         self.guidance = Guidance(setup.toolbox.toolset, setup.settings)
-
-
-@caught_by("a_refusal_is_let_go")
-class IgnoresTheFinishReason(Sound):
-    def judged(self, record, said):
-        return super().judged(record, attrs.evolve(said, finish=""))
-
-
-@caught_by("thoughts_are_no_answer")
-class CountsThoughtsAsText(Sound):
-    def heard(self, record, turn):
-        said = super().heard(record, turn)
-        return attrs.evolve(said, text=turn.thoughts + turn.text)
-
-
-@caught_by("an_answer_beside_thoughts_is_one")
-class TakesThoughtsForTheWholeAnswer(Sound):
-    def heard(self, record, turn):
-        said = super().heard(record, turn)
-        return attrs.evolve(said, text="") if turn.thoughts else said

@@ -25,7 +25,71 @@ from todoplan.stores.base import Key, follow
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
 
+
+def reading(meant, change, method="load", base=Sound):
+    """Make a fault that changes what a method returns."""
+
+    def changed(self, *given):
+        return change(getattr(base, method)(self, *given))
+
+    return caught_by(meant)(type("Reading", (base,), {method: changed}))
+
+
+def showing(meant, change):
+    """Make a fault that changes each task that is read."""
+    return reading(meant, lambda plan: edited(plan, change))
+
+
+def writing(meant, change):
+    """Make a fault that changes the entries that are written."""
+
+    def append(self, plan_id, expected, entries, plan):
+        return Sound.append(self, plan_id, expected, change(entries), plan)
+
+    return caught_by(meant)(type("Writing", (Sound,), {"append": append}))
+
+
+def bare(entries):
+    """Return entries that do not say what they undo."""
+    return tuple(attrs.evolve(entry, undoes=None) for entry in entries)
+
+
+def encoded(text):
+    """Return a text as UTF-8 can keep it."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def without_zone(entries):
+    """Return entries whose times have no time zone."""
+    return tuple(attrs.evolve(e, at=e.at and e.at.replace(tzinfo=None)) for e in entries)
+
+
 # -------- one call after the other --------
+
+KEPT, TEXTS, TAIL = (
+    "what_is_appended_is_kept", "every_text_is_kept", "a_tail_is_what_came_behind_a_revision",
+)  # fmt: skip
+SaysNoneForNoPlan = reading(
+    "a_plan_never_written_is_empty", lambda plan: plan if plan.revision else None
+)
+GivesNewestFirst = reading(KEPT, lambda found: found[::-1], "entries")
+GivesAList = reading(KEPT, list, "entries")
+DropsTheZone = reading(KEPT, without_zone, "entries")
+CountsIdsAnew = reading(KEPT, lambda plan: plan_of(tuple(plan), revision=plan.revision))
+KeepsTheLastEntry = writing(KEPT, lambda entries: entries[-1:])
+ForgetsWhatWasUndone = writing(KEPT, bare)
+KeepsUtf8 = showing(TEXTS, lambda task: attrs.evolve(task, subject=encoded(task.subject)))
+CutsAtNul = showing(
+    TEXTS, lambda task: attrs.evolve(task, subject=task.subject.partition("a\0b")[0] or "a")
+)
+CutsLongTexts = showing(TEXTS, lambda task: attrs.evolve(task, subject=task.subject[:4_000]))
+MakesOneBreakOfAll = showing(
+    TEXTS, lambda task: attrs.evolve(task, subject=task.subject.replace("\r\n", "\n"))
+)
+DropsWhatItCannotKeep = showing(
+    "an_append_that_fails_leaves_nothing",
+    lambda task: attrs.evolve(task, metadata=EMPTY) if "holes" in task.metadata else task,
+)
 
 
 @caught_by("a_plan_never_written_is_empty")
@@ -34,12 +98,6 @@ class KnowsNoOtherPlan(Sound):
         if not self.kept.entries(plan_id):
             raise KeyError(plan_id)
         return super().load(plan_id)
-
-
-@caught_by("a_plan_never_written_is_empty")
-class SaysNoneForNoPlan(Sound):
-    def load(self, plan_id):
-        return super().load(plan_id) if self.kept.entries(plan_id) else None
 
 
 @caught_by("a_plan_never_written_is_empty")
@@ -57,38 +115,6 @@ class SaysNothingOfSuccess(Sound):
 
 
 @caught_by("what_is_appended_is_kept")
-class KeepsTheLastEntry(Sound):
-    def append(self, plan_id, expected, entries, plan):
-        return super().append(plan_id, expected, entries[-1:], plan)
-
-
-@caught_by("what_is_appended_is_kept")
-class GivesNewestFirst(Sound):
-    def entries(self, plan_id):
-        return super().entries(plan_id)[::-1]
-
-
-@caught_by("what_is_appended_is_kept")
-class GivesAList(Sound):
-    def entries(self, plan_id):
-        return list(super().entries(plan_id))
-
-
-@caught_by("what_is_appended_is_kept")
-class ForgetsWhatWasUndone(Sound):
-    def append(self, plan_id, expected, entries, plan):
-        bare = [attrs.evolve(entry, undoes=None) for entry in entries]
-        return super().append(plan_id, expected, bare, plan)
-
-
-@caught_by("what_is_appended_is_kept")
-class DropsTheZone(Sound):
-    def entries(self, plan_id):
-        found = super().entries(plan_id)
-        return tuple(attrs.evolve(e, at=e.at and e.at.replace(tzinfo=None)) for e in found)
-
-
-@caught_by("what_is_appended_is_kept")
 class CountsEntriesForRevisions(Sound):
     def append(self, plan_id, expected, entries, plan):
         if len(self.kept.entries(plan_id)) != expected:
@@ -97,44 +123,9 @@ class CountsEntriesForRevisions(Sound):
 
 
 @caught_by("what_is_appended_is_kept")
-class CountsIdsAnew(Sound):
-    def load(self, plan_id):
-        plan = super().load(plan_id)
-        return plan_of(tuple(plan), revision=plan.revision)
-
-
-@caught_by("what_is_appended_is_kept")
 class SavesNothing(Sound):
     def again(self):
         return type(self)()
-
-
-@caught_by("every_text_is_kept")
-class KeepsUtf8(Sound):
-    def load(self, plan_id):
-        return edited(super().load(plan_id), self.encoded)
-
-    def encoded(self, task):
-        text = task.subject.encode("utf-8", "replace").decode()
-        return attrs.evolve(task, subject=text)
-
-
-@caught_by("every_text_is_kept")
-class CutsAtNul(KeepsUtf8):
-    def encoded(self, task):
-        return attrs.evolve(task, subject=task.subject.partition("a\0b")[0] or "a")
-
-
-@caught_by("every_text_is_kept")
-class CutsLongTexts(KeepsUtf8):
-    def encoded(self, task):
-        return attrs.evolve(task, subject=task.subject[:4_000])
-
-
-@caught_by("every_text_is_kept")
-class MakesOneBreakOfAll(KeepsUtf8):
-    def encoded(self, task):
-        return attrs.evolve(task, subject=task.subject.replace("\r\n", "\n"))
 
 
 @caught_by("handles_see_what_others_wrote")
@@ -241,13 +232,6 @@ class WritesOneByOne(Sound):
         return True
 
 
-@caught_by("an_append_that_fails_leaves_nothing")
-class DropsWhatItCannotKeep(KeepsUtf8):
-    def encoded(self, task):
-        held = "holes" not in task.metadata
-        return attrs.evolve(task, metadata=task.metadata if held else EMPTY)
-
-
 @caught_by("plans_are_apart")
 class KeepsOnePlan(Sound):
     def load(self, _):
@@ -276,21 +260,22 @@ class Renaming(Sound):
         return super().append(self.name(plan_id), expected, entries, plan)
 
 
-def _renaming(name, function):
-    made = type(name, (Renaming,), {"name": lambda _, plan_id: function(plan_id)})
+def renaming(function):
+    """Make a fault that keeps a plan by what a function makes of its id."""
+    made = type("Renames", (Renaming,), {"name": lambda _, plan_id: function(plan_id)})
     return caught_by("odd_ids_are_apart")(made)
 
 
-FoldsCase = _renaming("FoldsCase", str.casefold)
-StripsIds = _renaming("StripsIds", str.strip)
-StripsTheEnd = _renaming("StripsTheEnd", str.rstrip)
-TakesTheFileName = _renaming("TakesTheFileName", lambda one: PurePosixPath(one).name)
-ReplacesSlashes = _renaming("ReplacesSlashes", lambda one: one.replace("/", "_"))
-Normalises = _renaming("Normalises", lambda one: unicodedata.normalize("NFC", one))
-CutsIds = _renaming("CutsIds", lambda one: one[:64])
-ReadsNumbers = _renaming("ReadsNumbers", lambda one: one.lstrip("0") if one.isdigit() else one)
-TakesAscii = _renaming("TakesAscii", lambda one: one.encode("ascii", "replace").decode())
-TakesLikeForEqual = _renaming("TakesLikeForEqual", lambda one: one.replace("%", "_"))
+FoldsCase = renaming(str.casefold)
+StripsIds = renaming(str.strip)
+StripsTheEnd = renaming(str.rstrip)
+TakesTheFileName = renaming(lambda one: PurePosixPath(one).name)
+ReplacesSlashes = renaming(lambda one: one.replace("/", "_"))
+Normalises = renaming(lambda one: unicodedata.normalize("NFC", one))
+CutsIds = renaming(lambda one: one[:64])
+ReadsNumbers = renaming(lambda one: one.lstrip("0") if one.isdigit() else one)
+TakesAscii = renaming(lambda one: one.encode("ascii", "replace").decode())
+TakesLikeForEqual = renaming(lambda one: one.replace("%", "_"))
 
 
 # -------- several who call --------
@@ -298,6 +283,14 @@ TakesLikeForEqual = _renaming("TakesLikeForEqual", lambda one: one.replace("%", 
 
 MOMENT = 0.1
 """How long a fault waits for somebody to run into it."""
+
+
+def meet(both):
+    """Wait until another one has come to the same place, or for a moment."""
+    try:
+        both.wait(MOMENT)
+    except BrokenBarrierError:
+        both.reset()
 
 
 class Waiting(Sound):
@@ -326,10 +319,7 @@ class AsksAndThenWrites(Sound):
     def append(self, plan_id, expected, entries, plan):
         if self.revision(plan_id) != expected:
             return False
-        try:
-            self.both.wait(MOMENT)
-        except BrokenBarrierError:
-            self.both.reset()
+        meet(self.both)
         return self.force(plan_id, entries, plan)
 
 
@@ -406,18 +396,6 @@ class GivesUpWhenBusy(Waiting):
             self.lock.release()
 
 
-@caught_by("planners_lose_nothing")
-class TrimsItsJournal(Sound):
-    def entries(self, plan_id):
-        return super().entries(plan_id)[-20:]
-
-
-@caught_by("what_planners_did_is_undone")
-class DoesNotSayWhatWasUndone(Sound):
-    def entries(self, plan_id):
-        return tuple(attrs.evolve(entry, undoes=None) for entry in super().entries(plan_id))
-
-
 @caught_by("one_of_several_appends_wins")
 class AsksAndAwaits(AsyncSound):
     async def append(self, plan_id, expected, entries, plan):
@@ -447,6 +425,10 @@ class AwaitsBetweenEntries(AsyncSound):
         return self.kept.append(plan_id, expected, entries, plan)
 
 
+TrimsItsJournal = reading("planners_lose_nothing", lambda found: found[-20:], "entries")
+DoesNotSayWhatWasUndone = reading("what_planners_did_is_undone", bare, "entries")
+
+
 # -------- held plans and keys --------
 
 
@@ -456,10 +438,8 @@ class Bent(Holding):
     @contextmanager
     def hold(self, plan_id):
         with self.kept.hold(plan_id) as held:
-            yield self.bent(held, plan_id)
-
-    def bent(self, held, plan_id):
-        return held
+            self.bent(held)
+            yield held
 
 
 @caught_by("a_tail_is_what_came_behind_a_revision")
@@ -472,12 +452,11 @@ class GivesTheEntryItself(Holding):
 class DropsAnEvent(Bent):
     """A dropped event: the last one of a tail."""
 
-    def bent(self, held, plan_id):
+    def bent(self, held):
         real = held.entries_since
         held.entries_since = lambda revision: tuple(
             attrs.evolve(entry, events=entry.events[:1]) for entry in real(revision)
         )
-        return held
 
 
 @caught_by("a_plan_that_was_put_back_is_an_error")
@@ -536,12 +515,11 @@ class KeepsWhatIsCancelled(AsyncHolding):
 
 @caught_by("an_append_to_another_revision_of_a_held_plan_fails")
 class AppendsWithoutAsking(Bent):
-    def bent(self, held, plan_id):
+    def bent(self, held):
         real = held.append
         held.append = lambda expected, entries, plan, **named: real(
             held.revision, entries, plan, **named
         )
-        return held
 
 
 @caught_by("who_holds_a_plan_is_alone")
@@ -558,10 +536,7 @@ class HoldsNothing(Holding):
     @contextmanager
     def hold(self, plan_id):
         early = self.kept.entries(plan_id)
-        try:
-            self.both.wait(MOMENT)
-        except BrokenBarrierError:
-            self.both.reset()
+        meet(self.both)
         with self.kept.hold(plan_id) as held:
             held.entries_since = lambda revision: tuple(e for e in early if e.revision > revision)
             yield held
@@ -569,36 +544,30 @@ class HoldsNothing(Holding):
 
 @caught_by("a_held_plan_has_the_stores_time")
 class HasNoZone(Bent):
-    def bent(self, held, plan_id):
+    def bent(self, held):
         held.now = lambda: datetime(2026, 1, 31)  # noqa: DTZ001 - that is the fault
-        return held
 
 
 @caught_by("a_held_plan_has_the_stores_time")
 class GoesBack(Bent):
     back = timedelta()
 
-    def bent(self, held, plan_id):
+    def bent(self, held):
         GoesBack.back += timedelta(1)
         now = held.now() - GoesBack.back
         held.now = lambda: now
-        return held
 
 
-@caught_by("plans_are_listed")
-class ListsTheLastOne(Holding):
-    def plan_ids(self):
-        return super().plan_ids()[-1:]
+ListsTheLastOne = reading("plans_are_listed", lambda ids: ids[-1:], "plan_ids", Holding)
 
 
 @caught_by("an_append_with_a_key_happens_once")
 class IgnoresKeys(Bent):
     """An ignored key."""
 
-    def bent(self, held, plan_id):
+    def bent(self, held):
         real = held.append
         held.append = lambda *given, **named: real(*given)
-        return held
 
 
 @caught_by("an_append_with_a_key_happens_once")
@@ -617,21 +586,19 @@ class KeepsKeysByHandle(Holding):
 
 @caught_by("an_append_with_a_key_happens_once")
 class ForgetsTheAnswer(Bent):
-    def bent(self, held, plan_id):
+    def bent(self, held):
         real = held.append
         held.append = lambda *given, key=None, answer="": real(*given, key=key)
-        return held
 
 
 @caught_by("another_request_under_a_key_is_an_error")
 class TakesAnyPayload(Bent):
-    def bent(self, held, plan_id):
+    def bent(self, held):
         append, receipt = held.append, held.receipt
         held.append = lambda *given, key=None, answer="": append(
             *given, key=key and Key(key.name), answer=answer
         )
         held.receipt = lambda key: receipt(Key(key.name))
-        return held
 
 
 @caught_by("keys_are_of_one_plan")
@@ -657,12 +624,11 @@ class HasKeysOfAllPlans(Holding):
 
 @caught_by("keys_are_of_one_plan")
 class FoldsKeys(Bent):
-    def bent(self, held, plan_id):
+    def bent(self, held):
         real = held.append
         held.append = lambda *given, key=None, answer="": real(
             *given, key=key and Key(key.name.casefold(), key.payload), answer=answer
         )
-        return held
 
 
 @caught_by("a_key_goes_with_its_append")
@@ -696,10 +662,7 @@ class LooksForTheKeyTooEarly(HoldsNothing):
     @contextmanager
     def hold(self, plan_id):
         early = {**self.kept._receipts.get(plan_id, {})}
-        try:
-            self.both.wait(MOMENT)
-        except BrokenBarrierError:
-            self.both.reset()
+        meet(self.both)
         with self.kept.hold(plan_id) as held:
             held._receipts = early
             yield held
@@ -879,23 +842,11 @@ class AsyncWaking(AsyncSound):
         return True
 
 
-@caught_by("a_tail_is_what_came_behind_a_revision")
-class GivesOnlyTheLastEntry(Waking):
-    def entries_since(self, plan_id, revision):
-        return super().entries_since(plan_id, revision)[-1:]
-
-
-@caught_by("a_tail_is_what_came_behind_a_revision")
-class GivesAnEntryTwice(Waking):
-    def entries_since(self, plan_id, revision):
-        found = super().entries_since(plan_id, revision)
-        return (*found, *found[-1:])
-
-
-@caught_by("a_watcher_sees_every_entry_once")
-class WatchedNewestFirst(Sound):
-    def entries(self, plan_id):
-        return super().entries(plan_id)[::-1]
+GivesOnlyTheLastEntry = reading(TAIL, lambda found: found[-1:], "entries_since", Waking)
+GivesAnEntryTwice = reading(TAIL, lambda found: (*found, *found[-1:]), "entries_since", Waking)
+WatchedNewestFirst = reading(
+    "a_watcher_sees_every_entry_once", lambda found: found[::-1], "entries"
+)
 
 
 @caught_by("a_wait_ends_with_a_change")

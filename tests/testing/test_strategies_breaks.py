@@ -97,9 +97,3 @@ def test_a_tool_that_takes_nothing_has_no_arguments():
     picky = attrs.evolve(TODOS.tools[0], request=lambda _: Problem("never"))
     with pytest.raises(Unsatisfiable):
         find(calls.arguments_of(picky), lambda _: True, settings=FEW)
-
-
-@given(some.turns(LEAN))
-def test_turns_have_call_ids(calls):
-    """The calls of a turn are told apart by their ids."""
-    assert len({call.call_id for call in calls}) == len(calls)

@@ -49,8 +49,15 @@ ASKED = (Seen("user", "go"),)
 
 
 class Whole(AdapterSuite):
+    made: type = Sound
+
     def host(self, setup):
-        return Sound(setup)
+        return self.made(setup)
+
+
+def suite_of(host):
+    """Return the suite over a host, with everything declared."""
+    return type("Suite", (Whole,), {"made": host})()
 
 
 class Lesser(Whole):
@@ -61,18 +68,6 @@ def test_a_check_is_left_out_with_the_reason():
     """A check that needs what is not declared is skipped, and says what that is."""
     with pytest.raises(pytest.skip.Exception, match="not declared: TURNS: it knows the calls"):
         Lesser().test_parallel_calls_are_in_order()
-
-
-def test_an_adapter_that_can_do_little_is_checked_all_the_same():
-    """What was drawn is compared as far as the declared capabilities go."""
-
-    class Silent(Whole):
-        capabilities = frozenset({Capability.MODEL})
-
-        def host(self, setup):
-            return MarksNoError(setup)
-
-    Silent().test_drawn_conversations_are_the_same(TOOLSETS["tasks"])
 
 
 def test_a_suite_without_a_host_fails_and_says_what_to_write(pytester):
@@ -92,15 +87,9 @@ def test_a_seed_that_is_not_saved_is_said():
         def seed(self, session, plan):
             pass
 
-    class Suite(Whole):
-        def host(self, setup):
-            return Forgetful(setup)
-
     for check in ("a_lost_plan_is_told_at_the_tail", "an_early_answer_is_sent_back"):
-        with pytest.raises(
-            AssertionError, match=r"2 tasks were seeded in 'one', and host\.plan ret"
-        ):
-            getattr(Suite(), f"test_{check}")()
+        with pytest.raises(AssertionError, match=r"2 tasks were seeded in 'one', and host\.plan"):
+            getattr(suite_of(Forgetful), f"test_{check}")()
 
 
 def test_an_edit_that_is_refused_or_lost_is_said():
@@ -110,12 +99,8 @@ def test_an_edit_that_is_refused_or_lost_is_said():
         def save(self, session, record):
             pass
 
-    class Suite(Whole):
-        def host(self, setup):
-            return Losing(setup)
-
     with pytest.raises(AssertionError, match=r"was accepted, and host.plan returns"):
-        Suite().harness().edit(CreateTask("Dig"), "ann")
+        suite_of(Losing).harness().edit(CreateTask("Dig"), "ann")
     with pytest.raises(AssertionError, match="was answered by Rejected"):
         Whole().harness().edit(DeleteTask("9"), "ann")
 
@@ -149,18 +134,16 @@ def test_a_check_runs_where_all_is_declared():
     assert ran == ["now"]
 
 
+TEXTS = ["DEEP_TEXTS", "TEXT_ARGUMENTS"]
+
+
 @pytest.mark.parametrize(
     ("check", "given", "host", "named"),
     [
         ("exactly_the_errors_are_marked", TASKS, MarksNoError, ["ERROR_FLAG"]),
         ("drawn_conversations_are_the_same", TASKS, MarksNoError, ["ERROR_FLAG"]),
         ("drawn_conversations_are_the_same", TASKS, TellsNoCreations, ["EVENTS"]),
-        (
-            "text_that_is_no_json_is_answered",
-            DEEP_TEXT,
-            TakesJsonOnly,
-            ["DEEP_TEXTS", "TEXT_ARGUMENTS"],
-        ),
+        ("text_that_is_no_json_is_answered", DEEP_TEXT, TakesJsonOnly, TEXTS),
         ("the_plans_are_the_same", TASKS, LosesEstimates, []),
     ],
 )
@@ -169,9 +152,7 @@ def test_a_failure_names_the_capabilities_that_its_check_needs(check, given, hos
 
     class Suite(Whole):
         drawing = settings(Whole.drawing, derandomize=True, database=None)
-
-        def host(self, setup):
-            return host(setup)
+        made = host
 
     with pytest.raises((AssertionError, RecursionError)) as caught:
         getattr(Suite(), f"test_{check}")(given)
@@ -207,11 +188,7 @@ class Blocking(Hanging):
 
 class Limited(Whole):
     time_limit = 0.2
-    hangs: type = Hanging
-
-    def host(self, setup):
-        self.made = self.hangs(setup)
-        return self.made
+    made = Hanging
 
 
 @pytest.mark.parametrize("hangs", [Hanging, Blocking])
@@ -221,7 +198,7 @@ def test_a_run_that_hangs_fails_and_says_what_to_take_out(hangs):
     The next check is carried out.
     """
     suite = Limited()
-    suite.hangs = hangs
+    suite.made = hangs
     with pytest.raises(HungError) as caught:
         suite.test_text_that_is_no_json_is_answered(LONG_NUMBER)
     said = str(caught.value).splitlines()
@@ -234,7 +211,7 @@ def test_a_run_that_hangs_fails_and_says_what_to_take_out(hangs):
         "if the framework cannot do this, remove the capability from `capabilities`: LONG_NUMBERS"
         f" ({Capability.LONG_NUMBERS}), or TEXT_ARGUMENTS ({Capability.TEXT_ARGUMENTS})"
     )
-    assert suite.made.cancelled
+    assert suite.latest.host.cancelled
     suite.test_two_agents_share_nothing()
 
 
@@ -269,8 +246,7 @@ def test_what_blocks_is_not_interrupted_outside_of_the_main_thread():
 
 def test_a_signal_handler_of_another_program_is_kept():
     """A run puts back the one that was there before."""
-    suite = Limited()
-    suite.hangs = Sound
+    suite = suite_of(Sound)
     before = signal.signal(signal.SIGALRM, signal.SIG_IGN)
     try:
         suite.test_two_agents_share_nothing()
@@ -286,12 +262,8 @@ def test_an_error_of_the_frameworks_own_time_limit_is_its_own():
         async def carry_on(self, record, script, events):
             raise TimeoutError
 
-    class Suite(Whole):
-        def host(self, setup):
-            return Impatient(setup)
-
     with pytest.raises(TimeoutError):
-        Suite().harness().run(says())
+        suite_of(Impatient).harness().run(says())
 
 
 def test_a_script_says_its_turns_and_then_that_it_is_done():
@@ -311,14 +283,10 @@ def test_a_model_that_is_asked_without_end_fails():
 
 
 def test_a_script_waits_for_nobody_who_is_gone():
-    """A model whose partner is gone goes on, in threads."""
+    """A model whose partner is gone goes on, in threads and in tasks."""
     meet = Barrier(2)
     meet.abort()
     assert Script(says("Yes."), meet=meet).reply(ASKED).text == "Yes."
-
-
-def test_a_script_waits_for_no_task_that_is_gone():
-    """A model whose partner is gone goes on, in tasks."""
 
     async def alone():
         ameet = asyncio.Barrier(2)
@@ -331,8 +299,6 @@ def test_a_script_waits_for_no_task_that_is_gone():
 
 def test_assertions_say_what_was_found():
     """A failed check names what was found and what was wanted."""
-    must([1], "never said")
-    same(1, 1, "one")
     with pytest.raises(AssertionError, match=r"the ids:\n  found  \[1\]\n  wanted \[2\]"):
         same([1], [2], "the ids")
 
@@ -436,14 +402,10 @@ def test_an_answer_that_is_missing_or_double_is_found():
 
 def test_a_plan_is_compared_without_times():
     """An adapter with a clock of its own passes all but the check of the times."""
-
-    class Timeless(Whole):
-        def host(self, setup):
-            return Sound(attrs.evolve(setup, clock=lambda: LATER))
-
-    Timeless().test_the_plans_are_the_same(TOOLSETS["todos"])
+    timeless = suite_of(lambda _, setup: Sound(attrs.evolve(setup, clock=lambda: LATER)))
+    timeless.test_the_plans_are_the_same(TOOLSETS["todos"])
     with pytest.raises(AssertionError, match="the times"):
-        Timeless().test_the_times_are_those_of_the_clock()
+        timeless.test_the_times_are_those_of_the_clock()
 
 
 def test_the_table_says_what_each_adapter_has():
@@ -551,3 +513,72 @@ def test_what_can_be_written_as_utf8(arguments, wanted):
 def test_where_texts_must_be_utf8_none_is_broken(turns):
     """A framework that cannot hold half a surrogate pair is sent none."""
     assert all(is_utf8(call.arguments) for one in turns for call in one.calls)
+
+
+def offering(change):
+    """Return the suite over a sound host that offers other tools."""
+
+    class Offering(Sound):
+        def offered(self):
+            return change(super().offered(), self.setup.toolbox.toolset)
+
+    return suite_of(Offering)
+
+
+def arguing(**arguments):
+    """Return a change: some arguments of every tool are others."""
+
+    def change(tools, toolset):
+        others = [
+            tool.schema | {"properties": tool.schema["properties"] | arguments} for tool in tools
+        ]
+        return [attrs.evolve(tool, schema=s) for tool, s in zip(tools, others, strict=True)]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda tools, _: tools[1:], r"the names of the tools:\n  found  \['TaskGet'"),
+        (lambda tools, _: [*tools, tools[0]], r"found  \['TaskCreate', 'TaskCreate'"),
+        (lambda tools, _: None, "the script got no tools: pass them to reply"),
+        (
+            lambda tools, _: [attrs.evolve(tool, description="x") for tool in tools],
+            "TaskGet: found 'x', wanted '",
+        ),
+    ],
+)
+def test_tools_that_are_others_are_told(change, said):
+    """One left out, one offered twice, none told of, and other words for one."""
+    with pytest.raises(AssertionError, match=said):
+        offering(change).test_the_tools_are_those_of_the_tool_set(TOOLSETS["tasks"])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (arguing(owner=None), r"TaskCreate\.properties\.owner is None, not {"),
+        (arguing(owner={"type": "integer"}), "owner.type is 'integer', not 'string'"),
+        (arguing(me={}), r"TaskList\.properties has 'me' in addition"),
+    ],
+)
+def test_arguments_that_are_others_are_told(change, said):
+    """One that is missing, one of another type, and one that the tool set does not have."""
+    with pytest.raises(AssertionError, match=said):
+        offering(change).test_the_schemas_are_those_of_the_tool_set(TOOLSETS["tasks"])
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
+def test_a_framework_may_say_more(toolset, strict):
+    """Strictly or not, with titles where there were none; and offer tools of its own beside."""
+
+    def more(_, toolset):
+        tools = toolset.definitions(strict=strict)
+        own = attrs.evolve(tools[0], name="shell", schema={})
+        return [own, *(attrs.evolve(t, schema={**t.schema, "title": "A"}) for t in tools)]
+
+    suite = offering(more)
+    suite.test_the_tools_are_those_of_the_tool_set(toolset)
+    suite.test_the_schemas_are_those_of_the_tool_set(toolset)

@@ -14,7 +14,7 @@ from todoplan.core.events.types import Event
 from todoplan.testing.stores import AsyncStoreSuite, StoreSuite
 from todoplan.testing.stores.checks import Holding, Watching
 
-FAULTS = [store for store in vars(faults_of_stores).values() if hasattr(store, "meant")]
+FAULTS = {n: fault for n, fault in vars(faults_of_stores).items() if hasattr(fault, "meant")}
 CHECKS = [name for name in dir(StoreSuite) if name.startswith("test_")]
 OF_HOLDING = [name for name in dir(Holding) if name.startswith("test_")]
 OF_WATCHING = [name for name in dir(Watching) if name.startswith("test_")]
@@ -75,10 +75,10 @@ def test_what_a_store_cannot_do_is_skipped_with_the_reason():
 
 def test_every_check_has_its_fault():
     """There is at least one seeded fault for each check."""
-    assert sorted({store.meant for store in FAULTS}) == CHECKS
+    assert sorted({store.meant for store in FAULTS.values()}) == CHECKS
 
 
-@pytest.mark.parametrize("store", FAULTS, ids=lambda store: store.__name__)
+@pytest.mark.parametrize("store", FAULTS.values(), ids=FAULTS)
 def test_a_fault_is_caught(store):
     """The check that is meant for a fault catches it, and names its law."""
     check = getattr(suite_of(store), store.meant)

@@ -559,25 +559,16 @@ def expected(setup: Setup, plan: Plan, run: Run) -> tuple[Plan, dict[str, Reply]
 @attrs.frozen
 class Outcome:
     """
-    The results of a run: those of the host, the plan after the run, the script, which has recorded
-    the requests and the offered tools, and the expected plan and replies by call id.
+    The results of a run: those of the host, the plan after it, the requests to the model, the tools
+    offered in each request, and the expected plan and replies by call id.
     """
 
     ran: Ran
     plan: Plan
-    script: Script
+    requests: Sequence[tuple[Seen, ...]]
+    offered: Sequence[tuple[Definition, ...]]
     wanted: Plan
     replies: Mapping[str, Reply]
-
-    @property
-    def requests(self) -> Sequence[tuple[Seen, ...]]:
-        """The requests to the model."""
-        return self.script.requests
-
-    @property
-    def offered(self) -> Sequence[tuple[Definition, ...]]:
-        """The tools that were offered in each request."""
-        return self.script.offered
 
     def request(self, index: int) -> tuple[Seen, ...]:
         """Return the request with an index. Negative indexes count from the last request."""
@@ -906,7 +897,9 @@ class Harness:
         if hung := [talk for name, talk in talks.items() if name not in ran]:
             raise HungError(self._hung(hung[0]))
         return {
-            name: Outcome(ran[name], self.host.plan(name), script, *wanted[name])
+            name: Outcome(
+                ran[name], self.host.plan(name), script.requests, script.offered, *wanted[name]
+            )
             for name, script in scripts.items()
         }
 
