@@ -394,7 +394,7 @@ def test_drift_that_cannot_be_known_is_told(tmp_path, store):
     moved = SqliteStore(tmp_path / "plans.db")
     Planner(moved, "garden").restore(planner.plan)
     found = request(make_board(moved), "GET", "/api/insight?plan=garden").json()
-    assert "approve the plan anew" in found["drift"]["message"]
+    assert "approve the plan again" in found["drift"]["message"]
 
 
 def test_only_so_many_plans_are_kept_in_hand(store, monkeypatch):

@@ -72,7 +72,7 @@ def judged(check):
 MISTAKES = [
     (
         lambda: decide([], CREATE, DEFAULT),
-        "[] (list) was given as the plan; write decide(plan, command, policy)",
+        "[] (list) was given; give a plan: decide(plan, command, policy)",
         {"seen": []},
     ),
     (
@@ -98,7 +98,7 @@ MISTAKES = [
     ),
     (
         lambda: replay([], ()),
-        "[] (list) was given as the plan; write replay(plan, events)",
+        "[] (list) was given; give a plan: replay(plan, events)",
         {"seen": []},
     ),
     (
@@ -238,12 +238,12 @@ MISTAKES = [
     ),
     (
         lambda: DEFAULT.but(max_items="loud"),
-        "a severity is off, warn or error, not 'loud'",
+        "'loud' (str) is no severity; write one of off, warn, error",
         {"seen": "loud"},
     ),
     (
         lambda: DEFAULT.but(limits=3),
-        "3 (int) was given as the limits; write limits=Limits(items=50)",
+        "3 (int) was given; give limits, such as Limits(items=50)",
         {"seen": 3},
     ),
     (
@@ -262,14 +262,14 @@ MISTAKES = [
     (
         lambda: DEFAULT.but(batch_completion=3),
         (
-            "a severity is off, warn or error, not 3: batch_completion does not count by one"
-            f" number. Limits are set by but(limits=Limits({LIMITS})), each if wanted"
+            "3 is no severity, and batch_completion has no single limit; write off, warn or error."
+            f" Limits are set by but(limits=Limits({LIMITS}))"
         ),
         {"seen": 3},
     ),
     (
         lambda: DEFAULT.adding("x"),
-        "'x' (str) is no rule; write Rule(\"my_rule\", check)",
+        "'x' (str) was given; give a rule, such as Rule(\"my_rule\", check)",
         {"seen": "x"},
     ),
     (

@@ -183,7 +183,7 @@ def _edges(task):
 
 def test_a_base_that_is_no_plan_is_refused():
     """A developer's mistake, said at once."""
-    with pytest.raises(Exception, match="was given as the plan"):
+    with pytest.raises(Exception, match="give a Base or a plan"):
         decide(BASE, commands.WriteTodos(()), base=Plan)
 
 

@@ -22,7 +22,6 @@ from todoplan.cli.plans import VIEWS_VERSION
 from todoplan.codec import VERSION, json_schema
 from todoplan.codec.documents import JOURNAL, PLAN
 from todoplan.core.plan.model import TASK_FIELDS
-from todoplan.core.problems import code_texts
 from todoplan.core.rules import PRESETS, RULES, Limits
 from todoplan.dialogue import InputLimits, Settings
 from todoplan.dialogue import guidance as conversation
@@ -34,7 +33,8 @@ from todoplan.transcripts.commands import STATS_FORMAT as STATS
 from todoplan.transcripts.output import REPLAY_FORMAT as REPLAY
 
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)((?:\|[^\n]*\n)*)")
-FRAMES = {"at", "arguments", "more", "note", "untitled"}  # parts of a sentence, not sentences
+FRAMES = {"at", "arguments", "error", "example", "more", "note", "other", "untitled", "warning"}
+"""Parts of a sentence, not sentences."""
 
 
 def table(head, rows):
@@ -71,8 +71,7 @@ def rules():
 
 def codes():
     """Return every problem code that is no rule."""
-    shown = [code(each.code) for each in code_texts() if each.code not in RULES]
-    return table(["codes"], [[", ".join(shown)]])
+    return _codes_of("problems")
 
 
 def _codes_of(file):

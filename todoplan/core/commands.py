@@ -28,7 +28,9 @@ from todoplan.core.plan.model import (
     Task,
     Todo,
     Waiting,
+    as_count,
     as_date_or_none,
+    as_fence,
     as_id,
     as_ids,
     as_metadata,
@@ -39,7 +41,6 @@ from todoplan.core.plan.model import (
     as_text_or_none,
     as_truth,
     as_waiting,
-    as_whole_number,
     instance_of,
     tuple_of,
 )
@@ -129,18 +130,17 @@ def waiting_or_unset(value: Waiting | None | Unset) -> Waiting | None | Unset:
     return UNSET if value is UNSET else as_waiting(value)
 
 
-def as_answer(value: str) -> str:
-    """
-    Return an answer.
-
-    Raises:
-        PlanError: the answer is empty.
-    """
+def _not_blank(value: str, msg: str) -> str:
     text = as_text(value)
     if not text.strip():
-        msg = "the answer is empty; say something, or end the wait by UpdateTask(id, waiting=None)"
         raise PlanError(msg, seen=value)
     return text
+
+
+def as_answer(value: str) -> str:
+    """Return an answer that is not blank."""
+    msg = "the answer is empty; say something, or end the wait by UpdateTask(id, waiting=None)"
+    return _not_blank(value, msg)
 
 
 def id_or_none(value: str | None) -> str | None:
@@ -172,16 +172,6 @@ def as_fate(value: OfChildren) -> OfChildren:
     raise PlanError(msg, seen=value)
 
 
-def as_fence(value: int) -> int:
-    """
-    Return a claim's fencing token, a whole number from 1.
-
-    Raises:
-        PlanError: the value is anything else.
-    """
-    return as_whole_number(value, 1)
-
-
 def fence_or_none(value: int | None) -> int | None:
     """
     Return a whole number from 1, or `None`.
@@ -193,30 +183,14 @@ def fence_or_none(value: int | None) -> int | None:
 
 
 def as_name(value: str) -> str:
-    """
-    Return the name of an actor.
-
-    Raises:
-        PlanError: the name is empty.
-    """
-    text = as_text(value)
-    if not text.strip():
-        msg = "the owner of a claim has no name; write ClaimTask('worker-1')"
-        raise PlanError(msg, seen=value)
-    return text
+    """Return the name of the owner of a claim, which is not blank."""
+    return _not_blank(value, "the owner of a claim has no name; write ClaimTask('worker-1')")
 
 
 def as_name_or_none(value: str | None) -> str | None:
-    """
-    Return the name of an actor, or `None`.
-
-    Raises:
-        PlanError: the name is empty.
-    """
-    if value is not None and not as_text(value).strip():
-        msg = "the actor to give a task to has no name; write give_to='ann', or None for nobody"
-        raise PlanError(msg, seen=value)
-    return value
+    """Return the name of an actor, which is not blank, or `None`."""
+    msg = "the actor to give a task to has no name; write give_to='ann', or None for nobody"
+    return None if value is None else _not_blank(value, msg)
 
 
 def as_seconds(value: float) -> float:
@@ -318,25 +292,21 @@ class ApprovePlan:
     by: str | None = attrs.field(default=None, converter=as_text_or_none)
 
 
-def _todos(value: Iterable[Todo]) -> tuple[Todo, ...]:
+def as_todos(value: Iterable[Todo]) -> tuple[Todo, ...]:
+    """Return todos as a tuple."""
     return tuple_of(value, Todo, 'a tuple of todos, such as (Todo("a"), Todo("b"))')
 
 
-def _tasks(value: Iterable[Task]) -> tuple[Task, ...]:
+def as_tasks(value: Iterable[Task]) -> tuple[Task, ...]:
+    """Return tasks as a tuple."""
     return tuple_of(value, Task, "a tuple of tasks, such as tuple(plan)")
-
-
-# At least 0, as in a journal entry: a command with a negative number could be accepted, but its
-# events could not be saved.
-def _next_id(value: int) -> int:
-    return as_whole_number(value, 0)
 
 
 @attrs.frozen(weakref_slot=False)
 class WriteTodos:
     """Replace the plan's whole list. Items that match an existing task keep its identity."""
 
-    todos: tuple[Todo, ...] = attrs.field(converter=_todos)
+    todos: tuple[Todo, ...] = attrs.field(converter=as_todos)
     clear: bool = attrs.field(default=False, converter=as_truth)
     """Confirms that an empty list is intended; see the rule `empty_write`."""
 
@@ -361,7 +331,8 @@ class CreateTask:
     due: date | None = attrs.field(default=None, converter=as_date_or_none)
 
 
-def _items(value: Iterable[CreateTask]) -> tuple[CreateTask, ...]:
+def as_creations(value: Iterable[CreateTask]) -> tuple[CreateTask, ...]:
+    """Return `CreateTask` commands as a tuple."""
     return tuple_of(value, CreateTask, "a tuple of creations, such as (CreateTask('a'),)")
 
 
@@ -376,7 +347,7 @@ class CreateTasks:
 
     # The plan's counter gives out ids only when the command is decided, so items refer to each
     # other by position.
-    items: tuple[CreateTask, ...] = attrs.field(converter=_items)
+    items: tuple[CreateTask, ...] = attrs.field(converter=as_creations)
 
 
 @attrs.frozen(weakref_slot=False)
@@ -462,13 +433,20 @@ class RestorePlan:
     The plan's next id becomes the earlier plan's next id if that is higher.
     """
 
-    tasks: tuple[Task, ...] = attrs.field(converter=_tasks)
-    # Law 6: an id that the earlier plan gave out stays used, even if its task was deleted.
-    next_id: int = attrs.field(default=1, converter=_next_id)
+    tasks: tuple[Task, ...] = attrs.field(converter=as_tasks)
+    # Law 6: an id that the earlier plan gave out stays used, even if its task was deleted. A
+    # negative number is refused: a journal entry with one could not be saved.
+    next_id: int = attrs.field(default=1, converter=as_count)
     approved: Approval | None = attrs.field(default=None, converter=approval_or_none)
 
 
-def _commands(value: Iterable[Command]) -> tuple[Command, ...]:
+def as_commands(value: Iterable[Command]) -> tuple[Command, ...]:
+    """
+    Return commands as a tuple.
+
+    Raises:
+        PlanError: an item is not a command, or batches are nested too deeply.
+    """
     legal = "a tuple of commands, such as (CreateTask('a'), StartNext())"
     commands: tuple[Command, ...] = tuple_of(value, _COMMANDS, legal)
     if Batch in map(type, commands) and _levels(commands) > LEVELS:
@@ -487,7 +465,7 @@ def _levels(commands: tuple[Command, ...]) -> int:
 class Batch:
     """Several commands in order, accepted or refused together. A batch may contain batches."""
 
-    commands: tuple[Command, ...] = attrs.field(converter=_commands)
+    commands: tuple[Command, ...] = attrs.field(converter=as_commands)
 
 
 Command = (

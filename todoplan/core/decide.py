@@ -19,43 +19,11 @@ from typing import Any, Never, NoReturn
 
 import attrs
 
-from todoplan.core.commands import (
-    UNSET,
-    AnswerTask,
-    ApprovePlan,
-    Batch,
-    ClaimTask,
-    ClearPlan,
-    Command,
-    CreateTask,
-    CreateTasks,
-    DeleteTask,
-    MoveTask,
-    RecordEvidence,
-    ReleaseClaim,
-    RenewClaim,
-    RestorePlan,
-    StartNext,
-    UpdateTask,
-    WriteTodos,
-)
+from todoplan.core import commands
+from todoplan.core.commands import UNSET, Command
+from todoplan.core.events import types as events
 from todoplan.core.events.base import Base
-from todoplan.core.events.types import (
-    ClaimRenewed,
-    EdgeAdded,
-    EdgeRemoved,
-    Event,
-    ParentChanged,
-    PlanApproved,
-    PlanCleared,
-    PlanRestored,
-    StatusChanged,
-    TaskClaimed,
-    TaskCreated,
-    TaskDeleted,
-    TaskEdited,
-    TasksReordered,
-)
+from todoplan.core.events.types import Event
 from todoplan.core.plan.model import (
     EDITABLE,
     EMPTY,
@@ -69,10 +37,12 @@ from todoplan.core.plan.model import (
     Task,
     Todo,
     Waiting,
+    as_metadata,
     as_whole_number,
     fast_constructor,
     freeze,
     in_utc,
+    instance_of,
     mutable_variant,
     short_repr,
     tuple_of,
@@ -233,60 +203,41 @@ def _loops(tasks: Tasks, region: Collection[str]) -> Iterator[list[str]]:
 # covers all plans before it. A new parent is checked like a new edge (law 18).
 
 
-_REMOVING = frozenset({EdgeRemoved, TaskDeleted, PlanCleared, PlanRestored})
-_created = fast_constructor(TaskCreated)
+_REMOVING = frozenset(
+    {events.EdgeRemoved, events.TaskDeleted, events.PlanCleared, events.PlanRestored}
+)
+_created = fast_constructor(events.TaskCreated)
 _NO_FENCES: Mapping[str, int] = MappingProxyType({})
 
 
+@attrs.define(eq=False, repr=False, weakref_slot=False)
 class Transaction:
     """
     A command that is being decided. A step sees the effects of all earlier steps. If a step fails,
     the whole command is refused.
     """
 
-    __slots__ = (
-        "actor",
-        "at",
-        "base",
-        "draft",
-        "events",
-        "fences",
-        "lines",
-        "problems",
-        "unchecked",
-    )
-
-    def __init__(
-        self,
-        draft: Draft,
-        at: datetime | None,
-        base: Base | None = None,
-        actor: str | None = None,
-        fences: Mapping[str, int] = _NO_FENCES,
-    ) -> None:
-        self.draft = draft
-        self.at = at
-        self.base = base
-        self.actor = actor
-        self.fences = fences
-        self.events: list[Event] = []
-        self.lines: tuple[tuple[str, Todo], ...] | None = None
-        self.problems: list[Problem] = []
-        self.unchecked: dict[Edge, str] = {}
+    draft: Draft
+    at: datetime | None
+    base: Base | None = None
+    actor: str | None = None
+    fences: Mapping[str, int] = _NO_FENCES
+    events: list[Event] = attrs.field(factory=list, init=False)
+    # The lines of a whole-list write that had a merge base, each with the id of its task.
+    lines: tuple[tuple[str, Todo], ...] | None = attrs.field(default=None, init=False)
+    problems: list[Problem] = attrs.field(factory=list, init=False)
+    # The edges added since the last check, each with its place in the command.
+    unchecked: dict[Edge, str] = attrs.field(factory=dict, init=False)
 
     def emit(self, event: Event) -> None:
         """Record the event and apply it to the draft."""
-        if self.unchecked and self._takes_away(event):
-            self.check_edges()
+        if self.unchecked:
+            moved = self.draft.get(event.task_id) if type(event) is events.ParentChanged else None
+            if type(event) in _REMOVING or (moved is not None and moved.parent is not None):
+                self.check_edges()
         self.draft.revision += 1
         event.apply_to(self.draft)
         self.events.append(event)
-
-    def _takes_away(self, event: Event) -> bool:
-        if type(event) is not ParentChanged:
-            return type(event) in _REMOVING
-        task = self.draft.get(event.task_id)
-        return task is not None and task.parent is not None
 
     def create(self, tasks: Sequence[Task]) -> None:
         """Create these new tasks; their ids follow the ids that the draft has used."""
@@ -316,14 +267,14 @@ class Transaction:
         else:
             known = blocker_id in blocked.blocked_by
         if not known:
-            self.emit(EdgeAdded(blocker_id, blocked_id, self.at))
+            self.emit(events.EdgeAdded(blocker_id, blocked_id, self.at))
             self.unchecked[blocker_id, blocked_id] = path
 
     def unlink(self, blocker_id: str, blocked_id: str, path: str) -> None:
         """Make one task no longer block another."""
         blocker, blocked = self.find(blocker_id, path), self.find(blocked_id, path)
         if blocker is not None and blocked is not None and blocked_id in blocker.blocks:
-            self.emit(EdgeRemoved(blocker_id, blocked_id, self.at))
+            self.emit(events.EdgeRemoved(blocker_id, blocked_id, self.at))
 
     def nest(self, task: Task, parent: str | None, path: str) -> None:
         """Put a task below another one, or at the top level (`None`)."""
@@ -331,7 +282,7 @@ class Transaction:
             if parent is not None:
                 self.refuse("self_edge", task.id, seen=task.id, path=path)
             elif task.parent is not None:
-                self.emit(ParentChanged(task.id, None, self.at))
+                self.emit(events.ParentChanged(task.id, None, self.at))
             return
         if self.find(parent, path) is None or task.parent == parent:
             return
@@ -343,7 +294,7 @@ class Transaction:
             way = (*reversed(above[: above.index(task.id) + 1]), task.id)
             self.refuse("cycle", *way, seen=" -> ".join(way), path=path)
             return
-        self.emit(ParentChanged(task.id, parent, self.at))
+        self.emit(events.ParentChanged(task.id, parent, self.at))
         self.unchecked[parent, task.id] = path
 
     def check_edges(self) -> None:
@@ -354,8 +305,7 @@ class Transaction:
         """
         closing = closing_edges(self.draft, self.unchecked)
         for edge, way in closing.items():
-            path = self.unchecked[edge]
-            self.refuse("cycle", *way, seen=" -> ".join(way), path=path)
+            self.refuse("cycle", *way, seen=" -> ".join(way), path=self.unchecked[edge])
         if self.draft.nested:
             self._refuse_within(closing)
         self.unchecked = {}
@@ -375,15 +325,14 @@ class Transaction:
             if task is not None and task.parent == start:
                 # The task has a new parent, and all its descendants moved with it. Each of them is
                 # visited once, however many moves affected it.
-                edges = edges_from_above(self.draft, end, looked)
-            else:
-                edges = ((i, o) for i, o in ((end, start), (start, end)) if self._lies_in(i, o))
-            found.update(dict.fromkeys(edges, path))
+                edges = edges_from_above(self.draft, end, ancestors(self.draft, end), looked)
+                found.update(dict.fromkeys(edges, path))
+                continue
+            for inner, outer in ((end, start), (start, end)):
+                if self.draft.children(outer) and outer in ancestors(self.draft, inner):
+                    found[inner, outer] = path
         for (inner, outer), path in found.items():
             self.refuse("edge_within", inner, outer, seen=inner, legal=outer, path=path)
-
-    def _lies_in(self, inner: str, outer: str) -> bool:
-        return bool(self.draft.children(outer)) and outer in ancestors(self.draft, inner)
 
     def refuse(
         self, code: str, *task_ids: str, seen: str = "", legal: str = "", path: str = ""
@@ -410,7 +359,7 @@ class Transaction:
             # The problem suggests ids of existing tasks. Tasks created by this command are not
             # suggested, because they will not exist once the command is refused. But if the command
             # has removed tasks, its later parts refer to the new tasks, and these are suggested.
-            new = {event.task.id for event in self.events if type(event) is TaskCreated}
+            new = {event.task.id for event in self.events if type(event) is events.TaskCreated}
             anew = any(type(event) in _REMOVING for event in self.events)
             ids = [task.id for task in self.draft if anew or task.id not in new]
             known, more = ", ".join(ids[:MOST_NAMED]), len(ids) - MOST_NAMED
@@ -433,13 +382,13 @@ def claimed(task_id: str, claim: Claim, path: str = "") -> Problem:
 # The small changes that commands consist of. Each does nothing if there is nothing to change.
 
 
-_moved = fast_constructor(StatusChanged)
+_moved = fast_constructor(events.StatusChanged)
 
 
 def edit(transaction: Transaction, task: Task, changes: dict[str, Any]) -> None:
     """Set these fields of the task, if there are any."""
     if changes:
-        transaction.emit(TaskEdited(task.id, FrozenDict(changes), transaction.at))
+        transaction.emit(events.TaskEdited(task.id, FrozenDict(changes), transaction.at))
 
 
 def move(transaction: Transaction, task: Task, status: Status) -> None:
@@ -452,8 +401,8 @@ def move(transaction: Transaction, task: Task, status: Status) -> None:
 def remove(transaction: Transaction, task_id: str, path: str = "") -> None:
     """Delete a task, unless another actor has claimed it."""
     task = transaction.draft.get(task_id)
-    if task is not None and (task.claim is None or transaction.may_change(task, path)):
-        transaction.emit(TaskDeleted(task_id, transaction.at))
+    if task is not None and transaction.may_change(task, path):
+        transaction.emit(events.TaskDeleted(task_id, transaction.at))
 
 
 def still_to_come(waiting: Waiting | None, at: datetime | None) -> Waiting | None:
@@ -496,7 +445,7 @@ def reorder(transaction: Transaction, order: list[str]) -> None:
         # The final order: writing the same list again must change nothing (law 8).
         order = [task.id for task in tree_order(tasks)]
     if order != now:
-        transaction.emit(TasksReordered(tuple(order), transaction.at))
+        transaction.emit(events.TasksReordered(tuple(order), transaction.at))
 
 
 # -------- claims --------
@@ -516,7 +465,7 @@ def reorder(transaction: Transaction, order: list[str]) -> None:
 # the attempts.
 
 
-def claim(transaction: Transaction, command: ClaimTask) -> None:
+def claim(transaction: Transaction, command: commands.ClaimTask) -> None:
     """
     Claim the named task, or the next available one, for the actor of the command, and start it.
     """
@@ -526,11 +475,18 @@ def claim(transaction: Transaction, command: ClaimTask) -> None:
                 return
         return
     named = transaction.find(command.task_id, "task_id")
-    if named is not None and _can_be_had(transaction, named):
+    if named is None or not transaction.may_change(named, "task_id"):
+        return
+    draft = transaction.draft
+    if _is_free(draft, named):
         _take(transaction, named, command)
+        return
+    # The task is closed, waiting or blocked, or has subtasks: the problem lists the ready tasks.
+    ready = ", ".join(each.id for each in islice(draft.ready(), MOST_NAMED))
+    transaction.refuse("not_claimable", named.id, seen=named.id, legal=ready, path="task_id")
 
 
-def _claimable(transaction: Transaction, command: ClaimTask) -> list[Task]:
+def _claimable(transaction: Transaction, command: commands.ClaimTask) -> list[Task]:
     """Return the matching tasks with expired claims, followed by the first matching ready task."""
     draft, at = transaction.draft, transaction.at
     lost = [task for task in draft.active() if task.claim and not task.claim.is_live(at)]
@@ -554,7 +510,7 @@ def _is_free(draft: Draft, task: Task) -> bool:
     return not (task.status.closed or draft.children(task.id) or draft.is_held(task.id))
 
 
-def _fits(task: Task, command: ClaimTask) -> bool:
+def _fits(task: Task, command: commands.ClaimTask) -> bool:
     if task.owner is not None and task.owner != command.owner:
         return False  # an assignment never expires; Beads reassigned people's work 36 times a day
     if command.priority is not None and task.priority is not command.priority:
@@ -563,20 +519,7 @@ def _fits(task: Task, command: ClaimTask) -> bool:
     return command.tag is None or (isinstance(tags, tuple) and command.tag in tags)
 
 
-def _can_be_had(transaction: Transaction, task: Task) -> bool:
-    """Return True if a named task can be claimed; otherwise note the problem."""
-    if task.claim is not None and not transaction.may_change(task, "task_id"):
-        return False
-    draft = transaction.draft
-    if _is_free(draft, task):
-        return True
-    # The task is closed, waiting or blocked, or has subtasks: the problem lists the ready tasks.
-    ready = ", ".join(each.id for each in islice(draft.ready(), MOST_NAMED))
-    transaction.refuse("not_claimable", task.id, seen=task.id, legal=ready, path="task_id")
-    return False
-
-
-def _take(transaction: Transaction, task: Task, command: ClaimTask) -> bool:
+def _take(transaction: Transaction, task: Task, command: commands.ClaimTask) -> bool:
     if _is_used_up(task, command):
         _give_up(transaction, task, command)
         return False
@@ -584,17 +527,17 @@ def _take(transaction: Transaction, task: Task, command: ClaimTask) -> bool:
         move(transaction, task, Status.IN_PROGRESS)
     lost_by = None if task.claim is None else task.claim.owner
     taken = Claim(command.owner, task.claims + 1, _end(transaction.at, command.lease))
-    transaction.emit(TaskClaimed(task.id, taken, lost_by, transaction.at))
+    transaction.emit(events.TaskClaimed(task.id, taken, lost_by, transaction.at))
     return True
 
 
-def _is_used_up(task: Task, command: ClaimTask) -> bool:
+def _is_used_up(task: Task, command: commands.ClaimTask) -> bool:
     # A claim that is taken over counts as a failed attempt too.
     failed = task.failed_attempts + (task.claim is not None)
     return command.attempts is not None and failed >= command.attempts
 
 
-def _give_up(transaction: Transaction, task: Task, command: ClaimTask) -> None:
+def _give_up(transaction: Transaction, task: Task, command: commands.ClaimTask) -> None:
     """Set a task that has no attempts left to failed, or assign it to `command.give_to`."""
     if command.give_to is None:
         if task.claim is not None:
@@ -604,8 +547,8 @@ def _give_up(transaction: Transaction, task: Task, command: ClaimTask) -> None:
             edit(transaction, task, {"evidence": found})
         move(transaction, task, Status.FAILED)
     else:
-        owner = {"owner": command.give_to}
-        edit(transaction, task, owner if task.owner != command.give_to else {})
+        if task.owner != command.give_to:
+            edit(transaction, task, {"owner": command.give_to})
         if task.claim is not None:
             _release(transaction, task, task.claim)
         else:
@@ -622,17 +565,16 @@ def _end(at: datetime | None, lease: float) -> datetime | None:
         return None
 
 
-def renew(transaction: Transaction, command: RenewClaim) -> None:
+def renew(transaction: Transaction, command: commands.RenewClaim) -> None:
     """Extend a claim. A renewal never shortens it: of two renewals the later end counts."""
     task = transaction.find(command.task_id, "task_id")
-    if task is None or not under(transaction, task, command.fence) or task.claim is None:
-        return
+    held = None if task is None else under(transaction, task, command.fence)
     until = _end(transaction.at, command.lease)
-    if until is not None and (task.claim.until is None or task.claim.until < until):
-        transaction.emit(ClaimRenewed(task.id, until, transaction.at))
+    if held is not None and until is not None and (held.until is None or held.until < until):
+        transaction.emit(events.ClaimRenewed(command.task_id, until, transaction.at))
 
 
-def release(transaction: Transaction, command: ReleaseClaim) -> None:
+def release(transaction: Transaction, command: commands.ReleaseClaim) -> None:
     """
     Set a claimed task back to pending, which ends the claim.
 
@@ -640,28 +582,27 @@ def release(transaction: Transaction, command: ReleaseClaim) -> None:
     worker that died.
     """
     task = transaction.find(command.task_id, "task_id")
-    if task is None or not under(transaction, task, command.fence) or task.claim is None:
-        return
-    _release(transaction, task, task.claim)
+    if task is not None and (held := under(transaction, task, command.fence)) is not None:
+        _release(transaction, task, held)
 
 
 def _release(transaction: Transaction, task: Task, claim: Claim) -> None:
     at = transaction.at
-    transaction.emit(StatusChanged(task.id, task.status, Status.PENDING, at, claim.owner))
+    transaction.emit(events.StatusChanged(task.id, task.status, Status.PENDING, at, claim.owner))
 
 
-def under(transaction: Transaction, task: Task, fence: int) -> bool:
+def under(transaction: Transaction, task: Task, fence: int) -> Claim | None:
     """
-    Return True if this is the fencing token of the task's claim; otherwise note a problem.
+    Return the task's claim if this is its fencing token; otherwise note a problem.
 
-    If it is, the transaction may change the task.
+    With the right token, the transaction may change the status of the task.
     """
     if task.claim is None or task.claim.fence != fence:
-        held = "nobody" if task.claim is None else task.claim.owner
-        transaction.refuse("stale_fence", task.id, seen=str(fence), legal=held, path="fence")
-        return False
+        owner = "nobody" if task.claim is None else task.claim.owner
+        transaction.refuse("stale_fence", task.id, seen=str(fence), legal=owner, path="fence")
+        return None
     transaction.fences = {**transaction.fences, task.id: fence}
-    return True
+    return task.claim
 
 
 def restore(transaction: Transaction, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
@@ -701,24 +642,28 @@ def _as_claimed(task: Task, now: Task | None) -> Task:
 _SETTABLE = tuple(
     name
     for name in TASK_FIELDS
-    if name in EDITABLE - {"metadata", "waiting"} and name in attrs.fields_dict(UpdateTask)
+    if name in EDITABLE - {"metadata", "waiting"} and name in attrs.fields_dict(commands.UpdateTask)
 )
 _EDGES = ("remove_blocks", "remove_blocked_by", "add_blocks", "add_blocked_by")
 _beside_status = attrgetter(*_SETTABLE, "parent", "metadata", *_EDGES)
 _NOTHING = (*(UNSET for _ in _SETTABLE), UNSET, EMPTY, *(() for _ in _EDGES))
 # After the id, the first fields of a task are those of CreateTask, in the same order.
-_given_by = attrgetter(*(name for name in TASK_FIELDS if name in attrs.fields_dict(CreateTask)))
+_given_by = attrgetter(
+    *(name for name in TASK_FIELDS if name in attrs.fields_dict(commands.CreateTask))
+)
 _Task = mutable_variant(Task)  # its class is set to Task once it is filled: see `fast_constructor`
 
 
-def create(transaction: Transaction, items: Sequence[CreateTask], *, single: bool = False) -> None:
+def create(
+    transaction: Transaction, items: Sequence[commands.CreateTask], *, single: bool = False
+) -> None:
     """Add the tasks, then their edges. In an edge "#0" means the first of these tasks."""
     tasks: list[Task] = []
     ids: dict[str, str] = {}
     for index, item in enumerate(items):
+        where = "" if single else f"tasks[{index}]."
         if not item.subject.strip():
-            path = "subject" if single else f"tasks[{index}].subject"
-            transaction.refuse("empty_text", path=path)
+            transaction.refuse("empty_text", path=where + "subject")
         # Law 6: ids come from the plan's counter, so the id of a deleted task is never used again.
         # AgentScope uses such ids again.
         made = _Task(str(transaction.draft.next_id), *_given_by(item))
@@ -726,16 +671,13 @@ def create(transaction: Transaction, items: Sequence[CreateTask], *, single: boo
             # Each edge is a separate event, which sets both of its ends (law 4).
             made.blocks = made.blocked_by = ()
         if item.metadata is not EMPTY:
-            path = "metadata" if single else f"tasks[{index}].metadata"
-            made.metadata = _frozen(transaction, item.metadata, path)
+            made.metadata = _frozen(transaction, item.metadata, where + "metadata")
         if transaction.at is not None:
             _set_times(made, transaction.at)
         if item.parent is not None:
-            path = "parent" if single else f"tasks[{index}].parent"
-            made.parent = _parent(transaction, item.parent, ids, path)
+            made.parent = _parent(transaction, item.parent, ids, where + "parent")
         if item.waiting is not None and item.status is not Status.PENDING:
-            path = "waiting" if single else f"tasks[{index}].waiting"
-            transaction.refuse("cannot_wait", made.id, seen=item.status, path=path)
+            transaction.refuse("cannot_wait", made.id, seen=item.status, path=where + "waiting")
             made.waiting = None
         elif item.waiting is not None:
             made.waiting = still_to_come(item.waiting, transaction.at)
@@ -752,8 +694,7 @@ def create(transaction: Transaction, items: Sequence[CreateTask], *, single: boo
 def _parent(transaction: Transaction, named: str, ids: Mapping[str, str], path: str) -> str | None:
     """Return the id of the parent of a new task; `None` if there is no such task."""
     if not named.startswith("#"):
-        found = transaction.find(named, path)
-        return None if found is None else found.id
+        return named if transaction.find(named, path) else None
     # A task that is created later in the same command cannot be the parent.
     if named not in ids:
         legal = f"#0 to #{len(ids) - 1}, or the id of a task" if ids else "the id of a task"
@@ -762,7 +703,11 @@ def _parent(transaction: Transaction, named: str, ids: Mapping[str, str], path: 
 
 
 def _link_new(
-    transaction: Transaction, item: CreateTask, task_id: str, ids: Mapping[str, str], where: str
+    transaction: Transaction,
+    item: commands.CreateTask,
+    task_id: str,
+    ids: Mapping[str, str],
+    where: str,
 ) -> None:
     for name, ends in (("blocked_by", item.blocked_by), ("blocks", item.blocks)):
         path = where + name
@@ -777,25 +722,6 @@ def _link_new(
                 transaction.link(other, task_id, path)
 
 
-def new_tasks(todos: Iterable[tuple[str, Todo]], at: datetime | None) -> list[Task]:
-    """Return the tasks for new lines of a whole-list write; each line comes with its id."""
-    tasks: list[Task] = []
-    for task_id, todo in todos:
-        made = _Task(
-            id=task_id,
-            subject=todo.content,
-            status=todo.status or Status.PENDING,
-            active_form=todo.active_form,
-            priority=todo.priority,
-            waiting=still_to_come(todo.waiting, at) if todo.waiting else None,
-        )
-        if at is not None:
-            _set_times(made, at)
-        made.__class__ = Task
-        tasks.append(made)
-    return tasks
-
-
 def _set_times(made: Any, at: datetime) -> None:
     """Set the times of a new task, which depend on its status."""
     made.created_at = made.updated_at = at
@@ -807,21 +733,20 @@ def _set_times(made: Any, at: datetime) -> None:
 
 def _frozen(transaction: Transaction, metadata: Mapping[str, Any], path: str) -> FrozenDict:
     try:
-        frozen: FrozenDict = freeze(metadata)
+        return as_metadata(freeze(metadata))
     except PlanError:
         seen = f"over {LEVELS} levels"
         transaction.refuse("too_deep", seen=seen, legal=str(LEVELS), path=path)
         return EMPTY
-    return frozen
 
 
-def update(transaction: Transaction, command: UpdateTask) -> None:
+def update(transaction: Transaction, command: commands.UpdateTask) -> None:
     """Change one task: its fields, removed edges, its parent, added edges, and its status."""
     task_id = command.task_id
     task = transaction.find(task_id, "task_id")
     if task is None:
         return
-    if command.fence is not None and not under(transaction, task, command.fence):
+    if command.fence is not None and under(transaction, task, command.fence) is None:
         return
     # Most commands set only a status; one comparison detects this.
     if _beside_status(command) != _NOTHING:
@@ -843,7 +768,7 @@ def update(transaction: Transaction, command: UpdateTask) -> None:
         wait(transaction, task_id, command.waiting)
 
 
-def _changes(transaction: Transaction, task: Task, command: UpdateTask) -> dict[str, Any]:
+def _changes(transaction: Transaction, task: Task, command: commands.UpdateTask) -> dict[str, Any]:
     if command.subject is not UNSET and not command.subject.strip():
         transaction.refuse("empty_text", task.id, path="subject")
     given = zip(_SETTABLE, _beside_status(command), strict=False)
@@ -860,7 +785,7 @@ def _changes(transaction: Transaction, task: Task, command: UpdateTask) -> dict[
     return changes
 
 
-def delete(transaction: Transaction, command: DeleteTask) -> None:
+def delete(transaction: Transaction, command: commands.DeleteTask) -> None:
     """
     Delete one task. `children` says whether its subtasks prevent this, move up, or are deleted too.
     """
@@ -868,10 +793,7 @@ def delete(transaction: Transaction, command: DeleteTask) -> None:
     if transaction.find(task_id, "task_id") is None:
         return
     below = transaction.draft.children(task_id)
-    if not below:
-        remove(transaction, task_id, "task_id")
-        return
-    if command.children == "refuse":
+    if below and command.children == "refuse":
         transaction.refuse("has_children", task_id, *below, seen=str(len(below)), path="task_id")
         return
     gone = [task_id]
@@ -883,7 +805,7 @@ def delete(transaction: Transaction, command: DeleteTask) -> None:
         remove(transaction, inner, "task_id")
 
 
-def place(transaction: Transaction, command: MoveTask) -> None:
+def place(transaction: Transaction, command: commands.MoveTask) -> None:
     """Put a task, with its subtasks, before or after another one, below the same parent."""
     task = transaction.find(command.task_id, "task_id")
     path = "after" if command.before is None else "before"
@@ -915,7 +837,7 @@ def start_next(transaction: Transaction) -> None:
         task = next(ready, None)
     else:
         own = {task_id for task_id, _ in transaction.lines or ()}
-        own |= {one.task.id for one in transaction.events if isinstance(one, TaskCreated)}
+        own |= {one.task.id for one in transaction.events if isinstance(one, events.TaskCreated)}
         task = min(
             ready, key=lambda one: one.id not in own and not base.has_listed(one.id), default=None
         )
@@ -927,7 +849,7 @@ def start_next(transaction: Transaction) -> None:
 # Commands about things outside the plan: answers, the end of waits, evidence, approval.
 
 
-def answer(transaction: Transaction, command: AnswerTask) -> None:
+def answer(transaction: Transaction, command: commands.AnswerTask) -> None:
     """Store the answer in a waiting task, and end its wait."""
     task = transaction.find(command.task_id, "task_id")
     if task is None:
@@ -946,7 +868,7 @@ def end_waits(transaction: Transaction) -> None:
             edit(transaction, task, {"waiting": None})
 
 
-def record_evidence(transaction: Transaction, command: RecordEvidence) -> None:
+def record_evidence(transaction: Transaction, command: commands.RecordEvidence) -> None:
     """Store the result of a check in a task."""
     task = transaction.find(command.task_id, "task_id")
     if task is not None:
@@ -955,10 +877,10 @@ def record_evidence(transaction: Transaction, command: RecordEvidence) -> None:
         edit(transaction, task, {"evidence": found} if found != task.evidence else {})
 
 
-def approve(transaction: Transaction, command: ApprovePlan) -> None:
+def approve(transaction: Transaction, command: commands.ApprovePlan) -> None:
     """Record that an actor approves the plan as it is."""
     by = transaction.actor if command.by is None else command.by
-    transaction.emit(PlanApproved(by, transaction.at))
+    transaction.emit(events.PlanApproved(by, transaction.at))
 
 
 # -------- whole_list --------
@@ -989,17 +911,25 @@ def approve(transaction: Transaction, command: ApprovePlan) -> None:
 
 
 _SHARED = tuple(field.name for field in attrs.fields(Todo) if field.name in EDITABLE - {"waiting"})
-
-
 _ROUNDS = 2  # two rounds were enough for every generated test case
 
 
-def write(transaction: Transaction, command: WriteTodos) -> None:
+def write(transaction: Transaction, command: commands.WriteTodos) -> None:
     """
     Make the plan equal to the list. If there is a merge base, compare the list with the base, and
     apply only the differences to the current plan.
     """
-    _check(transaction, command.todos)
+    ids: set[str] = set()
+    for index, todo in enumerate(command.todos):
+        if not todo.content.strip():
+            transaction.refuse("empty_text", path=f"todos[{index}].content")
+        if todo.waiting is not None and todo.status not in {None, Status.PENDING}:
+            path = f"todos[{index}].status"
+            transaction.refuse("cannot_wait", seen=todo.status or "", path=path)
+        if todo.id is not None:
+            if todo.id in ids:
+                transaction.refuse("duplicate_id", todo.id, seen=todo.id, path=f"todos[{index}].id")
+            ids.add(todo.id)
     if transaction.base is None:
         _write_whole(transaction, command.todos)
     else:
@@ -1067,20 +997,6 @@ def _in_tree(draft: Draft, todos: Sequence[Todo], meant: list[Task | None]) -> l
     return meant
 
 
-def _check(transaction: Transaction, todos: Sequence[Todo]) -> None:
-    ids: set[str] = set()
-    for index, todo in enumerate(todos):
-        if not todo.content.strip():
-            transaction.refuse("empty_text", path=f"todos[{index}].content")
-        if todo.waiting is not None and todo.status not in {None, Status.PENDING}:
-            path = f"todos[{index}].status"
-            transaction.refuse("cannot_wait", seen=todo.status or "", path=path)
-        if todo.id is not None:
-            if todo.id in ids:
-                transaction.refuse("duplicate_id", todo.id, seen=todo.id, path=f"todos[{index}].id")
-            ids.add(todo.id)
-
-
 def _nest(
     transaction: Transaction, todos: Sequence[Todo], ids: Sequence[str], base: Base | None = None
 ) -> None:
@@ -1123,11 +1039,23 @@ def _create(transaction: Transaction, todos: Sequence[Todo], order: list[str]) -
     if "" not in order:
         return
     numbers = _new_ids(transaction.draft.next_id, todos, order)
-    for index, number in numbers.items():
-        order[index] = str(number)
-    ascending = sorted(numbers, key=numbers.__getitem__)
-    lines = ((order[index], todos[index]) for index in ascending)
-    transaction.create(new_tasks(lines, transaction.at))
+    tasks: list[Task] = []
+    for index in sorted(numbers, key=numbers.__getitem__):
+        order[index] = str(numbers[index])
+        todo = todos[index]
+        made = _Task(
+            id=order[index],
+            subject=todo.content,
+            status=todo.status or Status.PENDING,
+            active_form=todo.active_form,
+            priority=todo.priority,
+            waiting=still_to_come(todo.waiting, transaction.at) if todo.waiting else None,
+        )
+        if transaction.at is not None:
+            _set_times(made, transaction.at)
+        made.__class__ = Task
+        tasks.append(made)
+    transaction.create(tasks)
 
 
 def _new_ids(start: int, todos: Sequence[Todo], order: Sequence[str]) -> dict[int, int]:
@@ -1268,7 +1196,7 @@ def _clear(transaction: Transaction) -> None:
     # A list instead of any(), so that every claimed task is reported.
     refused = [task for task in tasks if not transaction.may_change(task)]
     if not refused:
-        transaction.emit(PlanCleared(tuple(task.id for task in tasks), transaction.at))
+        transaction.emit(events.PlanCleared(tuple(task.id for task in tasks), transaction.at))
 
 
 # -------- assembly --------
@@ -1329,16 +1257,14 @@ def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem
             yield Problem("empty_text", (task.id,), seen="no subject")
         if task.waiting is not None and task.status is not Status.PENDING:
             yield Problem("cannot_wait", (task.id,), seen=task.status)
-        if task.claim is not None and not _may_be_claimed(task, task.claim):
+        # Law 19: the count of claims is the highest fencing token given out so far.
+        if task.claim is not None and (
+            task.status is not Status.IN_PROGRESS or task.claim.fence > task.claims
+        ):
             yield Problem("not_claimable", (task.id,), seen=task.id)
         known[task.id] = task
     nested = [task for task in tasks if task.parent is not None]
     yield from _edge_problems(tasks, known, nested)
-
-
-def _may_be_claimed(task: Task, claim: Claim) -> bool:
-    # Law 19: the count of claims is the highest fencing token given out so far.
-    return task.status is Status.IN_PROGRESS and claim.fence <= task.claims
 
 
 def _edge_problems(
@@ -1350,15 +1276,29 @@ def _edge_problems(
     # needed.
     if blocking == waiting and not nested and _lead_onwards(blocking, tasks):
         return
-    broken = [problem for task in tasks for problem in _own_edge_problems(task, known)]
+    broken: list[Problem] = []
+    for task in tasks:
+        for name, ends in (("blocks", task.blocks), ("blocked_by", task.blocked_by)):
+            if len(set(ends)) != len(ends):
+                seen = f"an id stands twice in {name}"
+                broken.append(Problem("duplicate_edge", (task.id,), seen=seen))
+            if task.id in ends:
+                broken.append(
+                    Problem("self_edge", (task.id,), seen=f"{name} names the task itself")
+                )
+            broken += [
+                Problem("unknown_task", (task.id, end), seen=f"{name} names no task")
+                for end in ends
+                if end not in known
+            ]
     broken += _one_sided(blocking - waiting, known, "blocked_by")
     turned = {(blocked, blocker) for blocker, blocked in waiting - blocking}
     broken += _one_sided(turned, known, "blocks")
-    for task in nested:
-        if task.parent not in known:
-            broken.append(
-                Problem("unknown_task", (task.id, task.parent or ""), seen="the parent is no task")
-            )
+    broken += [
+        Problem("unknown_task", (task.id, task.parent or ""), seen="the parent is no task")
+        for task in nested
+        if task.parent not in known
+    ]
     yield from broken
     if not broken:
         # Checked last, because the sort requires mirrored edges.
@@ -1367,28 +1307,14 @@ def _edge_problems(
         if rest:
             yield Problem("cycle", rest, seen="these tasks wait for each other")
         elif nested:
-            yield from _edges_within(tasks)
-
-
-def _edges_within(tasks: Iterable[Task]) -> Iterator[Problem]:
-    """
-    Yield a problem for each edge by which a task blocks its descendant.
-
-    The parents of the tasks must not form a cycle.
-    """
-    # In tree order the descendants of a task directly follow it, up to position `last`. This takes
-    # one pass; a walk up from each task would take quadratic time in a deep tree.
-    order = tree_order(tasks)
-    place = {task.id: number for number, task in enumerate(order)}
-    last = dict(place)
-    for task in reversed(order):
-        if task.parent is not None:
-            last[task.parent] = max(last[task.parent], last[task.id])
-    for task in order:
-        for above in task.blocked_by:
+            draft = Draft(Plan())
+            draft.replace(tasks)
+            looked: set[str] = set()
             # An edge in the other direction, from descendant to ancestor, would be a cycle.
-            if place[above] < place[task.id] <= last[above]:
-                yield Problem("edge_within", (task.id, above), seen=task.id, legal=above)
+            for task in tasks:
+                if task.parent is None:
+                    for inner, outer in edges_from_above(draft, task.id, (), looked):
+                        yield Problem("edge_within", (inner, outer), seen=inner, legal=outer)
 
 
 def _lead_onwards(edges: set[tuple[str, str]], tasks: tuple[Task, ...]) -> bool:
@@ -1402,17 +1328,6 @@ def _lead_onwards(edges: set[tuple[str, str]], tasks: tuple[Task, ...]) -> bool:
     return len(edges) == sum(len(task.blocks) for task in tasks) == sum(
         len(task.blocked_by) for task in tasks
     ) and all(place[start] < place.get(end, -1) for start, end in edges)
-
-
-def _own_edge_problems(task: Task, known: dict[str, Task]) -> Iterator[Problem]:
-    for name, ends in (("blocks", task.blocks), ("blocked_by", task.blocked_by)):
-        if len(set(ends)) != len(ends):
-            yield Problem("duplicate_edge", (task.id,), seen=f"an id stands twice in {name}")
-        if task.id in ends:
-            yield Problem("self_edge", (task.id,), seen=f"{name} names the task itself")
-        for end in ends:
-            if end not in known:
-                yield Problem("unknown_task", (task.id, end), seen=f"{name} names no task")
 
 
 def _one_sided(
@@ -1524,8 +1439,13 @@ def decide_with_change(  # noqa: PLR0913, PLR0917 - as `decide`; every call pass
         _check_arguments(plan, policy)
     if at is not None and at.tzinfo is not UTC:
         at = in_utc(at)
-    merged = None if base is None else _merge_base(base, plan)
-    transaction = Transaction(Draft(plan), at, merged, actor, fences)
+    if base is not None:
+        if not isinstance(base, Base):
+            base = Base(instance_of(base, Plan, "a Base or a plan as base=, such as base=plan"))
+        # If the session works alone and has seen the plan as it is, the list replaces the plan.
+        if base.is_alone and (base.plan is plan or base.plan == plan):
+            base = None
+    transaction = Transaction(Draft(plan), at, base, actor, fences)
     if transaction.draft.has_waiting:
         end_waits(transaction)
     _run(transaction, command)
@@ -1533,31 +1453,17 @@ def decide_with_change(  # noqa: PLR0913, PLR0917 - as `decide`; every call pass
         transaction.check_edges()
     if transaction.problems:
         return Rejected(tuple(transaction.problems)), Change(plan, plan, command, ())
-    events = tuple(transaction.events)
-    after = transaction.draft.freeze() if events else plan
-    change = Change(plan, after, command, events, policy.limits, actor, transaction.lines)
+    done = tuple(transaction.events)
+    after = transaction.draft.freeze() if done else plan
+    change = Change(plan, after, command, done, policy.limits, actor, transaction.lines)
     refused, warnings = judge(policy, change)
     if refused:
         return Rejected(refused), change
-    return _accepted(change.after, events, warnings), change
-
-
-def _merge_base(base: object, plan: Plan) -> Base | None:
-    """
-    Return the merge base of a list, or `None` if the list simply replaces the plan.
-
-    The list replaces the plan if the session works alone and has seen the plan as it is.
-    """
-    if not isinstance(base, Base):
-        _check_arguments(base, DEFAULT)
-        base = Base(base)  # type: ignore[arg-type]  # checked: it is a plan
-    return None if base.is_alone and (base.plan is plan or base.plan == plan) else base
+    return _accepted(after, done, warnings), change
 
 
 def _check_arguments(plan: object, policy: object) -> None:
-    if not isinstance(plan, Plan):
-        msg = f"{short_repr(plan)} was given as the plan; write decide(plan, command, policy)"
-        raise PlanError(msg, seen=plan)
+    instance_of(plan, Plan, "a plan: decide(plan, command, policy)")
     if not isinstance(policy, Policy):
         name = policy.lower().replace("_", "-") if isinstance(policy, str) else ""
         preset = repr(PRESETS.get(name, DEFAULT))
@@ -1569,42 +1475,42 @@ def _run(transaction: Transaction, command: Command) -> None:
     # The most frequent command comes first. The last branch is for values that are not commands; a
     # type checker verifies that no command reaches it.
     match command:
-        case UpdateTask():
+        case commands.UpdateTask():
             update(transaction, command)
-        case CreateTask():
+        case commands.CreateTask():
             create(transaction, (command,), single=True)
-        case CreateTasks(items):
+        case commands.CreateTasks(items):
             create(transaction, items)
-        case DeleteTask():
+        case commands.DeleteTask():
             delete(transaction, command)
-        case MoveTask():
+        case commands.MoveTask():
             place(transaction, command)
-        case WriteTodos():
+        case commands.WriteTodos():
             write(transaction, command)
-        case StartNext():
+        case commands.StartNext():
             start_next(transaction)
-        case ClearPlan():
+        case commands.ClearPlan():
             clear(transaction)
-        case ClaimTask():
+        case commands.ClaimTask():
             claim(transaction, command)
-        case RenewClaim():
+        case commands.RenewClaim():
             renew(transaction, command)
-        case ReleaseClaim():
+        case commands.ReleaseClaim():
             release(transaction, command)
-        case AnswerTask():
+        case commands.AnswerTask():
             answer(transaction, command)
-        case RecordEvidence():
+        case commands.RecordEvidence():
             record_evidence(transaction, command)
-        case ApprovePlan():
+        case commands.ApprovePlan():
             approve(transaction, command)
-        case RestorePlan(tasks, next_id, approved):
+        case commands.RestorePlan(tasks, next_id, approved):
             found = tuple(plan_problems(tasks, next_id))
             transaction.problems.extend(found)
             if not found:
                 kept = restore(transaction, tasks)
-                transaction.emit(PlanRestored(kept, next_id, transaction.at, approved))
-        case Batch(commands):
-            for part in commands:
+                transaction.emit(events.PlanRestored(kept, next_id, transaction.at, approved))
+        case commands.Batch(parts):
+            for part in parts:
                 _run(transaction, part)
         case _ as unreachable:
             _refuse(unreachable)

@@ -5,20 +5,17 @@ Each code has a text of two lines in `todoplan/texts/problems.txt`: the cause an
 Replies to a model, messages for people and the table of all codes are made from these two lines.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable
 
 import attrs
 
 from todoplan.core.plan.model import as_ids, as_text
 from todoplan.core.plan.plan import number_of
-from todoplan.texts import clipped, escaped, fill, names, say, wording
+from todoplan.texts import clipped, escaped, fill, say, wording
 
 MOST_NAMED = 20
 """The maximum number of tasks that a problem names."""
 
-# Sections of problems.txt that are put around a sentence. They are not codes of problems.
-_FRAMES = frozenset({"error", "example", "more", "at", "warning", "other"})
 _MOST_RANGES = 10
 _MOST_OF_A_NOTE = 500
 _MOST_OF_AN_ID = 40
@@ -52,7 +49,7 @@ def explain(problem: Problem) -> str:
             "seen": clipped(problem.seen),
             "legal": clipped(problem.legal) or "nothing yet",
             "path": clipped(problem.path),
-            "ids": _named(problem.task_ids),
+            "ids": ids_text(problem.task_ids),
         },
     )
     return (
@@ -69,17 +66,18 @@ def explain_all(problems: Iterable[Problem], most: int = MOST_NAMED) -> tuple[st
     return tuple(sentences)
 
 
-def _named(task_ids: Sequence[str]) -> str:
-    if all(map(number_of, task_ids)):
-        return ids_text(task_ids)
-    # Truncated before escaping: a model may send an id of a megabyte, and escaping makes it longer.
-    safe = (escaped(task_id[: 2 * _MOST_OF_AN_ID]) for task_id in task_ids)
-    short = (i if len(i) <= _MOST_OF_AN_ID else f"{i[: _MOST_OF_AN_ID - 3]}..." for i in safe)
-    return clipped(", ".join(f"#{each}" for each in short))
-
-
 def ids_text(task_ids: Iterable[str]) -> str:
-    """Return ids as "#1-#3, #7", in at most ten ranges."""
+    """
+    Return ids as "#1-#3, #7", in at most ten ranges.
+
+    If any of them is not a number, they are listed as they are, long ones shortened.
+    """
+    task_ids = tuple(task_ids)
+    if not all(map(number_of, task_ids)):
+        # Truncated before escaping: an id may be a megabyte long, and escaping makes it longer.
+        safe = (escaped(task_id[: 2 * _MOST_OF_AN_ID]) for task_id in task_ids)
+        short = (i if len(i) <= _MOST_OF_AN_ID else f"{i[: _MOST_OF_AN_ID - 3]}..." for i in safe)
+        return clipped(", ".join(f"#{each}" for each in short))
     ranges: list[list[int]] = []
     # Sorted by number: Eino sorts ids as strings, and its lists put 10 before 2.
     for number in sorted(map(int, task_ids)):
@@ -90,23 +88,3 @@ def ids_text(task_ids: Iterable[str]) -> str:
     shown = [f"#{a}" if a == b else f"#{a}-#{b}" for a, b in ranges[:_MOST_RANGES]]
     rest = sum(b - a + 1 for a, b in ranges[_MOST_RANGES:])
     return ", ".join(shown) + (" " + say("replies", "more", count=rest) if rest else "")
-
-
-class CodeText(NamedTuple):
-    """
-    A problem's code, its cause and its remedy.
-
-    `$seen`, `$legal` and `$ids` stand for the fields of the problem.
-    """
-
-    code: str
-    cause: str
-    remedy: str
-
-
-def code_texts() -> Iterator[CodeText]:
-    """Yield every code that todoplan itself uses, with its text, in the order of the file."""
-    for code in names("problems"):
-        if code not in _FRAMES:
-            cause, _, remedy = wording("problems", code).partition("\n")
-            yield CodeText(code, cause, remedy)

@@ -24,22 +24,13 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from operator import attrgetter
 from types import NoneType
-from typing import Any, Literal, NoReturn, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import attrs
 
 from todoplan.core.commands import Batch, Command, CreateTasks, WriteTodos
-from todoplan.core.events.types import (
-    EdgeAdded,
-    Event,
-    ParentChanged,
-    PlanCleared,
-    PlanRestored,
-    StatusChanged,
-    TaskCreated,
-    TaskDeleted,
-    TaskEdited,
-)
+from todoplan.core.events import types as events
+from todoplan.core.events.types import Event, StatusChanged
 from todoplan.core.plan.model import (
     CLOSED,
     EMPTY,
@@ -49,7 +40,9 @@ from todoplan.core.plan.model import (
     Status,
     Task,
     Todo,
+    as_member,
     as_text,
+    instance_of,
     short_repr,
 )
 from todoplan.core.plan.plan import Plan, from_above
@@ -259,28 +252,20 @@ def match(tasks: Iterable[Task], todos: Sequence[Todo]) -> list[Task | None]:
     # All exact matches come first: otherwise "Test!" could take the task that another line names
     # exactly.
     for key in (str, normalised):
-        if left:
-            _by_text(left, todos, found, key)
+        if not left:
+            break
+        # Each of several equal lines matches a different task. (Roo gives equal lines the same id,
+        # and Hermes gives the same id to all lines without one.) A deque is used because removing
+        # thousands of items from the front of a list takes quadratic time.
+        same: defaultdict[str, deque[Task]] = defaultdict(deque)
+        for task in left.values():
+            same[key(task.subject)].append(task)
+        for index, todo in enumerate(todos):
+            if found[index] is None and (alike := same.get(key(todo.content))):
+                task = alike.popleft()
+                del left[task.id]
+                found[index] = task
     return found
-
-
-def _by_text(
-    left: dict[str, Task],
-    todos: Sequence[Todo],
-    found: list[Task | None],
-    key: Callable[[str], str],
-) -> None:
-    # Each of several equal lines matches a different task. (Roo gives equal lines the same id, and
-    # Hermes gives the same id to all lines without one.) A deque is used because removing thousands
-    # of items from the front of a list takes quadratic time.
-    same: defaultdict[str, deque[Task]] = defaultdict(deque)
-    for task in left.values():
-        same[key(task.subject)].append(task)
-    for index, todo in enumerate(todos):
-        if found[index] is None and (alike := same.get(key(todo.content))):
-            task = alike.popleft()
-            del left[task.id]
-            found[index] = task
 
 
 # -------- change --------
@@ -319,10 +304,15 @@ class Change:
         """Yield the whole-list writes of the command, including those of a batch."""
         return _writes(self.command)
 
+    def named_by(self, *kinds: type[Event]) -> dict[str, None]:
+        """Return the ids of the tasks that events of these classes name, each once."""
+        named = (event.task_ids for event in self.events if type(event) in kinds)
+        return dict.fromkeys(task_id for ids in named for task_id in ids)
+
     def moves(self, to: Status | None = None) -> Iterator[StatusChanged]:
         """Yield the status changes: all, or only those to one status."""
         for event in self.events:
-            if type(event) is StatusChanged and (to is None or event.new is to):
+            if type(event) is events.StatusChanged and (to is None or event.new is to):
                 yield event
 
     def written(self) -> Iterator[Task]:
@@ -331,20 +321,12 @@ class Change:
 
     @cached_property
     def _written(self) -> tuple[Task, ...]:
-        ids: dict[str, None] = {}
-        for event in self.events:
-            if type(event) is TaskCreated:
-                ids[event.task.id] = None
-            elif type(event) is TaskEdited:
-                ids[event.task_id] = None
-            elif type(event) is PlanRestored:
-                ids.update(dict.fromkeys(task.id for task in event.tasks))
-        return tuple(task for task in map(self.after.get, ids) if task is not None)
+        kinds = events.TaskCreated, events.TaskEdited, events.PlanRestored
+        return tuple(filter(None, map(self.after.get, self.named_by(*kinds))))
 
     def edited(self) -> Iterator[tuple[Task, Task]]:
         """Yield the tasks whose fields were edited: before and after the change."""
-        edited = (event.task_id for event in self.events if type(event) is TaskEdited)
-        for task_id in dict.fromkeys(edited):
+        for task_id in self.named_by(events.TaskEdited):
             was, task = self.before.get(task_id), self.after.get(task_id)
             if was is not None and task is not None:
                 yield was, task
@@ -355,12 +337,7 @@ class Change:
 
     @cached_property
     def _removed(self) -> tuple[Task, ...]:
-        ids: list[str] = []
-        for event in self.events:
-            if type(event) is TaskDeleted:
-                ids.append(event.task_id)
-            elif type(event) is PlanCleared:
-                ids.extend(event.task_ids)
+        ids = self.named_by(events.TaskDeleted, events.PlanCleared)
         tasks = filter(None, map(self.before.get, ids))
         # A later command of the same batch may have restored the task.
         return tuple(task for task in tasks if task.id not in self.after)
@@ -418,18 +395,14 @@ def _triggers(on: Iterable[Trigger]) -> frozenset[Trigger]:
     given = tuple(on)
     for each in given:
         # A rule on a trigger that never occurs would be silently off.
-        if not (each in _TYPES if isinstance(each, type) else _is_move(each)):
+        is_move = isinstance(each, tuple) and [*map(type, each)] == [Status, Status]
+        if not is_move and not (isinstance(each, type) and each in _TYPES):
             msg = (
                 f"{short_repr(each)} was given as something that a rule is on; give types of events"
                 " (todoplan.core.events), NoneType, or moves, such as moves([Status.COMPLETED])"
             )
             raise PlanError(msg, seen=each)
     return frozenset(given)
-
-
-def _is_move(value: object) -> bool:
-    ends = value if isinstance(value, tuple) else ()
-    return len(ends) == 2 and all(isinstance(end, Status) for end in ends)  # noqa: PLR2004
 
 
 def _check(value: Any) -> Check:
@@ -476,7 +449,9 @@ class Rule:
     def heeds(self, triggers: AbstractSet[Trigger]) -> bool:
         """Return True if one of these triggers can break the rule."""
         # A user's own rule may name the class `StatusChanged` instead of pairs of statuses.
-        moved = StatusChanged in self.on and any(type(trigger) is tuple for trigger in triggers)
+        moved = events.StatusChanged in self.on and any(
+            type(trigger) is tuple for trigger in triggers
+        )
         return moved or not self.on or not self.on.isdisjoint(triggers)
 
     def severity_in(self, preset: str) -> Severity:
@@ -496,7 +471,7 @@ class Rule:
 
 def trigger_of(event: Event) -> Trigger:
     """Return the trigger for an event, as used in a rule's `on`."""
-    return (event.old, event.new) if type(event) is StatusChanged else type(event)
+    return (event.old, event.new) if type(event) is events.StatusChanged else type(event)
 
 
 def moves(to: Iterable[Status] = Status, *, of: Iterable[Status] = Status) -> set[Trigger]:
@@ -504,39 +479,212 @@ def moves(to: Iterable[Status] = Status, *, of: Iterable[Status] = Status) -> se
     return {(old, new) for old in of for new in to if old is not new}
 
 
-def registering(rules: dict[str, Rule]) -> Callable[..., Callable[[Check], Check]]:
+RULES: dict[str, Rule] = {}
+"""Every rule by name."""
+
+
+def _rule(
+    *on: Trigger,
+    about_plan: bool = False,
+    new_tasks_need: str = "",
+    limit: str = "",
+    presets: dict[str, SeverityName] | None = None,
+    opt_in: bool = False,
+) -> Callable[[Check], Check]:
     """
-    Return a decorator that adds a check to `rules`, under its name without outer underscores.
+    Return a decorator that adds a check to `RULES`, under its name without outer underscores.
 
     The check itself is unchanged and stays in its module under its name, so that a policy can be
     pickled.
     """
+    declared = tuple((presets or {}).items())
 
-    def rule(
-        *on: Trigger,
-        about_plan: bool = False,
-        new_tasks_need: str = "",
-        limit: str = "",
-        presets: dict[str, SeverityName] | None = None,
-        opt_in: bool = False,
-    ) -> Callable[[Check], Check]:
-        declared = tuple((presets or {}).items())
+    def keep(check: Check) -> Check:
+        name = check.__name__.strip("_")
+        RULES[name] = Rule(
+            name, check, about_plan, frozenset(on), new_tasks_need, limit, declared, opt_in
+        )
+        return check
 
-        def keep(check: Check) -> Check:
-            name = check.__name__.strip("_")
-            rules[name] = Rule(
-                name, check, about_plan, frozenset(on), new_tasks_need, limit, declared, opt_in
-            )
-            return check
-
-        return keep
-
-    return rule
+    return keep
 
 
 def first_ids(tasks: Iterable[Task]) -> tuple[str, ...]:
     """Return the ids of the first tasks, at most as many as a problem names."""
     return tuple(task.id for task in islice(tasks, MOST_NAMED))
+
+
+# -------- builtin --------
+# The rules about actions: status changes, whole-list writes, removed tasks.
+#
+# The message of each rule to a model is under its name in `todoplan/texts/problems.txt`.
+
+
+_STARTED = moves([Status.IN_PROGRESS])
+_MOST_OF_A_TEXT = 60
+_COMPLETED = moves([Status.COMPLETED])
+_REOPENED = moves(of=[Status.COMPLETED])
+# Taken from the table, so that a new status or action needs no change here.
+_JUMPED: set[Trigger] = {
+    (old, move.target) for (old, _), move in TABLE.items() if move.kind is Kind.JUMP
+}
+
+
+@_rule(
+    *_STARTED,
+    events.TaskCreated,
+    events.PlanRestored,
+    about_plan=True,
+    presets={"default": "warn", "claude": "error"},
+)
+def _single_in_progress(change: Change) -> Iterable[Problem]:
+    # A plan with at most one task in progress cannot break the rule.
+    if change.after.counts.in_progress <= 1:
+        return ()
+    # Claimed tasks are not counted: in a team, each worker may have a task in progress. Tasks that
+    # a list left out, but that stay in the plan, belong to other sessions and are not counted.
+    written = None if change.lines is None else {task_id for task_id, _ in change.lines}
+    counted = _counted(change.after, written)
+    now = len(counted)
+    if now <= 1:
+        return ()
+    was = {task.id for task in _counted(change.before, written)}
+    if was.issuperset(task.id for task in counted):  # the command has started none of them
+        return ()
+    return (Problem("single_in_progress", first_ids(counted), seen=str(now), legal="1"),)
+
+
+def _counted(plan: Plan, written: Collection[str] | None) -> list[Task]:
+    free = [task for task in plan.active() if task.claim is None]
+    return free if written is None else [task for task in free if task.id in written]
+
+
+@_rule()
+def _some_in_progress(change: Change) -> Iterable[Problem]:
+    if not isinstance(change.command, WriteTodos | Batch):
+        return ()  # with single-task commands, the next call may start a task
+    before, after = change.before.counts, change.after.counts
+    if after.in_progress or not after.open or (before.open and not before.in_progress):
+        return ()
+    return (Problem("some_in_progress", first_ids(change.after.ready()), seen="0", legal="1"),)
+
+
+@_rule()
+def _first_in_progress(change: Change) -> Iterable[Problem]:
+    after = change.after.counts
+    listed = any(change.writes()) or isinstance(change.command, CreateTasks)
+    if not listed or change.before.counts.open or after.in_progress or not after.open:
+        return ()
+    return (Problem("first_in_progress", first_ids(change.after.ready()), seen="0", legal="1"),)
+
+
+@_rule(
+    *_REOPENED,
+    events.TaskEdited,
+    events.TaskDeleted,
+    events.PlanCleared,
+    presets={"default": "warn"},
+)
+def _completed_is_final(change: Change) -> Iterator[Problem]:
+    changed: dict[str, dict[str, None]] = {}  # the ids of the tasks, by what was done to them
+    for move in change.moves():
+        if move.old is Status.COMPLETED:
+            changed.setdefault(f"set to {move.new}", {})[move.task_id] = None
+    for was, task in change.edited():
+        if was.status is Status.COMPLETED and was.subject != task.subject:
+            changed.setdefault("reworded", {})[task.id] = None
+    # If no task is open, completed tasks may be removed: a new list begins.
+    if change.before.counts.open:
+        for task in change.removed():
+            if task.status is Status.COMPLETED:
+                changed.setdefault("removed", {})[task.id] = None
+    for seen, ids in changed.items():
+        yield Problem("completed_is_final", tuple(ids), seen=seen)
+
+
+@_rule(*_JUMPED)
+def _linear_status(change: Change) -> Iterator[Problem]:
+    for move in change.moves():
+        if TABLE[move.old, ACTION_TO[move.new]].kind is Kind.JUMP:
+            yield Problem("linear_status", (move.task_id,), seen=f"{move.old} to {move.new}")
+
+
+def _arrived(change: Change, statuses: Collection[Status]) -> Iterable[str]:
+    """Return the ids of tasks that the change put into one of these statuses, each once."""
+    ids: dict[str, None] = {}
+    for event in change.events:
+        if type(event) is events.StatusChanged and event.new in statuses:
+            ids[event.task_id] = None
+        elif type(event) is events.TaskCreated and event.task.status in statuses:
+            ids[event.task.id] = None
+    return ids
+
+
+def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
+    """
+    Return a problem for each task that the change put into a status despite unresolved blockers.
+    """
+    # Judged by the plan after the whole command: pydantic-ai-todo judges step by step, and so
+    # refuses the hand-off {complete a, start b} that it advertises.
+    after = change.after
+    late = [task_id for task_id in _arrived(change, {to}) if after.waits_for(task_id)]
+    found: list[Problem] = []
+    for task in map(after.__getitem__, late):
+        if task.status is to:
+            waiting = unresolved_blockers(after, task)[:MOST_NAMED]
+            found.append(Problem(code, (task.id,), seen=", ".join(f"#{each}" for each in waiting)))
+    return tuple(found)
+
+
+# EdgeAdded instead of TaskCreated: a new task with a blocker has an edge event too.
+@_rule(*_STARTED, events.EdgeAdded, presets={"agentscope": "warn"})
+def _blocked_start(change: Change) -> Iterable[Problem]:
+    return _blocked(change, Status.IN_PROGRESS, "blocked_start")
+
+
+@_rule(*_COMPLETED, events.EdgeAdded, presets={"agentscope": "warn"})
+def _blocked_complete(change: Change) -> Iterable[Problem]:
+    return _blocked(change, Status.COMPLETED, "blocked_complete")
+
+
+@_rule(events.TaskDeleted, events.PlanCleared, presets={"default": "warn"})
+def _dropped_open_items(change: Change) -> Iterable[Problem]:
+    # True also if there is no whole-list write. That is intended: a model that deletes tasks by id
+    # names each of them.
+    if all(write.clear for write in change.writes()):
+        return ()
+    dropped = tuple(task.id for task in change.removed() if not task.status.closed)
+    if not dropped:
+        return ()
+    # The tasks are also named by text: a model that writes whole lists may never have seen an id.
+    texts = [f'"{change.before[task_id].subject[:_MOST_OF_A_TEXT]}"' for task_id in dropped[:5]]
+    texts += ["..."] * (len(dropped) > 5)  # noqa: PLR2004 - the number that a reply names
+    seen, legal = str(len(dropped)), ", ".join(texts)
+    return (Problem("dropped_open_items", dropped, seen=seen, legal=legal),)
+
+
+# OpenHands' planner treated a call without a list as an empty list, and deleted the plan. With a
+# merge base, an empty list does not clear the plan: it deletes each task that others have not
+# changed, so `TaskDeleted` is a trigger too.
+@_rule(events.PlanCleared, events.TaskDeleted, presets={"default": "error"})
+def _empty_write(change: Change) -> Iterable[Problem]:
+    still_open = change.before.counts.open
+    if not still_open or all(write.todos or write.clear for write in change.writes()):
+        return ()
+    return (Problem("empty_write", seen=str(still_open)),)
+
+
+@_rule(*_COMPLETED)
+def _batch_completion(change: Change) -> Iterable[Problem]:
+    done = tuple(dict.fromkeys(move.task_id for move in change.moves(Status.COMPLETED)))
+    return (Problem("batch_completion", done, seen=str(len(done))),) if len(done) > 1 else ()
+
+
+@_rule(NoneType, presets={"default": "warn"})
+def _no_op_write(change: Change) -> Iterable[Problem]:
+    if change.events or not any(change.writes()):
+        return ()
+    return (Problem("no_op_write"),)
 
 
 # -------- builtin_tasks --------
@@ -546,9 +694,7 @@ def first_ids(tasks: Iterable[Task]) -> tuple[str, ...]:
 # affected.
 
 
-TASK_RULES: dict[str, Rule] = {}
-_rule = registering(TASK_RULES)
-_FILLED = TaskCreated, TaskEdited, PlanRestored
+_FILLED = events.TaskCreated, events.TaskEdited, events.PlanRestored
 _other_texts = attrgetter(*(n for n in TEXTS if n != "subject"), "waiting", "evidence")
 
 
@@ -589,8 +735,8 @@ def _priority_required(change: Change) -> Iterable[Problem]:
 
 @_rule(
     *moves(OPEN, of=CLOSED),
-    TaskCreated,
-    PlanRestored,
+    events.TaskCreated,
+    events.PlanRestored,
     about_plan=True,
     limit="items",
     presets={"langchain": "error"},
@@ -608,29 +754,24 @@ def _max_text(change: Change) -> Iterable[Problem]:
     if not _may_be_large(change):
         return ()
     found: list[Problem] = []
-    limits = change.limits.texts
+    limits, other = change.limits.texts, change.limits.text
     for task in change.written():
         was = change.before.get(task.id)
-        for field, limit in limits.items():
-            text = getattr(task, field)
-            if text and len(text) > limit and (was is None or text != getattr(was, field)):
+        texts = [
+            (field, getattr(task, field), limit)
+            for field, limit in limits.items()
+            if was is None or getattr(task, field) != getattr(was, field)
+        ]
+        if task.waiting is not None and (was is None or was.waiting != task.waiting):
+            texts.append(("waiting.reason", task.waiting.reason, other))
+            texts.append(("waiting.question", task.waiting.question, other))
+        if task.evidence is not None and (was is None or was.evidence != task.evidence):
+            texts.append(("evidence.summary", task.evidence.summary, other))
+        for field, text, limit in texts:
+            if text and len(text) > limit:
                 seen = f"{field} of {len(text)} characters"
                 found.append(Problem("max_text", (task.id,), seen=seen, legal=str(limit)))
-        for field, text in _texts_within(task, was):
-            if len(text) > change.limits.text:
-                seen = f"{field} of {len(text)} characters"
-                legal = str(change.limits.text)
-                found.append(Problem("max_text", (task.id,), seen=seen, legal=legal))
     return tuple(found)
-
-
-def _texts_within(task: Task, was: Task | None) -> Iterator[tuple[str, str]]:
-    """Yield the new texts inside a task's `waiting` and `evidence`, each with its path."""
-    if task.waiting is not None and (was is None or was.waiting != task.waiting):
-        yield "waiting.reason", task.waiting.reason
-        yield "waiting.question", task.waiting.question or ""
-    if task.evidence is not None and (was is None or was.evidence != task.evidence):
-        yield "evidence.summary", task.evidence.summary
 
 
 def _may_be_large(change: Change) -> bool:
@@ -641,30 +782,26 @@ def _may_be_large(change: Change) -> bool:
     """
     shortest = change.limits.shortest
     for event in change.events:
-        if type(event) is TaskCreated:
-            texts = _other_texts(event.task)
-            if len(event.task.subject) > shortest or (
-                any(texts) and _is_any_large(texts, shortest)
-            ):
+        if type(event) is events.TaskCreated:
+            if len(event.task.subject) > shortest:
                 return True
-        elif type(event) is TaskEdited or type(event) is PlanRestored:
+            # A value that is not a string contains texts.
+            texts = _other_texts(event.task)
+            if any(texts) and any(type(t) is not str or len(t) > shortest for t in texts if t):
+                return True
+        elif type(event) is events.TaskEdited or type(event) is events.PlanRestored:
             return True
     return False
-
-
-def _is_any_large(texts: Iterable[Any], shortest: int) -> bool:
-    # A value that is not a string contains texts.
-    return any(type(text) is not str or len(text) > shortest for text in filter(None, texts))
 
 
 @_rule(*_FILLED, about_plan=True, limit="metadata", presets={"langchain": "error"})
 def _max_metadata(change: Change) -> Iterable[Problem]:
     for event in change.events:
-        if type(event) is TaskCreated:
+        if type(event) is events.TaskCreated:
             if event.task.metadata is not EMPTY:
                 return tuple(_large_metadata(change))
-        elif type(event) is PlanRestored or (
-            type(event) is TaskEdited and "metadata" in event.changes
+        elif type(event) is events.PlanRestored or (
+            type(event) is events.TaskEdited and "metadata" in event.changes
         ):
             return tuple(_large_metadata(change))
     return ()
@@ -718,23 +855,22 @@ def _keys_and_levels(value: Any) -> tuple[int, int]:
     return keys, levels
 
 
-@_rule(EdgeAdded, PlanRestored, about_plan=True, limit="edges", presets={"langchain": "error"})
+@_rule(
+    events.EdgeAdded,
+    events.PlanRestored,
+    about_plan=True,
+    limit="edges",
+    presets={"langchain": "error"},
+)
 def _max_edges(change: Change) -> Iterator[Problem]:
-    linked: dict[str, None] = {}
-    for event in change.events:
-        if type(event) is EdgeAdded:
-            linked[event.blocked] = None
-        elif type(event) is TaskCreated:
-            # In `inspect` every task counts as created, with its edges.
-            linked[event.task.id] = None
-        elif type(event) is PlanRestored:
-            for task in event.tasks:
-                was = change.before.get(task.id)
-                if was is None or not set(task.blocked_by) <= set(was.blocked_by):
-                    linked[task.id] = None
     most = change.limits.edges
-    for now in filter(None, map(change.after.get, linked)):
-        if len(now.blocked_by) > most:
+    # In `inspect` every task counts as created, with its edges.
+    ids = change.named_by(events.EdgeAdded, events.TaskCreated, events.PlanRestored)
+    for now in filter(None, map(change.after.get, ids)):
+        if len(now.blocked_by) <= most:
+            continue
+        was = change.before.get(now.id)
+        if was is None or not set(now.blocked_by) <= set(was.blocked_by):
             yield Problem("max_edges", (now.id,), seen=str(len(now.blocked_by)), legal=str(most))
 
 
@@ -749,7 +885,7 @@ def _max_history(change: Change) -> Iterable[Problem]:
 
 
 # In AgentScope a task's owner can be changed silently, and then two agents do the same work.
-@_rule(TaskEdited, presets={"agentscope": "warn"})
+@_rule(events.TaskEdited, presets={"agentscope": "warn"})
 def _owner_taken(change: Change) -> Iterator[Problem]:
     for was, task in change.edited():
         if was.owner and task.owner and was.owner != task.owner:
@@ -762,54 +898,37 @@ def _owner_taken(change: Change) -> Iterator[Problem]:
 # No rule says that a task must not contain itself, since this holds under every policy (law 18).
 
 
-TREE_RULES: dict[str, Rule] = {}
-_tree_rule = registering(TREE_RULES)
-
-
-def _placed(change: Change, *, restored: bool) -> Iterator[str]:
-    """
-    Yield the ids of tasks that have a new parent, each once.
-
-    Restored tasks are included if `restored` is true.
-    """
-    ids: dict[str, None] = {}
-    for event in change.events:
-        if type(event) is TaskCreated:
-            ids[event.task.id] = None
-        elif type(event) is ParentChanged:
-            ids[event.task_id] = None
-        elif restored and type(event) is PlanRestored:
-            ids.update(dict.fromkeys(task.id for task in event.tasks))
-    before = change.before
-    for task_id in ids:
-        task, was = change.after.get(task_id), before.get(task_id)
+def _placed(change: Change, *kinds: type[Event]) -> Iterator[str]:
+    """Yield the ids of tasks that have a new parent and that events of these classes name."""
+    for task_id in change.named_by(*kinds):
+        task, was = change.after.get(task_id), change.before.get(task_id)
         if task is not None and task.parent and (was is None or was.parent != task.parent):
             yield task_id
 
 
-@_tree_rule(
-    TaskCreated,
-    ParentChanged,
-    PlanRestored,
+@_rule(
+    events.TaskCreated,
+    events.ParentChanged,
+    events.PlanRestored,
     about_plan=True,
     limit="depth",
     presets={"langchain": "error"},
 )
 def _max_depth(change: Change) -> Iterable[Problem]:
-    # Most plans have no subtasks: then no generator is created.
-    return tuple(_too_deep(change)) if change.after.nested else ()
-
-
-def _too_deep(change: Change) -> Iterator[Problem]:
+    if not change.after.nested:
+        return ()
     most = change.limits.depth
+    found: list[Problem] = []
     levels: dict[str, int] = {}
     looked: set[str] = set()
-    for task_id in _placed(change, restored=True):
+    placed = _placed(change, events.TaskCreated, events.ParentChanged, events.PlanRestored)
+    for task_id in placed:
         for inner in _within(change.after, task_id, looked):
             looked.add(inner)
             level = from_above(change.after, inner, levels, 0, lambda above, _: above + 1)
             if level > most:
-                yield Problem("max_depth", (inner,), seen=str(level), legal=str(most))
+                found.append(Problem("max_depth", (inner,), seen=str(level), legal=str(most)))
+    return tuple(found)
 
 
 def _within(plan: Plan, task_id: str, looked: Collection[str]) -> Iterator[str]:
@@ -821,54 +940,52 @@ def _within(plan: Plan, task_id: str, looked: Collection[str]) -> Iterator[str]:
             ids += plan.children(inner)
 
 
-@_tree_rule(*moves([Status.COMPLETED]), presets={"default": "warn"})
+@_rule(*moves([Status.COMPLETED]), presets={"default": "warn"})
 def _parent_complete(change: Change) -> Iterable[Problem]:
-    return tuple(_left_open(change)) if change.after.nested else ()
-
-
-def _left_open(change: Change) -> Iterator[Problem]:
     after = change.after
+    if not after.nested:
+        return ()
+    found: list[Problem] = []
     done: set[str] = set()  # all descendants of these are closed
     for move in change.moves(Status.COMPLETED):
         task = after.get(move.task_id)
-        if task is not None and task.status is Status.COMPLETED:
-            walked = [*_until_many_are_open(after, task.id, done)]
-            found = [each for each in walked if not after[each].status.closed]
-            if found:
-                yield Problem("parent_complete", (task.id,), seen=", ".join(found))
-            else:
-                done.update(walked)
+        if task is None or task.status is not Status.COMPLETED:
+            continue
+        walked: list[str] = []
+        still_open: list[str] = []
+        for inner in _within(after, task.id, done):
+            walked.append(inner)
+            if not after[inner].status.closed:
+                still_open.append(inner)
+                if len(still_open) == MOST_NAMED:
+                    break
+        if still_open:
+            found.append(Problem("parent_complete", (task.id,), seen=", ".join(still_open)))
+        else:
+            done.update(walked)
+    return tuple(found)
 
 
-def _until_many_are_open(plan: Plan, task_id: str, done: Collection[str]) -> Iterator[str]:
-    """Yield descendants of a task, and stop after as many open ones as a problem names."""
-    many = 0
-    for inner in _within(plan, task_id, done):
-        yield inner
-        many += not plan[inner].status.closed
-        if many == MOST_NAMED:
-            return
-
-
-@_tree_rule(*moves(OPEN, of=CLOSED), TaskCreated, ParentChanged, presets={"default": "warn"})
+@_rule(
+    *moves(OPEN, of=CLOSED), events.TaskCreated, events.ParentChanged, presets={"default": "warn"}
+)
 def _child_of_closed(change: Change) -> Iterable[Problem]:
-    return tuple(_below_closed(change)) if change.after.nested else ()
-
-
-def _nearest_closed(above: str, task: Task) -> str:
-    return task.id if task.status.closed else above
-
-
-def _below_closed(change: Change) -> Iterator[Problem]:
     after = change.after
-    ids = dict.fromkeys(_placed(change, restored=False))
+    if not after.nested:
+        return ()
+    ids = dict.fromkeys(_placed(change, events.TaskCreated, events.ParentChanged))
     reopened = (move for move in change.moves() if move.old.closed and not move.new.closed)
     ids.update(dict.fromkeys(move.task_id for move in reopened))
+    found: list[Problem] = []
     known: dict[str, str] = {}
     for task in filter(None, map(after.get, ids)):
-        closed = from_above(after, task.id, known, "", _nearest_closed)
+        # The nearest closed task: the task itself, or one of its ancestors.
+        closed = from_above(
+            after, task.id, known, "", lambda above, at: at.id if at.status.closed else above
+        )
         if closed and not task.status.closed:
-            yield Problem("child_of_closed", (task.id,), seen=closed)
+            found.append(Problem("child_of_closed", (task.id,), seen=closed))
+    return tuple(found)
 
 
 # -------- builtin_trust --------
@@ -878,23 +995,10 @@ def _below_closed(change: Change) -> Iterator[Problem]:
 # If you switch one of these rules on, you need such a program or person.
 
 
-TRUST_RULES: dict[str, Rule] = {}
-_trust_rule = registering(TRUST_RULES)
 _BEGUN = {Status.IN_PROGRESS, Status.COMPLETED}
 
 
-def _arrived(change: Change, statuses: Iterable[Status]) -> Iterator[str]:
-    """Yield the ids of tasks that the change put into one of these statuses, each once."""
-    ids: dict[str, None] = {}
-    for event in change.events:
-        if type(event) is StatusChanged and event.new in statuses:
-            ids[event.task_id] = None
-        elif type(event) is TaskCreated and event.task.status in statuses:
-            ids[event.task.id] = None
-    return iter(ids)
-
-
-@_trust_rule(*moves([Status.COMPLETED]), TaskCreated, opt_in=True)
+@_rule(*moves([Status.COMPLETED]), events.TaskCreated, opt_in=True)
 def _evidence_required(change: Change) -> Iterator[Problem]:
     # Law 20. A check that the task had before the command counts too. So a command cannot avoid the
     # rule by removing the check when it completes the task.
@@ -907,7 +1011,7 @@ def _evidence_required(change: Change) -> Iterator[Problem]:
             yield Problem("evidence_required", (task_id,), seen=check)
 
 
-@_trust_rule(*moves(_BEGUN), TaskCreated, opt_in=True)
+@_rule(*moves(_BEGUN), events.TaskCreated, opt_in=True)
 def _approval_required(change: Change) -> Iterable[Problem]:
     if change.after.approved is not None:
         return ()
@@ -915,196 +1019,31 @@ def _approval_required(change: Change) -> Iterable[Problem]:
     return (Problem("approval_required", begun),) if begun else ()
 
 
-@_trust_rule(TaskCreated, TaskDeleted, PlanCleared, PlanRestored, presets={"default": "warn"})
+@_rule(
+    events.TaskCreated,
+    events.TaskDeleted,
+    events.PlanCleared,
+    events.PlanRestored,
+    presets={"default": "warn"},
+)
 def _approved_changed(change: Change) -> Iterable[Problem]:
     approved = change.before.approved
     if approved is None or (change.actor is not None and change.actor == approved.by):
         return ()
-    return tuple(_changed(change, approved.by or "somebody else"))
-
-
-def _changed(change: Change, by: str) -> Iterator[Problem]:
     before, after = change.before, change.after
-    if any(type(event) is PlanRestored for event in change.events):
+    if any(type(event) is events.PlanRestored for event in change.events):
         came = tuple(task.id for task in after if task.id not in before)
         went = tuple(task.id for task in before if task.id not in after)
     else:
-        created = (event.task.id for event in change.events if type(event) is TaskCreated)
+        created = (event.task.id for event in change.events if type(event) is events.TaskCreated)
         came = tuple(task_id for task_id in created if task_id in after)
         went = tuple(task.id for task in change.removed())
-    for ids, seen in ((came, "added since"), (went, "removed since")):
-        if ids:
-            yield Problem("approved_changed", ids[:MOST_NAMED], seen=seen, legal=by)
-
-
-# -------- builtin --------
-# The rules about actions: status changes, whole-list writes, removed tasks.
-#
-# The message of each rule to a model is under its name in `todoplan/texts/problems.txt`.
-
-
-_HERE: dict[str, Rule] = {}
-_list_rule = registering(_HERE)
-_STARTED = moves([Status.IN_PROGRESS])
-_MOST_OF_A_TEXT = 60
-_COMPLETED = moves([Status.COMPLETED])
-_REOPENED = moves(of=[Status.COMPLETED])
-# Taken from the table, so that a new status or action needs no change here.
-_JUMPED: set[Trigger] = {
-    (old, move.target) for (old, _), move in TABLE.items() if move.kind is Kind.JUMP
-}
-
-
-@_list_rule(
-    *_STARTED,
-    TaskCreated,
-    PlanRestored,
-    about_plan=True,
-    presets={"default": "warn", "claude": "error"},
-)
-def _single_in_progress(change: Change) -> Iterable[Problem]:
-    # A plan with at most one task in progress cannot break the rule.
-    if change.after.counts.in_progress <= 1:
-        return ()
-    # Claimed tasks are not counted: in a team, each worker may have a task in progress. Tasks that
-    # a list left out, but that stay in the plan, belong to other sessions and are not counted.
-    written = None if change.lines is None else {task_id for task_id, _ in change.lines}
-    counted = _counted(change.after, written)
-    now = len(counted)
-    if now <= 1:
-        return ()
-    was = {task.id for task in _counted(change.before, written)}
-    if was.issuperset(task.id for task in counted):  # the command has started none of them
-        return ()
-    return (Problem("single_in_progress", first_ids(counted), seen=str(now), legal="1"),)
-
-
-def _counted(plan: Plan, written: Collection[str] | None) -> list[Task]:
-    free = [task for task in plan.active() if task.claim is None]
-    return free if written is None else [task for task in free if task.id in written]
-
-
-@_list_rule()
-def _some_in_progress(change: Change) -> Iterable[Problem]:
-    if not isinstance(change.command, WriteTodos | Batch):
-        return ()  # with single-task commands, the next call may start a task
-    before, after = change.before.counts, change.after.counts
-    if after.in_progress or not after.open or (before.open and not before.in_progress):
-        return ()
-    return (Problem("some_in_progress", first_ids(change.after.ready()), seen="0", legal="1"),)
-
-
-@_list_rule()
-def _first_in_progress(change: Change) -> Iterable[Problem]:
-    after = change.after.counts
-    listed = any(change.writes()) or isinstance(change.command, CreateTasks)
-    if not listed or change.before.counts.open or after.in_progress or not after.open:
-        return ()
-    return (Problem("first_in_progress", first_ids(change.after.ready()), seen="0", legal="1"),)
-
-
-@_list_rule(*_REOPENED, TaskEdited, TaskDeleted, PlanCleared, presets={"default": "warn"})
-def _completed_is_final(change: Change) -> Iterator[Problem]:
-    changed: dict[str, dict[str, None]] = {}  # the ids of the tasks, by what was done to them
-    for move in change.moves():
-        if move.old is Status.COMPLETED:
-            changed.setdefault(f"set to {move.new}", {})[move.task_id] = None
-    for was, task in change.edited():
-        if was.status is Status.COMPLETED and was.subject != task.subject:
-            changed.setdefault("reworded", {})[task.id] = None
-    # If no task is open, completed tasks may be removed: a new list begins.
-    if change.before.counts.open:
-        for task in change.removed():
-            if task.status is Status.COMPLETED:
-                changed.setdefault("removed", {})[task.id] = None
-    for seen, ids in changed.items():
-        yield Problem("completed_is_final", tuple(ids), seen=seen)
-
-
-@_list_rule(*_JUMPED)
-def _linear_status(change: Change) -> Iterator[Problem]:
-    for move in change.moves():
-        if TABLE[move.old, ACTION_TO[move.new]].kind is Kind.JUMP:
-            yield Problem("linear_status", (move.task_id,), seen=f"{move.old} to {move.new}")
-
-
-def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
-    """
-    Return a problem for each task that the change put into a status despite unresolved blockers.
-    """
-    # Judged by the plan after the whole command: pydantic-ai-todo judges step by step, and so
-    # refuses the hand-off {complete a, start b} that it advertises.
-    arrived: list[str] = []
-    for event in change.events:
-        if type(event) is StatusChanged and event.new is to:
-            arrived.append(event.task_id)
-        elif type(event) is TaskCreated:
-            arrived.append(event.task.id)
-    after = change.after
-    late = [task_id for task_id in arrived if after.waits_for(task_id)]
-    if not late:
-        return ()
-    found: list[Problem] = []
-    for task in map(after.__getitem__, dict.fromkeys(late)):
-        if task.status is to:
-            waiting = unresolved_blockers(after, task)[:MOST_NAMED]
-            found.append(Problem(code, (task.id,), seen=", ".join(f"#{each}" for each in waiting)))
-    return tuple(found)
-
-
-# EdgeAdded instead of TaskCreated: a new task with a blocker has an edge event too.
-@_list_rule(*_STARTED, EdgeAdded, presets={"agentscope": "warn"})
-def _blocked_start(change: Change) -> Iterable[Problem]:
-    return _blocked(change, Status.IN_PROGRESS, "blocked_start")
-
-
-@_list_rule(*_COMPLETED, EdgeAdded, presets={"agentscope": "warn"})
-def _blocked_complete(change: Change) -> Iterable[Problem]:
-    return _blocked(change, Status.COMPLETED, "blocked_complete")
-
-
-@_list_rule(TaskDeleted, PlanCleared, presets={"default": "warn"})
-def _dropped_open_items(change: Change) -> Iterable[Problem]:
-    # True also if there is no whole-list write. That is intended: a model that deletes tasks by id
-    # names each of them.
-    if all(write.clear for write in change.writes()):
-        return ()
-    dropped = tuple(task.id for task in change.removed() if not task.status.closed)
-    if not dropped:
-        return ()
-    # The tasks are also named by text: a model that writes whole lists may never have seen an id.
-    texts = [f'"{change.before[task_id].subject[:_MOST_OF_A_TEXT]}"' for task_id in dropped[:5]]
-    texts += ["..."] * (len(dropped) > 5)  # noqa: PLR2004 - the number that a reply names
-    seen, legal = str(len(dropped)), ", ".join(texts)
-    return (Problem("dropped_open_items", dropped, seen=seen, legal=legal),)
-
-
-# OpenHands' planner treated a call without a list as an empty list, and deleted the plan. With a
-# merge base, an empty list does not clear the plan: it deletes each task that others have not
-# changed, so `TaskDeleted` is a trigger too.
-@_list_rule(PlanCleared, TaskDeleted, presets={"default": "error"})
-def _empty_write(change: Change) -> Iterable[Problem]:
-    still_open = change.before.counts.open
-    if not still_open or all(write.todos or write.clear for write in change.writes()):
-        return ()
-    return (Problem("empty_write", seen=str(still_open)),)
-
-
-@_list_rule(*_COMPLETED)
-def _batch_completion(change: Change) -> Iterable[Problem]:
-    done = tuple(dict.fromkeys(move.task_id for move in change.moves(Status.COMPLETED)))
-    return (Problem("batch_completion", done, seen=str(len(done))),) if len(done) > 1 else ()
-
-
-@_list_rule(NoneType, presets={"default": "warn"})
-def _no_op_write(change: Change) -> Iterable[Problem]:
-    if change.events or not any(change.writes()):
-        return ()
-    return (Problem("no_op_write"),)
-
-
-RULES: dict[str, Rule] = {**_HERE, **TASK_RULES, **TREE_RULES, **TRUST_RULES}
-"""Every rule by name."""
+    by = approved.by or "somebody else"
+    return tuple(
+        Problem("approved_changed", ids[:MOST_NAMED], seen=seen, legal=by)
+        for ids, seen in ((came, "added since"), (went, "removed since"))
+        if ids
+    )
 
 
 # -------- policy --------
@@ -1153,24 +1092,8 @@ class RuleSettings(TypedDict, total=False):
     some_in_progress: SeverityName | Severity
 
 
-def _severity(word: object) -> Severity:
-    try:
-        return Severity(word)  # type: ignore[arg-type]  # any other word is refused below
-    except ValueError:
-        msg = f"a severity is off, warn or error, not {word!r}"
-        raise PlanError(msg, seen=word) from None
-
-
 def _rated(rules: Iterable[tuple[Rule, SeverityName | Severity]]) -> _Rated:
-    return tuple((rule, _severity(level)) for rule, level in rules)
-
-
-def _all_off() -> _Rated:
-    return tuple((rule, Severity.OFF) for rule in RULES.values())
-
-
-def _by_name(policy: Policy) -> dict[str, Severity]:
-    return {rule.name: level for rule, level in policy.rules}
+    return tuple((rule, as_member(level, Severity)) for rule, level in rules)
 
 
 @attrs.frozen(repr=False)
@@ -1181,7 +1104,9 @@ class Policy:
     Start from a preset and state the differences: `DEFAULT.but(single_in_progress="error")`.
     """
 
-    rules: _Rated = attrs.field(factory=_all_off, converter=_rated)
+    rules: _Rated = attrs.field(
+        factory=lambda: [(rule, Severity.OFF) for rule in RULES.values()], converter=_rated
+    )
     limits: Limits = Limits()
     # A mutable cache: finding the rules that an event can break costs more than running them. It
     # only contains data derived from `rules`. So it is not part of equality, each policy starts
@@ -1189,7 +1114,11 @@ class Policy:
     _heeding: dict[Any, _Rated] = attrs.field(factory=dict, init=False, eq=False)
     # A dict, since every call of a model looks up severities by name.
     _levels: dict[str, Severity] = attrs.field(
-        default=attrs.Factory(_by_name, takes_self=True), init=False, eq=False
+        default=attrs.Factory(
+            lambda policy: {rule.name: level for rule, level in policy.rules}, takes_self=True
+        ),
+        init=False,
+        eq=False,
     )
     _begun_as: str = attrs.field(default="", eq=False, alias="_begun_as")
 
@@ -1223,28 +1152,25 @@ class Policy:
         ]
         return name + (f".but({', '.join(changes)})" if changes else "") + "".join(own)
 
-    def heeding(self, events: Sequence[Event]) -> _Rated:
+    def heeding(self, happened: Sequence[Event]) -> _Rated:
         """Return the rules that are on and that these events can break."""
         # A single status change is the usual case: its trigger is computed without a set or a call.
         triggers: Any
-        if len(events) != 1:
-            triggers = frozenset(map(trigger_of, events))
-        elif type(event := events[0]) is StatusChanged:
+        if len(happened) != 1:
+            triggers = frozenset(map(trigger_of, happened))
+        elif type(event := happened[0]) is events.StatusChanged:
             triggers = event.old, event.new
         else:
             triggers = type(event)
         found = self._heeding.get(triggers)
         if found is None:
-            found = self._work_out(triggers if isinstance(triggers, frozenset) else {triggers})
+            # The rule `no_op_write` is triggered by a command without events.
+            several = (triggers or {NoneType}) if len(happened) != 1 else {triggers}
+            on = (entry for entry in self.rules if entry[1] is not Severity.OFF)
+            found = tuple(entry for entry in on if entry[0].heeds(several))
             if len(self._heeding) < _MOST_KEPT:
                 self._heeding[triggers] = found
         return found
-
-    def _work_out(self, triggers: AbstractSet[Trigger]) -> _Rated:
-        # The rule `no_op_write` is triggered by a command without events.
-        happened = triggers or {NoneType}
-        on = (entry for entry in self.rules if entry[1] is not Severity.OFF)
-        return tuple(entry for entry in on if entry[0].heeds(happened))
 
     def but(self, **changes: Unpack[RuleSettings]) -> Policy:
         """
@@ -1259,19 +1185,27 @@ class Policy:
                 for a rule with a limit.
         """
         given: dict[str, Any] = dict(changes)
-        limits = given.pop("limits", self.limits)
-        if not isinstance(limits, Limits):
-            msg = f"{short_repr(limits)} was given as the limits; write limits=Limits(items=50)"
-            raise PlanError(msg, seen=limits)
+        legal = "limits, such as Limits(items=50)"
+        limits = instance_of(given.pop("limits", self.limits), Limits, legal)
         known = {rule.name for rule, _ in self.rules}
-        unknown = sorted(set(given) - known)
-        if unknown:
-            _refuse_names(unknown, known)
+        if unknown := sorted(set(given) - known):
+            near = [name for word in unknown for name in get_close_matches(word, known, 1)]
+            meant = f"did you mean {', '.join(near)}? " if near else ""
+            listed = ", ".join(sorted(known))
+            msg = f"no rule is called {', '.join(unknown)}; {meant}the rules are {listed}"
+            raise PlanError(msg, unknown=unknown)
         rules = []
         for rule, old in self.rules:
             new = given.get(rule.name, old)
             if isinstance(new, int) and not isinstance(new, bool):
-                limits = _limited(limits, rule, new)
+                if not rule.limit:
+                    fields = ", ".join(f"{field.name}=..." for field in attrs.fields(Limits))
+                    msg = (
+                        f"{new!r} is no severity, and {rule.name} has no single limit; write off,"
+                        f" warn or error. Limits are set by but(limits=Limits({fields}))"
+                    )
+                    raise PlanError(msg, seen=new)
+                limits = attrs.evolve(limits, **{rule.limit: new})
                 new = Severity.ERROR if old is Severity.OFF else old
             rules.append((rule, new))
         return attrs.evolve(self, rules=rules, limits=limits)
@@ -1283,37 +1217,13 @@ class Policy:
         Raises:
             PlanError: `rule` is not a rule, or the severity is none of off, warn, error.
         """
-        _must_be_a_rule(rule)
+        instance_of(rule, Rule, 'a rule, such as Rule("my_rule", check)')
         kept = tuple(entry for entry in self.rules if entry[0].name != rule.name)
         return attrs.evolve(self, rules=(*kept, (rule, severity)))
 
     def severity(self, name: str) -> Severity:
         """Return the severity of the named rule; off for a rule that the policy does not have."""
         return self._levels.get(name, Severity.OFF)
-
-
-def _must_be_a_rule(given: object) -> None:
-    if not isinstance(given, Rule):
-        msg = f'{short_repr(given)} is no rule; write Rule("my_rule", check)'
-        raise PlanError(msg, seen=given)
-
-
-def _refuse_names(unknown: Sequence[str], known: AbstractSet[str]) -> NoReturn:
-    near = [name for word in unknown for name in get_close_matches(word, known, 1)]
-    meant = f"did you mean {', '.join(near)}? " if near else ""
-    msg = f"no rule is called {', '.join(unknown)}; {meant}the rules are {', '.join(sorted(known))}"
-    raise PlanError(msg, unknown=list(unknown))
-
-
-def _limited(limits: Limits, rule: Rule, number: int) -> Limits:
-    if not rule.limit:
-        fields = ", ".join(f"{field.name}=..." for field in attrs.fields(Limits))
-        msg = (
-            f"a severity is off, warn or error, not {number!r}: {rule.name} does not count by one"
-            f" number. Limits are set by but(limits=Limits({fields})), each if wanted"
-        )
-        raise PlanError(msg, seen=number)
-    return attrs.evolve(limits, **{rule.limit: number})
 
 
 def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
@@ -1342,24 +1252,16 @@ def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Pr
 
 
 def _problems(rule: Rule, answer: Any) -> tuple[Problem, ...]:
-    try:
-        found: tuple[Any, ...] = tuple(answer)
-    except TypeError:
-        # If the result is iterable, the check itself raised this error, and its author must see it.
-        _must_be(Iterable, answer, rule)
-        raise
-    for each in found:
-        _must_be(Problem, each, rule)
-    return found
-
-
-def _must_be(kind: type, answer: object, rule: Rule) -> None:
-    if not isinstance(answer, kind):
+    found = tuple(answer) if isinstance(answer, Iterable) else ()
+    wrong = [each for each in found if not isinstance(each, Problem)]
+    if wrong or not isinstance(answer, Iterable):
+        seen = wrong[0] if wrong else answer
         msg = (
-            f"the rule {rule.name} gave {short_repr(answer)}; a check yields problems,"
+            f"the rule {rule.name} gave {short_repr(seen)}; a check yields problems,"
             " or returns a tuple of them, () if nothing is wrong"
         )
-        raise PlanError(msg, rule=rule.name, seen=answer) from None
+        raise PlanError(msg, rule=rule.name, seen=seen)
+    return found
 
 
 def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
@@ -1369,7 +1271,7 @@ def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
     Only rules with `about_plan` and severity error are checked. Their violations are returned.
     """
     # Every task counts as created, so rules that look only at new tasks see all of them.
-    created: Iterable[TaskCreated] = map(TaskCreated, plan)
+    created: Iterable[events.TaskCreated] = map(events.TaskCreated, plan)
     change = Change(Plan(), plan, None, tuple(created), policy.limits)
     return tuple(
         problem

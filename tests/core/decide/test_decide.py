@@ -141,11 +141,8 @@ def test_a_command_about_a_number_is_refused():
 @pytest.mark.parametrize(
     ("misuse", "remedy"),
     [
-        (
-            lambda: decide(CreateTask("a"), Plan()),
-            r"as the plan; write decide\(plan, com",
-        ),
-        (lambda: decide(None, CreateTask("a")), "was given as the plan"),
+        (lambda: decide(CreateTask("a"), Plan()), r"given; give a plan: decide\(plan, com"),
+        (lambda: decide(None, CreateTask("a")), "give a plan"),
         (lambda: decide(Plan(), CreateTask("a"), "strict"), r"is no policy; .* todoplan\.STRICT$"),
         (
             lambda: decide(Plan(), CreateTask("a"), "claude_strict"),

@@ -214,7 +214,7 @@ def test_a_damaged_journal_raises_nothing(end):
             lambda done: replay(Plan(), done),
             r"are no events; write replay\(plan, accepted",
         ),
-        (lambda done: replay(done, done.events), r"was given as the plan; write replay\(plan, ev"),
+        (lambda done: replay(done, done.events), r"give a plan: replay\(plan, ev"),
     ],
 )
 def test_what_is_no_event_or_no_plan_is_refused(misuse, remedy):

@@ -169,7 +169,9 @@ def test_a_history_that_does_not_reach_the_approval_is_refused():
         (history[1:], "revision 6 to 8"),
         (history[2:], "revision 7 to 8"),
     ):
-        with pytest.raises(PlanError, match=f"approved revision 6: it holds {held}, and") as caught:
+        with pytest.raises(
+            PlanError, match=f"approved revision 6: it has {held}. It must"
+        ) as caught:
             drift(plan, part)
         assert caught.value.data["approved"] == 6
 
@@ -195,7 +197,7 @@ def test_the_history_of_another_plan_is_refused():
         drift(plan, elsewhere)
     # What came at the same number, by somebody else, is another approval.
     other, _ = lived(FIRST, commands.ApprovePlan("bob"))
-    with pytest.raises(PlanError, match="approve it anew"):
+    with pytest.raises(PlanError, match="approve it again"):
         drift(other, history)
     assert drift(*lived(seed, APPROVE)) == Drift(Approval(2, "ann", AT))
 

@@ -4,7 +4,7 @@ from todoplan.core.commands import CreateTask, RestorePlan, UpdateTask
 from todoplan.core.decide import decide, plan_of
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules import RULES, TASK_RULES, Limits, Policy
+from todoplan.core.rules import RULES, Limits, Policy
 
 PLAN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)), Task("3", "c")])
 
@@ -15,12 +15,6 @@ def only(name):
     """
     limits = Limits(items=4, open_items=3, subject=5, text=6, edges=1, metadata_keys=0, history=1)
     return Policy(limits=limits).but(**{name: "error"})
-
-
-def test_they_are_rules_like_the_others():
-    """Each stands among all rules under its own name."""
-    assert TASK_RULES.items() <= RULES.items()
-    assert all(rule.name == name for name, rule in TASK_RULES.items())
 
 
 def test_what_a_rule_demands_is_a_field_of_a_task():
@@ -49,7 +43,19 @@ def test_every_text_that_is_too_long_is_named():
     ]
 
 
-@pytest.mark.parametrize("name", sorted(set(TASK_RULES) - {"owner_taken"}))
+@pytest.mark.parametrize(
+    "name",
+    [
+        "active_form_required",
+        "duplicate_content",
+        "max_edges",
+        "max_history",
+        "max_items",
+        "max_metadata",
+        "max_text",
+        "priority_required",
+    ],
+)
 def test_what_is_brought_back_is_judged_like_what_is_new(name):
     """The same tasks break the same rule, whether a plan is restored or inspected."""
     assert RULES[name].about_plan

@@ -6,7 +6,7 @@ from todoplan.core.commands import CreateTask
 from todoplan.core.events.types import PlanCleared, StatusChanged, TaskCreated
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.problems import MOST_NAMED
-from todoplan.core.rules import STEPS, Policy, Rule, first_ids, moves, registering, trigger_of
+from todoplan.core.rules import STEPS, Policy, Rule, _rule, first_ids, moves, trigger_of
 from todoplan.errors import PlanError
 
 START = (Status.PENDING, Status.IN_PROGRESS)
@@ -52,23 +52,16 @@ def test_a_rule_that_asks_for_somebody_is_in_no_preset():
     assert {asks.severity_in(preset) for preset in (*STEPS, "strict", "")} == {"off"}
 
 
-def test_a_check_is_registered_and_stays_what_it_is():
+def test_a_check_is_registered_and_stays_what_it_is(monkeypatch):
     """Its name is that of the function; what is said of it stands on the rule."""
-    rules = {}
+    monkeypatch.setattr("todoplan.core.rules.RULES", rules := {})
 
-    @registering(rules)(PlanCleared, about_plan=True, new_tasks_need="owner")
+    @_rule(PlanCleared, about_plan=True, new_tasks_need="owner")
     def _no_clearing(change):
         return ()
 
-    assert rules == {
-        "no_clearing": Rule(
-            "no_clearing",
-            _no_clearing,
-            about_plan=True,
-            on=frozenset({PlanCleared}),
-            new_tasks_need="owner",
-        )
-    }
+    made = Rule("no_clearing", _no_clearing, True, {PlanCleared}, "owner")  # noqa: FBT003
+    assert rules == {"no_clearing": made}
     assert _no_clearing(None) == ()
 
 

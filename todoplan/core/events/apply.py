@@ -20,17 +20,9 @@ from datetime import datetime
 
 import attrs
 
-from todoplan.core.events.types import (
-    EVENT_TYPES,
-    Event,
-    ParentChanged,
-    PlanCleared,
-    PlanRestored,
-    TaskCreated,
-    TaskDeleted,
-    TasksReordered,
-)
-from todoplan.core.plan.model import short_repr
+from todoplan.core.events import types
+from todoplan.core.events.types import EVENT_TYPES, Event
+from todoplan.core.plan.model import instance_of, short_repr
 from todoplan.core.plan.plan import Draft, Plan
 from todoplan.errors import PlanError
 
@@ -52,8 +44,12 @@ def replay(plan: Plan, events: Iterable[Event]) -> Plan:
     Raises:
         PlanError: `plan` is not a plan, or an item of `events` is not an event.
     """
-    if type(plan) is not Plan or not hasattr(events, "__iter__"):
-        _check_arguments(plan, events)
+    if type(plan) is not Plan:
+        instance_of(plan, Plan, "a plan: replay(plan, events)")
+    given: object = events
+    if not hasattr(given, "__iter__"):
+        msg = f"{short_repr(given)} are no events; write replay(plan, accepted.events)"
+        raise PlanError(msg, seen=given)
     draft = Draft(plan)
     for event in events:
         if type(event) not in EVENT_TYPES:
@@ -67,20 +63,17 @@ def replay(plan: Plan, events: Iterable[Event]) -> Plan:
     return draft.freeze()
 
 
-def _check_arguments(plan: object, events: object) -> None:
-    if not isinstance(plan, Plan):
-        msg = f"{short_repr(plan)} was given as the plan; write replay(plan, events)"
-        raise PlanError(msg, seen=plan)
-    if not isinstance(events, Iterable):
-        msg = f"{short_repr(events)} are no events; write replay(plan, accepted.events)"
-        raise PlanError(msg, seen=events)
-
-
 # -------- touched --------
 # Find the tasks that events affect.
 
 
-_OF_THE_PLAN = ParentChanged | TaskDeleted | TasksReordered | PlanCleared | PlanRestored
+_OF_THE_PLAN = (
+    types.ParentChanged
+    | types.TaskDeleted
+    | types.TasksReordered
+    | types.PlanCleared
+    | types.PlanRestored
+)
 
 
 def touched(events: Iterable[Event]) -> tuple[str, ...] | None:
@@ -95,7 +88,7 @@ def touched(events: Iterable[Event]) -> tuple[str, ...] | None:
         if isinstance(event, _OF_THE_PLAN):
             return None
         # A subtask is put after its siblings, which may not be the end of the plan.
-        if isinstance(event, TaskCreated) and event.task.parent is not None:
+        if isinstance(event, types.TaskCreated) and event.task.parent is not None:
             return None
         ids.update(dict.fromkeys(event.task_ids))
     return tuple(ids)

@@ -127,7 +127,10 @@ class Base:
         listed = {task.id for task in self.plan} if self.listed is None else set(self.listed)
         mine: dict[str, Task] = {}
         if not has_read_all:
-            for task_id in self._touched(before):
+            # The tasks that others have changed or deleted, since `plan` or earlier.
+            changed = differences(self.plan, before)
+            touched = (one.task.id for one in changed if not _is_renewal(one))
+            for task_id in dict.fromkeys((*self.mine, *touched)):
                 known, now = self.get(task_id), after.get(task_id)
                 if task_id in read or known is None:
                     continue
@@ -143,7 +146,11 @@ class Base:
                     elif known.subject != now.subject:
                         mine[task_id] = now.but(subject=known.subject)
             if self.overflow:
-                mine |= self._ignored(said, after)
+                # A line with an open status did not reopen its closed task, see `may_reopen`.
+                for task_id, line in said.items():
+                    task = after.get(task_id)
+                    if task is not None and task.status in CLOSED and line.status in OPEN:
+                        mine[task_id] = _in_words(task, line)
         listed |= {*said, *named}
         kept = frozenset(one for one in listed if one in after or one in mine)
         is_list = any(note.lines is not None for note in notes)
@@ -169,22 +176,6 @@ class Base:
             note.lines is None and note.read is None and self.listed.issuperset(note.named)
             for note in notes
         )
-
-    def _touched(self, before: Plan) -> Iterable[str]:
-        """
-        Return the ids of tasks that others have changed or deleted, since `plan` or earlier.
-        """
-        changed = (one.task.id for one in differences(self.plan, before) if not _is_renewal(one))
-        return dict.fromkeys((*self.mine, *changed))
-
-    def _ignored(self, said: Mapping[str, Todo], after: Plan) -> dict[str, Task]:
-        """Return the session's version of tasks whose lines were ignored because of `overflow`."""
-        now = {task_id: task for task_id in said if (task := after.get(task_id)) is not None}
-        return {
-            task_id: _in_words(task, said[task_id])
-            for task_id, task in now.items()
-            if task.status in CLOSED and said[task_id].status in OPEN
-        }
 
     @property
     def is_alone(self) -> bool:

@@ -7,7 +7,7 @@ shows the plan at that revision. Progress is not drift: the plan was approved so
 started, paused, verified and completed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import attrs
 
@@ -89,8 +89,8 @@ def drift(plan: Plan, history: Iterable[Entry]) -> Drift:
     approval = instance_of(plan, Plan, "a plan, such as planner.plan").approved
     if approval is None:
         msg = (
-            f"the plan, at revision {plan.revision}, was never approved: nobody has agreed to"
-            " anything yet. ApprovePlan(by) says that somebody does"
+            f"the plan, at revision {plan.revision}, was never approved; to approve it, use"
+            " the command ApprovePlan(by)"
         )
         raise PlanError(msg, revision=plan.revision)
     legal = "the entries of the plan's journal, oldest first, such as planner.history()"
@@ -108,25 +108,37 @@ def _approved(approval: Approval, history: tuple[Entry, ...]) -> tuple[Plan, dic
     """Return the approved plan, and the actor who has changed each task since."""
     start: Plan | None = None
     events: list[Event] = []
-    for revision, event in _events(approval, history):
-        # This event determines all tasks, so earlier events are not needed.
-        if revision == 1 or isinstance(event, PlanRestored | PlanCleared):
-            start, events = Plan(revision=revision - 1), []
-        events.append(event)
+    first = at = history[0].revision - len(history[0].events) if history else 0
+    for entry in history:
+        before = entry.revision - len(entry.events)
+        if before != at and at < approval.revision:
+            msg = (
+                f"the history is not whole: an entry leads from revision {before} to"
+                f" {entry.revision}, and the one before it to {at}. Give all entries, oldest first"
+            )
+            raise PlanError(msg, revision=entry.revision, expected=at)
+        at = entry.revision
+        for revision, event in enumerate(entry.events, before + 1):
+            if revision > approval.revision:
+                break
+            # This event determines all tasks, so earlier events are not needed.
+            if revision == 1 or isinstance(event, PlanRestored | PlanCleared):
+                start, events = Plan(revision=revision - 1), []
+            events.append(event)
     if start is None or start.revision + len(events) != approval.revision:
-        held = f"revision {_first(history)} to {history[-1].revision}" if history else "nothing"
+        held = f"revision {first + 1} to {at}" if history else "nothing"
         msg = (
-            f"the history does not reach the approved revision {approval.revision}: it holds"
-            f" {held}, and has to tell of the plan from its beginning, or from an entry that"
-            " restores it. A store keeps all entries; or approve the plan anew"
+            f"the history does not reach the approved revision {approval.revision}: it has {held}."
+            " It must start at the beginning, or with an entry that restores or clears the plan. A"
+            " store keeps all entries; or approve the plan again"
         )
         raise PlanError(msg, approved=approval.revision)
     if events[-1] != PlanApproved(approval.by, approval.at):
         # A plan that was imported from elsewhere keeps its approval but gets new revision numbers.
         msg = (
             f"revision {approval.revision} of the history is not the approval that the plan has:"
-            " it is the history of another plan, or the plan was approved before it was brought"
-            " here. Give the history that it was approved in, or approve it anew"
+            " it is the history of another plan, or the plan was approved before it was imported"
+            " here. Give the history in which it was approved, or approve it again"
         )
         raise PlanError(msg, approved=approval.revision)
     was = replay(start, events)
@@ -138,24 +150,3 @@ def _approved(approval: Approval, history: tuple[Entry, ...]) -> tuple[Plan, dic
         if entry.revision > approval.revision
     )
     return was, changed_by(was, since)
-
-
-def _events(approval: Approval, history: tuple[Entry, ...]) -> Iterator[tuple[int, Event]]:
-    """Yield each event up to the approval, with the revision after it."""
-    at = _first(history) - 1 if history else 0
-    for entry in history:
-        start = entry.revision - len(entry.events)
-        if start != at and at < approval.revision:
-            msg = (
-                f"the history is not whole: an entry leads from revision {start} to"
-                f" {entry.revision}, and the one before it to {at}. Give all entries, oldest first"
-            )
-            raise PlanError(msg, revision=entry.revision, expected=at)
-        for number, event in enumerate(entry.events, start + 1):
-            if number <= approval.revision:
-                yield number, event
-        at = entry.revision
-
-
-def _first(history: tuple[Entry, ...]) -> int:
-    return history[0].revision - len(history[0].events) + 1

@@ -19,20 +19,9 @@ from typing import Any
 
 import attrs
 
+from todoplan.core.events import types
 from todoplan.core.events.apply import replay
-from todoplan.core.events.types import (
-    EdgeAdded,
-    EdgeRemoved,
-    Event,
-    ParentChanged,
-    PlanCleared,
-    PlanRestored,
-    StatusChanged,
-    TaskCreated,
-    TaskDeleted,
-    TaskEdited,
-    TasksReordered,
-)
+from todoplan.core.events.types import Event
 from todoplan.core.plan.model import EDITABLE, FrozenDict, Task
 from todoplan.core.plan.plan import Draft, Plan, may_block, may_contain, number_of
 
@@ -63,17 +52,17 @@ def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
 
     If a task gets a new id, that is added to `ids`.
     """
-    if isinstance(event, TaskCreated) and number_of(event.task.id) < draft.next_id:
+    if isinstance(event, types.TaskCreated) and number_of(event.task.id) < draft.next_id:
         ids[event.task.id] = str(draft.next_id)
     event = renumbered(event, ids)
     match event:
         # Neither branch alone has a cycle, but the edges of both branches together may close one.
-        case EdgeAdded(blocker, blocked) if not may_block(draft, blocker, blocked):
+        case types.EdgeAdded(blocker, blocked) if not may_block(draft, blocker, blocked):
             pass
-        case ParentChanged(task_id, str(parent)) if not may_contain(draft, parent, task_id):
+        case types.ParentChanged(task_id, str(parent)) if not may_contain(draft, parent, task_id):
             pass
-        case PlanCleared(task_ids, at):
-            yield from (TaskDeleted(task_id, at) for task_id in task_ids)
+        case types.PlanCleared(task_ids, at):
+            yield from (types.TaskDeleted(task_id, at) for task_id in task_ids)
         case _:
             # `TasksReordered` does not name tasks that the branch did not know; `Draft.reorder`
             # puts them at the end.
@@ -120,16 +109,19 @@ def _only_in(mine: Plan, other: Plan) -> Iterator[Event]:
     made = {task.id for task in mine if _is_new(task, other)}
     for task in mine:
         if task.id in made:
-            yield TaskCreated(task)
-        elif task.id in other and _is_later(task, other[task.id]):
-            yield from _differences(task, other[task.id])
+            yield types.TaskCreated(task)
+        elif (theirs := other.get(task.id)) is not None:
+            # Without times it is unknown which change was later: the task of `other` is kept.
+            now, then = task.updated_at, theirs.updated_at
+            if now is not None and then is not None and now > then:
+                yield from _differences(task, theirs)
     # Only edges of new tasks are added. langchain-agentkit unites the edges of both sides. So it
     # restores edges that one side removed, and tasks that depend on a deleted task stay blocked for
     # ever. Edges are added last, when the tasks at both ends exist.
     for task in mine:
         for blocker in task.blocked_by:
             if task.id in made or blocker in made:
-                yield EdgeAdded(blocker, task.id, task.updated_at)
+                yield types.EdgeAdded(blocker, task.id, task.updated_at)
 
 
 def _is_new(task: Task, other: Plan) -> bool:
@@ -143,27 +135,21 @@ def _is_new(task: Task, other: Plan) -> bool:
     return task.created_at != theirs.created_at
 
 
-def _is_later(task: Task, theirs: Task) -> bool:
-    # Without times it is unknown which change was later: the task of the other plan is kept.
-    if task.updated_at is None or theirs.updated_at is None:
-        return False
-    return task.updated_at > theirs.updated_at
-
-
 def _differences(task: Task, theirs: Task) -> Iterator[Event]:
     # The status first: changing it may clear the wait and the evidence.
+    moved = theirs
     if task.status is not theirs.status:
-        yield StatusChanged(task.id, theirs.status, task.status, task.updated_at)
-    moved = theirs.moved(task.status, None) if task.status is not theirs.status else theirs
+        yield types.StatusChanged(task.id, theirs.status, task.status, task.updated_at)
+        moved = theirs.moved(task.status, None)
     changes = {
         name: value
         for name in sorted(EDITABLE)
         if (value := getattr(task, name)) != getattr(moved, name)
     }
     if changes:
-        yield TaskEdited(task.id, FrozenDict(changes), task.updated_at)
+        yield types.TaskEdited(task.id, FrozenDict(changes), task.updated_at)
     if task.parent != theirs.parent:
-        yield ParentChanged(task.id, task.parent, task.updated_at)
+        yield types.ParentChanged(task.id, task.parent, task.updated_at)
 
 
 # Fields that `apply` sets when the status changes. The program that wrote the later version may not
@@ -179,7 +165,7 @@ def changes_between(was: Plan, now: Plan) -> tuple[tuple[Event, ...], Plan]:
     Times and claims that a status change implies are set as usual. A difference that no smaller
     event can express (a time of creation, the order of edges) becomes a single `PlanRestored`.
     """
-    events: list[Event] = [TaskDeleted(task.id) for task in was if task.id not in now]
+    events: list[Event] = [types.TaskDeleted(task.id) for task in was if task.id not in now]
     removed: list[Event] = []
     added: list[Event] = []
     for task in now:
@@ -187,27 +173,28 @@ def changes_between(was: Plan, now: Plan) -> tuple[tuple[Event, ...], Plan]:
         if old is task:
             continue
         if old is None:
-            events.append(TaskCreated(task.but(blocks=(), blocked_by=())))
+            events.append(types.TaskCreated(task.but(blocks=(), blocked_by=())))
         else:
             events += _differences(task.but(updated_at=None), old)
         before = old.blocked_by if old is not None else ()
         removed += [
-            EdgeRemoved(end, task.id) for end in before if end in now and end not in task.blocked_by
+            types.EdgeRemoved(end, task.id)
+            for end in before
+            if end in now and end not in task.blocked_by
         ]
-        added += [EdgeAdded(end, task.id) for end in task.blocked_by if end not in before]
+        added += [types.EdgeAdded(end, task.id) for end in task.blocked_by if end not in before]
     events += [*removed, *added]
     after = replay(was, events)
     ids = tuple(task.id for task in now)
     if ids != tuple(task.id for task in after):
-        events.append(TasksReordered(ids))
+        events.append(types.TasksReordered(ids))
         after = replay(was, events)
-    if after.approved != now.approved or not all(map(_is_meant, after, now, map(was.get, ids))):
-        events = [PlanRestored(tuple(now), now.next_id, approved=now.approved)]
+    meant = []
+    for task, made in zip(now, after, strict=True):
+        old = was.get(task.id)
+        implied = _IMPLIED if old is not None and old.status is not task.status else ()
+        meant.append(made == task.but(**{name: getattr(made, name) for name in implied}))
+    if after.approved != now.approved or not all(meant):
+        events = [types.PlanRestored(tuple(now), now.next_id, approved=now.approved)]
         after = replay(was, events)
     return tuple(events), after
-
-
-def _is_meant(after: Task, now: Task, was: Task | None) -> bool:
-    if was is not None and was.status is not now.status:
-        now = now.but(**{name: getattr(after, name) for name in _IMPLIED})
-    return after == now

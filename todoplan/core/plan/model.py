@@ -99,29 +99,21 @@ def freeze(value: Any) -> Any:
 def _frozen(value: Any, levels: int) -> Any:
     if type(value) in _PLAIN:
         return value
-    if isinstance(value, Mapping):
-        return _frozen_object(value, _one_less(levels))
-    if isinstance(value, list | tuple):
-        below = _one_less(levels)
-        return tuple([_frozen(item, below) for item in value])
-    return value
-
-
-def _frozen_object(value: Mapping[str, Any], levels: int) -> FrozenDict:
+    is_array = isinstance(value, list | tuple)
+    if not is_array and not isinstance(value, Mapping):
+        return value
+    if not levels:
+        msg = f"objects and arrays are nested more than {LEVELS} levels deep; give a flatter value"
+        raise PlanError(msg, limit=LEVELS)
+    if is_array:
+        return tuple([_frozen(item, levels - 1) for item in value])
     # A FrozenDict is walked too: together with the objects around it, it may exceed LEVELS.
-    items = {key: _frozen(item, levels) for key, item in value.items()}
+    items = {key: _frozen(item, levels - 1) for key, item in value.items()}
     if isinstance(value, FrozenDict):
         return value
     made = FrozenDict()  # the items are frozen already; the constructor would freeze them again
     object.__setattr__(made, "_items", items)
     return made
-
-
-def _one_less(levels: int) -> int:
-    if not levels:
-        msg = f"objects and arrays are nested more than {LEVELS} levels deep; give a flatter value"
-        raise PlanError(msg, limit=LEVELS)
-    return levels - 1
 
 
 def thaw(value: Any) -> Any:
@@ -195,9 +187,6 @@ def fast_constructor(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
 T = TypeVar("T")
 _Member = TypeVar("_Member", bound=StrEnum)
 
-Several = tuple[T, ...] | list[T] | AbstractSet[T] | Iterator[T]
-"""Any iterable except a string. Parameters that are stored as a tuple accept it."""
-
 # A value passed by mistake may be a whole plan, or a megabyte long.
 _short = Repr()
 _short.maxstring = _short.maxother = 80
@@ -235,7 +224,7 @@ def as_text_or_none(value: str | None) -> str | None:
     """
     if value is not None and not isinstance(value, str):
         raise _unfit(value, "a text or None")
-    return value if value is None else as_text(value)
+    return None if value is None else as_text(value)
 
 
 def as_member(word: str, of: type[_Member]) -> _Member:
@@ -295,6 +284,36 @@ def as_whole_number(value: Any, least: int | None = None) -> int:
     return int.__int__(value)
 
 
+def as_count(value: int) -> int:
+    """
+    Return a whole number from 0.
+
+    Raises:
+        PlanError: the value is anything else.
+    """
+    return as_whole_number(value, 0)
+
+
+def count_or_none(value: int | None) -> int | None:
+    """
+    Return a whole number from 0, or `None`.
+
+    Raises:
+        PlanError: the value is anything else.
+    """
+    return None if value is None else as_count(value)
+
+
+def as_fence(value: int) -> int:
+    """
+    Return a claim's fencing token, a whole number from 1.
+
+    Raises:
+        PlanError: the value is anything else.
+    """
+    return as_whole_number(value, 1)
+
+
 def as_time_or_none(value: datetime | None) -> datetime | None:
     """
     Return an aware time, with its own time zone, or `None`.
@@ -302,11 +321,11 @@ def as_time_or_none(value: datetime | None) -> datetime | None:
     Raises:
         PlanError: the value is anything else.
     """
-    if value is not None:
-        if not isinstance(value, datetime):
-            raise _unfit(value, "an aware time such as datetime.now(UTC), or None")
-        _require_zone(value)
-    return value
+    if value is None:
+        return None
+    at = instance_of(value, datetime, "an aware time such as datetime.now(UTC), or None")
+    _require_zone(at)
+    return at
 
 
 def as_date_or_none(value: date | None) -> date | None:
@@ -378,7 +397,10 @@ def as_id(value: str) -> str:
     return value
 
 
-def as_ids(value: Several[str]) -> tuple[str, ...]:
+# Any iterable except a string.
+def as_ids(
+    value: tuple[str, ...] | list[str] | AbstractSet[str] | Iterator[str],
+) -> tuple[str, ...]:
     """
     Return ids as a tuple.
 
@@ -425,12 +447,7 @@ def in_utc(at: datetime) -> datetime:
 
 
 def _require_zone(at: datetime) -> None:
-    """
-    Check that a time has a time zone; without one it means a different moment on each machine.
-
-    Raises:
-        PlanError: the time has no time zone.
-    """
+    # Without a time zone, a time means a different moment on each machine.
     if at.utcoffset() is None:
         msg = f"{at.isoformat()} has no time zone; give an aware time such as datetime.now(UTC)"
         raise PlanError(msg, at=at)
@@ -503,6 +520,16 @@ def as_status(word: StatusWord) -> Status:
     return word if type(word) is Status else as_member(word, Status)
 
 
+def status_or_none(word: StatusWord | None) -> Status | None:
+    """
+    Return the status for a word, or `None`.
+
+    Raises:
+        PlanError: the word is unknown.
+    """
+    return None if word is None else as_status(word)
+
+
 def as_priority(word: PriorityWord | None) -> Priority | None:
     """
     Return the priority for a word, or `None`.
@@ -511,10 +538,6 @@ def as_priority(word: PriorityWord | None) -> Priority | None:
         PlanError: the word is unknown.
     """
     return word if word is None or type(word) is Priority else as_member(word, Priority)
-
-
-def _revision(value: int) -> int:
-    return as_whole_number(value, 0)
 
 
 @attrs.frozen(weakref_slot=False)
@@ -546,10 +569,6 @@ class Evidence:
     at: datetime | None = attrs.field(default=None, converter=as_time_or_none)
 
 
-def _fence(value: int) -> int:
-    return as_whole_number(value, 1)
-
-
 @attrs.frozen(weakref_slot=False)
 class Claim:
     """
@@ -562,7 +581,7 @@ class Claim:
     # Procrastinate identifies owners by their id alone, but a restarted pod has the same id as
     # before (Procrastinate#1518).
     owner: str = attrs.field(converter=as_text)
-    fence: int = attrs.field(converter=_fence)
+    fence: int = attrs.field(converter=as_fence)
     until: datetime | None = attrs.field(default=None, converter=as_time_or_none)
 
     def is_live(self, at: datetime | None) -> bool:
@@ -574,7 +593,7 @@ class Claim:
 class Approval:
     """The revision of a plan that a person has approved, with the person's name and the time."""
 
-    revision: int = attrs.field(converter=_revision)
+    revision: int = attrs.field(converter=as_count)
     by: str | None = attrs.field(default=None, converter=as_text_or_none)
     at: datetime | None = attrs.field(default=None, converter=as_time_or_none)
 
@@ -617,10 +636,6 @@ class TaskField:
     editable: bool
 
 
-def _status_or_none(word: StatusWord | None) -> Status | None:
-    return None if word is None else as_status(word)
-
-
 def as_waiting(value: Waiting | None) -> Waiting | None:
     """
     Return a `Waiting`, or `None`.
@@ -632,20 +647,24 @@ def as_waiting(value: Waiting | None) -> Waiting | None:
     return None if value is None else instance_of(value, Waiting, legal)
 
 
-def _claim(value: Claim | None) -> Claim | None:
+def as_claim(value: Claim | None) -> Claim | None:
+    """
+    Return a `Claim`, or `None`.
+
+    Raises:
+        PlanError: the value is anything else.
+    """
     legal = 'None, or a claim, such as Claim("worker-1", fence=1)'
     return None if value is None else instance_of(value, Claim, legal)
 
 
-def _count(value: int) -> int:
-    return as_whole_number(value, 0)
+def as_evidence(value: Evidence | None) -> Evidence | None:
+    """
+    Return an `Evidence`, or `None`.
 
-
-def _level(value: int | None) -> int | None:
-    return None if value is None else as_whole_number(value, 0)
-
-
-def _evidence(value: Evidence | None) -> Evidence | None:
+    Raises:
+        PlanError: the value is anything else.
+    """
     legal = 'None, or what was found, such as Evidence(True, "40 passed")'
     return None if value is None else instance_of(value, Evidence, legal)
 
@@ -662,16 +681,19 @@ class Todo:
     """
 
     content: str = attrs.field(converter=as_text)
-    status: Status | None = attrs.field(default=None, converter=_status_or_none)
+    status: Status | None = attrs.field(default=None, converter=status_or_none)
     active_form: str | None = attrs.field(default=None, converter=as_text_or_none)
     priority: Priority | None = attrs.field(default=None, converter=as_priority)
     id: str | None = attrs.field(default=None, converter=as_text_or_none)
     waiting: Waiting | None = attrs.field(default=None, converter=as_waiting)
-    level: int | None = attrs.field(default=None, converter=_level)
+    level: int | None = attrs.field(default=None, converter=count_or_none)
 
 
 def _is(kind: FieldKind, *, editable: bool = False) -> dict[str, Any]:
     return {"kind": kind, "editable": editable}
+
+
+_TEXT = _is(FieldKind.TEXT_OR_NONE, editable=True)
 
 
 # With a slot for weak references, `fast_constructor` could not set the class of an instance.
@@ -703,19 +725,11 @@ class Task:
     status: Status = attrs.field(
         metadata=_is(FieldKind.STATUS), default=Status.PENDING, converter=as_status
     )
-    active_form: str | None = attrs.field(
-        metadata=_is(FieldKind.TEXT_OR_NONE, editable=True),
-        default=None,
-        converter=as_text_or_none,
-    )
+    active_form: str | None = attrs.field(default=None, converter=as_text_or_none, metadata=_TEXT)
     priority: Priority | None = attrs.field(
         metadata=_is(FieldKind.PRIORITY, editable=True), default=None, converter=as_priority
     )
-    owner: str | None = attrs.field(
-        metadata=_is(FieldKind.TEXT_OR_NONE, editable=True),
-        default=None,
-        converter=as_text_or_none,
-    )
+    owner: str | None = attrs.field(default=None, converter=as_text_or_none, metadata=_TEXT)
     blocks: tuple[str, ...] = attrs.field(metadata=_is(FieldKind.IDS), default=(), converter=as_ids)
     blocked_by: tuple[str, ...] = attrs.field(
         metadata=_is(FieldKind.IDS), default=(), converter=as_ids
@@ -737,25 +751,19 @@ class Task:
     waiting: Waiting | None = attrs.field(
         metadata=_is(FieldKind.WAITING, editable=True), default=None, converter=as_waiting
     )
-    check: str | None = attrs.field(
-        metadata=_is(FieldKind.TEXT_OR_NONE, editable=True),
-        default=None,
-        converter=as_text_or_none,
-    )
+    check: str | None = attrs.field(default=None, converter=as_text_or_none, metadata=_TEXT)
     due: date | None = attrs.field(
         metadata=_is(FieldKind.DATE, editable=True), default=None, converter=as_date_or_none
     )
-    answer: str | None = attrs.field(
-        metadata=_is(FieldKind.TEXT_OR_NONE, editable=True),
-        default=None,
-        converter=as_text_or_none,
-    )
+    answer: str | None = attrs.field(default=None, converter=as_text_or_none, metadata=_TEXT)
     evidence: Evidence | None = attrs.field(
-        metadata=_is(FieldKind.EVIDENCE, editable=True), default=None, converter=_evidence
+        metadata=_is(FieldKind.EVIDENCE, editable=True), default=None, converter=as_evidence
     )
-    claim: Claim | None = attrs.field(metadata=_is(FieldKind.CLAIM), default=None, converter=_claim)
-    claims: int = attrs.field(metadata=_is(FieldKind.COUNT), default=0, converter=_count)
-    failed_attempts: int = attrs.field(metadata=_is(FieldKind.COUNT), default=0, converter=_count)
+    claim: Claim | None = attrs.field(
+        metadata=_is(FieldKind.CLAIM), default=None, converter=as_claim
+    )
+    claims: int = attrs.field(metadata=_is(FieldKind.COUNT), default=0, converter=as_count)
+    failed_attempts: int = attrs.field(metadata=_is(FieldKind.COUNT), default=0, converter=as_count)
     created_at: datetime | None = attrs.field(
         metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
     )
@@ -801,8 +809,7 @@ class Task:
         if at is not None:
             copy.updated_at = at
         copy.__class__ = Task
-        task: Task = copy
-        return task
+        return cast("Task", copy)
 
     def __repr__(self) -> str:
         shown = [short_repr(self.id, kind=False), short_repr(self.subject, kind=False)]

@@ -109,7 +109,14 @@ class Vector(Generic[T]):
 
     def __setitem__(self, position: int, value: T) -> None:
         if position >= self.size:
-            self._fill_to(position + 1)
+            size = position + 1
+            self.extend([self.fill] * min(-self.size % CHUNK, size - self.size))
+            # All whole chunks are the same list, which `_own` copies before a write. So the first
+            # edge of a large plan does not cost as much as a copy of the plan.
+            whole = (size - self.size) >> _BITS
+            self._chunks.extend([[self.fill] * CHUNK] * whole)
+            self.size += whole << _BITS
+            self.extend([self.fill] * (size - self.size))
         self._own(position >> _BITS)[position & _MASK] = value
 
     def _own(self, number: int) -> list[T]:
@@ -122,15 +129,6 @@ class Vector(Generic[T]):
             self._chunks[number] = self._chunks[number].copy()
             owned.add(number)
         return self._chunks[number]
-
-    def _fill_to(self, size: int) -> None:
-        self.extend([self.fill] * min(-self.size % CHUNK, size - self.size))
-        # All whole chunks are the same list, which `_own` copies before a write. So the first edge
-        # of a large plan does not cost as much as a copy of the plan.
-        whole = (size - self.size) >> _BITS
-        self._chunks.extend([[self.fill] * CHUNK] * whole)
-        self.size += whole << _BITS
-        self.extend([self.fill] * (size - self.size))
 
     def extend(self, items: Sequence[T]) -> None:
         """Append the items, chunk by chunk."""
@@ -418,11 +416,14 @@ class Tasks:
         Results in `known` are used, and new results are added to it.
         """
         return from_above(
-            self, task_id, {} if known is None else known, start=False, step=self._is_held
+            self,
+            task_id,
+            {} if known is None else known,
+            start=False,
+            step=lambda above, task: (
+                above or task.waiting is not None or self.waits_for(task.id) > 0
+            ),
         )
-
-    def _is_held(self, above: bool, task: Task) -> bool:  # noqa: FBT001
-        return above or task.waiting is not None or self.waits_for(task.id) > 0
 
     def ready(self) -> Iterator[Task]:
         """
@@ -602,40 +603,32 @@ def from_above(
     return value
 
 
-def edges_within(tasks: Tasks, outer: str, inner: str) -> Iterator[tuple[str, str]]:
-    """
-    Yield the edges by which `outer` or its ancestors block `inner` or its descendants.
-
-    Each edge is a pair (blocked, blocker). Law 18 forbids an edge between a task and its ancestor.
-    """
-    above = {outer, *ancestors(tasks, outer)}
-    below = [inner]
-    while below:
-        task = tasks.get(below.pop())
-        if task is not None:
-            yield from ((task.id, end) for end in task.blocked_by if end in above)
-            below += tasks.children(task.id)
-
-
-def edges_from_above(tasks: Tasks, task_id: str, looked: set[str]) -> Iterator[tuple[str, str]]:
+def edges_from_above(
+    tasks: Tasks, task_id: str, above: Iterable[str], looked: set[str]
+) -> Iterator[tuple[str, str]]:
     """
     Yield the edges by which an ancestor blocks this task or one of its descendants.
 
-    Each edge is a pair (blocked, blocker); the blocker is an ancestor of the blocked task. Tasks in
-    `looked` are skipped with all their descendants; the visited tasks are added to `looked`.
+    `above` are the ancestors that the task has, or would have elsewhere. Each edge is a pair
+    (blocked, blocker); law 18 forbids it. Tasks in `looked` are skipped with all their descendants;
+    the visited tasks are added to `looked`.
     """
-    below = [task_id]
-    while below:
-        task = tasks.get(below.pop())
-        if task is None or task.id in looked:
+    path = dict.fromkeys(above)
+    # `None` marks the end of a task's descendants; the last task of `path` is then left.
+    left: list[str | None] = [task_id]
+    while left:
+        here = left.pop()
+        if here is None:
+            path.popitem()
             continue
-        looked.add(task.id)
-        # The ancestors are walked only for tasks with blockers: in a chain of subtasks, walking
-        # them for each task would take quadratic time.
-        if task.blocked_by:
-            above = set(ancestors(tasks, task.id))
-            yield from ((task.id, end) for end in task.blocked_by if end in above)
-        below += tasks.children(task.id)
+        task = tasks.get(here)
+        if task is None or here in looked:
+            continue
+        looked.add(here)
+        yield from ((here, end) for end in task.blocked_by if end in path)
+        if inner := tasks.children(here):
+            path[here] = None
+            left += (None, *reversed(inner))
 
 
 def may_block(tasks: Tasks, blocker: str, blocked: str) -> bool:
@@ -656,7 +649,9 @@ def may_contain(tasks: Tasks, parent: str, child: str) -> bool:
     its ancestor.
     """
     # An edge in the other direction, from descendant to ancestor, is part of such a path.
-    return not path_between(tasks, child, parent) and not any(edges_within(tasks, parent, child))
+    above = (parent, *ancestors(tasks, parent))
+    edges = edges_from_above(tasks, child, above, set())
+    return not any(edges) and not path_between(tasks, child, parent)
 
 
 def path_between(tasks: Tasks, start: str, goal: str) -> tuple[str, ...]:
@@ -820,19 +815,8 @@ class Draft(Tasks):
     """A mutable copy of `plan`. Creating it is cheap: data is copied only when it is changed."""
 
     __slots__ = (
-        "_active",
-        "_children",
-        "_counts",
-        "_late",
-        "_layout",
-        "_owns_children",
-        "_ready",
-        "_tasks",
-        "_unresolved",
-        "_waiting",
-        "approved",
-        "next_id",
-        "revision",
+        *Tasks.__annotations__,
+        *("_counts", "_late", "_owns_children", "approved", "next_id", "revision"),
     )
 
     def __init__(self, plan: Plan) -> None:
@@ -1054,7 +1038,13 @@ class Draft(Tasks):
         container = None if parent is None else self.get(parent)
         slot = self._layout.slot(task.id)
         if container is not None and parent != task.id:
-            in_place = slot == self._tasks.size - 1 and self._ends_in(container, task.id)
+            in_place = False
+            if slot == self._tasks.size - 1:
+                # The task is at the end of the plan. It is in its place if the task before it is
+                # the container or one of its descendants.
+                backwards = map(self._tasks.__getitem__, reversed(range(slot)))
+                last = next(each.id for each in backwards if each is not None)
+                in_place = container.id in (last, *ancestors(self, last))
             self._set_task(slot, task.but(parent=parent))
             self._set_children(container, (*self.children(container.id), task.id))
             if in_place and not self._late:
@@ -1063,14 +1053,6 @@ class Draft(Tasks):
             return
         self._late.pop(task.id, None)
         self._late[task.id] = None
-
-    def _ends_in(self, parent: Task, new: str) -> bool:
-        """
-        Return True if the last task, not counting `new`, is this parent or one of its descendants.
-        """
-        backwards = map(self._tasks.__getitem__, reversed(range(self._tasks.size)))
-        last = next(task.id for task in backwards if task is not None and task.id != new)
-        return parent.id == last or parent.id in ancestors(self, last)
 
     def _detach(self, task: Task) -> None:
         container = None if task.parent is None else self.get(task.parent)

@@ -1,6 +1,5 @@
 """Queries on a plan, as functions."""
 
-from collections import deque
 from collections.abc import Collection
 
 from todoplan.core.plan import plan as graph
@@ -81,36 +80,29 @@ def stuck(plan: Plan) -> dict[str, tuple[str, ...]]:
     blocked by a failed task. At most 20 failed tasks are listed for each stuck task. Reopening or
     replacing a failed task, or removing its edge, frees the tasks that depend on it.
     """
+    if not plan.counts.failed:
+        return {}
+    # For each task, a failed task is recorded once, and at most 20 failed tasks are recorded. So
+    # all walks together take linear time. A walk ends at a task that has 20, because the tasks
+    # after it have 20 as well.
     found: dict[str, dict[str, None]] = {}
-    if plan.counts.failed:
-        for failed in plan:
-            if failed.status is Status.FAILED:
-                _spread(plan, failed, found)
+    following, _ = graph.ways(plan)
+    for failed in (task for task in plan if task.status is Status.FAILED):
+        ahead = [*failed.blocks]
+        for task in filter(None, map(plan.get, ahead)):  # the list grows during the loop
+            causes = found.setdefault(task.id, {})
+            if failed.id not in causes and len(causes) < _MOST_CAUSES:
+                causes[failed.id] = None
+                # A task that is in progress despite its blocker can still be completed; the tasks
+                # that it blocks can then start. Only its subtasks cannot start.
+                pending = task.status is Status.PENDING
+                ahead += following(task) if pending else plan.children(task.id)
     # In the plan's order, not in the order in which the walks found the tasks.
     return {
         task.id: tuple(found[task.id])
         for task in plan
         if task.id in found and task.status is Status.PENDING
     }
-
-
-def _spread(plan: Plan, failed: Task, found: dict[str, dict[str, None]]) -> None:
-    # For each task, a failed task is recorded once, and at most 20 failed tasks are recorded. So
-    # all walks together take linear time. A walk ends at a task that has 20, because the tasks
-    # after it have 20 as well.
-    following, _ = graph.ways(plan)
-    ahead = deque(failed.blocks)
-    while ahead:
-        task = plan.get(ahead.popleft())
-        if task is None:
-            continue
-        causes = found.setdefault(task.id, {})
-        if failed.id not in causes and len(causes) < _MOST_CAUSES:
-            causes[failed.id] = None
-            # A task that is in progress despite its blocker can still be completed; the tasks that
-            # it blocks can then start. Only its subtasks cannot start.
-            pending = task.status is Status.PENDING
-            ahead += following(task) if pending else plan.children(task.id)
 
 
 def within_reach(plan: Plan, claimed: Collection[str] = ()) -> tuple[Task, ...]:
@@ -122,20 +114,13 @@ def within_reach(plan: Plan, claimed: Collection[str] = ()) -> tuple[Task, ...]:
     `claimed` are the ids of tasks that others work on. They are treated like waiting tasks, because
     the agent that asks cannot work on them.
     """
-    on_hold = _on_hold(plan, claimed)
-    return tuple(task for task in open_tasks(plan) if task.id not in on_hold)
-
-
-def _on_hold(plan: Plan, claimed: Collection[str]) -> set[str]:
     following, _ = graph.ways(plan)
-    ahead = deque(plan.waiting())
-    ahead += filter(None, map(plan.get, claimed))
-    found = {task.id for task in ahead}
+    ahead = [*plan.waiting(), *filter(None, map(plan.get, claimed))]
+    on_hold = {task.id for task in ahead}
     # For each parent, the number of its open subtasks that are not on hold. They are counted when
     # the first of them is put on hold.
     left: dict[str, int] = {}
-    while ahead:
-        task = ahead.popleft()
+    for task in ahead:  # the list grows during the loop
         hindered = [
             near
             for near in filter(None, map(plan.get, following(task)))
@@ -147,11 +132,12 @@ def _on_hold(plan: Plan, claimed: Collection[str]) -> set[str]:
                 inner = map(plan.get, plan.children(above.id))
                 left[above.id] = sum(not each.status.closed for each in inner if each)
             left[above.id] -= 1
-            hindered += [above] * (not left[above.id])
-        fresh = [near for near in hindered if near.id not in found]
+            if not left[above.id]:
+                hindered.append(above)
+        fresh = [near for near in hindered if near.id not in on_hold]
         ahead += fresh
-        found.update(near.id for near in fresh)
-    return found
+        on_hold.update(near.id for near in fresh)
+    return tuple(task for task in open_tasks(plan) if task.id not in on_hold)
 
 
 def children(plan: Plan, task_id: str) -> tuple[str, ...]:
