@@ -170,7 +170,9 @@ def test_an_answer_says_something(empty):
 def test_what_becomes_of_subtasks_is_one_of_three_words():
     """Another is refused with these."""
     assert DeleteTask("1", children="lift").children == "lift"
-    with pytest.raises(PlanError, match=r"'keep' says nothing .* one of refuse, lift, remove"):
+    with pytest.raises(
+        PlanError, match=r"'keep' is no value of children; write one of refuse, lift, remove"
+    ):
         DeleteTask("1", children="keep")
 
 
@@ -195,9 +197,7 @@ def test_metadata_of_a_command_is_frozen(kind):
 
 
 def nested(levels):
-    """
-    Return batches in batches, so many levels in all.
-    """
+    """Return batches in batches, so many levels in all."""
     batch = Batch((StartNext(),))
     for _ in range(levels - 1):
         batch = Batch((StartNext(), batch))

@@ -44,9 +44,7 @@ NO_TASK = Problem("unknown_task", ("2", "7"), seen="blocked_by names no task")
 
 
 def nested(levels):
-    """
-    Return a list in a list in a list.
-    """
+    """Return a list in a list in a list."""
     value = []
     for _ in range(levels):
         value = [value]
@@ -54,18 +52,14 @@ def nested(levels):
 
 
 def batches(levels):
-    """
-    Make a batch in a batch in a batch.
-    """
+    """Make a batch in a batch in a batch."""
     commands = (CREATE,)
     for _ in range(levels):
         commands = (Batch(commands),)
 
 
 def judged(check):
-    """
-    Judge a change that changed nothing by a check of one's own.
-    """
+    """Judge a change that changed nothing by a check of one's own."""
     judge(DEFAULT.adding(Rule("mine", check)), NOTHING)
 
 
@@ -233,7 +227,7 @@ MISTAKES = [
     ),
     (
         lambda: Rule("mine", lambda _: (), on="x"),
-        "'x' (str) was given as what a rule is on; give several, such as (TaskCreated,)",
+        "'x' (str) was given as on; give several triggers, such as (TaskCreated,)",
         {"seen": "x"},
     ),
     (

@@ -16,9 +16,7 @@ CODES = sorted({*names("problems")} - {"error", "example", "more", "at", "warnin
 
 
 def codes_in_the_code():
-    """
-    Yield the codes that a problem is made with in the core, the dialogue and the planner.
-    """
+    """Yield the codes that a problem is made with in the core, the dialogue and the planner."""
     for part in ("core", "dialogue", "planner"):
         for path in sorted((PACKAGE / part).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):

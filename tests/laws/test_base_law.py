@@ -15,25 +15,19 @@ ANYTHING = Policy()
 
 
 def lines(plan):
-    """
-    Return a plan as the list that a model would send back unchanged.
-    """
+    """Return a plan as the list that a model would send back unchanged."""
     return [Todo(task.subject, task.status) for task in plan]
 
 
 def write(plan, base, todos, policy=ANYTHING):
-    """
-    Return the plan after a whole-list write from a base.
-    """
+    """Return the plan after a whole-list write from a base."""
     done = decide(plan, commands.WriteTodos(todos), policy, base=base)
     assert replay(plan, done.events) == done.plan
     return done.plan
 
 
 def after(plan, *others):
-    """
-    Return the plan after commands of another hand.
-    """
+    """Return the plan after commands of another hand."""
     for command in others:
         plan = decide(plan, command, ANYTHING).unwrap()
     return plan
@@ -43,9 +37,7 @@ BASE = plan_of([Task("1", "Draft"), Task("2", "Review"), Task("3", "Send")])
 
 
 def shown(plan):
-    """
-    Return each task as its text and status.
-    """
+    """Return each task as its text and status."""
     return [(task.subject, task.status.value) for task in plan]
 
 
@@ -135,9 +127,7 @@ def test_without_a_base_the_base_is_the_plan_as_it_is():
 
 @st.composite
 def hands(draw):
-    """
-    Draw a plan, what another hand makes of it, and a list written without having seen that.
-    """
+    """Draw a plan, what another hand makes of it, and a list written without having seen that."""
     base = draw(strategies.plans(max_size=6))
     plan = base
     for _ in range(draw(st.integers(1, 4))):

@@ -44,9 +44,7 @@ LIVES = st.lists(
 
 
 def live(life, decided):
-    """
-    Take three tasks through a life, and assert the law after each step.
-    """
+    """Take three tasks through a life, and assert the law after each step."""
     three = CreateTasks(tuple(map(CreateTask, "abc")))
     plan, at, highest = decided(Plan(), three, NOON, {}).plan, NOON, {}
     for command, seconds, holds in life:
@@ -68,9 +66,7 @@ _KNOWN = (ClaimTask, RenewClaim, ReleaseClaim, UpdateTask)
 
 
 def check_step(before, command, answer, at, fences, highest, *, restored):  # noqa: PLR0913, PLR0917 - all that is known of a step
-    """
-    Assert what the law says of one command that was accepted.
-    """
+    """Assert what the law says of one command that was accepted."""
     for event in answer.events:
         if isinstance(event, TaskClaimed) and not restored:
             assert event.claim.fence > highest.get(event.task_id, 0)
@@ -90,9 +86,7 @@ def check_step(before, command, answer, at, fences, highest, *, restored):  # no
 
 
 def soundly(plan, command, at, fences):
-    """
-    Decide as the core does.
-    """
+    """Decide as the core does."""
     return decide(plan, command, Policy(), at=at, fences=fences)
 
 

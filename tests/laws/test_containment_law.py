@@ -22,9 +22,7 @@ FOUND = settings(max_examples=2_000, database=None, derandomize=True, phases=[Ph
 
 
 def above(plan, task):
-    """
-    Return what a task lies in, from the nearest on.
-    """
+    """Return what a task lies in, from the nearest on."""
     found = []
     while task.parent is not None:
         task = plan[task.parent]
@@ -34,9 +32,7 @@ def above(plan, task):
 
 
 def is_held(plan, task):
-    """
-    Say whether a task is blocked or waits.
-    """
+    """Say whether a task is blocked or waits."""
     return task.waiting is not None or bool(unresolved_blockers(plan, task))
 
 
@@ -84,9 +80,7 @@ def check_offers(plan, decided):
 
 
 def run(script, decided, plan):
-    """
-    Take a plan through a script by a way of deciding, and check what comes of each command.
-    """
+    """Take a plan through a script by a way of deciding, and check what comes of each command."""
     for command in script:
         answer = decided(plan, command)
         if isinstance(answer, Accepted):
@@ -96,9 +90,7 @@ def run(script, decided, plan):
 
 
 def free(plan, command):
-    """
-    Decide under no rules.
-    """
+    """Decide under no rules."""
     return decide(plan, command, Policy())
 
 
@@ -124,9 +116,7 @@ def test_deleting_a_parent_keeps_the_tree(plan, children):
 
 
 def spoilt(change):
-    """
-    Return a way of deciding that changes what comes of it.
-    """
+    """Return a way of deciding that changes what comes of it."""
 
     def decided(plan, command):
         answer = free(plan, command)

@@ -25,47 +25,35 @@ LONG = 100_000
 
 
 class Counting:
-    """
-    Tasks that count how often one of them is asked for.
-    """
+    """Tasks that count how often one of them is asked for."""
 
     def __init__(self, plan):
         self.plan, self.asked = plan, 0
 
     def get(self, task_id):
-        """
-        Return the task, and count.
-        """
+        """Return the task, and count."""
         self.asked += 1
         return self.plan.get(task_id)
 
     @property
     def nested(self):
-        """
-        Say whether there may be subtasks.
-        """
+        """Say whether there may be subtasks."""
         return self.plan.nested
 
     def children(self, task_id):
-        """
-        Return what is asked for with the task itself.
-        """
+        """Return what is asked for with the task itself."""
         return self.plan.children(task_id)
 
 
 def ends(plan):
-    """
-    Return the edges as each side tells them.
-    """
+    """Return the edges as each side tells them."""
     ahead = sorted((task.id, end) for task in plan for end in task.blocks)
     behind = sorted((end, task.id) for task in plan for end in task.blocked_by)
     return ahead, behind
 
 
 def containment(plan):
-    """
-    Return each task that lies in another one, behind that one.
-    """
+    """Return each task that lies in another one, behind that one."""
     return [(task.parent, task.id) for task in plan if task.parent is not None]
 
 
@@ -130,9 +118,7 @@ def test_path_is_a_way_along_the_edges(plan, start, goal):
 
 
 def chain(length):
-    """
-    Return a plan in which each task waits for the one before.
-    """
+    """Return a plan in which each task waits for the one before."""
     items = (CreateTask("1"), *(CreateTask("x", blocked_by=(f"#{n}",)) for n in range(length - 1)))
     answer = decide(Plan(), CreateTasks(items), Policy())
     assert isinstance(answer, Accepted)
@@ -193,9 +179,7 @@ def counted_decision(monkeypatch, plan, command):
 
 
 def dense(tasks, edges, **more):
-    """
-    Return a creation of so many tasks with so many edges, each from a task to a later one.
-    """
+    """Return a creation of so many tasks with so many edges, each from a task to a later one."""
     ends = [[] for _ in range(tasks)]
     for number in range(edges):
         place = tasks - 1 - number % (tasks - 1)
@@ -311,9 +295,7 @@ def test_the_check_agrees_with_one_search_for_each_edge(parts):
 
 
 def reached(edges, start):
-    """
-    Return what can be reached from a task along edges, itself included.
-    """
+    """Return what can be reached from a task along edges, itself included."""
     seen, more = set(), {start}
     while more:
         seen |= more

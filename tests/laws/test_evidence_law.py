@@ -83,9 +83,7 @@ FORGED = {
 
 
 def _forging(value):
-    """
-    Return arguments with all that a model might try in every object of them.
-    """
+    """Return arguments with all that a model might try in every object of them."""
     if isinstance(value, dict):
         return {**{key: _forging(each) for key, each in value.items()}, **FORGED}
     return [_forging(each) for each in value] if isinstance(value, list) else value

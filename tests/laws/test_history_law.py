@@ -45,9 +45,7 @@ def sqlite():
 
 
 def folds_alike(store, made, plan_id="a"):
-    """
-    Append what was drawn, and assert that what the store gives back is one history.
-    """
+    """Append what was drawn, and assert that what the store gives back is one history."""
     for each in made:
         assert store.append(plan_id, each.expected, each.entries, each.plan)
     last = made[-1].plan
@@ -87,9 +85,7 @@ def test_a_journal_folds_to_one_plan_in_postgres(postgres):
 
 
 def changing(kind, change):
-    """
-    Return a store that keeps events of one kind as something else.
-    """
+    """Return a store that keeps events of one kind as something else."""
 
     class Spoilt(Sound):
         def append(self, plan_id, expected, entries, plan):

@@ -18,9 +18,7 @@ lines = indented.map(lambda todos: tuple(attrs.evolve(todo, level=None) for todo
 
 
 def in_tree(ids, plan):
-    """
-    Return ids in the order that the plan's tree makes of theirs.
-    """
+    """Return ids in the order that the plan's tree makes of theirs."""
 
     def way(task_id):
         places = []
@@ -33,9 +31,7 @@ def in_tree(ids, plan):
 
 
 def created(script, policy=None):
-    """
-    Return the ids that a script created, in order.
-    """
+    """Return the ids that a script created, in order."""
     plan, ids = Plan(), []
     for command in script:
         answer = decide(plan, command, policy or Policy())

@@ -25,30 +25,22 @@ class LawMachine(NaiveMachine):
 
     @initialize(policy=some.policies())
     def choose(self, policy):
-        """
-        Choose the policy that holds for the whole life of the plan.
-        """
+        """Choose the policy that holds for the whole life of the plan."""
         self.policy = policy
 
     @rule(command=some.legal_lists)
     def create(self, command):
-        """
-        Create several tasks at once.
-        """
+        """Create several tasks at once."""
         self.do(command)
 
     @rule(command=some.lists | some.links, at=some.times)
     def link(self, command, at):
-        """
-        Add edges, also those that close a cycle.
-        """
+        """Add edges, also those that close a cycle."""
         self.do(command, at)
 
     @rule(data=st.data(), clear=st.booleans())
     def rewrite(self, data, clear):
-        """
-        Write the list as it is: reordered, doubled, shortened, with and without ids.
-        """
+        """Write the list as it is: reordered, doubled, shortened, with and without ids."""
         here = [Todo(task.subject, task.status, id=task.id) for task in self.plan]
         anonymous = [Todo(task.subject, task.status) for task in self.plan]
         lines = st.sampled_from([*here, *anonymous]) if here else some.todos()
@@ -56,9 +48,7 @@ class LawMachine(NaiveMachine):
 
     @rule(number=st.sampled_from([60, 300]))
     def grow_and_shrink(self, number):
-        """
-        Let many tasks come and go in one batch, so that the container compacts itself.
-        """
+        """Let many tasks come and go in one batch, so that the container compacts itself."""
         first = self.plan.next_id
         created = CreateTasks(tuple(CreateTask(f"t{n}") for n in range(number)))
         deleted = (DeleteTask(str(first + n)) for n in range(number - 1))
@@ -66,9 +56,7 @@ class LawMachine(NaiveMachine):
 
     @invariant()
     def lookups_are_right(self):
-        """
-        Look every id up that was ever used, and texts that are none.
-        """
+        """Look every id up that was ever used, and texts that are none."""
         assert [task.id for task in open_tasks(self.plan)] == self.model.open()
         for task in self.plan:
             assert self.plan[task.id] is task
@@ -79,9 +67,7 @@ class LawMachine(NaiveMachine):
             assert (task_id in self.plan) == (task_id in self.model.ids())
 
     def teardown(self):
-        """
-        Replay all events from nothing, at once and one by one.
-        """
+        """Replay all events from nothing, at once and one by one."""
         super().teardown()
         plan = Plan()
         for each in self.events[:300]:

@@ -69,9 +69,7 @@ def taken(script, policy=None, begin=None):
 
 
 def refusal(script, policy):
-    """
-    Return why plan and model refuse the last command of a script, which both say alike.
-    """
+    """Return why plan and model refuse the last command of a script, which both say alike."""
     *before, last = script
     plan, model = taken(before)
     wanted = expected_of_command(plan, policy, NaiveDecision(model, last))

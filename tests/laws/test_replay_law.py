@@ -12,9 +12,7 @@ from todoplan.core.rules import Policy, inspect
 
 
 def history(script, policy):
-    """
-    Return the events of a script, and its plan.
-    """
+    """Return the events of a script, and its plan."""
     plan, events = Plan(), []
     for command in script:
         answer = decide(plan, command, policy)

@@ -40,9 +40,7 @@ class Opinion:
 
 
 def whole_list(planner, opinion, sessions, name, lines):
-    """
-    Write a list as a session, and compare what happened with the opinion.
-    """
+    """Write a list as a session, and compare what happened with the opinion."""
     session, before = sessions[name], planner.plan
     listed, changed, said = opinion.knows(name)
     todos = [{"content": text, "status": status} for text, status in lines]

@@ -12,9 +12,7 @@ from todoplan.errors import PlanError
 
 
 def write(first, second):
-    """
-    Return a call that writes a list of two.
-    """
+    """Return a call that writes a list of two."""
     titles = ("Write it", "Writing it", first), ("Test it", "Testing it", second)
     todos = [
         {"content": content, "activeForm": form, "priority": "high", "status": status}
@@ -24,16 +22,12 @@ def write(first, second):
 
 
 def create(title, form, key):
-    """
-    Return a call that creates a task.
-    """
+    """Return a call that creates a task."""
     return "TaskCreate", {"subject": title, key: form, "priority": "low"}
 
 
 def one_by_one(form, task_id):
-    """
-    Return calls that create two tasks, and start and complete one after the other.
-    """
+    """Return calls that create two tasks, and start and complete one after the other."""
     moves = [(n, status) for n in "12" for status in ("in_progress", "completed")]
     return [
         create("Write it", "Writing it", form),

@@ -12,9 +12,7 @@ MANY = 20_000
 
 
 def copied(old, new):
-    """
-    Return how many chunks of the new plan's tasks are not the old plan's.
-    """
+    """Return how many chunks of the new plan's tasks are not the old plan's."""
     before = {id(chunk) for chunk in old._tasks._chunks}
     return sum(id(chunk) not in before for chunk in new._tasks._chunks)
 

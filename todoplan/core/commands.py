@@ -161,14 +161,14 @@ def approval_or_none(value: Approval | None) -> Approval | None:
 
 def as_fate(value: OfChildren) -> OfChildren:
     """
-    Return the word that says what happens to the subtasks of a deleted task.
+    Return a word that says what to do with the subtasks of a deleted task.
 
     Raises:
         PlanError: the word is unknown.
     """
     if value in _FATES:
         return value
-    msg = f"{value!r} says nothing of the subtasks; write one of {', '.join(_FATES)}"
+    msg = f"{value!r} is no value of children; write one of {', '.join(_FATES)}"
     raise PlanError(msg, seen=value)
 
 
@@ -269,7 +269,7 @@ class AnswerTask:
 @attrs.frozen(weakref_slot=False)
 class RecordEvidence:
     """
-    Record what the program found when it checked whether a task is done.
+    Record the result of the program's check whether a task is done.
 
     No tool offered to a model creates this command. `by` names the checker; by default it is the
     actor of the command.

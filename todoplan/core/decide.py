@@ -62,12 +62,9 @@ from todoplan.core.plan.plan import (
 )
 from todoplan.core.problems import MOST_NAMED, Problem, explain_all
 from todoplan.core.rules import (
-    ACTION_TO,
     DEFAULT,
     PRESETS,
-    TABLE,
     Change,
-    Kind,
     Policy,
     judge,
     match,
@@ -210,24 +207,31 @@ _created = fast_constructor(events.TaskCreated)
 _NO_FENCES: Mapping[str, int] = MappingProxyType({})
 
 
-@attrs.define(eq=False, repr=False, weakref_slot=False)
 class Transaction:
     """
     A command that is being decided. A step sees the effects of all earlier steps. If a step fails,
     the whole command is refused.
     """
 
-    draft: Draft
-    at: datetime | None
-    base: Base | None = None
-    actor: str | None = None
-    fences: Mapping[str, int] = _NO_FENCES
-    events: list[Event] = attrs.field(factory=list, init=False)
-    # The lines of a whole-list write that had a merge base, each with the id of its task.
-    lines: tuple[tuple[str, Todo], ...] | None = attrs.field(default=None, init=False)
-    problems: list[Problem] = attrs.field(factory=list, init=False)
-    # The edges added since the last check, each with its place in the command.
-    unchecked: dict[Edge, str] = attrs.field(factory=dict, init=False)
+    def __init__(
+        self,
+        draft: Draft,
+        at: datetime | None,
+        base: Base | None = None,
+        actor: str | None = None,
+        fences: Mapping[str, int] = _NO_FENCES,
+    ) -> None:
+        self.draft = draft
+        self.at = at
+        self.base = base
+        self.actor = actor
+        self.fences = fences
+        self.events: list[Event] = []
+        # The lines of a whole-list write that had a merge base, each with the id of its task.
+        self.lines: tuple[tuple[str, Todo], ...] | None = None
+        self.problems: list[Problem] = []
+        # The edges added since the last check, each with its place in the command.
+        self.unchecked: dict[Edge, str] = {}
 
     def emit(self, event: Event) -> None:
         """Record the event and apply it to the draft."""
@@ -372,7 +376,7 @@ def claimed(task_id: str, claim: Claim, path: str = "") -> Problem:
     """
     Return the problem for a task that another actor has claimed.
 
-    The problem names the owner of the claim and, if the claim expires, its end.
+    The problem names the owner of the claim and, if there is one, the time of its end.
     """
     until = "" if claim.until is None else f" until {claim.until.isoformat(timespec='seconds')}"
     return Problem("claimed", (task_id,), task_id, f"{claim.owner}{until}", path)
@@ -393,15 +397,14 @@ def edit(transaction: Transaction, task: Task, changes: dict[str, Any]) -> None:
 
 def move(transaction: Transaction, task: Task, status: Status) -> None:
     """Change the status of the task, unless it has that status already."""
-    cell = TABLE[task.status, ACTION_TO[status]]
-    if cell.kind is not Kind.STAY and (task.claim is None or transaction.may_change(task)):
-        transaction.emit(_moved(task.id, task.status, cell.target, transaction.at))
+    if task.status is not status and (task.claim is None or transaction.may_change(task)):
+        transaction.emit(_moved(task.id, task.status, status, transaction.at))
 
 
 def remove(transaction: Transaction, task_id: str, path: str = "") -> None:
     """Delete a task, unless another actor has claimed it."""
     task = transaction.draft.get(task_id)
-    if task is not None and transaction.may_change(task, path):
+    if task is not None and (task.claim is None or transaction.may_change(task, path)):
         transaction.emit(events.TaskDeleted(task_id, transaction.at))
 
 
@@ -435,7 +438,7 @@ def wait(transaction: Transaction, task_id: str, waiting: Waiting | None) -> Non
 
 
 def reorder(transaction: Transaction, order: list[str]) -> None:
-    """Put all tasks into this order, as far as the tree allows, unless they already are."""
+    """Put all tasks into this order, as far as the tree allows. Emit nothing if they are in it."""
     draft = transaction.draft
     now = [task.id for task in draft]
     if order == now:
@@ -1355,9 +1358,7 @@ def _one_sided(
 
 @attrs.frozen(weakref_slot=False)
 class Accepted:
-    """
-    The command is accepted. If there are no events, `plan` is the plan that was given.
-    """
+    """The command is accepted. If there are no events, `plan` is the plan that was given."""
 
     plan: Plan
     events: tuple[Event, ...]

@@ -1,5 +1,5 @@
 """
-A model's mistake as a value, never as an exception: the input that was seen, and what is allowed.
+Problems: mistakes of a model, as values. A mistake of a model never raises an exception.
 
 Each code has a text of two lines in `todoplan/texts/problems.txt`: the cause and the remedy.
 Replies to a model, messages for people and the table of all codes are made from these two lines.
@@ -27,8 +27,8 @@ class Problem:
     One mistake in an input.
 
     `code` is stable and machine-readable; `explain` returns its sentence. `seen` is the value that
-    was given, `legal` what would be accepted, and `path` its place in the arguments, such as
-    "todos[2].status". `note` replaces the sentence, for rules that users add.
+    was given, `legal` the values that would be accepted, and `path` the place of the value in the
+    arguments, such as "todos[2].status". `note` replaces the sentence, for rules that users add.
     """
 
     code: str = attrs.field(converter=as_text)

@@ -55,8 +55,9 @@ from todoplan.errors import PlanError
 #
 # Two conditions hold for this table. Every pair of status and action has a cell, so no caller
 # needs a default. A cell says what happens, never whether it is allowed: policies decide this by
-# the kind of transition (see the section `rule`). The diagram in the guide to rules is generated
-# from this dict.
+# the kind of transition (see the section `rule`). Rules read the table, and the diagram in the
+# guide to rules is generated from it. A command names the wanted status, so `decide` needs no
+# lookup; a test checks that it does what the table says.
 
 
 class Action(StrEnum):
@@ -119,8 +120,8 @@ TABLE: dict[tuple[Status, Action], Move] = {
     (_F, Action.RESET): Move(_P, Kind.REOPEN),
 }
 
-# Commands name the wanted status, as the tools of all comparable libraries do. The table needs the
-# action that leads to it.
+# The action that leads to each status. Events and commands name the status, as the tools of all
+# comparable libraries do.
 ACTION_TO: dict[Status, Action] = {
     _P: Action.RESET,
     _I: Action.START,
@@ -272,6 +273,9 @@ def match(tasks: Iterable[Task], todos: Sequence[Todo]) -> list[Task | None]:
 # The input of a rule: the plan before and after a command, and the events in between.
 
 
+_FILLED = events.TaskCreated, events.TaskEdited, events.PlanRestored
+
+
 @attrs.frozen(slots=False)  # has a __dict__, for the cached properties
 class Change:
     """
@@ -306,8 +310,12 @@ class Change:
 
     def named_by(self, *kinds: type[Event]) -> dict[str, None]:
         """Return the ids of the tasks that events of these classes name, each once."""
-        named = (event.task_ids for event in self.events if type(event) in kinds)
-        return dict.fromkeys(task_id for ids in named for task_id in ids)
+        ids: dict[str, None] = {}
+        for event in self.events:
+            if type(event) in kinds:
+                for task_id in event.task_ids:
+                    ids[task_id] = None
+        return ids
 
     def moves(self, to: Status | None = None) -> Iterator[StatusChanged]:
         """Yield the status changes: all, or only those to one status."""
@@ -321,8 +329,7 @@ class Change:
 
     @cached_property
     def _written(self) -> tuple[Task, ...]:
-        kinds = events.TaskCreated, events.TaskEdited, events.PlanRestored
-        return tuple(filter(None, map(self.after.get, self.named_by(*kinds))))
+        return tuple(filter(None, map(self.after.get, self.named_by(*_FILLED))))
 
     def edited(self) -> Iterator[tuple[Task, Task]]:
         """Yield the tasks whose fields were edited: before and after the change."""
@@ -388,9 +395,7 @@ class Severity(StrEnum):
 
 def _triggers(on: Iterable[Trigger]) -> frozenset[Trigger]:
     if isinstance(on, str | type) or not isinstance(on, Iterable):
-        msg = (
-            f"{short_repr(on)} was given as what a rule is on; give several, such as (TaskCreated,)"
-        )
+        msg = f"{short_repr(on)} was given as on; give several triggers, such as (TaskCreated,)"
         raise PlanError(msg, seen=on)
     given = tuple(on)
     for each in given:
@@ -398,8 +403,8 @@ def _triggers(on: Iterable[Trigger]) -> frozenset[Trigger]:
         is_move = isinstance(each, tuple) and [*map(type, each)] == [Status, Status]
         if not is_move and not (isinstance(each, type) and each in _TYPES):
             msg = (
-                f"{short_repr(each)} was given as something that a rule is on; give types of events"
-                " (todoplan.core.events), NoneType, or moves, such as moves([Status.COMPLETED])"
+                f"{short_repr(each)} was given in on; give types of events (todoplan.events),"
+                " NoneType, or status changes, such as moves([Status.COMPLETED])"
             )
             raise PlanError(msg, seen=each)
     return frozenset(given)
@@ -627,7 +632,9 @@ def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
     # Judged by the plan after the whole command: pydantic-ai-todo judges step by step, and so
     # refuses the hand-off {complete a, start b} that it advertises.
     after = change.after
-    late = [task_id for task_id in _arrived(change, {to}) if after.waits_for(task_id)]
+    late = [task_id for task_id in _arrived(change, (to,)) if after.waits_for(task_id)]
+    if not late:
+        return ()
     found: list[Problem] = []
     for task in map(after.__getitem__, late):
         if task.status is to:
@@ -694,7 +701,6 @@ def _no_op_write(change: Change) -> Iterable[Problem]:
 # affected.
 
 
-_FILLED = events.TaskCreated, events.TaskEdited, events.PlanRestored
 _other_texts = attrgetter(*(n for n in TEXTS if n != "subject"), "waiting", "evidence")
 
 
@@ -757,21 +763,25 @@ def _max_text(change: Change) -> Iterable[Problem]:
     limits, other = change.limits.texts, change.limits.text
     for task in change.written():
         was = change.before.get(task.id)
-        texts = [
-            (field, getattr(task, field), limit)
-            for field, limit in limits.items()
-            if was is None or getattr(task, field) != getattr(was, field)
-        ]
+        for field, limit in limits.items():
+            text = getattr(task, field)
+            if text and len(text) > limit and (was is None or text != getattr(was, field)):
+                found.append(_too_long(task, field, text, limit))
+        within: list[tuple[str, str]] = []
         if task.waiting is not None and (was is None or was.waiting != task.waiting):
-            texts.append(("waiting.reason", task.waiting.reason, other))
-            texts.append(("waiting.question", task.waiting.question, other))
+            within.append(("waiting.reason", task.waiting.reason))
+            within.append(("waiting.question", task.waiting.question or ""))
         if task.evidence is not None and (was is None or was.evidence != task.evidence):
-            texts.append(("evidence.summary", task.evidence.summary, other))
-        for field, text, limit in texts:
-            if text and len(text) > limit:
-                seen = f"{field} of {len(text)} characters"
-                found.append(Problem("max_text", (task.id,), seen=seen, legal=str(limit)))
+            within.append(("evidence.summary", task.evidence.summary))
+        for field, text in within:
+            if len(text) > other:
+                found.append(_too_long(task, field, text, other))
     return tuple(found)
+
+
+def _too_long(task: Task, field: str, text: str, limit: int) -> Problem:
+    seen = f"{field} of {len(text)} characters"
+    return Problem("max_text", (task.id,), seen=seen, legal=str(limit))
 
 
 def _may_be_large(change: Change) -> bool:
@@ -1105,7 +1115,7 @@ class Policy:
     """
 
     rules: _Rated = attrs.field(
-        factory=lambda: [(rule, Severity.OFF) for rule in RULES.values()], converter=_rated
+        factory=lambda: tuple((rule, Severity.OFF) for rule in RULES.values()), converter=_rated
     )
     limits: Limits = Limits()
     # A mutable cache: finding the rules that an event can break costs more than running them. It
@@ -1252,16 +1262,21 @@ def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Pr
 
 
 def _problems(rule: Rule, answer: Any) -> tuple[Problem, ...]:
-    found = tuple(answer) if isinstance(answer, Iterable) else ()
-    wrong = [each for each in found if not isinstance(each, Problem)]
-    if wrong or not isinstance(answer, Iterable):
-        seen = wrong[0] if wrong else answer
-        msg = (
-            f"the rule {rule.name} gave {short_repr(seen)}; a check yields problems,"
-            " or returns a tuple of them, () if nothing is wrong"
-        )
-        raise PlanError(msg, rule=rule.name, seen=seen)
+    if not hasattr(answer, "__iter__"):
+        raise _no_problems(rule, answer)
+    found = tuple(answer)
+    for each in found:
+        if not isinstance(each, Problem):
+            raise _no_problems(rule, each)
     return found
+
+
+def _no_problems(rule: Rule, seen: object) -> PlanError:
+    msg = (
+        f"the rule {rule.name} gave {short_repr(seen)}; a check yields problems,"
+        " or returns a tuple of them, () if nothing is wrong"
+    )
+    return PlanError(msg, rule=rule.name, seen=seen)
 
 
 def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:

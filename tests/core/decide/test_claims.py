@@ -28,16 +28,12 @@ THREE = plan_of([Task("1", "a"), Task("2", "b", priority="high"), Task("3", "c")
 
 
 def done(plan, command, at=NOON, **options):
-    """
-    Return the plan after a command that is accepted.
-    """
+    """Return the plan after a command that is accepted."""
     return decide(plan, command, Policy(), at=at, **options).unwrap()
 
 
 def refused(plan, command, at=NOON, **options):
-    """
-    Return the codes and tasks of the problems of a command that is refused.
-    """
+    """Return the codes and tasks of the problems of a command that is refused."""
     answer = decide(plan, command, Policy(), at=at, **options)
     assert isinstance(answer, Rejected)
     return [(problem.code, problem.task_ids) for problem in answer.problems]

@@ -7,9 +7,7 @@ from todoplan.core.rules import Policy
 
 
 def linked(number, edges):
-    """
-    Return a draft of so many tasks with these edges, also such as close a cycle.
-    """
+    """Return a draft of so many tasks with these edges, also such as close a cycle."""
     draft = Draft(
         decide(Plan(), CreateTasks(tuple(CreateTask("x") for _ in range(number))), Policy()).plan
     )
@@ -19,9 +17,7 @@ def linked(number, edges):
 
 
 def found(number, edges, added):
-    """
-    Return what is found of these edges, of which some were added.
-    """
+    """Return what is found of these edges, of which some were added."""
     return closing_edges(linked(number, edges), dict.fromkeys(added))
 
 

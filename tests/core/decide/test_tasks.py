@@ -26,9 +26,7 @@ CHAIN = plan_of(
 
 
 def problems(plan, command):
-    """
-    Return what is refused: code, tasks and path.
-    """
+    """Return what is refused: code, tasks and path."""
     answer = decide(plan, command, Policy())
     assert isinstance(answer, Rejected)
     return [(p.code, p.task_ids, p.path) for p in answer.problems]
@@ -182,9 +180,7 @@ TREE = plan_of(
 
 
 def after(command, plan=TREE):
-    """
-    Return the plan after a command that is accepted, as "id<parent" in order.
-    """
+    """Return the plan after a command that is accepted, as "id<parent" in order."""
     answer = decide(plan, command, Policy())
     return " ".join(f"{t.id}<{t.parent}" if t.parent else t.id for t in answer.unwrap())
 

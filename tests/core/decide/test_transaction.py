@@ -10,9 +10,7 @@ from todoplan.core.rules import Policy
 
 
 def transaction_of(tasks=25):
-    """
-    Return a transaction upon a plan of so many tasks.
-    """
+    """Return a transaction upon a plan of so many tasks."""
     at = datetime(2026, 1, 2, tzinfo=UTC)
     return Transaction(Draft(plan_of([Task(str(n + 1), "a") for n in range(tasks)])), at)
 

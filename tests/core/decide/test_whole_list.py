@@ -22,9 +22,7 @@ PLAN = plan_of(
 
 
 def write(*todos, plan=PLAN):
-    """
-    Return what `decide` says to a write.
-    """
+    """Return what `decide` says to a write."""
     return decide(plan, WriteTodos(todos), Policy())
 
 
@@ -85,18 +83,14 @@ def test_faults_of_all_lines_at_once():
 
 
 def drawn(plan):
-    """
-    Return a plan as "subject<parent's subject", in order.
-    """
+    """Return a plan as "subject<parent's subject", in order."""
     return " ".join(
         f"{t.subject}<{plan[t.parent].subject}" if t.parent else t.subject for t in plan
     )
 
 
 def lines(text):
-    """
-    Return a line for each word; dots before it are its level.
-    """
+    """Return a line for each word; dots before it are its level."""
     return [Todo(word.lstrip("."), level=word.count(".")) for word in text.split()]
 
 

@@ -28,9 +28,7 @@ APPROVE = commands.ApprovePlan("ann")
 
 
 def lived(*steps, plan=None):
-    """
-    Return a plan and its history: each step a command, or (command, actor).
-    """
+    """Return a plan and its history: each step a command, or (command, actor)."""
     plan, history = Plan() if plan is None else plan, []
     for step in steps:
         command, actor = step if isinstance(step, tuple) else (step, None)
@@ -41,9 +39,7 @@ def lived(*steps, plan=None):
 
 
 def ids(found):
-    """
-    Return whose differences these are.
-    """
+    """Return whose differences these are."""
     return [each.task.id for each in found]
 
 
@@ -250,9 +246,7 @@ def test_drift_is_the_difference_to_the_plan_that_was_approved(steps):
 
 
 def agreed(task):
-    """
-    Return what was agreed to of a task, in these steps.
-    """
+    """Return what was agreed to of a task, in these steps."""
     return task.subject, task.blocked_by
 
 

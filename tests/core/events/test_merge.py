@@ -59,17 +59,13 @@ BASE = made(Plan(), create("a", "b"))
 
 
 def test_events_that_follow_are_replayed_as_they_are():
-    """
-    Upon the plan that they were decided on, events give the plan that was decided.
-    """
+    """Upon the plan that they were decided on, events give the plan that was decided."""
     decision = decided(BASE, Batch((create("c"), UpdateTask("3", add_blocked_by=("1",)))))
     assert rebased(BASE, decision.events) == (decision.plan, {})
 
 
 def test_a_new_task_gets_an_id_that_is_free_and_its_events_follow():
-    """
-    Where the id is taken the task moves up, and edges, edits and statuses with it.
-    """
+    """Where the id is taken the task moves up, and edges, edits and statuses with it."""
     here = made(BASE, create("here"))
     command = Batch(
         (create("there"), UpdateTask("3", status="completed", add_blocks=("2",), subject="T"))
@@ -85,9 +81,7 @@ def test_a_new_task_gets_an_id_that_is_free_and_its_events_follow():
 
 
 def test_later_events_of_the_same_origin_know_what_moved():
-    """
-    What the first call returned is given to the second.
-    """
+    """What the first call returned is given to the second."""
     here = made(BASE, create("here"))
     first = decided(BASE, create("there"))
     second = decided(first.plan, DeleteTask("3"))
@@ -98,9 +92,7 @@ def test_later_events_of_the_same_origin_know_what_moved():
 
 
 def test_a_write_of_the_whole_list_keeps_what_another_branch_added():
-    """
-    Order and removal concern the tasks that the writer knew.
-    """
+    """Order and removal concern the tasks that the writer knew."""
     here = made(BASE, create("here"))
     written = decided(BASE, WriteTodos((Todo("b"), Todo("new"), Todo("a"))))
     assert sorted(subjects(rebased(here, written.events)[0])) == ["a", "b", "here", "new"]
@@ -121,9 +113,7 @@ def test_a_reorder_names_the_moved_task_by_its_new_id():
 
 
 def test_whatever_a_branch_does_to_its_moved_task_reaches_that_task():
-    """
-    Both ends of edges, new and removed ones; an edit, a status, a deletion, a clearing.
-    """
+    """Both ends of edges, new and removed ones; an edit, a status, a deletion, a clearing."""
     here = made(BASE, create("here"))
     there = decided(BASE, create("there"))
     plan, renumbered = rebased(here, there.events)
@@ -145,9 +135,7 @@ def test_whatever_a_branch_does_to_its_moved_task_reaches_that_task():
 
 
 def test_a_new_task_whose_id_is_free_keeps_it():
-    """
-    Only what is taken moves: an id at or above the next one is free.
-    """
+    """Only what is taken moves: an id at or above the next one is free."""
     later = decided(made(BASE, create("c")), create("d"))
     plan, renumbered = rebased(made(BASE, create("here")), later.events)
     assert (subjects(plan), renumbered) == (["a", "b", "here", "d"], {})
@@ -155,17 +143,13 @@ def test_a_new_task_whose_id_is_free_keeps_it():
 
 
 def test_clearing_takes_only_what_was_known():
-    """
-    A branch that clears its plan does not clear another branch's tasks.
-    """
+    """A branch that clears its plan does not clear another branch's tasks."""
     here = made(BASE, create("here"))
     assert subjects(rebased(here, decided(BASE, ClearPlan()).events)[0]) == ["here"]
 
 
 def test_edges_that_together_close_a_circle_are_left_out():
-    """
-    Each branch's edge is fine by itself; the second one is dropped. Removing is always fine.
-    """
+    """Each branch's edge is fine by itself; the second one is dropped. Removing is always fine."""
     here = made(BASE, UpdateTask("1", add_blocks=("2",)))
     closing = decided(BASE, UpdateTask("2", add_blocks=("1",)))
     plan, _ = rebased(here, closing.events)
@@ -176,9 +160,7 @@ def test_edges_that_together_close_a_circle_are_left_out():
 
 
 def test_a_restored_plan_is_taken_whole():
-    """
-    Restoring is the application's word, and says which tasks there are.
-    """
+    """Restoring is the application's word, and says which tasks there are."""
     restored = decided(BASE, RestorePlan((Task("1", "old"),)))
     assert subjects(rebased(BASE, restored.events)[0]) == ["old"]
 
@@ -207,18 +189,14 @@ def test_both_sides_new_tasks_are_kept():
 
 
 def test_without_times_the_text_tells_tasks_apart():
-    """
-    Plans that were made without a clock are joined as well.
-    """
+    """Plans that were made without a clock are joined as well."""
     mine = made(Plan(), create("same", "mine"), None)
     other = made(Plan(), create("same", "other"), None)
     assert subjects(joined(mine, other)) == ["same", "other", "mine"]
 
 
 def test_the_later_change_to_a_task_wins():
-    """
-    Status and text are those of the side that touched the task last.
-    """
+    """Status and text are those of the side that touched the task last."""
     mine = made(BASE, UpdateTask("1", status="completed", subject="A", owner="me"), 5)
     other = made(BASE, Batch((UpdateTask("1", owner="you"), UpdateTask("2", subject="B"))), 4)
     plan = joined(mine, other)
@@ -238,9 +216,7 @@ def test_the_later_change_to_a_task_wins():
 
 @pytest.mark.parametrize(("mine_at", "other_at"), [(None, 4), (4, None), (4, 4), (3, 4)])
 def test_a_change_that_is_not_later_does_not_win(mine_at, other_at):
-    """
-    Equal times, and times that are not known, say nothing: the other side's word stands.
-    """
+    """Equal times, and times that are not known, say nothing: the other side's word stands."""
     base = made(Plan(), create("a"), None)
     mine = made(base, UpdateTask("1", owner="me"), mine_at)
     other = made(base, UpdateTask("1", owner="you"), other_at)
@@ -248,9 +224,7 @@ def test_a_change_that_is_not_later_does_not_win(mine_at, other_at):
 
 
 def test_a_task_that_the_other_side_has_deleted_stays_deleted():
-    """
-    Its id is below their next one, so they knew it; one at their next id they never saw.
-    """
+    """Its id is below their next one, so they knew it; one at their next id they never saw."""
     mine = made(BASE, UpdateTask("2", owner="me"), 5)
     other = made(BASE, DeleteTask("2"), 4)
     assert subjects(joined(mine, other)) == ["a"]
@@ -268,9 +242,7 @@ def test_of_ids_that_both_gave_out_a_task_that_other_deleted_takes_mine_along():
 
 
 def test_edges_between_tasks_that_both_know_are_those_of_the_other_side():
-    """
-    Only edges of new tasks are brought along, in both directions.
-    """
+    """Only edges of new tasks are brought along, in both directions."""
     mine = made(BASE, UpdateTask("1", add_blocks=("2",)), 1)
     mine = made(mine, Batch((create("c"), UpdateTask("3", add_blocks=("1",)))), 2)
     plan = joined(mine, made(BASE, UpdateTask("2", owner="you"), 3))
@@ -279,9 +251,7 @@ def test_edges_between_tasks_that_both_know_are_those_of_the_other_side():
 
 
 def test_a_join_counts_its_revision_above_both():
-    """
-    So that whoever has seen either side sees that there is something new.
-    """
+    """So that whoever has seen either side sees that there is something new."""
     long = BASE
     for number in range(9):
         long = made(long, create(f"m{number}"), number + 1)
@@ -292,9 +262,7 @@ def test_a_join_counts_its_revision_above_both():
 
 @st.composite
 def histories(draw, seconds):
-    """
-    Draw a plan that was worked on, at times that only histories of the same `seconds` share.
-    """
+    """Draw a plan that was worked on, at times that only histories of the same `seconds` share."""
     plan, minutes = BASE, draw(st.integers(1, 5))
     for _ in range(draw(st.integers(0, 4))):
         ids = [task.id for task in plan] or ["1"]
@@ -338,9 +306,7 @@ def test_what_comes_out_is_a_plan(mine, other):
 
 
 def test_a_moved_tasks_subtasks_follow_it():
-    """
-    A task that gets a new id is the parent of what was put below it under the old one.
-    """
+    """A task that gets a new id is the parent of what was put below it under the old one."""
     here = made(BASE, create("here"))
     command = CreateTasks((CreateTask("there", parent="1"), CreateTask("within", parent="#0")))
     plan, moved = rebased(here, decided(BASE, command).events)
@@ -366,25 +332,19 @@ def test_a_moved_tasks_subtasks_follow_it():
     ],
 )
 def test_what_together_would_go_round_is_left_out(mine, other):
-    """
-    Each branch's change is fine by itself; the second one is dropped.
-    """
+    """Each branch's change is fine by itself; the second one is dropped."""
     here = made(BASE, mine)
     assert list(rebased(here, decided(BASE, other).events)[0]) == list(here)
 
 
 def test_an_approval_is_taken_over():
-    """
-    It names the revision of the plan that both led to.
-    """
+    """It names the revision of the plan that both led to."""
     plan, _ = rebased(made(BASE, create("c")), [PlanApproved("ann")])
     assert (plan.approved.by, plan.approved.revision) == ("ann", plan.revision)
 
 
 def test_the_later_place_wait_and_evidence_win():
-    """
-    They go with the status of the side that touched the task last.
-    """
+    """They go with the status of the side that touched the task last."""
     waiting = made(BASE, UpdateTask("1", waiting=Waiting("ann"), parent="2"), 5)
     started = made(BASE, UpdateTask("1", status="in_progress"), 4)
     task = joined(waiting, started)["1"]

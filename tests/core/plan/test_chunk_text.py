@@ -12,9 +12,7 @@ writes = st.lists(st.tuples(PLACES, st.none() | st.integers()), max_size=12)
 
 
 def recording_writer():
-    """
-    Return a writer of numbers, and the list of all that it has written.
-    """
+    """Return a writer of numbers, and the list of all that it has written."""
     written = []
 
     def one(item):
@@ -25,9 +23,7 @@ def recording_writer():
 
 
 def build(vector, pairs):
-    """
-    Return the vector with these positions set.
-    """
+    """Return the vector with these positions set."""
     builder = vector.builder()
     for position, value in pairs:
         builder[position] = value
@@ -35,9 +31,7 @@ def build(vector, pairs):
 
 
 def afresh(vector):
-    """
-    Return the texts of all items, made anew.
-    """
+    """Return the texts of all items, made anew."""
     return "\n".join(f"<{item}>" for item in vector if item is not None)
 
 

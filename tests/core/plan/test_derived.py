@@ -22,16 +22,12 @@ def tree(*lines, **fields):
 
 
 def ready(draft):
-    """
-    Return the ids of the ready tasks, of the plan that a copy of the draft freezes to.
-    """
+    """Return the ids of the ready tasks, of the plan that a copy of the draft freezes to."""
     return [task.id for task in draft.freeze().ready()]
 
 
 def changed(plan, change):
-    """
-    Return the plan after a change of its draft, held to a plan that is worked out anew.
-    """
+    """Return the plan after a change of its draft, held to a plan that is worked out anew."""
     draft = Draft(plan)
     change(draft)
     after = draft.freeze()

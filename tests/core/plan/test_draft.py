@@ -96,9 +96,7 @@ def test_an_edge_from_a_resolved_blocker_comes_and_goes_without_a_count():
 
 
 def can_be_started(plan, task):
-    """
-    Say by looking at all of them whether a task is ready.
-    """
+    """Say by looking at all of them whether a task is ready."""
     above = [task, *(plan[end] for end in ancestors(plan, task.id))]
     held = any(each.waiting for each in above) or any(
         not plan[end].status.resolved for each in above for end in each.blocked_by
@@ -159,16 +157,12 @@ def test_several_tasks_are_added_as_one_by_one():
 
 
 def order(draft):
-    """
-    Return the ids as the draft has them now.
-    """
+    """Return the ids as the draft has them now."""
     return " ".join(task.id for task in draft)
 
 
 def nested(*lines):
-    """
-    Return a draft with tasks such as "1" or "2<1": 2 lies in 1.
-    """
+    """Return a draft with tasks such as "1" or "2<1": 2 lies in 1."""
     draft = Draft(Plan())
     for line in lines:
         task_id, _, parent = line.partition("<")

@@ -50,9 +50,7 @@ def test_frozen_dict_cannot_change():
 
 
 def nested(levels, wrap):
-    """
-    Return a value in so many wrappings.
-    """
+    """Return a value in so many wrappings."""
     value = 1
     for _ in range(levels):
         value = wrap(value)

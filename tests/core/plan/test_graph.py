@@ -19,9 +19,7 @@ from todoplan.core.plan.plan import (
 
 
 def tasks(edges, count=6, **estimates):
-    """
-    Return tasks 1 to `count` with edges such as "1>2", and estimates such as _1=5.
-    """
+    """Return tasks 1 to `count` with edges such as "1>2", and estimates such as _1=5."""
     pairs = [edge.split(">") for edge in edges.split()]
     return [
         Task(
@@ -105,9 +103,7 @@ def test_critical_path_is_a_chain(plan):
 
 
 def nested(lines, edges=""):
-    """
-    Return a plan of tasks such as "1" or "2<1" (2 lies in 1), with edges such as "1>2".
-    """
+    """Return a plan of tasks such as "1" or "2<1" (2 lies in 1), with edges such as "1>2"."""
     parents = dict(line.partition("<")[::2] for line in lines.split())
     made = {task.id: task for task in tasks(edges, max(map(int, parents)))}
     return plan_of([made[i].but(parent=parent or None) for i, parent in parents.items()])

@@ -23,9 +23,7 @@ PLAN = plan_of(
 
 
 def ids(tasks):
-    """
-    Return the ids of tasks.
-    """
+    """Return the ids of tasks."""
     return [task.id for task in tasks]
 
 
@@ -142,23 +140,17 @@ def trees(draw):
 
 
 def above(plan, task):
-    """
-    Return what contains a task, and the task itself.
-    """
+    """Return what contains a task, and the task itself."""
     return [task, *(above(plan, plan[task.parent]) if task.parent else [])]
 
 
 def vain(plan, task):
-    """
-    Return, by recursion, the failed tasks that a pending one is behind.
-    """
+    """Return, by recursion, the failed tasks that a pending one is behind."""
     return held_by(plan, task) if task.status is Status.PENDING else set()
 
 
 def held_by(plan, task):
-    """
-    Return those that hold a task up, or what contains it, be that started all the same.
-    """
+    """Return those that hold a task up, or what contains it, be that started all the same."""
     found = held_by(plan, plan[task.parent]) if task.parent else set()
     for each in map(plan.get, task.blocked_by):
         found |= {each.id} if each.status is Status.FAILED else vain(plan, each)
@@ -190,9 +182,7 @@ def test_one_task_is_ready_as_all_are_asked_for(plan):
 
 
 def on_hold(plan):
-    """
-    Return, by going round until nothing changes, the open tasks that nobody can go on with.
-    """
+    """Return, by going round until nothing changes, the open tasks that nobody can go on with."""
     held = {task.id for task in plan.waiting()}
     while True:
         more = set()
@@ -217,9 +207,7 @@ def test_within_reach_is_what_neither_waits_nor_comes_after_what_waits(plan):
 
 
 def chain(size, link, **last):
-    """
-    Return a plan of tasks in one row; `link` gives the fields of a task that has a number.
-    """
+    """Return a plan of tasks in one row; `link` gives the fields of a task that has a number."""
     tasks = [Task(str(n), "a", **link(n)) for n in range(1, size)]
     return plan_of([*tasks, Task(str(size), "a", **{**link(size), **last})])
 

@@ -10,9 +10,7 @@ writes = st.lists(st.tuples(st.integers(0, 3 * CHUNK), st.integers()), max_size=
 
 
 def build(vector, pairs):
-    """
-    Return the vector with these positions set.
-    """
+    """Return the vector with these positions set."""
     builder = vector.builder()
     for position, value in pairs:
         builder[position] = value

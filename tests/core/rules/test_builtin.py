@@ -72,24 +72,18 @@ TIED = plan_of([*(Task(i, i, blocks=("3",)) for i in "12"), Task("3", "y", block
 
 
 def write(*todos, clear=False):
-    """
-    Return a write of these lines: texts, or text and status.
-    """
+    """Return a write of these lines: texts, or text and status."""
     lines = (Todo(t) if isinstance(t, str) else Todo(*t) for t in todos)
     return WriteTodos(tuple(lines), clear)
 
 
 def to(task_id, status):
-    """
-    Return the command that sets a status.
-    """
+    """Return the command that sets a status."""
     return UpdateTask(task_id, status=status)
 
 
 def back(plan):
-    """
-    Return the command that brings back the tasks of a plan.
-    """
+    """Return the command that brings back the tasks of a plan."""
     return RestorePlan(tuple(plan), plan.next_id)
 
 
@@ -291,9 +285,7 @@ QUIET = [
 
 
 def policy(name, severity):
-    """
-    Return the policy with this rule alone.
-    """
+    """Return the policy with this rule alone."""
     return Policy(limits=LIMITS).but(**{name: severity})
 
 

@@ -10,9 +10,7 @@ PLAN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))
 
 
 def only(name):
-    """
-    Return the policy that has this rule alone, with narrow limits.
-    """
+    """Return the policy that has this rule alone, with narrow limits."""
     limits = Limits(items=4, open_items=3, subject=5, text=6, edges=1, metadata_keys=0, history=1)
     return Policy(limits=limits).but(**{name: "error"})
 

@@ -18,9 +18,7 @@ PLAN = plan_of([Task("1", "a"), Task("2", "b")])
 
 
 def change(*commands):
-    """
-    Return what these commands do to a plan of two.
-    """
+    """Return what these commands do to a plan of two."""
     command = Batch(commands)
     answer = decide(PLAN, command, Policy())
     return Change(PLAN, answer.plan, command, answer.events)

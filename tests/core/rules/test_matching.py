@@ -7,9 +7,7 @@ from todoplan.core.rules import match, normalised
 
 
 def ids(tasks, todos):
-    """
-    Return which task each todo means, by id.
-    """
+    """Return which task each todo means, by id."""
     tasks = [Task(task_id, text) for task_id, text in tasks]
     return [task.id if task else None for task in match(tasks, todos)]
 

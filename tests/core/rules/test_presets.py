@@ -26,9 +26,7 @@ PLAN = plan_of(
 
 
 def said(policy, command):
-    """
-    Return whether the policy accepts, and the codes it names.
-    """
+    """Return whether the policy accepts, and the codes it names."""
     answer = decide(PLAN, command, policy)
     problems = answer.warnings if isinstance(answer, Accepted) else answer.problems
     return isinstance(answer, Accepted), {problem.code for problem in problems}

@@ -82,7 +82,7 @@ def test_what_a_rule_is_on_may_be_any_several(on):
 @pytest.mark.parametrize("on", ["text", TaskCreated, 3])
 def test_one_trigger_alone_is_refused(on):
     """At once, with what to write."""
-    with pytest.raises(PlanError, match="give several, such as"):
+    with pytest.raises(PlanError, match="give several triggers, such as"):
         Rule("x", lambda change: (), on=on)
 
 
@@ -91,7 +91,7 @@ def test_one_trigger_alone_is_refused(on):
 )
 def test_what_never_happens_is_no_trigger(trigger):
     """A rule on it would never be asked, and so be off without a word."""
-    with pytest.raises(PlanError, match=r"give types of events .* or moves"):
+    with pytest.raises(PlanError, match=r"give types of events .* or status changes"):
         Rule("x", nothing, on=(TaskCreated, trigger))
 
 

@@ -643,7 +643,7 @@ def as_waiting(value: Waiting | None) -> Waiting | None:
     Raises:
         PlanError: the value is anything else.
     """
-    legal = 'None, or what it waits for, such as Waiting("the answer of ann")'
+    legal = 'None, or a Waiting, such as Waiting("the answer of ann")'
     return None if value is None else instance_of(value, Waiting, legal)
 
 
@@ -665,7 +665,7 @@ def as_evidence(value: Evidence | None) -> Evidence | None:
     Raises:
         PlanError: the value is anything else.
     """
-    legal = 'None, or what was found, such as Evidence(True, "40 passed")'
+    legal = 'None, or an Evidence, such as Evidence(True, "40 passed")'
     return None if value is None else instance_of(value, Evidence, legal)
 
 

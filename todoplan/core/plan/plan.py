@@ -560,11 +560,10 @@ _Neighbours = Callable[[Task], tuple[str, ...]]
 
 def ways(tasks: Tasks) -> tuple[_Neighbours, _Neighbours]:
     """
-    Return two functions of a task, which return ids: the tasks it holds up, and the tasks that hold
-    it up.
+    Return two functions: each takes a task and returns ids.
 
-    The first returns the tasks that it blocks and its subtasks, the second its blockers and its
-    parent.
+    The first returns the tasks that the task holds up: those that it blocks, and its subtasks. The
+    second returns the tasks that hold it up: its blockers and its parent.
     """
     if not tasks.nested:  # most plans: plain attributes, read in C
         return _blocks, _blocked_by
@@ -1086,9 +1085,7 @@ class Draft(Tasks):
         self._late.pop(task_id, None)
 
     def _lift(self, task: Task, at: datetime | None) -> None:
-        """
-        Move the subtasks of a task up one level, directly before the task. The order is kept.
-        """
+        """Move the subtasks of a task up one level, directly before the task. The order is kept."""
         below = self.children(task.id)
         for child in filter(None, map(self.get, below)):
             moved = child.but(parent=task.parent, updated_at=at or child.updated_at)
