@@ -64,7 +64,10 @@ def test_an_empty_file_is_the_default(file):
     [
         (["max_items"], "'max_items' has no value; write max_items=off"),
         (["max_item=5"], "--rule max_item: no rule is called max_item; did you mean max_items"),
-        (["max_items=many"], "--rule max_items: 'many' (str) is no severity; write one of off, warn, error"),
+        (
+            ["max_items=many"],
+            "--rule max_items: 'many' (str) is no severity; write one of off, warn, error",
+        ),
         (["linear_status=5"], '--rule linear_status: 5 is none of "off", "warn", "error"'),
         (["limits=5"], "--rule limits: there is no such rule"),
         ([f"max_items={'9' * 5000}"], "--rule max_items"),
