@@ -169,8 +169,11 @@ class Kept(dict[str, Any]):
     def __init__(self, saved: dict[str, Any]) -> None:
         super().__init__(saved)
         # The host sets the time when a task was created. This time is read, and never overwritten.
-        self.plan, self.mirror = Plan(), Mirror(_made, "created_at")
-        self.names: dict[str, str] = {}
+        self.plan, self.names = Plan(), dict[str, str]()
+        self.mirror = Mirror(
+            lambda data: TheirTask(**{k: v for k, v in data.items() if v or k != "created_at"}),
+            "created_at",
+        )
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
         return dict, (dict(self),)
@@ -216,12 +219,6 @@ class Kept(dict[str, Any]):
         """Return the repairs that were not reported yet, one line each, and forget them."""
         lines = self.pop(_REPAIRS, [])
         return list(map(str, lines)) if isinstance(lines, list) else []
-
-
-def _made(data: dict[str, Any]) -> TheirTask:
-    return TheirTask(
-        **{name: value for name, value in data.items() if value or name != "created_at"}
-    )
 
 
 def sum_of(theirs: Sequence[TheirTask]) -> str:

@@ -320,7 +320,7 @@ class _Lenient:
     def validate_json(self, input: Any, **_: Any) -> dict[str, Any]:  # noqa: A002 - Pydantic's name
         """Return the JSON object in a text, or the text itself under `_AS_SENT`."""
         try:
-            # NaN is kept as text. As a number it is not equal to itself, and `_as_sent` would
+            # NaN is kept as text. As a number it is not equal to itself, and `call_tool` would
             # conclude that a hook has changed the arguments.
             found = json.loads(input, parse_constant=str)
         except (ValueError, RecursionError):
@@ -333,13 +333,6 @@ class _Lenient:
 
 
 _LENIENT = _Lenient()
-
-
-def _as_sent(given: dict[str, Any], sent: Any) -> Any:
-    """Return a call's arguments as the model sent them, unless a hook has changed them."""
-    # The text has details that a parsed object has lost, such as a duplicate key.
-    unchanged = isinstance(sent, str) and _LENIENT.validate_json(sent or "{}") == given
-    return sent if unchanged else given.get(_AS_SENT, given)
 
 
 class PlanToolset(BasePlanning, AbstractToolset[Any]):
@@ -403,7 +396,11 @@ class PlanToolset(BasePlanning, AbstractToolset[Any]):
             raise PlanError(msg, tool=name)
         response, turn = turn_of(ctx.messages, ctx.tool_call_id)
         sent = {one.call_id: one.arguments for one in turn}.get(ctx.tool_call_id or "")
-        call = Call(name, _as_sent(tool_args, sent), ctx.tool_call_id or "")
+        # The text as sent has details that an object has lost, such as a duplicate key. It is not
+        # used if a hook has changed the arguments.
+        is_unchanged = isinstance(sent, str) and _LENIENT.validate_json(sent or "{}") == tool_args
+        arguments = sent if is_unchanged else tool_args.get(_AS_SENT, tool_args)
+        call = Call(name, arguments, ctx.tool_call_id or "")
         ours = [one for one in turn if self.toolbox.toolset.find(one.name)] or [call]
         # Some providers restart the numbers of calls in each response, so the response's name is
         # added to the first call's id.
