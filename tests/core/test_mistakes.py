@@ -64,219 +64,100 @@ def judged(check):
 
 
 MISTAKES = [
-    (
-        lambda: decide([], CREATE, DEFAULT),
-        "[] (list) was given; give a plan: decide(plan, command, policy)",
-        {"seen": []},
-    ),
-    (
-        lambda: decide(Plan(), CREATE, "claude_strict"),
-        "'claude_strict' (str) is no policy; give one, such as todoplan.CLAUDE_STRICT",
-        {"seen": "claude_strict"},
-    ),
-    (
-        lambda: decide(Plan(), CREATE, 3),
-        "3 (int) is no policy; give one, such as todoplan.DEFAULT",
-        {"seen": 3},
-    ),
-    (
-        lambda: decide(Plan(), "a", DEFAULT),
-        "'a' (str) is no command; give one, such as commands.CreateTask('a')",
-        {"seen": "a"},
-    ),
+    (lambda: decide([], CREATE, DEFAULT),
+     "[] (list) was given; give a plan: decide(plan, command, policy)", {"seen": []}),
+    (lambda: decide(Plan(), CREATE, "claude_strict"),
+     "'claude_strict' (str) is no policy; give one, such as todoplan.CLAUDE_STRICT",
+     {"seen": "claude_strict"}),
+    (lambda: decide(Plan(), CREATE, 3), "3 (int) is no policy; give one, such as todoplan.DEFAULT",
+     {"seen": 3}),
+    (lambda: decide(Plan(), "a", DEFAULT),
+     "'a' (str) is no command; give one, such as commands.CreateTask('a')", {"seen": "a"}),
     (lambda: decide(Plan(), CREATE, DEFAULT, at=NOW_HERE), ZONE, {"at": NOW_HERE}),
-    (
-        lambda: decide(Plan(), UpdateTask("3", status="completed"), DEFAULT).unwrap(),
-        "task_id: There is no task 3; the ids are: nothing yet.",
-        {"problems": (UNKNOWN,)},
-    ),
-    (
-        lambda: replay([], ()),
-        "[] (list) was given; give a plan: replay(plan, events)",
-        {"seen": []},
-    ),
-    (
-        lambda: replay(Plan(), 3),
-        "3 (int) are no events; write replay(plan, accepted.events)",
-        {"seen": 3},
-    ),
-    (
-        lambda: apply(Plan(), "a"),
-        (
-            "'a' (str) is no event; give events, such as those of a decision:"
-            " replay(plan, accepted.events)"
-        ),
-        {"seen": "a"},
-    ),
-    (
-        lambda: plan_of([Task("1", "a"), Task("1", "b"), Task("2", "c", blocked_by=("7",))]),
-        (
-            "these tasks are not a valid plan: duplicate_id 1 (the id stands twice);"
-            " unknown_task 2, 7 (blocked_by names no task). Repair them, or create them by commands"
-        ),
-        {"problems": (TWICE, NO_TASK)},
-    ),
-    (
-        lambda: plan_of(["a"]),
-        "'a' (str) was given; give tasks, such as [Task('1', 'Write it')]",
-        {"seen": "a"},
-    ),
-    (
-        lambda: plan_of([], next_id="3"),
-        "'3' (str) was given; give a whole number",
-        {"seen": "3"},
-    ),
-    (
-        lambda: plan_of([], revision=-1),
-        "-1 (int) was given; give a whole number from 0 on",
-        {"seen": -1},
-    ),
-    (
-        lambda: RestorePlan((), "3"),
-        "'3' (str) was given; give a whole number from 0 on",
-        {"seen": "3"},
-    ),
-    (
-        lambda: WriteTodos((), clear="no"),
-        "'no' (str) was given; give True or False",
-        {"seen": "no"},
-    ),
-    (
-        lambda: batches(65),
-        "batches are nested more than 64 levels deep; put their commands into one",
-        {"limit": 64},
-    ),
-    (
-        lambda: Batch(["a"]),
-        "'a' (str) was given; give a tuple of commands, such as (CreateTask('a'), StartNext())",
-        {"seen": "a"},
-    ),
-    (
-        lambda: freeze(nested(64)),
-        "objects and arrays are nested more than 64 levels deep; give a flatter value",
-        {"limit": 64},
-    ),
-    (
-        lambda: Task("1", "a", blocked_by="23"),
-        '\'23\' (str) was given; give a tuple of ids, which are texts, such as ("3", "12")',
-        {"seen": "23"},
-    ),
-    (
-        lambda: Plan().get(3),
-        '3 (int) was given; give an id, which is a text such as "3": str(id)',
-        {"seen": 3},
-    ),
+    (lambda: decide(Plan(), UpdateTask("3", status="completed"), DEFAULT).unwrap(),
+     "task_id: There is no task 3; the ids are: nothing yet.", {"problems": (UNKNOWN,)}),
+    (lambda: replay([], ()), "[] (list) was given; give a plan: replay(plan, events)",
+     {"seen": []}),
+    (lambda: replay(Plan(), 3), "3 (int) are no events; write replay(plan, accepted.events)",
+     {"seen": 3}),
+    (lambda: apply(Plan(), "a"), ("'a' (str) is no event; give events, such as those of a decision:"
+     " replay(plan, accepted.events)"), {"seen": "a"}),
+    (lambda: plan_of([Task("1", "a"), Task("1", "b"), Task("2", "c", blocked_by=("7",))]),
+     ("these tasks are not a valid plan: duplicate_id 1 (the id stands twice);"
+     " unknown_task 2, 7 (blocked_by names no task). Repair them, or create them by commands"),
+     {"problems": (TWICE, NO_TASK)}),
+    (lambda: plan_of(["a"]), "'a' (str) was given; give tasks, such as [Task('1', 'Write it')]",
+     {"seen": "a"}),
+    (lambda: plan_of([], next_id="3"), "'3' (str) was given; give a whole number", {"seen": "3"}),
+    (lambda: plan_of([], revision=-1), "-1 (int) was given; give a whole number from 0 on",
+     {"seen": -1}),
+    (lambda: RestorePlan((), "3"), "'3' (str) was given; give a whole number from 0 on",
+     {"seen": "3"}),
+    (lambda: WriteTodos((), clear="no"), "'no' (str) was given; give True or False",
+     {"seen": "no"}),
+    (lambda: batches(65),
+     "batches are nested more than 64 levels deep; put their commands into one", {"limit": 64}),
+    (lambda: Batch(["a"]),
+     "'a' (str) was given; give a tuple of commands, such as (CreateTask('a'), StartNext())",
+     {"seen": "a"}),
+    (lambda: freeze(nested(64)),
+     "objects and arrays are nested more than 64 levels deep; give a flatter value", {"limit": 64}),
+    (lambda: Task("1", "a", blocked_by="23"),
+     '\'23\' (str) was given; give a tuple of ids, which are texts, such as ("3", "12")',
+     {"seen": "23"}),
+    (lambda: Plan().get(3), '3 (int) was given; give an id, which is a text such as "3": str(id)',
+     {"seen": 3}),
     (lambda: as_text(3), "3 (int) was given; give a text", {"seen": 3}),
     (lambda: Task("1", "a", owner=3), "3 (int) was given; give a text or None", {"seen": 3}),
-    (
-        lambda: as_member("complete", Status),
-        f"'complete' (str) is no status; write one of {STATUSES}; did you mean completed?",
-        {"seen": "complete"},
-    ),
-    (
-        lambda: as_member("x", Status),
-        f"'x' (str) is no status; write one of {STATUSES}",
-        {"seen": "x"},
-    ),
-    (
-        lambda: as_number_or_none("3"),
-        "'3' (str) was given; give a finite number or None",
-        {"seen": "3"},
-    ),
-    (
-        lambda: as_number_or_none(float("inf")),
-        "inf (float) was given; give a finite number or None",
-        {"seen": float("inf")},
-    ),
-    (
-        lambda: as_number_or_none(10**400),
-        f"1{'0' * 17}...{'0' * 19} (int) was given; give a finite number or None",
-        {"seen": 10**400},
-    ),
+    (lambda: as_member("complete", Status),
+     f"'complete' (str) is no status; write one of {STATUSES}; did you mean completed?",
+     {"seen": "complete"}),
+    (lambda: as_member("x", Status), f"'x' (str) is no status; write one of {STATUSES}",
+     {"seen": "x"}),
+    (lambda: as_number_or_none("3"), "'3' (str) was given; give a finite number or None",
+     {"seen": "3"}),
+    (lambda: as_number_or_none(float("inf")), "inf (float) was given; give a finite number or None",
+     {"seen": float("inf")}),
+    (lambda: as_number_or_none(10**400),
+     f"1{'0' * 17}...{'0' * 19} (int) was given; give a finite number or None", {"seen": 10**400}),
     (lambda: as_whole_number(1.5), "1.5 (float) was given; give a whole number", {"seen": 1.5}),
-    (
-        lambda: as_whole_number(True, 0),  # noqa: FBT003
-        "True (bool) was given; give a whole number from 0 on",
-        {"seen": True},
-    ),
-    (
-        lambda: as_whole_number(0, 1),
-        "0 (int) was given; give a whole number from 1 on",
-        {"seen": 0},
-    ),
-    (
-        lambda: Task("1", "a", created_at="now"),
-        "'now' (str) was given; give an aware time such as datetime.now(UTC), or None",
-        {"seen": "now"},
-    ),
+    (lambda: as_whole_number(True, 0),  # noqa: FBT003
+     "True (bool) was given; give a whole number from 0 on", {"seen": True}),
+    (lambda: as_whole_number(0, 1), "0 (int) was given; give a whole number from 1 on",
+     {"seen": 0}),
+    (lambda: Task("1", "a", created_at="now"),
+     "'now' (str) was given; give an aware time such as datetime.now(UTC), or None",
+     {"seen": "now"}),
     (lambda: Task("1", "a", created_at=NOW_HERE), ZONE, {"at": NOW_HERE}),
-    (
-        lambda: Task("1", "a", metadata=[1]),
-        '[1] (list) was given; give a mapping such as {"key": "value"}',
-        {"seen": [1]},
-    ),
-    (
-        lambda: Limits(items=-1),
-        "-1 (int) is no limit; write a number from 0 on, such as items=50",
-        {"seen": -1},
-    ),
-    (
-        lambda: Limits(edges=True),
-        "True (bool) is no limit; write a number from 0 on, such as edges=50",
-        {"seen": True},
-    ),
-    (
-        lambda: Rule("mine", lambda _: (), on="x"),
-        "'x' (str) was given as on; give several triggers, such as (TaskCreated,)",
-        {"seen": "x"},
-    ),
-    (
-        lambda: DEFAULT.but(max_items="loud"),
-        "'loud' (str) is no severity; write one of off, warn, error",
-        {"seen": "loud"},
-    ),
-    (
-        lambda: DEFAULT.but(limits=3),
-        "3 (int) was given; give limits, such as Limits(items=50)",
-        {"seen": 3},
-    ),
-    (
-        lambda: DEFAULT.but(max_item=1, max_textt=1),
-        (
-            "no rule is called max_item, max_textt; did you mean max_items, max_text?"
-            f" the rules are {NAMES}"
-        ),
-        {"unknown": ["max_item", "max_textt"]},
-    ),
-    (
-        lambda: Policy().but(zzzzzz="warn"),
-        f"no rule is called zzzzzz; the rules are {NAMES}",
-        {"unknown": ["zzzzzz"]},
-    ),
-    (
-        lambda: DEFAULT.but(batch_completion=3),
-        (
-            "3 is no severity, and batch_completion has no single limit; write off, warn or error."
-            f" Limits are set by but(limits=Limits({LIMITS}))"
-        ),
-        {"seen": 3},
-    ),
-    (
-        lambda: DEFAULT.adding("x"),
-        "'x' (str) was given; give a rule, such as Rule(\"my_rule\", check)",
-        {"seen": "x"},
-    ),
-    (
-        lambda: judged(lambda _: 3),
-        f"the rule mine gave 3 (int); {CHECK}",
-        {"rule": "mine", "seen": 3},
-    ),
-    (
-        lambda: judged(lambda _: ("x",)),
-        f"the rule mine gave 'x' (str); {CHECK}",
-        {"rule": "mine", "seen": "x"},
-    ),
-]
+    (lambda: Task("1", "a", metadata=[1]),
+     '[1] (list) was given; give a mapping such as {"key": "value"}', {"seen": [1]}),
+    (lambda: Limits(items=-1), "-1 (int) is no limit; write a number from 0 on, such as items=50",
+     {"seen": -1}),
+    (lambda: Limits(edges=True),
+     "True (bool) is no limit; write a number from 0 on, such as edges=50", {"seen": True}),
+    (lambda: Rule("mine", lambda _: (), on="x"),
+     "'x' (str) was given as on; give several triggers, such as (TaskCreated,)", {"seen": "x"}),
+    (lambda: DEFAULT.but(max_items="loud"),
+     "'loud' (str) is no severity; write one of off, warn, error", {"seen": "loud"}),
+    (lambda: DEFAULT.but(max_items=True),
+     "True (bool) is no severity; write one of off, warn, error", {"seen": True}),
+    (lambda: DEFAULT.but(limits=3), "3 (int) was given; give limits, such as Limits(items=50)",
+     {"seen": 3}),
+    (lambda: DEFAULT.but(max_item=1, max_textt=1),
+     ("no rule is called max_item, max_textt; did you mean max_items, max_text?"
+     f" the rules are {NAMES}"), {"unknown": ["max_item", "max_textt"]}),
+    (lambda: Policy().but(zzzzzz="warn"), f"no rule is called zzzzzz; the rules are {NAMES}",
+     {"unknown": ["zzzzzz"]}),
+    (lambda: DEFAULT.but(batch_completion=3),
+     ("3 is no severity, and batch_completion has no single limit; write off, warn or error."
+     f" Limits are set by but(limits=Limits({LIMITS}))"), {"seen": 3}),
+    (lambda: DEFAULT.adding("x"),
+     "'x' (str) was given; give a rule, such as Rule(\"my_rule\", check)", {"seen": "x"}),
+    (lambda: judged(lambda _: 3), f"the rule mine gave 3 (int); {CHECK}",
+     {"rule": "mine", "seen": 3}),
+    (lambda: judged(lambda _: ("x",)), f"the rule mine gave 'x' (str); {CHECK}",
+     {"rule": "mine", "seen": "x"}),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("mistake", "text", "data"), MISTAKES)

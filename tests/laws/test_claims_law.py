@@ -8,15 +8,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support import strategies as some
 
-from todoplan.core.commands import (
-    ClaimTask,
-    CreateTask,
-    CreateTasks,
-    ReleaseClaim,
-    RenewClaim,
-    RestorePlan,
-    UpdateTask,
-)
+from todoplan.core import commands
 from todoplan.core.decide import Accepted, decide
 from todoplan.core.events.types import TaskClaimed
 from todoplan.core.plan.model import Status
@@ -29,10 +21,10 @@ FOUND = settings(max_examples=2_000, database=None, derandomize=True, phases=[Ph
 _IDS, _FENCES = st.sampled_from("123"), st.integers(1, 4)
 _LEASES = st.sampled_from([60.0, 120.0, 600.0])
 _CLAIMS = st.one_of(
-    st.builds(ClaimTask, st.sampled_from(["w1", "w2"]), _LEASES, st.none() | _IDS),
-    st.builds(RenewClaim, _IDS, _FENCES, _LEASES),
-    st.builds(ReleaseClaim, _IDS, _FENCES),
-    st.builds(UpdateTask, _IDS, status=some.statuses, fence=st.none() | _FENCES),
+    st.builds(commands.ClaimTask, st.sampled_from(["w1", "w2"]), _LEASES, st.none() | _IDS),
+    st.builds(commands.RenewClaim, _IDS, _FENCES, _LEASES),
+    st.builds(commands.ReleaseClaim, _IDS, _FENCES),
+    st.builds(commands.UpdateTask, _IDS, status=some.statuses, fence=st.none() | _FENCES),
 )
 # Not by `|`, which would draw from all kinds of commands alike: a seeded fault of claims then took
 # more than 4,000 lives to be found.
@@ -45,7 +37,7 @@ LIVES = st.lists(
 
 def live(life, decided):
     """Take three tasks through a life, and assert the law after each step."""
-    three = CreateTasks(tuple(map(CreateTask, "abc")))
+    three = commands.CreateTasks(tuple(map(commands.CreateTask, "abc")))
     plan, at, highest = decided(Plan(), three, NOON, {}).plan, NOON, {}
     for command, seconds, holds in life:
         at += timedelta(seconds=seconds)
@@ -55,14 +47,14 @@ def live(life, decided):
             continue
         before, plan = plan, answer.plan
         # An earlier plan that is brought back may bring a task whose claims nobody knows any more.
-        restored = isinstance(command, RestorePlan) or not isinstance(command, _KNOWN)
+        restored = isinstance(command, commands.RestorePlan) or not isinstance(command, _KNOWN)
         check_step(before, command, answer, at, fences, highest, restored=restored)
         for task in plan:
             assert task.claims >= (task.claim.fence if task.claim else 0)
             assert task.claim is None or task.status is Status.IN_PROGRESS
 
 
-_KNOWN = (ClaimTask, RenewClaim, ReleaseClaim, UpdateTask)
+_KNOWN = (commands.ClaimTask, commands.RenewClaim, commands.ReleaseClaim, commands.UpdateTask)
 
 
 def check_step(before, command, answer, at, fences, highest, *, restored):  # noqa: PLR0913, PLR0917 - all that is known of a step
@@ -81,7 +73,7 @@ def check_step(before, command, answer, at, fences, highest, *, restored):  # no
         # One live claim: it is neither given to another, nor is the status changed, without it.
         assert mine or (now is not None and now.status is was.status)
         assert mine or now.claim.fence == was.claim.fence
-        if isinstance(command, RenewClaim) and now is not None and now.claim is not None:
+        if isinstance(command, commands.RenewClaim) and now is not None and now.claim is not None:
             assert now.claim.until >= was.claim.until
 
 

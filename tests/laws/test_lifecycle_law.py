@@ -29,6 +29,13 @@ def test_action_leads_to_the_same_status_from_everywhere(status, action):
     assert (cell.kind is Kind.REOPEN) == (status.closed and cell.target is not status)
 
 
+def test_only_completing_from_pending_jumps():
+    """A jump is a completion without a start; a way back is a reset of what was started."""
+    kinds = {kind: {pair for pair, move in TABLE.items() if move.kind is kind} for kind in Kind}
+    assert kinds[Kind.JUMP] == {(Status.PENDING, Action.COMPLETE)}
+    assert kinds[Kind.BACK] == {(Status.IN_PROGRESS, Action.RESET)}
+
+
 @pytest.mark.parametrize(("old", "new"), list(product(Status, Status)))
 def test_decide_moves_as_the_table_says(old, new):
     """Through `decide` every cell of the table holds, and a task that stays makes no event."""

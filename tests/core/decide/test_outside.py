@@ -7,7 +7,6 @@ import pytest
 from todoplan.core.commands import (
     AnswerTask,
     ApprovePlan,
-    Batch,
     CreateTask,
     RecordEvidence,
     RestorePlan,
@@ -16,9 +15,8 @@ from todoplan.core.commands import (
     WriteTodos,
 )
 from todoplan.core.decide import decide, plan_of
-from todoplan.core.events.types import PlanApproved, TaskEdited
+from todoplan.core.events.types import PlanApproved
 from todoplan.core.plan.model import Approval, Evidence, Status, Task, Todo, Waiting
-from todoplan.core.rules import Policy
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ASKING = plan_of(
@@ -76,24 +74,6 @@ def test_evidence_is_kept_with_who_looked_and_when():
     assert problem.code == "unknown_task"
 
 
-def test_completing_needs_evidence_where_it_is_required():
-    """Passed, and recorded since the task was last started; the check may not be dropped for it."""
-    policy = Policy().but(evidence_required="error")
-    plan = decide(ASKING, UpdateTask("3", check="tests pass")).plan
-    done = UpdateTask("3", status="completed")
-    assert [p.code for p in decide(plan, done, policy).problems] == ["evidence_required"]
-    dropped = UpdateTask("3", status="completed", check=None)
-    assert [p.code for p in decide(plan, dropped, policy).problems] == ["evidence_required"]
-    failed = decide(plan, RecordEvidence("3", passed=False)).plan
-    assert [p.code for p in decide(failed, done, policy).problems] == ["evidence_required"]
-    passed = Batch((RecordEvidence("3", passed=True), done))
-    assert decide(plan, passed, policy).plan["3"].status is Status.COMPLETED
-    started = Batch((passed.commands[0], UpdateTask("3", status="in_progress"), done))
-    assert [p.code for p in decide(plan, started, policy).problems] == ["evidence_required"]
-    made = CreateTask("d", status="completed", check="x")
-    assert [p.code for p in decide(plan, made, policy).problems] == ["evidence_required"]
-
-
 def test_an_approval_names_its_revision():
     """That of the plan which somebody agreed to, with who it was and when."""
     answer = decide(ASKING, ApprovePlan(), at=NOON - timedelta(days=1), actor="ann")
@@ -113,42 +93,6 @@ def test_a_plan_is_brought_back_with_its_approval():
     assert back.approved is None
     again = decide(back, RestorePlan(tuple(approved), 4, approved.approved)).plan
     assert again.approved == approved.approved
-
-
-def test_nothing_is_begun_before_an_approval_where_that_is_required():
-    """Started, completed or created so; afterwards all is as ever."""
-    policy = Policy().but(approval_required="error")
-    for command in (
-        UpdateTask("3", status="in_progress"),
-        UpdateTask("3", status="completed"),
-        CreateTask("d", status="in_progress"),
-        StartNext(),
-    ):
-        (problem,) = decide(ASKING, command, policy).problems
-        assert problem.code == "approval_required"
-        approved = decide(ASKING, ApprovePlan("ann"), policy).plan
-        assert decide(approved, command, policy).events
-    assert decide(ASKING, CreateTask("d"), policy).events
-
-
-@pytest.mark.parametrize(
-    ("actor", "found"), [("ann", 0), ("bob", 1), (None, 1)], ids=["approver", "other", "unknown"]
-)
-def test_who_changes_an_approved_plan_is_told(actor, found):
-    """Any hand but the approver's, when tasks come or go; not where a task only goes on."""
-    policy = Policy().but(approved_changed="error")
-    approved = decide(ASKING, ApprovePlan("ann")).plan
-    came = decide(approved, CreateTask("d"), policy, actor=actor)
-    whole = decide(approved, RestorePlan(tuple(approved)[:1]), policy, actor=actor)
-    for answer in (came, whole):
-        assert [p.code for p in getattr(answer, "problems", ())] == ["approved_changed"] * found
-    assert decide(approved, UpdateTask("3", status="completed"), policy, actor=actor).events
-
-
-def test_waits_that_do_not_end_are_left():
-    """No time is known, or none is said: nothing happens to them."""
-    answer = decide(ASKING, UpdateTask("3", status="completed"))
-    assert [type(event) for event in answer.events if isinstance(event, TaskEdited)] == []
 
 
 def test_evidence_is_of_the_check_as_it_was():

@@ -1,13 +1,6 @@
 from todoplan.core.commands import ClearPlan, UpdateTask, WriteTodos
 from todoplan.core.decide import Rejected, decide, plan_of
-from todoplan.core.events.types import (
-    PlanCleared,
-    StatusChanged,
-    TaskCreated,
-    TaskDeleted,
-    TaskEdited,
-    TasksReordered,
-)
+from todoplan.core.events import types as events
 from todoplan.core.plan.model import Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
@@ -29,7 +22,7 @@ def write(*todos, plan=PLAN):
 def test_first_write_creates_in_order():
     """A list for an empty plan: one creation a line, and nothing else."""
     answer = write(Todo("a", "in_progress"), Todo("b", priority="high"), plan=Plan())
-    assert [type(event) for event in answer.events] == [TaskCreated, TaskCreated]
+    assert [type(event) for event in answer.events] == [events.TaskCreated, events.TaskCreated]
     assert [(t.id, t.subject, t.status, t.priority) for t in answer.plan] == [
         ("1", "a", "in_progress", None),
         ("2", "b", "pending", "high"),
@@ -40,11 +33,11 @@ def test_only_what_changed_is_an_event():
     """A status, a new text by id, an insertion in the middle, a deletion: one event each."""
     answer = write(Todo("a", "completed"), Todo("new"), Todo("B, too", id="2"))
     assert [type(event) for event in answer.events] == [
-        TaskDeleted,
-        StatusChanged,
-        TaskEdited,
-        TaskCreated,
-        TasksReordered,
+        events.TaskDeleted,
+        events.StatusChanged,
+        events.TaskEdited,
+        events.TaskCreated,
+        events.TasksReordered,
     ]
     assert [task.id for task in answer.plan] == ["1", "4", "2"]
     assert (answer.plan["1"].owner, answer.plan["1"].blocks) == ("ann", ())
@@ -62,9 +55,9 @@ def test_not_given_is_left():
 def test_nothing_kept_is_a_clear_and_new_ids():
     """When no line means a task of the plan, the plan is cleared in one event."""
     answer = write(Todo("x"))
-    assert answer.events[0] == PlanCleared(("1", "2", "3"))
+    assert answer.events[0] == events.PlanCleared(("1", "2", "3"))
     assert [task.id for task in answer.plan] == ["4"]
-    assert write().events == (PlanCleared(("1", "2", "3")),)
+    assert write().events == (events.PlanCleared(("1", "2", "3")),)
     assert decide(PLAN, ClearPlan(), Policy()).events == write().events
 
 

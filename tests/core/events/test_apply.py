@@ -25,7 +25,6 @@ from todoplan.core.events.types import (
 )
 from todoplan.core.plan.model import EDITABLE, Approval, Claim, FrozenDict, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
-from todoplan.errors import PlanError
 
 AT, LATER = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 3, tzinfo=UTC)
 PLAN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",)), Task("3", "c")])
@@ -203,25 +202,6 @@ def test_a_damaged_journal_raises_nothing(end):
     ):
         plan = apply(plan, event)
     assert [task.id for task in plan] == ["2"]
-
-
-@pytest.mark.parametrize(
-    ("misuse", "remedy"),
-    [
-        (lambda done: apply(Plan(), done), r"is no event; give events, .*replay\(plan, accepted"),
-        (lambda done: apply(Plan(), None), "is no event"),
-        (
-            lambda done: replay(Plan(), done),
-            r"are no events; write replay\(plan, accepted",
-        ),
-        (lambda done: replay(done, done.events), r"give a plan: replay\(plan, ev"),
-    ],
-)
-def test_what_is_no_event_or_no_plan_is_refused(misuse, remedy):
-    """At once: what was seen, and what to write instead."""
-    with pytest.raises(PlanError, match=remedy) as caught:
-        misuse(decide(Plan(), CreateTask("a")))
-    assert "seen" in caught.value.data
 
 
 class Own(Plan):

@@ -120,14 +120,6 @@ def test_the_latest_approval_counts():
     assert plan.approved.revision == history[-1].revision
 
 
-def test_an_approval_within_a_batch_divides_it():
-    """What stands behind it in the same entry came afterwards."""
-    batch = commands.Batch((FIRST, APPROVE, commands.CreateTask("More")))
-    plan, history = lived((batch, "ann"))
-    assert ids(drift(plan, history).came) == ["4"]
-    assert drift(plan, history).came[0].actor == "ann"
-
-
 def test_an_undo_brings_the_approval_back_with_the_tasks():
     """Drift is since the approval that the plan has."""
     once, history = lived(FIRST, APPROVE)

@@ -18,17 +18,8 @@ from todoplan.core.commands import (
     WriteTodos,
 )
 from todoplan.core.decide import Accepted, decide
+from todoplan.core.events import types as events
 from todoplan.core.events.merge import joined, rebased
-from todoplan.core.events.types import (
-    EdgeAdded,
-    EdgeRemoved,
-    ParentChanged,
-    PlanApproved,
-    PlanCleared,
-    StatusChanged,
-    TaskDeleted,
-    TaskEdited,
-)
 from todoplan.core.plan.model import Evidence, FrozenDict, Status, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan, topological_order
 from todoplan.core.rules import Policy
@@ -118,19 +109,22 @@ def test_whatever_a_branch_does_to_its_moved_task_reaches_that_task():
     there = decided(BASE, create("there"))
     plan, renumbered = rebased(here, there.events)
     for after, seen in (
-        ([EdgeAdded("3", "1"), EdgeAdded("2", "3")], ("there", "pending", ("1",), ("2",))),
-        ([EdgeAdded("3", "1"), EdgeRemoved("3", "1")], ("there", "pending", (), ())),
-        ([EdgeAdded("1", "3"), EdgeRemoved("1", "3")], ("there", "pending", (), ())),
-        ([TaskEdited("3", FrozenDict({"subject": "T"}))], ("T", "pending", (), ())),
         (
-            [StatusChanged("3", Status.PENDING, Status.COMPLETED)],
+            [events.EdgeAdded("3", "1"), events.EdgeAdded("2", "3")],
+            ("there", "pending", ("1",), ("2",)),
+        ),
+        ([events.EdgeAdded("3", "1"), events.EdgeRemoved("3", "1")], ("there", "pending", (), ())),
+        ([events.EdgeAdded("1", "3"), events.EdgeRemoved("1", "3")], ("there", "pending", (), ())),
+        ([events.TaskEdited("3", FrozenDict({"subject": "T"}))], ("T", "pending", (), ())),
+        (
+            [events.StatusChanged("3", Status.PENDING, Status.COMPLETED)],
             ("there", "completed", (), ()),
         ),
     ):
         task = rebased(plan, after, renumbered)[0]["4"]
         assert (task.subject, task.status.value, task.blocks, task.blocked_by) == seen
         assert rebased(plan, after, renumbered)[0]["3"] == plan["3"]
-    for gone in (TaskDeleted("3"), PlanCleared(("3",))):
+    for gone in (events.TaskDeleted("3"), events.PlanCleared(("3",))):
         assert subjects(rebased(plan, [gone], renumbered)[0]) == ["a", "b", "here"]
 
 
@@ -318,7 +312,9 @@ def test_a_moved_tasks_subtasks_follow_it():
         ("b", None),
         ("here", None),
     ]
-    plan, _ = rebased(plan, [ParentChanged("4", None), ParentChanged("3", "2")], moved)
+    plan, _ = rebased(
+        plan, [events.ParentChanged("4", None), events.ParentChanged("3", "2")], moved
+    )
     assert [(t.subject, t.parent) for t in plan][1:3] == [("b", None), ("there", "2")]
 
 
@@ -339,7 +335,7 @@ def test_what_together_would_go_round_is_left_out(mine, other):
 
 def test_an_approval_is_taken_over():
     """It names the revision of the plan that both led to."""
-    plan, _ = rebased(made(BASE, create("c")), [PlanApproved("ann")])
+    plan, _ = rebased(made(BASE, create("c")), [events.PlanApproved("ann")])
     assert (plan.approved.by, plan.approved.revision) == ("ann", plan.revision)
 
 

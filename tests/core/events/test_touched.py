@@ -17,23 +17,8 @@ from todoplan.core.commands import (
     WriteTodos,
 )
 from todoplan.core.decide import Accepted, decide
+from todoplan.core.events import types as events
 from todoplan.core.events.apply import apply, touched
-from todoplan.core.events.types import (
-    ClaimRenewed,
-    EdgeAdded,
-    EdgeRemoved,
-    Event,
-    ParentChanged,
-    PlanApproved,
-    PlanCleared,
-    PlanRestored,
-    StatusChanged,
-    TaskClaimed,
-    TaskCreated,
-    TaskDeleted,
-    TaskEdited,
-    TasksReordered,
-)
 from todoplan.core.plan.model import Claim, FrozenDict, Status, Task, Todo, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
@@ -69,7 +54,7 @@ def test_an_event_names_every_task_that_it_changes(commands):
             both = {task.id for task in (*plan, *after)}
             changed = {task_id for task_id in both if plan.get(task_id) != after.get(task_id)}
             around = {end for i in event.task_ids if i in plan for end in _near(plan, plan[i])}
-            assert changed <= {*event.task_ids, *around} or isinstance(event, PlanRestored)
+            assert changed <= {*event.task_ids, *around} or isinstance(event, events.PlanRestored)
             plan = after
 
 
@@ -81,21 +66,21 @@ def test_every_kind_of_event_names_its_tasks():
     """In the order in which it holds them."""
     task = Task("3", "c")
     kinds = {
-        TaskCreated(task): ("3",),
-        StatusChanged("1", Status.PENDING, Status.COMPLETED): ("1",),
-        TaskEdited("1", FrozenDict({"subject": "x"})): ("1",),
-        TaskDeleted("2"): ("2",),
-        EdgeAdded("2", "1"): ("2", "1"),
-        EdgeRemoved("2", "1"): ("2", "1"),
-        TasksReordered(("2", "1")): ("2", "1"),
-        PlanCleared(("1", "2")): ("1", "2"),
-        PlanRestored((task,), 4): ("3",),
-        ParentChanged("2", "1"): ("2",),
-        PlanApproved("ann"): (),
-        TaskClaimed("1", Claim("bot", 1)): ("1",),
-        ClaimRenewed("1", None): ("1",),
+        events.TaskCreated(task): ("3",),
+        events.StatusChanged("1", Status.PENDING, Status.COMPLETED): ("1",),
+        events.TaskEdited("1", FrozenDict({"subject": "x"})): ("1",),
+        events.TaskDeleted("2"): ("2",),
+        events.EdgeAdded("2", "1"): ("2", "1"),
+        events.EdgeRemoved("2", "1"): ("2", "1"),
+        events.TasksReordered(("2", "1")): ("2", "1"),
+        events.PlanCleared(("1", "2")): ("1", "2"),
+        events.PlanRestored((task,), 4): ("3",),
+        events.ParentChanged("2", "1"): ("2",),
+        events.PlanApproved("ann"): (),
+        events.TaskClaimed("1", Claim("bot", 1)): ("1",),
+        events.ClaimRenewed("1", None): ("1",),
     }
-    assert {type(event) for event in kinds} == set(get_args(Event))
+    assert {type(event) for event in kinds} == set(get_args(events.Event))
     assert {event: event.task_ids for event in kinds} == kinds
 
 

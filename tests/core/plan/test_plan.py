@@ -125,10 +125,3 @@ def test_columns_are_those_of_the_counts():
     """A status is counted under its own name."""
     assert [status.value for status in COLUMN] == list(Counts._fields)
     assert list(COLUMN.values()) == list(range(len(Status)))
-
-
-def test_equal_plans_have_one_hash():
-    """A plan may be a key, also one of many tasks."""
-    tasks = [Task(str(number), "a") for number in range(1, 20)]
-    assert hash(plan_of(tasks)) == hash(plan_of(tasks))
-    assert len({plan_of(tasks), plan_of(tasks), plan_of(tasks[:-1])}) == 2

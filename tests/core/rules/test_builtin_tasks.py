@@ -41,19 +41,11 @@ def test_every_text_that_is_too_long_is_named():
     ]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "active_form_required",
-        "duplicate_content",
-        "max_edges",
-        "max_history",
-        "max_items",
-        "max_metadata",
-        "max_text",
-        "priority_required",
-    ],
-)
+ABOUT_A_TASK = {"active_form_required", "duplicate_content", "max_edges", "max_history"}
+ABOUT_A_TASK |= {"max_items", "max_metadata", "max_text", "priority_required"}
+
+
+@pytest.mark.parametrize("name", sorted(ABOUT_A_TASK))
 def test_what_is_brought_back_is_judged_like_what_is_new(name):
     """The same tasks break the same rule, whether a plan is restored or inspected."""
     assert RULES[name].about_plan

@@ -60,16 +60,6 @@ def test_but_changes_the_named_rules_only():
     assert policy.but() == policy
 
 
-def test_an_unknown_rule_is_an_error_that_lists_the_known():
-    """All misspelt names are told at once."""
-    with pytest.raises(
-        PlanError,
-        match=r"no rule is called maxitems, zz; did you mean max_items\? the rules are act",
-    ) as caught:
-        Policy().but(zz="off", maxitems="error")
-    assert caught.value.data == {"unknown": ["maxitems", "zz"]}
-
-
 @pytest.mark.parametrize("word", ["fatal", "", "Error"])
 def test_an_unknown_severity_is_an_error(word):
     """Wherever it is given: a severity that is none must not weaken a policy in silence."""
@@ -190,42 +180,10 @@ def test_a_number_sets_the_limit_of_its_rule():
     assert isinstance(decide(Plan(), CreateTask("a"), DEFAULT.but(max_items=0)), Rejected)
 
 
-@pytest.mark.parametrize(
-    ("changes", "remedy"),
-    [
-        ({"max_items": True}, r"True \(bool\) is no severity; write one of off, warn, error"),
-        ({"max_items": -1}, "is no limit; write a number from 0 on, such as items=50"),
-        (
-            {"empty_write": 5},
-            "^5 is no severity, and empty_write has no single limit; write off, warn",
-        ),
-        ({"max_text": 5}, r"but\(limits=Limits\(items=..., open_items=..., subject=..., text="),
-        ({"limits": 5}, r"5 \(int\) was given; give limits, such as Limits\(items=50\)"),
-    ],
-)
-def test_what_is_no_setting_of_a_rule_is_refused_with_what_to_write(changes, remedy):
-    """A bool is no number; a rule without one limit names how limits are set."""
-    with pytest.raises(PlanError, match=remedy):
-        DEFAULT.but(**changes)
-
-
-@pytest.mark.parametrize("wrong", ["max_items", None, lambda change: ()])
-def test_what_is_no_rule_is_not_added(wrong):
-    """The developer is told at once what to write."""
-    with pytest.raises(PlanError, match=r'give a rule, such as Rule\("my_rule", check\)'):
-        DEFAULT.adding(wrong)
-
-
 def test_a_policy_shows_what_it_began_as_and_what_differs():
     """A preset by its name; changes as they would be written; rules of your own behind them."""
-    assert {repr(policy) for policy in PRESETS.values()} == {
-        "DEFAULT",
-        "LANGCHAIN",
-        "AGENTSCOPE",
-        "CLAUDE",
-        "CLAUDE_STRICT",
-        "STRICT",
-    }
+    shown = " ".join(map(repr, PRESETS.values()))
+    assert shown == "DEFAULT LANGCHAIN CLAUDE CLAUDE_STRICT AGENTSCOPE STRICT"
     assert (
         repr(DEFAULT.but(single_in_progress="error")) == "DEFAULT.but(single_in_progress='error')"
     )
