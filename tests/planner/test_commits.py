@@ -297,7 +297,7 @@ def test_what_must_be_read_is_read_before_the_plan_is_held(tmp_path, act):
     made = adding(plan, *[("Lay",)] * 1_200)
     assert SqliteStore(path).append("a", plan.revision, made.entries, made.plan)
     if act == "undo of a cut journal":
-        store.compact("a", keep=700)
+        SqliteStore(path).compact("a", keep=700)
     if act == "behind":
         planner.apply(CreateTask("Fill"))
     else:
