@@ -1,7 +1,6 @@
 """Laws of checks: what was damaged is refused, what was only rewritten is not."""
 
 import json
-import random
 
 import pytest
 from hypothesis import given
@@ -48,9 +47,7 @@ def test_a_plan_with_a_check_comes_back(plan):
 
 
 def documents():
-    """
-    Return each kind of document with its reader.
-    """
+    """Return each kind of document with its reader."""
     return [
         (entry_to_line(ENTRIES[0]), entry_from_line),
         (entry_to_line(ENTRIES[1]), entry_from_line),
@@ -75,25 +72,11 @@ def test_no_flipped_bit_is_read_as_another_document(kind):
 
 
 def not_other(read, text, right):
-    """
-    Say whether a document is refused, or read as what was written.
-    """
+    """Say whether a document is refused, or read as what was written."""
     try:
         return read(text) == right
     except CodecError:
         return True
-
-
-def test_several_flipped_bits_are_found_as_well():
-    """Two to five bits at once, in 500 documents."""
-    dice = random.Random(7)  # noqa: S311 - a test's draws
-    document, read = documents()[2]
-    right = read(document)
-    for _ in range(500):
-        damaged = bytearray(document.encode())
-        for _ in range(dice.randint(2, 5)):
-            damaged[dice.randrange(len(damaged))] ^= 1 << dice.randrange(7)
-        assert not_other(read, damaged.decode(), right)
 
 
 def test_the_error_says_where():

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from todoplan.codec import entry_from_data, entry_to_data
-from todoplan.codec.documents import CHANGES, EVENTS
+from todoplan.codec.documents import EVENTS
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import (
     Event,
@@ -18,7 +18,7 @@ from todoplan.core.events.types import (
     TaskDeleted,
     TaskEdited,
 )
-from todoplan.core.plan.model import EDITABLE, FrozenDict, Priority, Status, Task
+from todoplan.core.plan.model import FrozenDict, Priority, Status, Task
 from todoplan.errors import CodecError
 
 
@@ -33,11 +33,6 @@ def test_every_event_has_its_word():
     """No event of the core is without a name in documents."""
     assert len(EVENTS) == len(get_args(Event))
     assert list(EVENTS)[:2] == ["task_created", "status_changed"]
-
-
-def test_every_editable_field_can_be_read():
-    """What the core lets an edit change, a document can say."""
-    assert set(CHANGES) == EDITABLE
 
 
 def test_all_faults_of_an_entry_are_named_at_once():

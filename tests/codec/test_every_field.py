@@ -57,9 +57,7 @@ WRITERS = {
 
 
 def lost(write, task):
-    """
-    Return the fields that do not come back as they were, types included.
-    """
+    """Return the fields that do not come back as they were, types included."""
     read = write(task)
     return [n for n in NAMES if repr(getattr(read, n)) != repr(getattr(task, n))]
 

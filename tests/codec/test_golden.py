@@ -32,59 +32,34 @@ VERSIONS = range(1, VERSION + 1)
 
 
 def clock(day):
-    """
-    Return what gives the time so many minutes after nine o'clock of a day.
-    """
+    """Return what gives the time so many minutes after nine o'clock of a day."""
     return lambda minutes: datetime(2026, *day, 9, tzinfo=UTC) + timedelta(minutes=minutes)
 
 
+def task(task_id, subject, *times, **fields):
+    """Return a task: created, updated, started and completed at these times."""
+    names = ("created_at", "updated_at", "started_at", "completed_at")
+    return Task(task_id, subject, **dict(zip(names, times, strict=False)), **fields)
+
+
 def plan_1():
-    """
-    Return what the documents of version 1 hold: a plan that lived through every event it had.
-    """
+    """Return what the documents of version 1 hold: a plan that lived through every event it had."""
     at = clock((1, 5))
+    low, middle, high = Priority.LOW, Priority.MEDIUM, Priority.HIGH
+    done = {"status": Status.COMPLETED, "active_form": "Writing the parser", "estimate": 90}
+    begun = {"status": Status.IN_PROGRESS, "priority": low, "owner": "bob", "estimate": 12.5}
+    kept = {"labels": ["core", None, 2.5], "nested": {"deep": True}, "pr": 7}
     return plan_of(
         [
-            Task("4", "Ship", blocked_by=("3",), created_at=at(0), updated_at=at(7)),
-            Task(
-                "2",
-                "Test it",
-                status=Status.IN_PROGRESS,
-                priority=Priority.LOW,
-                owner="bob",
-                blocked_by=("1",),
-                estimate=12.5,
-                created_at=at(0),
-                updated_at=at(6),
-                started_at=at(3),
+            task("4", "Ship", at(0), at(7), blocked_by=("3",)),
+            task("2", "Test it", at(0), at(6), at(3), blocked_by=("1",), **begun),
+            task(
+                *("1", "Write the parser", at(0), at(2), at(1), at(2)),
+                description="Numbers first.\nThen texts.",
+                **{"priority": high, "owner": "ann", "blocks": ("2",), "metadata": kept, **done},
             ),
-            Task(
-                "1",
-                "Write the parser",
-                "Numbers first.\nThen texts.",
-                status=Status.COMPLETED,
-                active_form="Writing the parser",
-                priority=Priority.HIGH,
-                owner="ann",
-                blocks=("2",),
-                estimate=90,
-                metadata={"labels": ["core", None, 2.5], "nested": {"deep": True}, "pr": 7},
-                created_at=at(0),
-                updated_at=at(2),
-                started_at=at(1),
-                completed_at=at(2),
-            ),
-            Task(
-                "3",
-                "Ask Bob",
-                status=Status.CANCELLED,
-                blocks=("4",),
-                created_at=at(0),
-                updated_at=at(4),
-            ),
-            Task(
-                "6", "Tell everybody", priority=Priority.MEDIUM, created_at=at(8), updated_at=at(8)
-            ),
+            task("3", "Ask Bob", at(0), at(4), status=Status.CANCELLED, blocks=("4",)),
+            task("6", "Tell everybody", at(8), at(8), priority=middle),
         ],
         next_id=7,
         revision=21,
@@ -92,81 +67,26 @@ def plan_1():
 
 
 def plan_2():
-    """
-    Return what those of version 2 hold: everything that it has and version 1 has not.
-    """
+    """Return what those of version 2 hold: everything that it has and version 1 has not."""
     at = clock((3, 2))
     rome = timezone(timedelta(hours=1))
     press = Waiting("the press", datetime(2026, 3, 9, 9, tzinfo=rome), "When?")
+    passed = Evidence(passed=True, summary="40 passed \u2028 in 3 s", by="ci", at=at(3))
+    done = {"status": Status.COMPLETED, "active_form": "Writing the parser", "estimate": 90}
+    whole = {"description": "All of it.", "priority": Priority.HIGH, "owner": "ann"}
     return plan_of(
         [
-            Task(
-                "4",
-                "Ship",
-                blocked_by=("2",),
-                check="the page shows 2.0",
-                created_at=at(0),
-                updated_at=at(0),
-            ),
-            Task(
-                "1",
-                "Release 2.0",
-                "All of it.",
-                priority=Priority.HIGH,
-                owner="ann",
-                metadata={"ticket": "AB-2"},
-                created_at=at(0),
-                updated_at=at(0),
-            ),
-            Task(
-                "2",
-                "Write the parser",
-                status=Status.COMPLETED,
-                active_form="Writing the parser",
-                blocks=("4",),
-                estimate=90,
-                parent="1",
+            task("4", "Ship", at(0), at(0), blocked_by=("2",), check="the page shows 2.0"),
+            task("1", "Release 2.0", at(0), at(0), metadata={"ticket": "AB-2"}, **whole),
+            task(
+                *("2", "Write the parser", at(0), at(15), at(2), at(4)),
                 check="the tests of the parser pass",
-                evidence=Evidence(
-                    passed=True, summary="40 passed \u2028 in 3 s", by="ci", at=at(3)
-                ),
-                created_at=at(0),
-                updated_at=at(15),
-                started_at=at(2),
-                completed_at=at(4),
+                **{"blocks": ("4",), "parent": "1", "evidence": passed, **done},
             ),
-            Task(
-                "3",
-                "Choose a name",
-                parent="1",
-                answer="two",
-                created_at=at(0),
-                updated_at=at(8),
-            ),
-            Task(
-                "5",
-                "Draw a logo",
-                status=Status.FAILED,
-                blocks=("6",),
-                parent="1",
-                created_at=at(5),
-                updated_at=at(9),
-            ),
-            Task(
-                "6",
-                "Tell everybody",
-                blocked_by=("5",),
-                waiting=press,
-                created_at=at(9),
-                updated_at=at(15),
-            ),
-            Task(
-                "8",
-                "Never mind",
-                status=Status.CANCELLED,
-                created_at=at(12),
-                updated_at=at(12),
-            ),
+            task("3", "Choose a name", at(0), at(8), parent="1", answer="two"),
+            task("5", "Draw a logo", at(5), at(9), status="failed", blocks=("6",), parent="1"),
+            task("6", "Tell everybody", at(9), at(15), blocked_by=("5",), waiting=press),
+            task("8", "Never mind", at(12), at(12), status="cancelled"),
         ],
         next_id=9,
         revision=23,
@@ -182,9 +102,7 @@ EVENTS_OF_1 = {
 
 
 def text(version, name):
-    """
-    Return a document of a version.
-    """
+    """Return a document of a version."""
     return (GOLDEN / f"v{version}" / name).read_text("utf-8")
 
 

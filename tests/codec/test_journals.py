@@ -8,12 +8,9 @@ from hypothesis import strategies as st
 from support.documents import entries
 
 from todoplan.codec import VERSION, dump_journal, entry_from_data, entry_to_data, load_journal
-from todoplan.core.commands import ClearPlan, CreateTask, RestorePlan, UpdateTask, WriteTodos
-from todoplan.core.decide import Accepted, decide
-from todoplan.core.events.apply import Entry, replay
+from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import StatusChanged, TaskDeleted
-from todoplan.core.plan.model import Status, Todo
-from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.model import Status
 from todoplan.errors import CodecError
 
 ENTRY = Entry(2, (StatusChanged("1", Status.PENDING, Status.COMPLETED),), actor="ann", cause="x")
@@ -42,26 +39,6 @@ def test_what_is_read_has_the_types_of_what_was_written(entry):
     """A priority in an edit is a priority again, not the word that equals it."""
     (read,) = load_journal(dump_journal([entry]))
     assert repr(read) == repr(entry)
-
-
-def test_a_journal_that_was_read_replays_to_the_plan():
-    """The events of real commands give the plan back after a round trip."""
-    plan, journal = Plan(), []
-    first = (Todo("a"), Todo("b", active_form="doing b", priority="high"))
-    for command in (
-        WriteTodos(first),
-        CreateTask("c", blocked_by=("1",), metadata={"k": [1, {"l": None}]}),
-        UpdateTask("2", status="completed", priority="low", metadata={"k": 2}),
-        WriteTodos((Todo("c"), Todo("a"))),
-        ClearPlan(),
-        RestorePlan(()),
-    ):
-        decided = decide(plan, command)
-        assert isinstance(decided, Accepted)
-        plan = decided.plan
-        journal.append(Entry(plan.revision, decided.events))
-    read = load_journal(dump_journal(journal))
-    assert replay(Plan(), (event for entry in read for event in entry.events)) == plan
 
 
 def test_an_entry_is_written_without_what_has_its_default():

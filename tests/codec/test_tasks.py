@@ -1,4 +1,4 @@
-"""Laws of tasks as data: the short way and the long way agree."""
+"""Laws of tasks as data and as text: the short way and the long way agree."""
 
 import pytest
 from hypothesis import given
@@ -6,13 +6,17 @@ from hypothesis import strategies as st
 from support.documents import json_values, tasks
 
 from todoplan.codec.documents import (
+    FRAGMENTS,
     TASK,
+    fragment,
     read_task,
     read_tasks,
     write_task,
     write_tasks,
 )
-from todoplan.codec.engine import MisfitError
+from todoplan.codec.engine import MisfitError, to_text
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide import decide, plan_of
 from todoplan.core.plan.model import FrozenDict, Task
 
 
@@ -98,15 +102,42 @@ def test_a_text_of_a_subclass_is_read_as_a_plain_one():
     assert type(read.subject) is str
 
 
-@given(st.lists(tasks(), max_size=3))
-def test_tasks_come_back(several):
-    """Each task is read as it was written, types included."""
-    assert repr(read_tasks(write_tasks(several))) == repr(tuple(several))
-
-
 @given(tasks())
 def test_times_that_are_one_are_read_as_one(task):
     """Equal spellings share an object, so that writing them again is quick."""
     at = task.created_at
     read = read_task(write_task(task.but(updated_at=at, completed_at=at)))
     assert read.created_at is read.updated_at is read.completed_at
+
+
+BARE = Task("1", "a")
+
+
+@given(tasks())
+def test_a_fragment_is_what_the_careful_writer_gives(task):
+    """Whatever a task holds, byte for byte; its edges too."""
+    linked = task.but(blocks=("7", "8"), blocked_by=("9",))
+    times = task.but(updated_at=task.created_at, completed_at=task.created_at)
+    for one in (task, linked, times, task.but(metadata=FrozenDict())):
+        assert fragment(one) == to_text(write_task(one))
+
+
+def test_a_fragment_is_made_once():
+    """It is kept with its plan, for later versions too; only a changed task is written again."""
+    plan = plan_of([BARE, BARE.but(id="2")])
+    (part,) = plan.written(FRAGMENTS)
+    (after,) = decide(plan, CreateTask("c")).plan.written(FRAGMENTS)
+    assert plan.written(FRAGMENTS) == [part]
+    assert [one is other for one, other in zip(part.pieces, after.pieces, strict=False)] == [
+        True
+    ] * 2
+    assert after.text == f"{part.text},{after.pieces[2]}"
+
+
+@pytest.mark.parametrize("changes", [{"subject": 5}, {"status": "done"}, {"created_at": "today"}])
+def test_what_json_cannot_hold_has_no_fragment(changes):
+    """It is refused as the careful writer refuses it."""
+    task = BARE.but(**changes)
+    with pytest.raises(MisfitError) as caught:
+        fragment(task)
+    assert [path for path, _ in caught.value.found] == [f".{name}" for name in changes]

@@ -33,9 +33,7 @@ def refused(data, **options):
 
 
 def old_plan(data):
-    """
-    Return a plan document of a version 0 that called tasks items, and a subject a title.
-    """
+    """Return a plan document of a version 0 that called tasks items, and a subject a title."""
     items = [{**task, "title": task["subject"]} for task in data["tasks"]]
     for item in items:
         del item["subject"]

@@ -1,14 +1,20 @@
-"""The store in this process's memory."""
+"""Plans that are locked in this process, in memory and in SQLite."""
 
 import pytest
 
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide import Accepted, decide
-from todoplan.core.events.apply import Entry, replay
+from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
-from todoplan.stores.base import Key, Receipt
+from todoplan.stores.base import Key, Receipt, is_holding
 from todoplan.stores.memory import MemoryStore
+from todoplan.stores.sqlite import SqliteStore
+
+
+@pytest.fixture(params=[MemoryStore, SqliteStore])
+def store(request, tmp_path):
+    return request.param(*([tmp_path / "plans.db"] if request.param is SqliteStore else []))
 
 
 def first_entry():
@@ -17,40 +23,8 @@ def first_entry():
     return Entry(decision.plan.revision, decision.events), decision.plan
 
 
-def test_a_plan_that_was_never_written_is_empty():
-    """
-    Loading an unknown id gives the empty plan and an empty journal.
-    """
-    store = MemoryStore()
-    assert store.load("a") == Plan()
-    assert store.entries("a") == ()
-
-
-def test_the_journal_replays_to_the_plan():
-    """
-    What was appended is kept in order, and its events lead to the plan that was kept.
-    """
-    store = MemoryStore()
-    entry, plan = first_entry()
-    assert store.append("a", 0, (entry,), plan)
-    assert store.load("a") == replay(Plan(), store.entries("a")[0].events) == plan
-
-
-def test_an_append_to_an_old_revision_is_refused_and_changes_nothing():
-    """
-    Whoever read before somebody else wrote is told so, and the journal stays as it was.
-    """
-    store = MemoryStore()
-    entry, plan = first_entry()
-    store.append("a", 0, (entry,), plan)
-    assert not store.append("a", 0, (entry,), plan)
-    assert store.entries("a") == (entry,)
-
-
 def test_an_append_that_is_interrupted_leaves_nothing():
-    """
-    Entries that raise while they are taken leave plan and journal as they were.
-    """
+    """Entries that raise while they are taken leave plan and journal as they were."""
     store = MemoryStore()
     entry, plan = first_entry()
 
@@ -63,16 +37,6 @@ def test_an_append_that_is_interrupted_leaves_nothing():
     assert (store.load("a"), store.entries("a")) == (Plan(), ())
     assert store.append("a", 0, (entry,), plan)
     assert store.entries("a") == (entry,)
-
-
-def test_plans_of_one_store_do_not_see_each_other():
-    """
-    A plan id is a world of its own.
-    """
-    store = MemoryStore()
-    entry, plan = first_entry()
-    store.append("a", 0, (entry,), plan)
-    assert store.load("b") == Plan()
 
 
 def test_a_hold_that_is_interrupted_while_it_is_kept_leaves_nothing(monkeypatch):
@@ -102,26 +66,39 @@ def test_a_hold_that_is_interrupted_while_it_is_kept_leaves_nothing(monkeypatch)
     assert store.entries("a") == (entry,)
 
 
-def test_who_holds_a_plan_does_not_wait_for_himself():
+def test_who_holds_a_plan_does_not_wait_for_himself(store):
     """A second hold in the same thread is refused at once, and the first goes on."""
-    store = MemoryStore()
     entry, plan = first_entry()
     with store.hold("a") as held:
-        with pytest.raises(StoreError, match="would wait for itself") as caught, store.hold("b"):
-            """Never."""
+        assert store.load("a") == Plan()
+        with pytest.raises(StoreError, match="already holds a plan of it, and would") as caught:
+            store.append("b", 0, (entry,), plan)
         assert caught.value.data["problem"] == "nested"
         assert held.append(0, (entry,), plan)
     assert store.entries("a") == (entry,)
 
 
-def test_a_plan_that_was_let_go_of_takes_nothing():
-    """
-    Somebody else may hold it by now.
-    """
-    store = MemoryStore()
+def test_a_plan_that_was_let_go_of_takes_nothing(store):
+    """Nor gives anything: somebody else may hold it by now."""
     entry, plan = first_entry()
     with store.hold("a") as held:
         """Nothing is appended."""
-    with pytest.raises(StoreError, match="is not held any more"):
-        held.append(0, (entry,), plan)
+    for use in (
+        lambda: held.entries_since(0),
+        lambda: held.receipt(Key("k")),
+        lambda: held.append(0, (entry,), plan),
+    ):
+        with pytest.raises(StoreError, match="'a' is not held any more") as caught:
+            use()
+        assert caught.value.data["problem"] == "not_held"
     assert store.plan_ids() == ()
+
+
+def test_a_wrapper_of_a_store_that_locks_plans_locks_them_too():
+    """It answers with `__getattr__`."""
+
+    class Wrapper:
+        def __getattr__(self, name):
+            return getattr(MemoryStore(), name)
+
+    assert is_holding(Wrapper())

@@ -18,9 +18,7 @@ from todoplan.testing.stores import StoreSuite
 
 
 class Slots:
-    """
-    A slot for each plan.
-    """
+    """A slot for each plan."""
 
     def __init__(self):
         self.slots = {}

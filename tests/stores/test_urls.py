@@ -89,9 +89,7 @@ def test_what_is_no_address_is_told_with_examples(url):
 
 
 def test_the_store_of_a_project(tmp_path, monkeypatch):
-    """
-    In the nearest folder with a store or a repository, else here, else at home.
-    """
+    """In the nearest folder with a store or a repository, else here, else at home."""
     root, below = tmp_path / "project", tmp_path / "project" / "a" / "b"
     below.mkdir(parents=True)
     assert project_store(below) == below / ".todoplan" / "plans.db"

@@ -1,7 +1,8 @@
-"""Laws of AgentScope's tasks: an exact round trip, and plain lists of AgentScope's own."""
+"""Laws of AgentScope's tasks: an exact round trip, its own plain lists, changes by others."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import example, given
@@ -9,7 +10,7 @@ from support.documents import plans
 
 from todoplan.codec import from_agentscope, to_agentscope
 from todoplan.codec.engine import parse, to_text
-from todoplan.codec.foreign.agentscope import task_to_agentscope
+from todoplan.codec.foreign.agentscope import Mirror, task_to_agentscope
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Approval, FrozenDict, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
@@ -21,9 +22,7 @@ FIELDS = [*TEXTS, "blocks", "blocked_by", "metadata", "created_at"]
 
 
 def plain(task_id, **changes):
-    """
-    Return a task as AgentScope 2.0.10 saves it.
-    """
+    """Return a task as AgentScope 2.0.10 saves it."""
     return {
         "subject": f"s{task_id}",
         "description": "",
@@ -212,13 +211,6 @@ def test_lists_that_are_no_plan_are_refused(tasks, codes):
     assert error.data["problems"][0].task_ids[0] in str(error)
 
 
-def test_ids_that_are_no_numbers_are_all_named():
-    """AgentScope's default ids are hexadecimal; each is named."""
-    assert "bad_id" in str(refused(plain("9f3c"), plain("77aa")))
-    assert "9f3c" in str(refused(plain("9f3c"), plain("77aa")))
-    assert "77aa" in str(refused(plain("9f3c"), plain("77aa")))
-
-
 def test_all_faults_are_named_at_once():
     """Wrong types, unknown fields and a foreign "todoplan" are faults with their paths."""
     ours = {"next_id": 0, "priority": "urgent", "status": "pending"}
@@ -248,3 +240,58 @@ def test_a_task_context_is_an_object_with_tasks(data):
     """What has no list of tasks is no empty plan."""
     with pytest.raises(CodecError, match="no task context of AgentScope"):
         from_agentscope(data)
+
+
+def left(count):
+    """Return a mirror, and the records that it has just written."""
+    made = []
+    mirror = Mirror(lambda item: SimpleNamespace(**item), "made_at")
+    items = [{"id": str(n), "text": "t", "ends": [], "extra": {"k": [1]}} for n in range(count)]
+    mirror.write(made, items, whole=True)
+    return mirror, made
+
+
+EDITS = {
+    "a field": lambda made, at: setattr(made[at], "text", "other"),
+    "a list": lambda made, at: made[at].ends.append("1"),
+    "a depth": lambda made, at: made[at].extra["k"].append(2),
+    "a new field": lambda made, at: setattr(made[at], "more", 1),
+    "one less": lambda made, at: made.pop(at),
+    "one more": lambda made, at: made.insert(at, made[at]),
+    "another order": lambda made, _: made.reverse(),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+@pytest.mark.parametrize(("count", "at"), [(10, 0), (10, 9), (200, 150)])
+def test_every_edit_is_seen_at_once(edit, count, at):
+    """Wherever it is, and however deep."""
+    mirror, made = left(count)
+    assert mirror.is_current(made)
+    edit(made, at)
+    assert not mirror.is_current(made)
+
+
+def test_of_some_records_only_their_edits_are_seen():
+    """And whether there are as many as were written; a new id is not there yet."""
+    mirror, made = left(10)
+    made[3].text = "other"
+    assert mirror.is_current(made, ["2", "4", "10"])
+    assert not mirror.is_current(made, ["2", "3"])
+    made.pop()
+    assert not mirror.is_current(made, ["2"])
+
+
+def test_what_is_written_is_no_edit():
+    """One record, one more, or all of them; records and list stay the same objects."""
+    mirror, made = left(3)
+    first, kept = made[0], made
+    mirror.write(made, [{"id": "0", "text": "x", "made_at": 1}, {"id": "3", "text": "new"}])
+    assert mirror.is_current(made)
+    assert [record.text for record in made] == ["x", "t", "t", "new"]
+    assert not hasattr(first, "made_at")
+    mirror.write(made, [{"id": "3", "text": "y"}, {"id": "0", "text": "x"}], whole=True)
+    assert mirror.is_current(made)
+    assert [record.id for record in made] == ["3", "0"]
+    assert made is kept
+    assert made[1] is first

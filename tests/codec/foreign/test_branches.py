@@ -41,16 +41,12 @@ BASE = whole(plan_of([Task("1", "base")]), "first")
 
 
 def settled(value):
-    """
-    Return what is left of a write once it stands in the state.
-    """
+    """Return what is left of a write once it stands in the state."""
     return {key: value[key] for key in ("head", "plan")}
 
 
 def step(value, command, name, turn=""):
-    """
-    Return the step that a command comes to upon a value.
-    """
+    """Return the step that a command comes to upon a value."""
     decision = decide(plan_in_value(value), command, Policy())
     assert isinstance(decision, Accepted)
     entry = Entry(decision.plan.revision, decision.events)
@@ -58,9 +54,7 @@ def step(value, command, name, turn=""):
 
 
 def subjects(value):
-    """
-    Return the subjects of a value's tasks.
-    """
+    """Return the subjects of a value's tasks."""
     return [task.subject for task in plan_in_value(value)]
 
 
@@ -177,9 +171,7 @@ def test_a_document_is_that_of_the_codec(command, plain):
 
 
 def pickled(value):
-    """
-    Return the value after a trip through pickle.
-    """
+    """Return the value after a trip through pickle."""
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
 
 

@@ -1,11 +1,20 @@
-"""Lists of hermes, pydantic-ai-todo and Agno as plans: statuses, subtasks, blockers, names."""
+"""Plans of hermes, pydantic-ai-todo, Agno, Beads and task-master: statuses, subtasks, blockers."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
 
-from todoplan.codec import from_agno, from_hermes, from_pydantic_ai_todo
-from todoplan.core.plan.model import Waiting
+from todoplan.codec import (
+    from_agno,
+    from_beads,
+    from_hermes,
+    from_pydantic_ai_todo,
+    from_taskmaster,
+)
+from todoplan.core.commands import ClaimTask
+from todoplan.core.decide import decide
+from todoplan.core.plan.model import Waiting, thaw
 from todoplan.errors import CodecError
 
 HERMES = [
@@ -44,9 +53,7 @@ AGNO = [
 
 
 def shown(plan):
-    """
-    Return of each task its text, status, parent and blockers.
-    """
+    """Return of each task its text, status, parent and blockers."""
     return [(t.subject, t.status.value, t.parent, t.blocked_by) for t in plan]
 
 
@@ -92,9 +99,7 @@ def test_agno(data):
 
 
 def paths(read, data):
-    """
-    Return where the faults are that a list is refused for.
-    """
+    """Return where the faults are that a list is refused for."""
     with pytest.raises(CodecError) as caught:
         read(data)
     return [problem.path for problem in caught.value.data["problems"]]
@@ -141,3 +146,172 @@ def test_what_is_named_is_in_the_list_once():
     assert shown(from_hermes([row, row])) == [("a", "pending", None, ())] * 2
     with pytest.raises(CodecError, match="self_edge"):
         from_pydantic_ai_todo([{**row, "id": "1", "depends_on": ["1"]}])
+
+
+def edge(kind, name):
+    """Return a dependency as Beads writes it, on the issue that has it."""
+    return {"issue_id": "x", "depends_on_id": name, "type": kind, "created_by": "ann"}
+
+
+ISSUES = [
+    {"id": "bd-1", "title": "Epic", "status": "open", "priority": 1, "issue_type": "epic"},
+    {
+        "id": "bd-2",
+        "title": "Walls",
+        "description": "Four",
+        "acceptance_criteria": "They stand",
+        "status": "closed",
+        "priority": 2,
+        "assignee": "ann",
+        "labels": ["house"],
+        "dependencies": [edge("parent-child", "bd-1"), edge("related", "bd-9")],
+        "created_at": "2026-01-19T22:12:48Z",
+        "closed_at": "2026-01-20T00:00:00Z",
+    },
+    {
+        "id": "bd-3",
+        "title": "Roof",
+        "status": "blocked",
+        "priority": 4,
+        "labels": ["house"],
+        "dependencies": [edge("blocks", "bd-2"), edge("parent-child", "bd-1")],
+    },
+    {"id": "bd-4", "title": "Gone", "status": "tombstone"},
+    {"id": "bd-5", "title": "Later", "status": "deferred", "defer_until": "2027-01-01T00:00:00Z"},
+    {"id": "bd-6", "title": "Stuck", "status": "blocked", "dependencies": None},
+]
+TEXT = "\n".join(map(json.dumps, ISSUES)) + "\n\n"
+
+
+@pytest.mark.parametrize("given", [ISSUES, TEXT], ids=["objects", "text"])
+def test_issues(given):
+    """Parents are no blockers; what is deleted there is left out; nothing else is lost."""
+    plan = from_beads(given)
+    assert [(t.subject, t.status.value, t.parent, t.blocked_by) for t in plan] == [
+        ("Epic", "pending", None, ()),
+        ("Walls", "completed", "1", ()),
+        ("Roof", "pending", "1", ("2",)),
+        ("Later", "pending", None, ()),
+        ("Stuck", "pending", None, ()),
+    ]
+    walls = plan["2"]
+    assert thaw(walls.metadata) == {
+        "original_id": "bd-2",
+        "priority": 2,
+        "tags": ["house"],
+        "dependencies": [{"type": "related", "id": "bd-9"}],
+    }
+    assert (walls.owner, walls.check, walls.description) == ("ann", "They stand", "Four")
+    assert walls.completed_at == datetime(2026, 1, 20, tzinfo=UTC)
+    ranks = [task.priority and task.priority.value for task in plan]
+    assert ranks == ["high", "medium", "low", None, None]
+    later = Waiting("deferred", datetime(2027, 1, 1, tzinfo=UTC))
+    assert [task.waiting for task in plan][2:] == [None, later, Waiting("blocked")]
+
+
+def test_labels_are_tags_to_claim_by():
+    """So that a worker drains what has one."""
+    decision = decide(from_beads(ISSUES), ClaimTask("ann", tag="house"))
+    assert decision.unwrap()["3"].claim.owner == "ann"
+
+
+def test_a_second_parent_stays_in_the_metadata():
+    """A task lies in one other at most."""
+    two = {**ISSUES[0], "id": "bd-7", "dependencies": [edge("parent-child", n) for n in "ab"]}
+    plan = from_beads([{"id": "a", "title": "A"}, {"id": "b", "title": "B"}, two])
+    assert plan["3"].parent == "1"
+    assert thaw(plan["3"].metadata)["dependencies"] == [{"type": "parent-child", "id": "b"}]
+
+
+@pytest.mark.parametrize("given", ["{", "[1\n", "[" * 100_000, None, {"id": "bd-1"}, [5]])
+def test_what_is_no_export_is_no_empty_plan(given):
+    """With what was seen."""
+    with pytest.raises(CodecError):
+        from_beads(given)
+
+
+def test_all_faults_of_issues_are_named_at_once():
+    """Ranks, edges and statuses that are none."""
+    wrong = [{"id": "a", "title": "a", "status": "pinned", "dependencies": [{"type": "blocks"}]}]
+    more = [{"title": "b"}, {"id": "c", "title": "c", "dependencies": "x"}]
+    assert paths(from_beads, [*wrong, *more]) == [
+        "issues[0].status",
+        "issues[0].dependencies[0].depends_on_id",
+        "issues[1].id",
+        "issues[2].dependencies",
+    ]
+    for rank in (5, -1, True, "1"):
+        with pytest.raises(CodecError, match="no priority from 0 to 4"):
+            from_beads([{"id": "a", "title": "a", "priority": rank}])
+
+
+TASKS = [
+    {"id": 1, "title": "Init", "status": "done", "dependencies": [], "priority": "critical"},
+    {
+        "id": 2,
+        "title": "Auth",
+        "description": "Sign in",
+        "details": "By OAuth",
+        "testStrategy": "It signs in",
+        "status": "in-progress",
+        "dependencies": [1],
+        "priority": "high",
+        "complexityScore": 7,
+        "subtasks": [
+            {"id": 1, "title": "Config", "status": "pending", "parentTaskId": 2},
+            {"id": 2, "title": "Login", "status": "deferred", "dependencies": [1, "1.1", 3]},
+        ],
+    },
+    {"id": 3, "title": "Docs", "status": "review", "dependencies": ["2.1"]},
+]
+# Task 1 has a subtask as well, so that "1.1" is one of another task.
+FULL = [{**TASKS[0], "subtasks": [{"id": 1, "title": "Repo", "status": "done"}]}, *TASKS[1:]]
+
+
+@pytest.mark.parametrize(
+    ("data", "tag"),
+    [
+        ({"tasks": FULL, "metadata": {}}, "master"),
+        ({"master": {"tasks": FULL}}, "master"),
+        ({"x": {"tasks": FULL}}, "x"),
+    ],
+)
+def test_tasks_and_subtasks(data, tag):
+    """A subtask's number names one beside it, if there is one, else a task; "1.2" any."""
+    plan = from_taskmaster(data, tag)
+    assert [(t.subject, t.status.value, t.parent, t.blocked_by) for t in plan] == [
+        ("Init", "completed", None, ()),
+        ("Repo", "completed", "1", ()),
+        ("Auth", "in_progress", None, ("1",)),
+        ("Config", "pending", "3", ()),
+        ("Login", "pending", "3", ("4", "2", "6")),
+        ("Docs", "pending", None, ("4",)),
+    ]
+    names = [task.metadata["original_id"] for task in plan]
+    assert names == ["1", "1.1", "2", "2.1", "2.2", "3"]
+    auth, login, docs = plan["3"], plan["5"], plan["6"]
+    assert (auth.description, auth.check) == ("Sign in\n\nBy OAuth", "It signs in")
+    assert auth.metadata["complexityScore"] == 7
+    assert (plan["1"].priority.value, auth.priority.value) == ("high", "high")
+    assert (login.waiting, docs.waiting) == (Waiting("deferred"), Waiting("review"))
+
+
+@pytest.mark.parametrize(
+    "data", [None, [], {}, {"tasks": None}, {"master": {}}, {"other": {"tasks": []}}]
+)
+def test_what_is_no_such_file_is_no_empty_plan(data):
+    """With where the tasks should be."""
+    with pytest.raises(CodecError, match="list of task-master"):
+        from_taskmaster(data)
+
+
+def test_all_faults_of_a_tasks_json_are_named_at_once():
+    """Of tasks, and of what they hold."""
+    wrong = [
+        5,
+        {"id": 1, "title": "a", "status": "doing", "subtasks": [7, {"id": 1}]},
+        {"id": 2, "title": "b", "subtasks": "none"},
+    ]
+    found = paths(from_taskmaster, {"tasks": wrong})
+    assert found[:4] == ["tasks[0]", "tasks[1].status", "tasks[2]", "tasks[3].title"]
+    assert len(found) == 4

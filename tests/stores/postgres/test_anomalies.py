@@ -18,7 +18,6 @@ from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.stores.base import Key, follow
 from todoplan.stores.postgres import PostgresStore, connections
-from todoplan.stores.postgres import connections as async_connections
 from todoplan.testing.stores.appends import adding
 
 FIRST = adding(Plan(), ("Dig",))
@@ -61,8 +60,7 @@ def kind(request):
 @pytest.fixture
 def struck(monkeypatch, kind):
     """A function that has a fault befall what the stores of this kind ask of the server."""
-    for module in (connections, async_connections):
-        monkeypatch.setattr(module, "PAUSE", 0.001)
+    monkeypatch.setattr(connections, "PAUSE", 0.001)
     connection = psycopg.AsyncConnection if kind is AwaitedStore else psycopg.Connection
     execute = connection.execute
     faults = []

@@ -1,12 +1,14 @@
 """Planners over PostgreSQL: they hold the plan, read what came since, and keep keys."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import psycopg
 import pytest
 
-from todoplan.core.commands import CreateTask
+from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
+from todoplan.core.decide import Accepted, Rejected
+from todoplan.dialogue import calls as clock
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import TASKS
 from todoplan.errors import CodecError
@@ -51,24 +53,6 @@ def test_a_call_is_as_many_statements_however_long_the_journal(address, asked):
         asked.clear()
         assert planner.plan == other.plan
         assert asked == ["select"] * 2
-
-
-def test_threads_and_stores_lose_nothing(address):
-    """Each task once, each id once, by planners that share a store and by such that do not."""
-    with PostgresStore(address, most_connections=3) as shared:
-
-        def add(number):
-            if number % 2:
-                Planner(shared, "a").apply(CreateTask(f"Task {number}"))
-            else:
-                with PostgresStore(address) as own:
-                    Planner(own, "a").apply(CreateTask(f"Task {number}"))
-
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(add, range(24)))
-        plan = shared.load("a")
-    assert {task.subject for task in plan} == {f"Task {number}" for number in range(24)}
-    assert [task.id for task in plan] == [str(number) for number in range(1, 25)]
 
 
 @pytest.mark.parametrize("kind", [PostgresStore, AsyncPostgresStore])
@@ -148,3 +132,49 @@ def test_an_old_version_beside_a_new_one_writes_upon_nothing_that_it_cannot_read
                 act()
         assert sql("select count(*) from todoplan_entry") == [(2,)]
         Planner(store, "b").apply(CreateTask("Other plans go on"))
+
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def off(monkeypatch):
+    """A function that sets this process's clock off by so much."""
+
+    class Clock(clock.datetime):
+        by = timedelta()
+
+        @classmethod
+        def now(cls, zone=None):
+            return super().now(zone) + cls.by
+
+    monkeypatch.setattr(clock, "datetime", Clock)
+
+    def by(much):
+        Clock.by = much
+        assert abs(clock.utc_now() - clock.datetime.now(clock.UTC)) < timedelta(minutes=1)
+
+    return by
+
+
+@pytest.mark.parametrize("much", [HOUR, -HOUR], ids=["fast", "slow"])
+def test_a_clock_that_is_off_neither_takes_nor_keeps_a_claim(address, sql, off, much):
+    """A fast client does not take a live claim over, a slow one's does not last longer."""
+    with PostgresStore(address) as store:
+        right, wrong = Planner(store, "a"), Planner(store, "a")
+        right.apply(CreateTask("Dig"))
+        right.apply(CreateTask("Lay"))
+        assert isinstance(right.apply(ClaimTask("right", lease=600, task_id="1")), Accepted)
+        off(much)
+        taken = wrong.apply(ClaimTask("wrong", lease=600, task_id="1"))
+        assert isinstance(taken, Rejected)
+        assert [problem.code for problem in taken.problems] == ["claimed"]
+        assert isinstance(wrong.apply(ClaimTask("wrong", lease=600, task_id="2")), Accepted)
+        now = sql("select clock_timestamp()")[0][0]
+        left = wrong.plan["2"].claim.until - now
+        assert timedelta(minutes=8) < left <= timedelta(minutes=10)
+        off(timedelta())
+        late = right.apply(UpdateTask("1", status="completed", fence=1))
+        assert isinstance(late, Accepted)
+        times = [entry.at for entry in right.history()]
+        assert times == sorted(times)

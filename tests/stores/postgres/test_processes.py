@@ -41,21 +41,6 @@ def in_children(count, act):
         return sorted(said.read().decode())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("_", range(4))
-def test_many_processes_open_a_fresh_place_at_once(postgres, address, _):
-    """All make the tables, and none fails: `create table if not exists` alone is not safe."""
-
-    def first_use(number):
-        with PostgresStore(address, patience=30) as store:
-            store.append(f"plan {number}", 0, *DIG)
-            return b"." if store.load(f"plan {number}") == DIG[1] else b"?"
-
-    assert in_children(16, first_use) == ["."] * 16
-    with PostgresStore(address) as store:
-        assert len(store.plan_ids()) == 16
-
-
 @pytest.mark.parametrize(
     ("keys", "outcomes"), [(("one", "other"), ["k", "o"]), (("one", "one"), ["k", "k"])]
 )

@@ -16,9 +16,7 @@ from todoplan.testing.stores.appends import adding
 
 
 class Failing(opening.Connection):
-    """
-    Raises before or after the n-th statement from now on.
-    """
+    """Raises before or after the n-th statement from now on."""
 
     left = None
     after = False

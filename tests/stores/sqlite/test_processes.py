@@ -6,7 +6,6 @@ import sqlite3
 import subprocess
 import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -178,21 +177,6 @@ def test_a_set_up_that_somebody_else_was_faster_with_is_left_as_it_is(path, monk
     made = adding(todoplan.Plan(), ("Cook",))
     assert late.append("b", 0, made.entries, made.plan)
     assert late.plan_ids() == ("a", "b")
-
-
-def test_threads_of_one_handle_lose_nothing(path):
-    """They wait for each other, read meanwhile, and each id is given once."""
-    store = SqliteStore(path)
-
-    def work(number):
-        planner = Planner(store, "a")
-        for _ in range(10):
-            planner.apply(CreateTask(f"{number}"))
-            assert len(store.load("a")) > 0
-
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(work, range(6)))
-    assert [task.id for task in store.load("a")] == [str(n) for n in range(1, 61)]
 
 
 def test_a_handle_that_is_dropped_gives_its_connections_back(path, monkeypatch):

@@ -1,10 +1,13 @@
 """Plans in a SQLite database: what is kept, how it is loaded, how a journal is cut."""
 
+import shutil
 import sqlite3
 import stat
+import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import mkdtemp
 
 import attrs
 import pytest
@@ -16,10 +19,10 @@ from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError, StoreError
 from todoplan.planner import Planner
 from todoplan.stores import base as rows
-from todoplan.stores.base import Key, beginning, cut_at, follow
+from todoplan.stores.base import beginning, cut_at, follow
 from todoplan.stores.file import FileStore
-from todoplan.stores.sqlite import SqliteStore
-from todoplan.testing.stores.appends import adding
+from todoplan.stores.sqlite import SqliteStore, is_ours, set_up
+from todoplan.testing.stores import StoreSuite
 
 
 @pytest.fixture
@@ -38,18 +41,6 @@ def change(path, statement, *values):
     """Change a database behind the store's back."""
     with closing(sqlite3.connect(path)) as db, db:
         return db.execute(statement, values).fetchall()
-
-
-def test_a_plan_survives_its_handle(path):
-    """Another handle, later, finds the plan and its journal."""
-    with SqliteStore(path) as store:
-        planner = create(store, "Dig", "Lay")
-        plan, history = planner.plan, planner.history()
-    later = SqliteStore(str(path))
-    assert (later.load("a"), later.entries("a")) == (plan, history)
-    assert later.plan_ids() == ("a",)
-    create(store, "Fill")
-    assert len(later.load("a")) == 3
 
 
 def test_a_look_makes_no_file(path):
@@ -89,23 +80,18 @@ def test_what_is_no_path_is_refused(wrong):
         SqliteStore(wrong)
 
 
-def test_any_id_and_any_key_is_kept():
+def test_any_id_and_any_key_is_kept(path):
     """NUL and half characters too, which no database holds as they are."""
+    for plan_id in ("\ud800", "a\0b"):
+        create(SqliteStore(path), f"for {plan_id!a}", plan_id=plan_id)
+    assert SqliteStore(path).plan_ids() == ("\ud800", "a\0b")
+    assert [task.subject for task in SqliteStore(path).load("a\0b")] == ["for 'a\\x00b'"]
     names = ("a", "a\0b", "\ud800", "a\\u0000b", '"', "\u2028", "\ufdd0", "")
     stored = [rows.stored_name(name) for name in names]
     assert len(set(stored)) == len(names)
     assert [rows.text_of_name(each) for each in stored] == [*names]
     assert stored[0] == "a"
     assert not any("\0" in each or "\ud800" in each for each in stored)
-
-
-def test_ids_with_half_characters_are_plans_of_their_own(path):
-    """They are written, listed and read again."""
-    store = SqliteStore(path)
-    for plan_id in ("\ud800", "a\0b"):
-        create(store, f"for {plan_id!a}", plan_id=plan_id)
-    assert SqliteStore(path).plan_ids() == ("\ud800", "a\0b")
-    assert [task.subject for task in store.load("a\0b")] == ["for 'a\\x00b'"]
 
 
 def test_a_load_reads_the_plan_and_what_came_since(path, monkeypatch):
@@ -159,20 +145,6 @@ def test_a_damaged_snapshot_is_an_error(path, monkeypatch):
     assert len(SqliteStore(path).entries("a")) == 1
 
 
-def test_one_newer_plan_does_not_stop_the_others(path):
-    """An older todoplan beside a newer one refuses the rows that it cannot read, and no others."""
-    store = SqliteStore(path)
-    planner = create(store, "Dig")
-    create(store, "Cook", plan_id="b")
-    change(path, "UPDATE entry SET version = 999 WHERE plan_id = 'a'")
-    change(path, "UPDATE plan SET revision = 2 WHERE id = 'a'")
-    change(path, "UPDATE entry SET revision = 2 WHERE plan_id = 'a'")
-    for use in (lambda: planner.plan, lambda: planner.apply(CreateTask("Lay"))):
-        with pytest.raises(CodecError, match="newer todoplan"):
-            use()
-    assert len(create(store, "Eat", plan_id="b").plan) == 2
-
-
 def test_an_entry_that_could_not_be_read_again_is_not_taken(path, monkeypatch):
     """It is refused with words, and nothing of its append is kept."""
     store = SqliteStore(path)
@@ -182,78 +154,6 @@ def test_an_entry_that_could_not_be_read_again_is_not_taken(path, monkeypatch):
         create(store, "\xe9" * 100)
     assert caught.value.data["problem"] == "too_large"
     assert len(store.load("a")) == 1
-
-
-def test_a_tail_is_what_came_behind_a_revision(path):
-    """Of a revision that the plan never had, an older copy was put back: an error."""
-    store = SqliteStore(path)
-    history = create(store, "Dig", "Lay", "Fill").history()
-    assert store.entries_since("a", 1) == history[1:]
-    assert store.entries_since("a", -1) == history
-    with store.hold("a") as held:
-        assert held.entries_since(1) == history[1:]
-        with pytest.raises(StoreError, match="was restored from older data while in use"):
-            held.entries_since(4)
-    with pytest.raises(StoreError, match="was restored from older data while in use") as caught:
-        store.entries_since("a", 4)
-    assert caught.value.data["problem"] == "rolled_back"
-
-
-def test_an_append_to_another_revision_of_a_held_plan_is_an_error(path):
-    """Who holds it knows where it is."""
-    store = SqliteStore(path)
-    create(store, "Dig")
-    late = adding(Plan(), ("Late",))
-    with (
-        store.hold("a") as held,
-        pytest.raises(StoreError, match="is at revision 1, and") as caught,
-    ):
-        held.append(0, late.entries, late.plan)
-    assert (caught.value.data["problem"], caught.value.data["revision"]) == ("overtaken", 1)
-    assert len(store.entries("a")) == 1
-
-
-def test_what_is_raised_within_a_hold_takes_all_of_it_back(path):
-    """Whatever it is, and however much was appended."""
-    store, made = SqliteStore(path), adding(Plan(), ("Dig",))
-    for raised in (ValueError, KeyboardInterrupt, GeneratorExit):
-        with pytest.raises(raised), store.hold("a") as held:
-            raise (held.append(0, made.entries, made.plan, key=Key("k")) and raised)
-    assert store.load("a") == Plan()
-    with store.hold("a") as held:
-        assert held.receipt(Key("k")) is None
-        held.append(0, made.entries, made.plan, key=Key("k"), answer="done")
-    with store.hold("a") as held:
-        assert held.append(0, made.entries, made.plan, key=Key("k")) == made.entries
-        assert attrs.astuple(held.receipt(Key("k")), recurse=False) == (made.entries, "done")
-    assert store.entries("a") == made.entries
-
-
-def test_a_plan_that_was_let_go_of_takes_nothing(path):
-    """Nor gives anything: somebody else may be writing it."""
-    store, made = SqliteStore(path), adding(Plan(), ("Dig",))
-    with store.hold("a") as held:
-        pass
-    for use in (
-        lambda: held.entries_since(0),
-        lambda: held.receipt(Key("k")),
-        lambda: held.append(0, made.entries, made.plan),
-    ):
-        with pytest.raises(StoreError, match="'a' is not held any more") as caught:
-            use()
-        assert caught.value.data["problem"] == "not_held"
-
-
-def test_who_holds_a_plan_does_not_wait_for_himself(path):
-    """A second hold in the same thread is refused at once; reading is free."""
-    store = SqliteStore(path)
-    create(store, "Dig")
-    with store.hold("a"):
-        assert len(store.load("a")) == 1
-        with pytest.raises(StoreError, match="this thread already holds a plan of it") as caught:
-            create(store, "Lay", plan_id="b")
-        assert caught.value.data["problem"] == "nested"
-    create(store, "Lay", plan_id="b")
 
 
 def test_a_hold_that_is_interrupted_before_it_took_anything_gives_nothing_back(path, monkeypatch):
@@ -417,3 +317,162 @@ def test_no_thread_gets_a_connection_that_is_being_closed(path, monkeypatch):
     store.close()
     assert seen == [False]
     assert len(store.load("a")) == 1
+
+
+def restored(path, copy):
+    """Put an older copy back under the same inode, as a restore in place does."""
+    before = path.stat().st_ino
+    shutil.copyfile(copy, path)
+    for end in ("-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    assert path.stat().st_ino == before
+
+
+@pytest.mark.parametrize("look", [False, True])
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_plan_that_went_on_differently_is_not_written_over(path, look, anew):
+    """With as many revisions as were seen, it would be taken for the plan that is known."""
+    store = SqliteStore(path)
+    planner = create(store, "Dig")
+    store.close()
+    copy = path.with_name("copy.db")
+    if anew:
+        create(SqliteStore(copy)).apply(CreateTask("Sow")).unwrap()
+    else:
+        shutil.copyfile(path, copy)
+    planner.apply(CreateTask("Lay"))
+    store.close()
+    restored(path, copy)
+    with SqliteStore(path) as other:
+        create(other, "Weed", *(["x" * 40_000] if anew else []))
+    for act in (lambda: planner.plan, lambda: planner.apply(CreateTask("Fill" * 20_000)))[look:]:
+        with pytest.raises(StoreError, match="not the one that was read") as caught:
+            act()
+        assert caught.value.data["problem"] == "rolled_back"
+    fresh = SqliteStore(path)
+    assert fresh.load("a") == follow(Plan(), fresh.entries("a"))
+    assert [task.subject[:4] for task in fresh.load("a")][:2] == (
+        ["Sow", "Weed"] if anew else ["Dig", "Weed"]
+    )
+
+
+def test_a_planner_that_only_loaded_knows_the_entry_as_well(path):
+    """Also the first look at a plan is a look at its last entry."""
+    store = SqliteStore(path)
+    create(store, "Dig", "Lay")
+    store.close()
+    copy = path.with_name("copy.db")
+    with SqliteStore(copy) as other:
+        create(other, "Sow", "Weed")
+    planner = Planner(store, "a")
+    assert len(planner.plan) == 2
+    store.close()
+    restored(path, copy)
+    with pytest.raises(StoreError, match="was restored from older data while in use"):
+        planner.apply(CreateTask("Fill"))
+    assert [task.subject for task in Planner(SqliteStore(path), "a").plan] == ["Sow", "Weed"]
+
+
+def test_a_watch_does_not_go_on_in_another_journal(path):
+    """What it would tell next came upon entries that nobody was told of."""
+    store = SqliteStore(path)
+    planner = create(store, "Dig")
+    watch = planner.watch(since=0, timeout=0)
+    assert next(watch).revision == 1
+    store.close()
+    copy = path.with_name("copy.db")
+    with SqliteStore(copy) as other:
+        create(other, "Sow", "Weed")
+    restored(path, copy)
+    with pytest.raises(StoreError, match="was restored from older data while in use"):
+        next(watch)
+
+
+@pytest.mark.parametrize("keep", [0, 1])
+def test_a_journal_that_was_cut_is_no_other_one(path, keep):
+    """Where the known entry was cut, at its revision or behind it, the cut says how to go on."""
+    store = SqliteStore(path)
+    planner, other = create(store, "Dig", "Lay"), Planner(store, "a")
+    assert len(other.plan) == 2
+    watch = other.watch(since=2, timeout=0)
+    planner.apply(CreateTask("Fill"))
+    assert next(watch).revision == 3
+    store.compact("a", keep=keep)
+    for each in (planner, other):
+        each.apply(CreateTask("Plant")).unwrap()
+    assert [entry.revision for entry in watch] == [4, 5]
+    assert [task.id for task in other.plan] == ["1", "2", "3", "4", "5"]
+
+
+def test_a_plan_of_which_less_is_there_than_was_seen(path):
+    """One revision less, or the first one missing."""
+    store = SqliteStore(path)
+    planner = create(store, "Dig", "Lay")
+    store.close()
+    copy = path.with_name("copy.db")
+    with SqliteStore(copy) as other:
+        create(other, "Dig")
+    restored(path, copy)
+    for act in (lambda: planner.plan, lambda: planner.apply(CreateTask("Fill"))):
+        with pytest.raises(StoreError, match="revision 2 was already read"):
+            act()
+
+
+_LOOKS = 3
+
+
+class Interrupted:
+    """A connection whose file another one sets up right behind its first so many statements."""
+
+    def __init__(self, path, after):
+        self._path, self._after = path, after
+        self._connection = sqlite3.connect(path, isolation_level=None)
+
+    def execute(self, statement):
+        """Execute a statement, and have its rows read, before the other one comes."""
+        rows = self._connection.execute(statement).fetchall()
+        self._after -= 1
+        if self._after == 0:
+            other = sqlite3.connect(self._path, isolation_level=None)
+            set_up(other, self._path, time.monotonic() + 10)
+            other.close()
+        return Rows(rows)
+
+    def close(self):
+        """Close the connection."""
+        self._connection.close()
+
+
+class Rows(list):
+    """Rows, given as a cursor gives them."""
+
+    def fetchone(self):
+        """Return the first row."""
+        return self[0]
+
+
+@pytest.mark.parametrize("after", range(1, _LOOKS + 1))
+def test_a_database_that_is_just_being_made_is_nobody_elses(tmp_path, after):
+    """Whenever its tables come, it is empty or ours; one of 320 openings called it foreign."""
+    path = tmp_path / "plans.db"
+    seen = Interrupted(path, after)
+    assert is_ours(seen, path) in {True, False}
+    assert is_ours(seen, path)
+    seen.close()
+
+
+class TestSqliteStore(StoreSuite):
+    """Plans in a database, read and written by two handles."""
+
+    def store(self):
+        return SqliteStore(f"{mkdtemp(dir=self.folder)}/plans.db")
+
+    def reopened(self, store):
+        return SqliteStore(store.path)
+
+    def in_another_process(self, store):
+        opened = f"SqliteStore({str(store.path)!r}, patience=60)"
+        return f"from todoplan.stores import SqliteStore; opened = lambda: {opened}"
+
+    def close(self, store):
+        store.close()
