@@ -36,58 +36,30 @@ def test_text_is_read_from_strings_and_blocks(content, text):
     assert text_of(content) == text
 
 
-@given(st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=8))
-def test_any_content_has_a_text(content):
-    """Reading a message's text never raises."""
-    assert isinstance(text_of(content), str)
-
-
-def test_an_answer_without_calls_is_final():
-    """The assistant's message ends the work when nothing is to be run."""
-    assert is_final_answer(Message("assistant", "done", finish="stop"))
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        Message("user", "done"),
-        Message("assistant", calls=("search",)),
-        Message("assistant", invalid_calls=1),
-        Message("assistant", finish="tool_calls"),
-        Message("assistant", finish="tool_use"),
-        Message("assistant", finish="MALFORMED_FUNCTION_CALL"),
-        Message("assistant", finish="functionCall"),
-        Message("assistant", finish="function_calls"),
-        Message("assistant", finish="pause_turn"),
-    ],
+TOOLS = "tool_calls tool_use MALFORMED_FUNCTION_CALL functionCall function_calls pause_turn"
+REFUSED = (
+    "refusal content_filter SAFETY guardrail_intervened PROHIBITED_CONTENT BLOCKLIST"
+    " content-filtered RECITATION SPII"
 )
-def test_what_announces_a_tool_is_no_final_answer(message):
+
+
+def test_a_final_answer_is_the_assistants_and_announces_no_tool():
     """Calls, invalid calls and a finish reason that says tools keep the work going."""
-    assert not is_final_answer(message)
+    assert not is_final_answer(Message("user", "done"))
+    assert not is_final_answer(Message("assistant", calls=("search",)))
+    assert not is_final_answer(Message("assistant", invalid_calls=1))
+    for finish in ("stop", "", *TOOLS.split(), *REFUSED.split()):
+        message = Message("assistant", "No.", finish=finish)
+        assert is_final_answer(message) is (finish not in TOOLS.split()), finish
+        # A refusal ends the work like any answer.
+        assert is_refusal(message) is (finish in REFUSED.split()), finish
 
 
-@pytest.mark.parametrize(
-    ("finish", "refuses"),
-    [
-        ("refusal", True),
-        ("content_filter", True),
-        ("SAFETY", True),
-        ("guardrail_intervened", True),
-        ("PROHIBITED_CONTENT", True),
-        ("BLOCKLIST", True),
-        ("content-filtered", True),
-        ("RECITATION", True),
-        ("SPII", True),
-        ("stop", False),
-        ("tool_calls", False),
-        ("", False),
-    ],
-)
-def test_a_refusal_is_known_by_its_finish(finish, refuses):
-    """However a provider spells it; it ends the work like any answer."""
-    message = Message("assistant", "No.", finish=finish)
-    assert is_refusal(message) is refuses
-    assert is_final_answer(message) is (finish != "tool_calls")
+@given(st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=8), st.text())
+def test_any_content_has_a_text_and_any_answer_can_be_judged(content, text):
+    """Neither ever raises."""
+    assert isinstance(text_of(content), str)
+    assert asks(Message("assistant", text)) in {True, False}
 
 
 def test_a_conversation_is_read_message_by_message():
@@ -135,9 +107,3 @@ def test_an_answer_that_ends_in_a_question_asks(text):
 def test_other_answers_do_not_ask(text):
     """A question that the answer itself has answered is none, nor is a line of code."""
     assert not asks(Message("assistant", text))
-
-
-@given(st.text())
-def test_any_answer_can_be_judged(text):
-    """Looking for a question never raises."""
-    assert asks(Message("assistant", text)) in {True, False}

@@ -135,24 +135,6 @@ def test_one_task_with_edges():
     assert (reply.plan["3"].blocked_by, reply.plan["3"].blocks) == (("1",), ("2",))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        ({}, "missing_field"),
-        ({"tasks": []}, "missing_field"),
-        ({"subject": "a", "tasks": ["b"]}, "beside_tasks"),
-        ({"tasks": ["b"], "blockedBy": ["9"]}, "beside_tasks"),
-        ({"tasks": ["b"], "owner": "ann"}, "beside_tasks"),
-        ({"subject": " "}, "empty_text"),
-        ({"tasks": [{"subject": ""}]}, "empty_text"),
-    ],
-)
-def test_creations_that_say_nothing(arguments, code):
-    """No subject, no tasks, or both at once, are refused."""
-    reply = BOX.call(Plan(), "TaskCreate", arguments)
-    assert [problem.code for problem in reply.problems] == [code]
-
-
 def test_the_whole_list_only_on_request():
     """An update names what changed; the list comes from TaskList, one line a task."""
     plan = planned(*(f"task {n}" for n in range(50)))
@@ -289,9 +271,14 @@ def test_what_only_adds_leaves_the_rest(plan, toolset, data):
 @pytest.mark.parametrize(
     ("arguments", "code", "path", "legal"),
     [
+        ({}, "missing_field", "subject", "subject"),
         ({"tasks": []}, "missing_field", "tasks", "tasks"),
         ({"description": "x"}, "missing_field", "subject", "subject"),
         ({"tasks": [{"subject": "a"}], "owner": "x"}, "beside_tasks", "owner", "tasks"),
+        ({"subject": "a", "tasks": ["b"]}, "beside_tasks", "subject", "tasks"),
+        ({"tasks": ["b"], "blockedBy": ["9"]}, "beside_tasks", "blockedBy", "tasks"),
+        ({"subject": ""}, "empty_text", "subject", ""),
+        ({"tasks": [{"subject": ""}]}, "empty_text", "tasks[0].subject", ""),
     ],
 )
 def test_what_creates_nothing_is_refused_with_what_is_missing(arguments, code, path, legal):
