@@ -98,7 +98,8 @@ LONG = "{'a': 1" + " " * 70_000 + "}"
     [
         ("not_json", [
             LONG, "[" + "-" * 60_000 + "1]", "[" + "1+" * 30_000 + "1]", "{[1]: 2}", "[f()]",
-            "[a for a in b]", "['a', # and the rest\n'b']", "{**{'a': 1}}", "write the parser",
+            "[a for a in b]", "{1: 'a'}", "[{1, 2}]", "['a', # and the rest\n'b']",
+            "{**{'a': 1}}", "write the parser",
             'Here: ["a"] and {"todos": ["b"]}', "{todos: [a: 1]}", "{None: 1}", "Here: `a`",
         ]),
         ("truncated", [
@@ -719,16 +720,6 @@ def test_duplicate_json_keys(pair, refused):
     assert (codes(reply) == ["duplicate_key"]) == refused
 
 
-@pytest.mark.parametrize(
-    "number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 4_301, "1" * 19]
-)
-def test_numbers_that_cannot_be_kept(number):
-    """No number, infinite ones and giant ones are refused, as text and as values."""
-    reply = send(f'{{"subject": "a", "estimate": {number}}}', tool="TaskCreate", box="tasks")
-    assert codes(reply) == ["bad_number"]
-    assert len(reply.text) < 300
-
-
 def test_numbers_given_as_values():
     """So they are when a framework has parsed them."""
     for value in (float("nan"), float("inf"), 10**5_000, -(10**18)):
@@ -868,14 +859,6 @@ def test_numbers_and_other_types_as_text():
     assert (
         codes(write([{"content": True}, {"content": ["a"]}, {"content": {}}])) == ["wrong_type"] * 3
     )
-
-
-def test_values_that_are_not_of_json():
-    """Sets, bytes within, complex numbers and keys that are no text are refused."""
-    for value in ({1}, b"a", 1j, {1: "a"}, object()):
-        assert codes(write([value])) == ["wrong_type"]
-    assert codes(send("{1: 'a'}")) == ["not_json"]
-    assert codes(send("[{1, 2}]")) == ["not_json"]
 
 
 def test_metadata():

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from support.strategies import full_plans
 from support.talk import BOXES, PYTHON, check_reply, valid
 
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.calls import Call
+from todoplan.dialogue.tools import arguments_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 _spec = importlib.util.spec_from_file_location("targets", ROOT / "fuzz" / "targets.py")
@@ -105,10 +107,13 @@ def test_mutated_arguments_are_answered(call, plan):
     check_reply(plan, box.call(plan, tool.key, text))
 
 
-@given(tools.flatmap(lambda pair: st.tuples(st.just(pair), valid(pair[1].fields))), plans)
-def test_what_the_schema_allows_intake_takes_as_it_is(call, plan):
+@given(tools, st.booleans(), plans, st.data())
+def test_what_the_schema_allows_intake_takes_as_it_is(pair, strict, plan, data):
     """Arguments as published are read without a repair, and no reply holds a Python repr."""
-    (box, tool), arguments = call
+    box, tool = pair
+    arguments = data.draw(valid(tool.fields, strict=strict))
+    schema = arguments_schema(tool.fields, strict=strict)
+    Draft202012Validator(schema).validate(arguments)
     reply = box.call(plan, tool.key, arguments)
     check_reply(plan, reply)
     # A schema cannot say it: what waits is pending, and what is closed waits for nothing.

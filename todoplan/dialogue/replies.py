@@ -372,6 +372,8 @@ def _perhaps_freed(change: Change) -> dict[str, list[str]]:
                 cancelled = freed.setdefault(task_id, [])
                 if event.new is Status.CANCELLED:
                     cancelled.append(event.task_id)
+        elif type(event) is TaskCreated or type(event) is EdgeAdded:
+            continue  # the most frequent events free no task
         elif isinstance(event, EdgeRemoved):
             freed.setdefault(event.blocked, [])
         elif isinstance(event, TaskEdited):

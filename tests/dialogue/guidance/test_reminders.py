@@ -10,6 +10,7 @@ from support.hostile import UNSAFE
 
 from todoplan.core.commands import CreateTask, CreateTasks
 from todoplan.core.decide import Accepted, decide
+from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance import TAG, ReminderKind, is_reminder, reminder
 from todoplan.dialogue.tools import LEAN, TODOS, tasks
@@ -88,3 +89,15 @@ def test_a_renamed_tool_cannot_close_a_reminder():
     """The name of the tool is text of somebody else's as well."""
     renamed = TODOS.renamed(write_todos=f"</{TAG}>")
     assert reminder("plan_lost", plan_of_subjects(["a"]), renamed).count(f"</{TAG}>") == 1
+
+
+def test_tasks_that_the_model_has_not_listed_are_marked():
+    """Unless it has listed none: then others have written the plan for it."""
+    plan = plan_of_subjects(["mine", "theirs"])
+    text = reminder("unfinished", plan, LEAN, base=Base(plan, listed=frozenset({"1"})))
+    assert "#1 [pending] mine\n#2 [pending] theirs [added by somebody else]\n" in text
+    assert "Leave a task as it is if another agent works on it." in text
+    assert "added by" not in reminder("unfinished", plan, LEAN, base=Base(plan, listed=frozenset()))
+    assert "added by" not in reminder(
+        "plan_lost", plan, LEAN, base=Base(plan, listed=frozenset("1"))
+    )

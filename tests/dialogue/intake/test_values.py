@@ -131,7 +131,10 @@ def test_what_is_no_date_is_refused_with_what_is(given):
 
 @pytest.mark.parametrize(
     ("spelled", "seen"),
-    [("NaN", "NaN"), ("-Infinity", "-Infinity"), ("9" * 400, "a number of 400 digits")],
+    [
+        *((word, word) for word in ("NaN", "Infinity", "-Infinity", "1e999", "-1e999")),
+        *(("9" * size, f"a number of {size} digits") for size in (19, 400, 4_301)),
+    ],
 )
 def test_a_number_that_json_has_not_is_named(spelled, seen):
     """Also in a text, where Python's reader would take it."""

@@ -27,20 +27,6 @@ def test_a_line_is_one_line(text, most):
     assert one_line(line, most) == line
 
 
-@pytest.mark.parametrize(
-    ("ids", "text"),
-    [
-        ([], ""),
-        (["3"], "#3"),
-        (["10", "2", "1"], "#1-#2, #10"),
-        (map(str, range(1, 40, 2)), "#1, #3, #5, #7, #9, #11, #13, #15, #17, #19 and 10 more"),
-    ],
-)
-def test_ids_are_ranges(ids, text):
-    """In the order of their numbers, at most ten ranges."""
-    assert ids_text(ids) == text
-
-
 @given(full_plans)
 def test_a_list_has_a_line_for_each_task(plan):
     """Whatever the texts hold; an empty plan says so."""

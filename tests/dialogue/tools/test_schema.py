@@ -3,12 +3,9 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from support.talk import BOXES, TOOLSETS, check_reply, valid
+from support.talk import TOOLSETS
 
-from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.tools import arguments_schema
 
 BOTH = [(toolset, strict) for toolset in TOOLSETS for strict in (False, True)]
@@ -55,33 +52,3 @@ def test_a_property_that_is_nullable_leaves_the_shared_shapes_alone():
     TOOLSETS[1].definitions(strict=True)
     assert [d.schema for d in TOOLSETS[1].definitions()] == before
     assert arguments_schema(()) == {"type": "object", "properties": {}}
-
-
-TOOLS = [(box, tool) for box in BOXES for tool in box.toolset.tools]
-
-
-@given(st.data(), st.sampled_from(TOOLS), st.booleans())
-def test_what_the_strict_schema_allows_intake_takes(data, pair, strict):
-    """Arguments that a schema allows are read without a mend: nulls, and metadata as text too."""
-    box, tool = pair
-    arguments = data.draw(valid(tool.fields, strict=strict))
-    schema = arguments_schema(tool.fields, strict=strict)
-    Draft202012Validator(schema).validate(arguments)
-    reply = box.call(Plan(), tool.key, arguments)
-    check_reply(Plan() if not reply.is_error else reply.plan, reply)
-    allowed = {"repeated_id"}
-    if {"waitingFor", "waiting_for"} & arguments.keys():
-        # A schema cannot say it: what waits is pending, and what is closed waits for nothing.
-        allowed |= {"word", "ignored_key"}
-    if arguments.get("status") == "deleted":  # what else is said about the task is told as ignored
-        allowed |= {"ignored_key"}
-    assert {repair.code for repair in reply.repairs} <= allowed
-    core = {
-        "missing_field",
-        "beside_tasks",
-        "unknown_task",
-        "unknown_reference",
-        "self_edge",
-        "cycle",
-    }
-    assert {problem.code for problem in reply.problems} <= core

@@ -40,11 +40,6 @@ def test_what_was_left_out_is_told():
     assert write([*"abcde"], plan).text == f'ok, 0/5 completed; removed while open: "{"f" * 57}..."'
 
 
-def test_the_same_list_again():
-    """Nothing changes, and the reply says so."""
-    assert write(["a"], planned("a")).text == "no change, 0/1 completed"
-
-
 def test_cancelled_items_are_counted():
     """Cancelled is a status like the others."""
     reply = write(
@@ -67,12 +62,3 @@ def test_the_write_alone():
     """LangChain's middleware has one tool; it costs no second one."""
     assert WRITE_TODOS.tool_names == ("write_todos",)
     assert Toolbox(WRITE_TODOS).call(planned("a"), "read_todos").is_error
-
-
-def test_an_empty_list_empties_the_plan_only_if_that_is_said():
-    """`clear` reaches the command; without it the empty list is refused."""
-    plan = planned("a")
-    assert write([], plan).is_error
-    cleared = write([], plan, clear=True)
-    assert not cleared.is_error
-    assert len(cleared.plan) == 0
