@@ -1,13 +1,16 @@
-"""The long form of the stores' tests works: a little of each part, and the page that it writes."""
+"""The long forms of the stores' tests work: a little of each part, and the page that one writes."""
 
 import sys
 
+import psycopg
 import pytest
 
+from benchmarks import postgres_long
 from benchmarks.stores_long import __main__ as command
 from benchmarks.stores_long.contention import openings, writers
 from benchmarks.stores_long.costs import growth, one_process
 from benchmarks.stores_long.damage import cuts, stops_on_sqlite
+from todoplan.stores.postgres import PostgresStore
 
 pytestmark = pytest.mark.slow
 
@@ -41,3 +44,26 @@ def test_the_page_has_a_table_for_each_part(monkeypatch, tmp_path, capsys):
     assert capsys.readouterr().out == f"{page}\n"
     assert "| 54 | 0 |" in page
     assert page.count("\n## ") == 8
+
+
+@pytest.mark.parametrize("way", ["_bare", "_store", "_silent", "_planner"])
+def test_every_way_of_committing_commits(postgres, way):
+    """One commit for each turn, upon what is there."""
+    address = postgres.fresh()
+    with PostgresStore(address) as store:
+        assert store.append("a", 0, *postgres_long.batch(store.load("a"), "first"))
+    commits = getattr(postgres_long, way)(address)
+    revisions = []
+    with psycopg.connect(address, autocommit=True) as db:
+        for _ in range(3):
+            next(commits)
+            revisions += db.execute("select revision from todoplan_plan").fetchone()
+    commits.close()
+    assert revisions == sorted(set(revisions))
+
+
+def test_an_entry_comes_to_who_watches(postgres):
+    """And how late it came is said."""
+    row = postgres_long.watched(postgres, 3)
+    assert row["watched"] == 3
+    assert 0 <= row["median, ms"] <= row["longest, ms"]

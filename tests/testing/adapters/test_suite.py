@@ -511,8 +511,10 @@ def test_what_can_be_written_as_utf8(arguments, wanted):
 
 @given(broken_runs(TODOS, raw=True, whole=True))
 def test_where_texts_must_be_utf8_none_is_broken(turns):
-    """A framework that cannot hold half a surrogate pair is sent none."""
+    """Half a surrogate pair is not drawn, and a run has at most three turns of two calls."""
     assert all(is_utf8(call.arguments) for one in turns for call in one.calls)
+    assert len(turns) <= 4  # the last one is the final answer
+    assert all(len(one.calls) <= 2 for one in turns)
 
 
 def offering(change):
