@@ -1,6 +1,7 @@
-"""The entry, within this process."""
+"""The entry, within this process; and how commands end."""
 
 import io
+import os
 import runpy
 import sys
 from importlib.metadata import version
@@ -9,6 +10,7 @@ import pytest
 
 from todoplan import __main__ as entry
 from todoplan.cli import hook
+from todoplan.cli.exits import exit_code_of
 
 
 def run(monkeypatch, *arguments):
@@ -91,3 +93,26 @@ def test_ctrl_c_while_importing_is_quiet(monkeypatch, capsys):
     monkeypatch.setattr(entry.importlib, "import_module", failing(KeyboardInterrupt()))
     assert run(monkeypatch) == 130
     assert capsys.readouterr().err == ""
+
+
+def interrupted(_):
+    """Act as a job that is ended by Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("job", "code"), [(lambda _: 0, 0), (lambda _: None, 0), (lambda _: 2, 2), (interrupted, 130)]
+)
+def test_the_code_is_the_job_s(job, code):
+    """A job's own code, or that of an interruption."""
+    assert exit_code_of(job) == code
+
+
+def test_a_closed_pipe_is_141(monkeypatch):
+    """What is still buffered is dropped without a complaint."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert exit_code_of(lambda _: stream.write("words") and 0) == 141
+        stream.write("more words")

@@ -16,7 +16,7 @@ from todoplan.stores.sqlite import SqliteStore
 
 pytestmark = pytest.mark.slow
 
-CLAUDE, COPILOT = "CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID"
+IDS = CLAUDE, COPILOT = "CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID"
 CALL = "claudecode/toolUseId"
 HELP = {"agent_id": "a1", "agent_type": "helper"}
 
@@ -52,121 +52,74 @@ def listed(task, **meta):
 
 
 BOTH = ["Dig", "Sow"]
+APART = {"s1": ["Dig"], "s2": ["Sow"]}
+DIG, SOW, WEED, HIS = call("Dig"), call("Sow"), call("Weed"), listed("Sow")
+IN_CLAUDE, IN_COPILOT = server(**{CLAUDE: "s1"}), server(**{COPILOT: "s1"})
+AS_CODEX = {"sessionId": "s1", "threadId": "s1"}
+CODEX = [server(), call("Dig", **AS_CODEX)]
+COPILOT_HELP = {"parent_agent_id": "s1", **HELP}
+PROMPT = prompt("s1")
 ROWS = {
-    "Claude Code: the environment": (
-        [server(**{CLAUDE: "s1"}), call("Dig")],
-        {"s1": ["Dig"]},
-    ),
-    "Copilot CLI: the environment": (
-        [server(**{COPILOT: "s1"}), call("Dig")],
-        {"s1": ["Dig"]},
-    ),
-    "Codex: each call": (
-        [
-            server(),
-            call("Dig", sessionId="s1", threadId="s1"),
-            call("Sow", sessionId="s2", threadId="s2"),
-        ],
-        {"s1": ["Dig"], "s2": ["Sow"]},
-    ),
-    "Gemini CLI, Qwen Code, OpenCode: the process": (
-        [server(), prompt("s1"), call("Dig")],
-        {"s1": ["Dig"]},
-    ),
-    "Cline: nothing": ([server(), call("Dig")], {"plan": ["Dig"]}),
+    "Claude Code: the environment": ([IN_CLAUDE, DIG], {"s1": ["Dig"]}),
+    "Copilot CLI: the environment": ([IN_COPILOT, DIG], {"s1": ["Dig"]}),
+    "Codex: each call": ([*CODEX, call("Sow", sessionId="s2", threadId="s2")], APART),
+    "Gemini CLI, Qwen Code, OpenCode: the process": ([server(), PROMPT, DIG], {"s1": ["Dig"]}),
+    "Cline: nothing": ([server(), DIG], {"plan": ["Dig"]}),
     "Claude Code after /clear: the hooks have a new id, the server has the old one": (
-        [
-            server(**{CLAUDE: "s1"}),
-            prompt("s1"),
-            call("Dig"),
-            hook("SessionStart", "s2", source="clear"),
-            prompt("s2"),
-            call("Sow"),
-        ],
-        {"s1": ["Dig"], "s2": ["Sow"]},
+        [IN_CLAUDE, PROMPT, DIG, hook("SessionStart", "s2", source="clear"), prompt("s2"), SOW],
+        APART,
     ),
     "Claude Code resumed": (
         [
-            server(**{CLAUDE: "s1"}),
-            call("Dig"),
+            IN_CLAUDE,
+            DIG,
             resumed(**{CLAUDE: "s1"}),
             hook("SessionStart", "s1", source="resume"),
-            call("Sow"),
+            SOW,
         ],
         {"s1": BOTH},
     ),
-    "Codex resumed": (
-        [
-            server(),
-            call("Dig", sessionId="s1", threadId="s1"),
-            resumed(),
-            call("Sow", sessionId="s1", threadId="s1"),
-        ],
-        {"s1": BOTH},
-    ),
+    "Codex resumed": ([*CODEX, resumed(), call("Sow", **AS_CODEX)], {"s1": BOTH}),
     "Gemini CLI, Qwen Code, OpenCode resumed": (
-        [server(), prompt("s1"), call("Dig"), resumed(), prompt("s1"), call("Sow")],
+        [server(), PROMPT, DIG, resumed(), PROMPT, SOW],
         {"s1": BOTH},
     ),
     "Claude Code forked: a new id on both sides": (
         [
-            server(**{CLAUDE: "s1"}),
-            call("Dig"),
-            resumed(**{CLAUDE: "s2"}),
-            hook("SessionStart", "s2", source="fork"),
-            prompt("s2"),
-            call("Sow"),
+            *(IN_CLAUDE, DIG, resumed(**{CLAUDE: "s2"})),
+            *(hook("SessionStart", "s2", source="fork"), prompt("s2"), SOW),
         ],
-        {"s1": ["Dig"], "s2": ["Sow"]},
+        APART,
     ),
     "Claude Code, subagent: the same session and server": (
         [
-            server(**{CLAUDE: "s1"}),
-            prompt("s1"),
-            call("Dig"),
-            hook("PreToolUse", "s1", tool_use_id="t1", **HELP),
+            *(IN_CLAUDE, PROMPT, DIG, hook("PreToolUse", "s1", tool_use_id="t1", **HELP)),
             listed("Sow", **{CALL: "t1"}),
         ],
         {"s1": BOTH},
     ),
     "Codex, subagent: a thread of the session, and a server of its own": (
         [
-            server(),
-            call("Dig", sessionId="s1", threadId="s1"),
-            server(),
-            listed("Sow", sessionId="s1", threadId="t2"),
-            call("Weed", at=0, sessionId="s1", threadId="s1"),
+            *(*CODEX, server(), listed("Sow", sessionId="s1", threadId="t2")),
+            call("Weed", at=0, **AS_CODEX),
         ],
         {"s1": [*BOTH, "Weed"]},
     ),
     "Copilot CLI, subagent: a session that names its parent": (
         [
-            server(**{COPILOT: "s1"}),
-            prompt("s1"),
-            call("Dig"),
-            prompt("a1", parent_agent_id="s1", **HELP),
-            listed("Sow"),
-            hook("Stop", "a1", parent_agent_id="s1", **HELP),
-            call("Weed"),
+            *(IN_COPILOT, PROMPT, DIG, prompt("a1", **COPILOT_HELP), HIS),
+            *(hook("Stop", "a1", **COPILOT_HELP), WEED),
         ],
         {"s1": [*BOTH, "Weed"]},
     ),
     "Qwen Code, OpenCode, subagent: named before the call": (
-        [
-            server(),
-            prompt("s1"),
-            call("Dig"),
-            hook("PreToolUse", "s1", agent_id="a1"),
-            listed("Sow"),
-        ],
+        [server(), PROMPT, DIG, hook("PreToolUse", "s1", agent_id="a1"), HIS],
         {"s1": BOTH},
     ),
     "any, --plan project": (
         [
-            server("--plan", "plan", **{CLAUDE: "s1"}),
-            call("Dig"),
-            server("--plan", "plan", **{COPILOT: "s2"}),
-            listed("Sow"),
+            *(server("--plan", "plan", **{CLAUDE: "s1"}), DIG),
+            *(server("--plan", "plan", **{COPILOT: "s2"}), HIS),
         ],
         {"plan": BOTH},
     ),
@@ -178,9 +131,7 @@ class Server:
 
     def __init__(self, folder, options, variables):
         store = ["--store", f"sqlite:///{folder}/plans.db", "--toolset", "lean", *options]
-        clean = {
-            name: each for name, each in environment().items() if name not in {CLAUDE, COPILOT}
-        }
+        clean = {name: value for name, value in environment().items() if name not in IDS}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "todoplan", "mcp", "--hooks", *store],
             env={**clean, **variables},
