@@ -3,7 +3,6 @@
 import pytest
 
 from todoplan.core.events.apply import replay
-from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import STRICT, Severity
 from todoplan.transcripts.calls import BadLine, CallResult, Compaction, PlanningCall
@@ -347,13 +346,6 @@ def test_a_step_says_what_it_cost():
     """Characters of the call and of its answer, as recorded."""
     _, said = played(call("update_plan", '{"plan":["a"]}', CallResult("Plan updated")))
     assert said[0].chars == len('{"plan":["a"]}') + len("Plan updated")
-
-
-def test_a_step_holds_the_plan_and_what_happened():
-    """The events of a step lead from the plan before to the plan after it."""
-    _, said = played(create("a", 1), update("1", status="completed"))
-    assert said[1].plan["1"].status is Status.COMPLETED
-    assert [type(event).__name__ for event in said[1].events] == ["StatusChanged"]
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,7 @@ def by_record(is_ours: Callable[[Fields], bool]) -> Callable[[Probe], bool]:
 def dialect(
     name: str, recognises: Callable[[Probe], bool]
 ) -> Callable[[Callable[[Source, Joiner], Iterator[Signal]]], DialectReader]:
-    """Return a decorator: the reader of a dialect, made of the function that yields its signals."""
+    """Return a decorator that makes the function of a file's signals the reader of a dialect."""
     return lambda signals: DialectReader(name, recognises, signals)
 
 
@@ -267,10 +267,9 @@ def record_dialect(
     wanted: Callable[[bytes, Joiner], bool] = lambda _raw, _joiner: True,
 ) -> Callable[[Callable[[Record], Iterator[Signal]]], DialectReader]:
     """
-    Return a decorator: the reader of a dialect whose records can be read one by one.
+    Return a decorator that makes the function of a record's signals the reader of a dialect.
 
-    The decorated function yields the signals of one record. Lines that are not `wanted` may be
-    skipped.
+    The records are read one by one. Lines that are not `wanted` may be skipped.
     """
 
     def reader(of_record: Callable[[Record], Iterator[Signal]]) -> DialectReader:

@@ -132,20 +132,23 @@ def test_arguments_too_deep_to_handle_are_left_out(tmp_path):
     assert calls(lines_file(tmp_path, _asks("c1", arguments=text)))[0].arguments == text
 
 
-def test_other_names_for_the_same_parts_are_read(tmp_path):
-    """Blocks with camel case names, and results in blocks of their own."""
-    use = {"type": "tool-call", "toolCallId": "c1", "toolName": "TodoWrite", "args": TODOS}
-    part = {
-        "type": "tool-result",
-        "toolCallId": "c1",
-        "toolName": "TodoWrite",
-        "result": {"text": "ok"},
-    }
+@pytest.mark.parametrize(
+    ("call_id", "name", "kinds"),
+    [
+        ("toolCallId", "toolName", ("tool-call", "tool-result")),
+        ("tool_call_id", "tool_name", ("tool_call", "tool_result")),
+    ],
+)
+def test_other_names_for_the_same_parts_are_read(tmp_path, call_id, name, kinds):
+    """Blocks with names in camel case or snake case, and results in blocks of their own."""
+    asked, told = ({"type": kind, call_id: "c1", name: "TodoWrite"} for kind in kinds)
+    told = {"role": "tool", "content": [told | {"result": {"text": "ok"}}]}
     path = document_file(
-        tmp_path, [{"role": "assistant", "content": [use]}, {"role": "tool", "content": [part]}]
+        tmp_path, [{"role": "assistant", "content": [asked | {"args": TODOS}]}, told]
     )
-    assert detect(path) == "chat"
-    assert calls(path)[0].result.text == "ok"
+    (call,) = calls(path, "chat")
+    assert (call.tool, call.arguments, call.result.text) == ("TodoWrite", TODOS, "ok")
+    assert detect(path) == ("anthropic" if "tool_result" in kinds else "chat")
 
 
 def test_bad_messages_are_told(tmp_path):
