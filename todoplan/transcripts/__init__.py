@@ -5,7 +5,7 @@ Modules, in reading order:
 
 - `calls`: the items that a reader yields, and the names of the known planning tools.
 - `files`: from bytes to JSON, for each form that a file may have.
-- `readers`: from JSON to planning calls, with a module for each dialect.
+- `readers`: from JSON to planning calls, with a section for each dialect.
 - `reading`: detects the dialect of a file and chooses its reader.
 - `replay`: from planning calls to plans and findings.
 - `commands`: `todoplan replay` and `todoplan stats`; `output` and `spans`: their output formats.

@@ -218,7 +218,7 @@ class _Recoded:
 
 
 class _Truncated(io.RawIOBase):
-    """Unpacks a file that may be truncated. The stream ends there, without an error."""
+    """An unpacked stream. If its packed file is truncated, it ends early, without an error."""
 
     def __init__(self, file: Any) -> None:
         self._file, self._has_begun = file, False

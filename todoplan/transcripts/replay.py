@@ -426,9 +426,7 @@ def unnumbered(todos: Iterable[Todo]) -> tuple[Todo, ...]:
 
 
 def merged(plan: Plan, command: WriteTodos) -> WriteTodos:
-    """
-    Return the whole list after a write that merges its items; tasks it does not name stay the same.
-    """
+    """Return the plan as a whole list into which the items of a write are merged."""
     by_id = {todo.id: todo for todo in command.todos if todo.id in plan}
     by_text = {todo.content: todo for todo in command.todos if todo.id not in plan}
     kept: list[Todo] = []
@@ -1250,7 +1248,7 @@ class Fold:
         """
         Yield a step for each call, and a finding for each line that could not be read.
 
-        Findings about how the lanes ended come last.
+        The findings about the final plans come last.
         """
         for item in items:
             if isinstance(item, PlanningCall | RecordedEntry):

@@ -257,7 +257,7 @@ def by_record(is_ours: Callable[[Fields], bool]) -> Callable[[Probe], bool]:
 def dialect(
     name: str, recognises: Callable[[Probe], bool]
 ) -> Callable[[Callable[[Source, Joiner], Iterator[Signal]]], DialectReader]:
-    """Return a decorator that makes the function of a file's signals the reader of a dialect."""
+    """Return a decorator that turns a function into a reader. It yields the signals of a file."""
     return lambda signals: DialectReader(name, recognises, signals)
 
 
@@ -267,9 +267,9 @@ def record_dialect(
     wanted: Callable[[bytes, Joiner], bool] = lambda _raw, _joiner: True,
 ) -> Callable[[Callable[[Record], Iterator[Signal]]], DialectReader]:
     """
-    Return a decorator that makes the function of a record's signals the reader of a dialect.
+    Return a decorator that turns a function into a reader. It yields the signals of one record.
 
-    The records are read one by one. Lines that are not `wanted` may be skipped.
+    Lines that are not `wanted` may be skipped.
     """
 
     def reader(of_record: Callable[[Record], Iterator[Signal]]) -> DialectReader:
@@ -438,7 +438,7 @@ def call_of(
 
 
 def awaiting(call: PlanningCall) -> Seen:
-    """Return the signal of a call that waits for the answer to its id. An id counts once."""
+    """Return the signal of a call that waits for the answer with its id. An id counts once."""
     return Seen(call, call.call_id, call.call_id)
 
 
@@ -674,7 +674,7 @@ class _Asked:
     reply: Reply | None = None
 
     def awaits(self, reply: Reply) -> bool:
-        """Return whether the call has no answer yet and this may be it, by its id or its tool."""
+        """Return whether the call has no answer yet and the id, or else the tool, is the same."""
         ids = {reply.call_id, self.use.call_id}
         belongs = len(ids) == 1 if any(ids) else reply.tool in {"", self.use.tool}
         return self.reply is None and belongs
