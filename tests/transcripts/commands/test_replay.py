@@ -87,12 +87,8 @@ def test_json_holds_what_happened(invoke, recording, todo):
     assert second["counts"] == {**dict.fromkeys(Status, 0), "in_progress": 1, "completed": 1}
     assert (third["outcome"], third["events"], third["line"]) == ("refused", [], 5)
     (lane,) = read["lanes"]
-    assert {k: lane[k] for k in ("name", "calls", "refused", "largest")} == {
-        "name": "main",
-        "calls": 3,
-        "refused": 1,
-        "largest": 2,
-    }
+    expected = {"name": "main", "calls": 3, "refused": 1, "largest": 2}
+    assert {k: lane[k] for k in ("name", "calls", "refused", "largest")} == expected
     plan = plan_from_data(lane["plan"])
     assert [task.status.value for task in plan] == ["completed", "in_progress"]
     assert [found["code"] for found in read["findings"]] == ["refused_call", "ended_unfinished"]
@@ -190,9 +186,8 @@ def test_a_directory_is_read_and_what_is_no_recording_is_listed(invoke, recordin
     assert [read["file"] for read in data["recordings"]] == sorted(map(str, found))
     assert [skipped["file"] for skipped in data["skipped"]] == [str(tmp_path / "notes.md")]
     shown = invoke("replay", tmp_path).stdout
-    assert (
-        f"Skipped 1 file without a recording\n  {tmp_path / 'notes.md'}: is no recording" in shown
-    )
+    notes = tmp_path / "notes.md"
+    assert f"Skipped 1 file without a recording\n  {notes}: is no recording" in shown
     marked = invoke("replay", tmp_path, "--markdown").stdout
     assert "## Skipped, no recording\n" in marked
 
@@ -420,11 +415,8 @@ def test_what_happened_between_the_calls_is_shown(invoke, recording, todo):
     assert "  -- the conversation was summarised, a message of the person\n" in shown
     assert "  took #1 1 s\n" in shown
     (read,) = document(invoke("replay", "--json", path))["recordings"]
-    assert [mark["what"] for step in read["steps"] for mark in step["before"]] == [
-        *["person"] * 2,
-        "compaction",
-        "person",
-    ]
+    expected = [*["person"] * 2, "compaction", "person"]
+    assert [mark["what"] for step in read["steps"] for mark in step["before"]] == expected
     assert read["lanes"][0]["seconds"] == {"1": 1.0}
     assert "| *2 messages of the person* |" in invoke("replay", "--markdown", path).stdout
 

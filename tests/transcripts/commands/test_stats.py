@@ -32,13 +32,8 @@ def test_json_adds_everything_up(invoke, folder):
     one, two = data["recordings"]
     assert (one["plans"], one["largest"], one["calls"], one["updates"]) == (2, 3, 4, 3)
     assert (one["reads"], one["failed"]) == (0, 1)
-    assert (two["plans"], two["calls"], two["updates"], two["reads"], two["failed"]) == (
-        1,
-        2,
-        0,
-        1,
-        1,
-    )
+    expected = (1, 2, 0, 1, 1)
+    assert (two["plans"], two["calls"], two["updates"], two["reads"], two["failed"]) == expected
     assert data["totals"]["median"] == 2
     for name in ("plans", "calls", "updates", "reads", "failed", "chars", "bad_lines"):
         assert data["totals"][name] == one[name] + two[name]
@@ -73,11 +68,8 @@ def test_nothing_found_is_said_by_leaving_it_out(invoke, recording):
     text = {"type": "assistant", "sessionId": "s", "uuid": "u", "message": {"content": []}}
     path = recording([text])
     result = invoke("stats", path)
-    assert (result.exit_code, "share" in result.stdout, "Half" in result.stdout) == (
-        0,
-        False,
-        False,
-    )
+    expected = (0, False, False)
+    assert (result.exit_code, "share" in result.stdout, "Half" in result.stdout) == expected
     assert document(invoke("stats", path, "--json"))["findings"] == []
 
 

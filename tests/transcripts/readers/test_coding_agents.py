@@ -153,11 +153,8 @@ def test_old_versions_of_kiro_name_tasks_by_index(tmp_path):
         {"command": "dance"},
     ]
     records = [one for n, each in enumerate(sent) for one in (_asked(n, **each), _told(n))]
-    assert ended(lines_file(tmp_path, *records[:10])) == [
-        ("Sow", "completed"),
-        ("Reap", "pending"),
-        ("Eat it", "pending"),
-    ]
+    expected = [("Sow", "completed"), ("Reap", "pending"), ("Eat it", "pending")]
+    assert ended(lines_file(tmp_path, *records[:10])) == expected
     found = calls(lines_file(tmp_path, *records))
     assert [call.tool for call in found] == [*["todo_write"] * 4, "todo_read", *["todo_write"] * 2]
     assert found[-1].arguments == {"todos": []}

@@ -24,11 +24,8 @@ def test_entire_lines_are_read(tmp_path):
         _entire(_use("c3", result=bad), _use("c1", result=good), _use("c4", name="bash"), id=None),
     )
     found = calls(path)
-    assert [(call.call_id, call.turn) for call in found] == [
-        ("c1", "m1"),
-        ("c2", "m1"),
-        ("c3", "#3"),
-    ]
+    expected = [("c1", "m1"), ("c2", "m1"), ("c3", "#3")]
+    assert [(call.call_id, call.turn) for call in found] == expected
     assert [call.result and call.result.is_error for call in found] == [False, None, True]
     assert (found[0].arguments, found[0].at.day, len(bad_lines(path))) == (TODOS, 29, 1)
 

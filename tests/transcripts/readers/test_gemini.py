@@ -176,10 +176,8 @@ def test_session_files_are_read(tmp_path, write):
     other = _session_call("w3", name="read_file")
     path = write(tmp_path, _session(_session_call(), timed, other), _session(_session_call()))
     found = calls(path)
-    assert [(call.call_id, call.at.day, call.turn) for call in found] == [
-        ("w1", 1, "m1"),
-        ("w2", 2, "m1"),
-    ]
+    expected = [("w1", 1, "m1"), ("w2", 2, "m1")]
+    assert [(call.call_id, call.at.day, call.turn) for call in found] == expected
     assert [call.result and call.result.text for call in found] == [DONE, None]
 
 

@@ -47,10 +47,8 @@ def test_a_call_counts_once_though_every_request_repeats_it(tmp_path):
     )
     assert detect(path) == "anthropic"
     found = calls(path)
-    assert [(call.line, call.call_id, call.turn) for call in found] == [
-        (1, "t1", "msg_1"),
-        (3, "t2", "#3"),
-    ]
+    expected = [(1, "t1", "msg_1"), (3, "t2", "#3")]
+    assert [(call.line, call.call_id, call.turn) for call in found] == expected
     assert [call.result.text for call in found] == ["ok", "two"]
     assert [call.arguments for call in found] == [TODOS, TODOS]
     assert found[0].at.year == 2025

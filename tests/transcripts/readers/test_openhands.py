@@ -76,12 +76,8 @@ def test_markdown_logs_are_read(tmp_path, heading, body, text, refused):
     path = text_file(tmp_path, shell + CALL + _step(2, "THINKING", "hm") + _step(6, heading, body))
     assert detect(path) == "openhands"
     (call,) = calls(path)
-    assert (call.tool, call.arguments, call.at.hour, call.turn) == (
-        "task_tracker",
-        ARGUMENTS,
-        22,
-        "#9",
-    )
+    expected = ("task_tracker", ARGUMENTS, 22, "#9")
+    assert (call.tool, call.arguments, call.at.hour, call.turn) == expected
     assert (call.result.text, call.result.is_error) == (text, refused)
 
 

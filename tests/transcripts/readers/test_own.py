@@ -54,10 +54,8 @@ def test_a_journal_replays_to_its_plan(tmp_path, made, lanes):
     assert [lane.name for lane in replay.lanes] == lanes
     assert {lane.plan for lane in replay.lanes} == {entries()[0]}
     assert all('"events"' in lines[step.line - 1] for step in steps)
-    assert [(step.actor, step.tool, step.at) for step in steps[:2]] == [
-        ("ann", "write_todos", NOON),
-        ("ann", "entry", NOON),
-    ]
+    expected = [("ann", "write_todos", NOON), ("ann", "entry", NOON)]
+    assert [(step.actor, step.tool, step.at) for step in steps[:2]] == expected
     codes = {finding.code for finding in replay.findings}
     assert codes == {"linear_status", "ended_unfinished"}
 

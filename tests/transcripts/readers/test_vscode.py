@@ -33,11 +33,8 @@ def test_a_call_is_taken_as_the_model_sent_it(tmp_path):
     told = {"c1": {"content": [{"value": "# Task List"}]}}
     path = chat(tmp_path, part(), toolCallRounds=rounds, toolCallResults=told)
     (call,) = calls(path)
-    assert (call.arguments, call.result.text, call.turn) == (
-        {"operation": "read"},
-        "# Task List",
-        "r1",
-    )
+    expected = ({"operation": "read"}, "# Task List", "r1")
+    assert (call.arguments, call.result.text, call.turn) == expected
     assert call.at.second == 1
     assert isinstance(next(read(path)), PersonSpoke)
 

@@ -27,14 +27,8 @@ def test_a_plan_that_was_completed_when_written_was_written_after_the_fact():
     (text,) = texts("written_after", write(sow, reap))
     assert text.startswith("The whole plan (#1-#2) was completed when it was written:")
     assert texts("written_after", write(sow, ("Reap", "in_progress"))) == []
-    assert (
-        len(
-            texts(
-                "born_completed", write(("Eat", "in_progress")), write(("Eat", "in_progress"), reap)
-            )
-        )
-        == 1
-    )
+    eat = ("Eat", "in_progress")
+    assert len(texts("born_completed", write(eat), write(eat, reap))) == 1
 
 
 def test_a_long_silence_over_a_task_in_progress_is_told():
@@ -104,10 +98,8 @@ def test_a_notation_without_in_progress_cannot_say_that_work_began():
 
 def test_texts_that_could_not_be_read_are_not_the_same_text():
     """In a wrong encoding every letter is the same mark."""
-    assert (
-        texts("duplicate_content", write(("\ufffd\ufffd", "pending"), ("\ufffd\ufffd", "pending")))
-        == []
-    )
+    unread = ("\ufffd\ufffd", "pending")
+    assert texts("duplicate_content", write(unread, unread)) == []
     assert len(texts("duplicate_content", write(("Sow", "pending"), ("Sow", "pending")))) == 1
 
 

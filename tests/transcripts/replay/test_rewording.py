@@ -101,11 +101,8 @@ def test_a_merge_names_tasks_by_id_or_by_text():
     """What it names changes, the rest stays, what is new is appended."""
     merge = WriteTodos((Todo("Reap", "completed", id="2"), Todo("Eat"), Todo("Sow", id="9")))
     written = merged(plan_of("Sow", "Mow"), merge).todos
-    assert [(todo.id, todo.content) for todo in written] == [
-        ("1", "Sow"),
-        ("2", "Reap"),
-        (None, "Eat"),
-    ]
+    expected = [("1", "Sow"), ("2", "Reap"), (None, "Eat")]
+    assert [(todo.id, todo.content) for todo in written] == expected
 
 
 def test_texts_without_spaces_are_compared_too():

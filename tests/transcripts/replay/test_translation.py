@@ -67,11 +67,8 @@ def test_parents_are_said_in_our_ids():
         ("7", "y", None, ()),
     ]
     new = {"subject": "a", "parentId": "3", "blockedBy": ["2"]}
-    assert tree(("TaskCreate", new, "Task #4 created successfully: a")) == [
-        ("2", ELSEWHERE, None, ()),
-        ("3", ELSEWHERE, None, ()),
-        ("4", "a", "3", ("2",)),
-    ]
+    expected = [("2", ELSEWHERE, None, ()), ("3", ELSEWHERE, None, ()), ("4", "a", "3", ("2",))]
+    assert tree(("TaskCreate", new, "Task #4 created successfully: a")) == expected
     several = {"tasks": [{"subject": "a"}, {"subject": "b", "parentId": "#0", "blocks": ["8"]}]}
     made = tree(("TaskCreate", several, "0/10: #9-#10 created"))
     assert made == [("8", ELSEWHERE, None, ("10",)), ("9", "a", None, ()), ("10", "b", "9", ())]

@@ -47,12 +47,8 @@ def test_a_call_on_two_places_of_a_message_counts_once(tmp_path):
     both = _asks("c1", "c1") | {"content": [item, extra, extra, nameless, {"type": "text"}]}
     alone = {"role": "assistant", "content": [nameless, nameless]}
     path = document_file(tmp_path, [both, alone])
-    assert [(call.line, call.call_id) for call in calls(path)] == [
-        (1, "c1"),
-        (1, "c2"),
-        (2, ""),
-        (2, ""),
-    ]
+    expected = [(1, "c1"), (1, "c2"), (2, ""), (2, "")]
+    assert [(call.line, call.call_id) for call in calls(path)] == expected
 
 
 def test_merged_results_are_parted(tmp_path):
