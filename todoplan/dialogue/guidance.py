@@ -163,7 +163,7 @@ class Message:
 
 
 # Each message is converted when it is read: guidance reads from the end, and mostly needs only the
-# last messages. DeerFlow converts all; for 10,000 messages this takes 1.5 to 3 ms a request.
+# last messages. DeerFlow converts all messages; for 10,000, this takes 1.5 to 3 ms a request.
 @attrs.frozen
 class Conversation(Sequence[Message]):
     """A framework's messages, each converted by `read` when it is accessed."""
@@ -655,7 +655,7 @@ class Guidance:
         """
         Return the reminder for the request that is about to be sent, if one is due.
 
-        `messages` are those of the request itself, after any summarising. `base` is the model's
+        `messages` are the messages of the request, after any summarising. `base` is the model's
         merge base, if others have changed the plan since; the reminder then reports their changes.
         `claimed` are the ids of tasks that others work on (`claimed_by_others`); the model is not
         reminded to finish these.

@@ -1963,8 +1963,8 @@ def plain_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> d
         NotPlainError: the arguments do not follow their schema. A foreign class may raise other
             errors.
     """
-    # `type`, not `isinstance`: a foreign class may define any behaviour. A text that needs a repair
-    # gives `None`.
+    # `type`, not `isinstance`: a foreign class may define any behaviour. For a text that needs a
+    # repair, `_plain_json` returns `None`.
     given = _plain_json(raw) if type(raw) is str and len(raw) <= limits.chars else raw
     is_small = given is not raw or (type(given) is dict and _size(given) <= limits.chars)
     if type(given) is not dict or not is_small or limits.depth < _DEEPEST_PLAIN:

@@ -522,7 +522,7 @@ def _by_words(change: Change) -> dict[str, dict[str, None]]:
     is_new = bool(created) and len(created) == len(change.after)
     groups: dict[str, dict[str, None]] = {}
     for name, task_id in map(_words_for, change.events):
-        # "created" also stands for the edges and the place of a new task, and for the order of a
+        # The text "created" also covers the edges and the parent of a new task, and the order of a
         # new plan.
         if name in _PART_OF_NEW and (is_new or task_id in created):
             continue
