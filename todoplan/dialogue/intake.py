@@ -1965,9 +1965,11 @@ def plain_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> d
     """
     # `type`, not `isinstance`: a foreign class may define any behaviour. For a text that needs a
     # repair, `_plain_json` returns `None`.
-    given = _plain_json(raw) if type(raw) is str and len(raw) <= limits.chars else raw
-    is_small = given is not raw or (type(given) is dict and _size(given) <= limits.chars)
-    if type(given) is not dict or not is_small or limits.depth < _DEEPEST_PLAIN:
+    if type(raw) is str and len(raw) <= limits.chars:
+        given = _plain_json(raw)
+    else:
+        given = raw if type(raw) is dict and _size(raw) <= limits.chars else None
+    if given is None or limits.depth < _DEEPEST_PLAIN:
         raise NotPlainError
     return _plain_object(given, table_of(fields), Plain(limits))
 

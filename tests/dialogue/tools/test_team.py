@@ -157,6 +157,9 @@ def test_lean_completes_and_claims_in_one_call():
     taken = ann.says(reply.plan, "plan", start=[3])
     assert taken.text.startswith("1/3: #3 claimed (fence 1): Sow")
     assert ann.fences == {"2": 1, "3": 1}
+    failed = ann.says(taken.plan, "plan", fail=[2])
+    assert failed.text.startswith("1/3, 1 failed: #2 failed")
+    assert ann.fences == {"3": 1}
 
 
 def test_to_start_a_task_is_to_claim_it():
