@@ -376,7 +376,7 @@ def test_undoing_everything_leaves_nothing(script):
         ((MemoryStore, "x"), {}, r"a class is no store yet; make one: MemoryStore\(...\)"),
         ((7, "x"), {}, r"7 \(int\) was given; a store has load, entries and append"),
         ((MemoryStore(),), {}, "plan_id="),
-        ((MemoryStore(), 7), {}, r"give str\(...\) of it"),
+        ((MemoryStore(), 7), {}, r"pass str\(...\) of it"),
         ((), {"clock": NOON}, "clock=lambda: datetime.now"),
         ((), {"toolbox": TASKS}, r"Toolbox\(toolset, policy\)"),
         ((), {"toolbox": "tasks"}, r"Toolbox\(toolset, policy\)"),
