@@ -50,7 +50,7 @@ from todoplan.core.plan.model import (
 )
 from todoplan.core.plan.plan import ChunkText, ChunkWriter, Plan, number_of
 from todoplan.core.plan.questions import stuck, unresolved_blockers
-from todoplan.core.problems import Problem, explain, explain_all, ids_text
+from todoplan.core.problems import Problem, explain_all, ids_text
 from todoplan.core.rules import Change
 from todoplan.dialogue.calls import Reply
 from todoplan.dialogue.intake import Repair, parts_of
@@ -777,8 +777,6 @@ def _written_over(unseen: Sequence[Difference], after: Plan) -> Iterator[str]:
 _MOST_PROBLEMS = 10
 _MOST_WARNINGS = 5
 _MOST_REPAIRS = 3
-
-sentence = explain
 
 
 def error_text(problems: Sequence[Problem], example: str = "") -> str:

@@ -48,10 +48,10 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.model import CLOSED, Status, Task, Todo
 from todoplan.core.plan.plan import LARGEST_GIVEN, Plan
 from todoplan.core.plan.questions import open_tasks
-from todoplan.core.problems import Problem, ids_text
+from todoplan.core.problems import Problem, explain, ids_text
 from todoplan.core.rules import PRESETS, Change, Policy, RuleSettings, Severity, judge, normalised
 from todoplan.dialogue.intake import Field, InputLimits, Kind, read
-from todoplan.dialogue.replies import one_line, repairs_text, sentence
+from todoplan.dialogue.replies import one_line, repairs_text
 from todoplan.dialogue.tools import LEAN, Ignoring, Query, Request, Tool, tasks, write_tool
 from todoplan.errors import ReadError
 from todoplan.texts import fill, say, wording
@@ -139,7 +139,7 @@ def rule_findings(
         template = wording("findings", f"rule.{code}", "")
         values = {"ids": ids_text(ids), "seen": problem.seen, "legal": problem.legal}
         values["first"] = _first(ids, before)
-        text = fill(template, values) if template and not problem.note else sentence(problem)
+        text = fill(template, values) if template and not problem.note else explain(problem)
         yield Finding(code, severity, line, lane, ids, text)
     if removed:
         first = _first(removed, before)
@@ -1005,7 +1005,7 @@ class CallReplay(Follower):
             request = request.command
         if request is None or isinstance(request, Problem):
             problems = intake.problems or (request,)
-            reasons = " ".join(sentence(one) for one in problems[:_SHOWN] if one)
+            reasons = " ".join(explain(one) for one in problems[:_SHOWN] if one)
             self.note("unreadable_arguments", problems=reasons)
             return self._step("unreadable")
         # Additional keys, ids and wrappers belong to the recorded system's format, as do its words

@@ -6,16 +6,10 @@ from hypothesis import strategies as st
 
 from todoplan import plan_of
 from todoplan.core.plan.model import Task
-from todoplan.core.problems import Problem
+from todoplan.core.problems import Problem, explain
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.intake import Repair
-from todoplan.dialogue.replies import (
-    error_text,
-    is_error_text,
-    repairs_text,
-    sentence,
-    warnings_text,
-)
+from todoplan.dialogue.replies import error_text, is_error_text, repairs_text, warnings_text
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import TODOS, tasks
 
@@ -37,16 +31,9 @@ from todoplan.dialogue.tools import TODOS, tasks
          "#x\\n, #1: the priority is missing; use high, medium or low."),
     ],
 )  # fmt: skip
-def test_a_problem_is_a_sentence(problem, words):
+def test_a_problem_is_a_explain(problem, words):
     """It says what was seen and what is allowed; values are never read as templates."""
-    assert sentence(problem) == words
-
-
-def test_a_long_problem_is_clipped_in_the_middle():
-    """Of what was seen the beginning and the end are shown."""
-    told = sentence(Problem("cycle", seen="a" * 500 + "b" * 30))
-    assert "aaa ... bbb" in told
-    assert len(told) < 400
+    assert explain(problem) == words
 
 
 def test_an_error_names_all_and_gives_an_example():

@@ -13,16 +13,10 @@ from support.talk import BOXES
 
 from todoplan import DEFAULT, Problem, Rule, plan_of
 from todoplan.core.plan.model import TASK_FIELDS, Claim, Evidence, FieldKind, Status, Task, Waiting
+from todoplan.core.problems import explain
 from todoplan.dialogue.guidance import ReminderKind, reminder
 from todoplan.dialogue.intake import Repair
-from todoplan.dialogue.replies import (
-    LONGEST_LIST,
-    LONGEST_TASK,
-    list_text,
-    repairs_text,
-    sentence,
-    task_text,
-)
+from todoplan.dialogue.replies import LONGEST_LIST, LONGEST_TASK, list_text, repairs_text, task_text
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.texts import wording
 
@@ -107,7 +101,7 @@ def test_no_problem_and_no_repair_shows_what_hides(text):
         Problem("my_rule", note=f"a{text}", path=text),
         Problem("owner_taken", ("1",), text),
     ):
-        assert_safe(sentence(problem), 1_500)
+        assert_safe(explain(problem), 1_500)
     assert_safe(repairs_text([Repair("word", text, text, text)]), 1_500)
 
 
