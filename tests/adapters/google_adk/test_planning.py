@@ -183,11 +183,10 @@ def test_undo_takes_back_change_after_change():
             decision = await undo_plan(planning, place.service, await place.session(), actor="ann")
             plan = plan_of_state(await place.session())
             found.append((type(decision).__name__, subjects(plan)))
-        return found
+        return found, history_of(await place.session())[-1].actor
 
-    assert asyncio.run(talk()) == [
-        ("Accepted", ["Dig"]), ("Accepted", []), ("Rejected", [])
-    ]  # fmt: skip
+    done = [("Accepted", ["Dig"]), ("Accepted", []), ("Rejected", [])]
+    assert asyncio.run(talk()) == (done, "ann")
 
 
 def test_an_edit_during_a_run_is_refused_without_a_store():
