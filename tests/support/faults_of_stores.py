@@ -21,9 +21,8 @@ from todoplan.core.events.types import TaskClaimed
 from todoplan.core.plan.model import EMPTY
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
-from todoplan.stores.base import Key, follow
+from todoplan.stores.base import Key, Receipt, follow
 from todoplan.stores.file import FileStore
-from todoplan.stores.memory import MemoryStore
 
 
 def reading(meant, change, method="load", base=Sound):
@@ -104,7 +103,8 @@ class KnowsNoOtherPlan(Sound):
 class MakesAPlanByLooking(Sound):
     def entries(self, plan_id):
         found = super().entries(plan_id)
-        self.kept.append(plan_id, 0, (), attrs.evolve(Plan(), revision=1))
+        if not found:
+            self.kept.keep(plan_id, (), attrs.evolve(Plan(), revision=1), {})
         return found
 
 
@@ -201,7 +201,7 @@ class RaisesInstead(Sound):
 class WritesAndSaysNo(Sound):
     def append(self, plan_id, expected, entries, plan):
         at_hand = self.revision(plan_id) == expected
-        self.kept.append(plan_id, self.revision(plan_id), entries if at_hand else (), plan)
+        self.kept.keep(plan_id, entries if at_hand else (), plan, {})
         return at_hand
 
 
@@ -477,7 +477,7 @@ class TearsABatch(Bent):
             try:
                 yield held
             except Exception:  # noqa: BLE001 - that is the fault
-                held.signed.clear()
+                held._signed.clear()
                 failure = True
             else:
                 failure = False
@@ -581,7 +581,7 @@ class KeepsKeysByHandle(Holding):
         with self.kept.hold(plan_id) as held:
             held._receipts = self.mine
             yield held
-            self.mine.update(held.signed)
+            self.mine.update(held._signed)
 
 
 @caught_by("an_append_with_a_key_happens_once")
@@ -619,7 +619,7 @@ class HasKeysOfAllPlans(Holding):
             real = held.receipt
             held.receipt = lambda key: self.everything.get(key.name) or real(key)
             yield held
-            self.everything.update({name: found[1] for name, found in held.signed.items()})
+            self.everything.update({name: found[1] for name, found in held._signed.items()})
 
 
 @caught_by("keys_are_of_one_plan")
@@ -639,22 +639,11 @@ class KeepsKeysOfWhatIsGone(Holding):
             try:
                 yield held
             finally:
-                self.kept._receipts.setdefault(plan_id, {}).update(
-                    {
-                        name: (payload, receipt, 0)
-                        for name, (payload, receipt, _) in held.signed.items()
-                    }
-                )
-
-
-class _AnyReceipt(MemoryStore):
-    def has_kept(self, *_):
-        return True
-
-
-KeepsKeysOfWhatIsGone.__init__ = lambda self, kept=None: Holding.__init__(
-    self, kept or _AnyReceipt()
-)
+                signed = {
+                    name: (payload, Receipt((), receipt.answer), 0)
+                    for name, (payload, receipt, _) in held._signed.items()
+                }
+                self.kept._receipts.setdefault(plan_id, {}).update(signed)
 
 
 @caught_by("of_several_with_one_key_one_is_kept")

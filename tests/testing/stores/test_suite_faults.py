@@ -84,6 +84,7 @@ def test_a_fault_is_caught(store):
     check = getattr(suite_of(store), store.meant)
     with pytest.raises(Exception) as caught:  # noqa: PT011 - a store may raise what it likes
         check()
+    assert not isinstance(caught.value, AttributeError), "the fault itself is out of date"
     law = " ".join(check.__doc__.split())
     assert f"check: {store.meant}\nlaw: {law}" in caught.value.__notes__
 
