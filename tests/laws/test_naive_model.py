@@ -250,10 +250,7 @@ def test_a_fault_is_refused_by_any_policy(name, script):
 NO_PLANS = {
     "one end": (Task("1", "a", blocks=("2",)), Task("2", "b")),
     "no end": (Task("1", "a", blocks=("2",)),),
-    "an edge twice": (
-        Task("1", "a", blocks=("2", "2")),
-        Task("2", "b", blocked_by=("1", "1")),
-    ),
+    "an edge twice": (Task("1", "a", blocks=("2", "2")), Task("2", "b", blocked_by=("1", "1"))),
     "an id twice": (Task("1", "a"), Task("1", "b")),
     "no id": (Task("x", "a"),),
     "an id too high": (Task(str(10**15 + 1), "a"),),

@@ -125,7 +125,8 @@ def test_no_text_is_without_a_limit(command, seen):
 def test_a_wait_whose_time_has_come_is_none(until):
     """However it is given: else the next command would end it, and the same list begin it again."""
     wait = Waiting("the night", until=until)
-    assert decide(ASKING, UpdateTask("3", waiting=wait), at=NOON).plan["3"].waiting is None
+    answer = decide(ASKING, UpdateTask("3", waiting=wait), at=NOON)
+    assert (answer.plan["3"].waiting, [event.task_id for event in answer.events]) == (None, ["2"])
     assert decide(ASKING, CreateTask("d", waiting=wait), at=NOON).plan["4"].waiting is None
     written = WriteTodos((*(Todo(task.subject) for task in ASKING), Todo("d", waiting=wait)))
     once = decide(ASKING, written, at=NOON).plan

@@ -255,9 +255,7 @@ def test_no_edge_joins_a_task_with_what_contains_it(command, pair):
 def test_no_task_goes_below_what_blocks_something_in_it():
     """The edge was there before, and is within then."""
     linked = decide(TREE, UpdateTask("5", add_blocks=("3",)), Policy()).plan
-    assert problems(linked, UpdateTask("2", parent="5")) == [
-        ("edge_within", ("3", "5"), "parent"),
-    ]
+    assert problems(linked, UpdateTask("2", parent="5")) == [("edge_within", ("3", "5"), "parent")]
 
 
 def test_moved_before_and_behind():

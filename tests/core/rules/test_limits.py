@@ -13,13 +13,9 @@ def test_limits_are_generous_by_default():
     assert limits.items >= limits.open_items >= 1_000
     assert limits.text >= limits.subject >= 200
     assert (limits.items, limits.open_items, limits.edges) == (10_000, 2_000, 100)
-    assert (limits.subject, limits.text, limits.active_form, limits.owner) == (
-        500,
-        16_384,
-        500,
-        200,
-    )
-    assert (limits.metadata, limits.metadata_keys, limits.metadata_levels) == (16_384, 200, 16)
+    assert (limits.subject, limits.text) == (limits.active_form, limits.metadata) == (500, 16_384)
+    assert limits.owner == 200
+    assert (limits.metadata_keys, limits.metadata_levels) == (200, 16)
     assert (limits.history, limits.depth) == (100_000, 5)
 
 
