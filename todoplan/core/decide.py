@@ -974,23 +974,22 @@ def _write_whole(transaction: Transaction, todos: Sequence[Todo]) -> None:
 
 def _in_tree(draft: Draft, todos: Sequence[Todo], meant: list[Task | None]) -> list[Task | None]:
     """
-    Return the task for each line, chosen so that writing the same list again gives the same result.
+    Return the task for each line, so that writing the same list again changes nothing (law 8).
 
-    Equal lines are matched with equal tasks in plan order. In a plan with subtasks, the plan order
-    may differ from the order of the list, so the first of two equal lines could match a different
-    task the next time.
+    `meant` are the tasks that `match` found. Equal lines are matched with equal tasks in plan
+    order. In a plan with subtasks, the plan order may differ from the order of the list. So the
+    first of two equal lines could match a different task the next time.
     """
     if len({normalised(todo.content) for todo in todos}) == len(todos):
         return meant
     for _ in range(_ROUNDS):
-        # The tasks as they will be: with the texts of their lines. A placeholder task stands for a
-        # new line.
+        # The tasks as they will be, with the texts of their lines. A new line has a placeholder.
         lines = [
             (task or Task(f"+{place}", "")).but(subject=todo.content)
             for place, (todo, task) in enumerate(zip(todos, meant, strict=True))
         ]
         kept = {task.id: task for task in lines}
-        # Their parents as they will be: the subtasks of a deleted task move up.
+        # The parents of the tasks as they will be: the subtasks of a deleted task move up.
         lifted = [
             task.but(parent=next((a for a in ancestors(draft, task.id) if a in kept), None))
             for task in lines

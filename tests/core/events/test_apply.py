@@ -70,6 +70,7 @@ def test_apply_is_total(plan, events):
         EdgeRemoved("9", "1", AT),
         EdgeRemoved("1", "9", AT),
         TaskDeleted("9", AT),
+        TaskClaimed("9", Claim("bot", 1)),
         TasksReordered(("9",), AT),
     ],
 )

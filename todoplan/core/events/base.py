@@ -32,7 +32,7 @@ def _by_id(given: Mapping[str, Any]) -> FrozenDict:
 @attrs.frozen
 class Note:
     """
-    What a session knows of the plan because of one call.
+    What a session learns about the plan from one of its calls.
 
     `lines` has each line of the call's list with its task's id, or is `None` if there was no list.
     `named` are the tasks that the call named by id or created. `read` is the id of the task that
