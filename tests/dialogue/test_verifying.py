@@ -203,3 +203,15 @@ def test_a_refusal_that_recorded_evidence_is_no_news_within_its_turn():
     turn = box(ASKING, _1=failed("red"))[0](plan, COMPLETE, ("TaskList", {}), base=base)
     assert "since you last looked" not in turn.replies[1].text
     assert turn.replies[0].is_error
+
+
+def test_a_turn_says_whether_the_model_knows_the_plan_after_it():
+    """A success reports what others did; a refusal reports the evidence alone."""
+    plan = plan_with("Fix")
+    refused = box(ASKING, _1=failed("red"))[0](plan, COMPLETE)
+    for known, knows in ((plan.revision, True), (plan.revision + 1, False), (None, False)):
+        assert refused.shows_all_to(known) is knows
+    assert not box()[0](plan, ("TaskGet", {"taskId": "9"})).shows_all_to(plan.revision)
+    listed = box()[0](plan, ("TaskList", {}))
+    assert listed.shows_all_to(None)
+    assert attrs.evolve(listed.replies[0], repeat_of=7).revision == 7
