@@ -24,7 +24,7 @@ MAY = {
     "dialogue.tools": ("core", "dialogue.intake"),
     "dialogue.calls": ("core", "dialogue.intake", "dialogue.tools"),
     "dialogue.replies": ("core", "dialogue.intake", "dialogue.tools", "dialogue.calls"),
-    "dialogue.guidance": ("core", "dialogue.intake", "dialogue.tools", "dialogue.replies"),
+    "dialogue.guidance": ("core", "dialogue.tools", "dialogue.calls", "dialogue.replies"),
     "dialogue": ("core", "dialogue"),
     "codec": ("core",),
     "render": ("core",),
