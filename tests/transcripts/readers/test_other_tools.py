@@ -29,6 +29,7 @@ SPAN = {
         {"key": "gen_ai.tool.name", "value": {"stringValue": "Search"}},
     ],
 }
+NAMED = {"tool_name": "Search", "tool_call_id": "c1"}
 UNITY = "## 🤖 Assistant\n\n<details>\n<summary>🔧 Tool: Search (Core)</summary>\n\n"
 RECORDINGS = {
     "claude-code": [
@@ -47,21 +48,8 @@ RECORDINGS = {
         {"author": "a", "invocationId": "i", "content": {"parts": SNAKE[1]["parts"]}},
     ],
     "pydantic-ai": [
-        {
-            "kind": "response",
-            "parts": [
-                {
-                    "part_kind": "tool-call",
-                    "tool_name": "Search",
-                    "args": "{}",
-                    "tool_call_id": "c1",
-                }
-            ],
-        },
-        {
-            "kind": "request",
-            "parts": [{"part_kind": "tool-return", "content": "ok", "tool_call_id": "c1"}],
-        },
+        {"kind": "response", "parts": [{"part_kind": "tool-call", "args": "{}", **NAMED}]},
+        {"kind": "request", "parts": [{"part_kind": "tool-return", "content": "ok", **NAMED}]},
     ],
     "ag-ui": [
         {"type": "TOOL_CALL_START", "toolCallId": "c1", "toolCallName": "Search"},

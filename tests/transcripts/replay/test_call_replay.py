@@ -41,6 +41,9 @@ def listed(fold, lane="main"):
     return [(task.id, task.subject, task.status.value) for task in fold.lanes[lane].plan]
 
 
+TITLED = {"title": "a", "status": "in-progress"}
+
+
 def codes(said):
     found = [each.findings if isinstance(each, Step) else (each,) for each in said]
     return [finding.code for findings in found for finding in findings]
@@ -52,26 +55,14 @@ def codes(said):
         ("TodoWrite", {"todos": [todo("a", "in_progress", activeForm="A-ing")]}),
         ("write_todos", {"todos": [todo("a", "in_progress")]}),
         ("write_todos", {"todos": [{"description": "a", "status": "in_progress"}]}),
-        (
-            "Unity.WriteTodos",
-            {"planPath": "p", "todos": '[{"description":"a","status":"in_progress"}]'},
-        ),
+        ("Unity.WriteTodos", {"todos": '[{"description":"a","status":"in_progress"}]'}),
         ("update_plan", '{"explanation":"x","plan":[{"step":"a","status":"in_progress"}]}'),
         ("todowrite", {"todos": [todo("a", "in_progress", priority="high", id="x")]}),
         ("todo_write", {"merge": False, "todos": [todo("a", "in_progress", id="7")]}),
-        ("SetTodoList", {"todos": [{"title": "a", "status": "in_progress"}]}),
+        ("SetTodoList", {"todos": [TITLED]}),
         ("todos", {"todos": [todo("a", "in_progress", active_form="A-ing")]}),
-        (
-            "task_tracker",
-            {
-                "command": "plan",
-                "task_list": [{"title": "a", "notes": "n", "status": "in_progress"}],
-            },
-        ),
-        (
-            "manage_todo_list",
-            {"operation": "write", "todoList": [{"id": 1, "title": "a", "status": "in-progress"}]},
-        ),
+        ("task_tracker", {"command": "plan", "task_list": [TITLED | {"notes": "n"}]}),
+        ("manage_todo_list", {"operation": "write", "todoList": [TITLED | {"id": 1}]}),
     ],
 )
 def test_every_dialect_writes_the_same_list(tool, arguments):

@@ -1,5 +1,7 @@
 """The plan follows lists that the recording shows, and says what others did."""
 
+import json
+
 import pytest
 
 from todoplan.transcripts.calls import CallResult, Compaction, PersonSpoke, PlanningCall, ShownPlan
@@ -24,26 +26,14 @@ def played(*items):
     return rows, [(one.code, one.text) for one in findings if one.code != "ended_unfinished"], found
 
 
+HEAD = "The current list is now:"
 SHOWN = {
     "Claude Code": write(SOW, REAP, newTodos=[SOWN, REAP]),
     "OpenCode": write(SOW, REAP, todos=[SOWN, REAP]),
-    "OpenCode's text": write(
-        SOW,
-        REAP,
-        text='[{"content":"Sow","status":"completed"},{"content":"Reap","status":"pending"}]',
-    ),
-    "OpenHands": write(
-        SOW,
-        REAP,
-        task_list=[{"title": "Sow", "status": "done"}, {"title": "Reap", "status": "todo"}],
-    ),
+    "OpenCode's text": write(SOW, REAP, text=json.dumps([SOWN, REAP])),
+    "OpenHands": write(SOW, REAP, task_list=[{"title": "Sow", "status": "done"}, REAP]),
     "LangChain": write(SOW, REAP, text=f"Updated todo list to {[SOWN, REAP]}"),
-    "Gemini": write(
-        SOW,
-        REAP,
-        text="Successfully updated the todo list. The current list is now:\n"
-        "1. [completed] Sow\n2. [pending] Reap",
-    ),
+    "Gemini": write(SOW, REAP, text=f"Done. {HEAD}\n1. [completed] Sow\n2. [pending] Reap"),
 }
 
 

@@ -32,37 +32,29 @@ def tool(**more):
     return span(**named, **{"gen_ai__tool__call__arguments": TEXT, **more})
 
 
+# The attributes with the tool, the arguments and the answer, and one that says what the span is.
 RECORDERS = {
-    "pydantic ai": {
-        "tool_arguments": TEXT,
-        "tool_response": "ok",
-        "gen_ai__tool__name": "write_todos",
-    },
-    "adk": {
-        "gen_ai__operation__name": "execute_tool",
-        "gen_ai__tool__name": "write_todos",
-        "gcp__vertex__agent__tool_call_args": TEXT,
-        "gcp__vertex__agent__tool_response": "ok",
-    },
-    "openinference": {
-        "openinference__span__kind": "TOOL",
-        "tool__name": "write_todos",
-        "input__value": TEXT,
-        "output__value": "ok",
-    },
-    "openllmetry": {
-        "traceloop__span__kind": "tool",
-        "traceloop__entity__name": "write_todos",
-        "traceloop__entity__input": TEXT,
-        "traceloop__entity__output": "ok",
-    },
+    "pydantic ai": ("gen_ai__tool__name tool_arguments tool_response", {}),
+    "adk": (
+        "gen_ai__tool__name gcp__vertex__agent__tool_call_args gcp__vertex__agent__tool_response",
+        {"gen_ai__operation__name": "execute_tool"},
+    ),
+    "openinference": (
+        "tool__name input__value output__value",
+        {"openinference__span__kind": "TOOL"},
+    ),
+    "openllmetry": (
+        "traceloop__entity__name traceloop__entity__input traceloop__entity__output",
+        {"traceloop__span__kind": "tool"},
+    ),
 }
 
 
-@pytest.mark.parametrize("recorder", RECORDERS)
-def test_recorders_have_names_of_their_own(tmp_path, recorder):
+@pytest.mark.parametrize(("keys", "kind"), RECORDERS.values(), ids=RECORDERS)
+def test_recorders_have_names_of_their_own(tmp_path, keys, kind):
     """Arguments and answer are found under each of them."""
-    path = lines_file(tmp_path, batch(span(**RECORDERS[recorder])))
+    known = dict(zip(keys.split(), ("write_todos", TEXT, "ok"), strict=True))
+    path = lines_file(tmp_path, batch(span(**known, **kind)))
     assert detect(path) == "otlp"
     (call,) = calls(path)
     assert (call.tool, call.arguments, call.result.text) == ("write_todos", TODOS, "ok")

@@ -178,12 +178,8 @@ def _listed(call_id, arguments=TODOS):
 
 
 def _tool(call_id, **fields):
-    return {
-        "type": "tool",
-        "name": "write_todos",
-        "tool_call_id": call_id,
-        "content": "ok",
-    } | fields
+    named = {"name": "write_todos", "tool_call_id": call_id}
+    return {"type": "tool", "content": "ok", **named, **fields}
 
 
 MESSAGES = [
@@ -218,32 +214,15 @@ def test_langchain_lines_are_read(tmp_path):
 
 def test_serialised_constructors_give_the_listed_arguments(tmp_path):
     """The content's copy of a call has its arguments cut to pieces; the list has them whole."""
-    block = {
-        "type": "tool_use",
-        "id": "c1",
-        "name": "write_todos",
-        "input": {},
-        "partial_json": "{",
-    }
-    kwargs = {"content": [block], "tool_calls": [_listed("c1")]}
-    path = document_file(
-        tmp_path,
-        [
-            {"lc": 1, "type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": kwargs},
-            {
-                "lc": 1,
-                "type": "constructor",
-                "id": ["ToolMessage"],
-                "kwargs": _tool("c1", type="x"),
-            },
-            {
-                "lc": 1,
-                "type": "constructor",
-                "id": [],
-                "kwargs": {"content": [block | {"id": "c2"}]},
-            },
-        ],
-    )
+
+    def made(*name, **kwargs):
+        return {"lc": 1, "type": "constructor", "id": list(name), "kwargs": kwargs}
+
+    block = {"type": "tool_use", "id": "c1", "name": "write_todos", "input": {}}
+    block["partial_json"] = "{"
+    asked = made("langchain", "AIMessage", content=[block], tool_calls=[_listed("c1")])
+    told, other = made("ToolMessage", **_tool("c1", type="x")), made(content=[block | {"id": "c2"}])
+    path = document_file(tmp_path, [asked, told, other])
     assert detect(path) == "langchain"
     first, second = calls(path)
     assert (first.arguments, second.arguments) == (TODOS, "{")
