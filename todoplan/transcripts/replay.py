@@ -1180,7 +1180,7 @@ class CallReplay(Follower):
 
 
 def entry_step(
-    lane: Lane, item: RecordedEntry, policy: Policy, before: tuple[ConversationEvent, ...] = ()
+    lane: Lane, item: RecordedEntry, policy: Policy, before: tuple[ConversationEvent, ...]
 ) -> Step:
     """Apply an entry to its lane's plan. An entry that does not fit the plan has no effect."""
     entry, plan = item.entry, lane.plan

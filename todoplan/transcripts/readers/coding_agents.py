@@ -94,7 +94,7 @@ def _tool_call(call_id: Any, name: Any, arguments: Any) -> Fields:
     return {"id": call_id, "name": name, "args": arguments}
 
 
-def _tool_result(call_id: Any, content: Any, *, failed: bool = False) -> Fields:
+def _tool_result(call_id: Any, content: Any, *, failed: bool) -> Fields:
     known = {"type": "tool_result", "tool_use_id": call_id}
     return {**known, "content": content, "is_error": failed}
 
