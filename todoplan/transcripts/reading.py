@@ -61,7 +61,7 @@ def detect(path: str | Path) -> str:
 
 
 def recognise(
-    path: str | Path, dialect: str | None = None, on_bytes: Callable[[int], None] = no_progress
+    path: str | Path, dialect: str | None = None, on_bytes: Callable[[int], None] | None = None
 ) -> tuple[DialectReader, Source]:
     """
     Return the reader for a file, and the source to pass to it.
@@ -83,17 +83,17 @@ def recognise(
     for probe in probes(source):
         for reader in candidates:
             if reader.recognises(probe):
-                return reader, attrs.evolve(probe.source, on_bytes=on_bytes)
+                return reader, attrs.evolve(probe.source, on_bytes=on_bytes or no_progress)
     if dialect is None:
         known = ", ".join(DIALECTS)
         msg = f"{path} is no recording in a known dialect ({known}); if it is one, name its dialect"
         raise ReadError(msg, file=str(path))
     likeliest = next(probes(source), Probe(source))
-    return candidates[0], attrs.evolve(likeliest.source, on_bytes=on_bytes)
+    return candidates[0], attrs.evolve(likeliest.source, on_bytes=on_bytes or no_progress)
 
 
 def read(
-    path: str | Path, dialect: str | None = None, *, on_bytes: Callable[[int], None] = no_progress
+    path: str | Path, dialect: str | None = None, *, on_bytes: Callable[[int], None] | None = None
 ) -> Iterator[Item]:
     """
     Yield the planning calls of a recording in the order they were sent, and its bad lines.

@@ -70,7 +70,6 @@ from todoplan.transcripts.calls import (
     canonical_tool,
     checklist,
 )
-from todoplan.transcripts.files import no_progress
 from todoplan.transcripts.reading import recognise
 
 # -------- findings --------
@@ -1392,7 +1391,7 @@ def replay_file(
     *,
     policy: Policy = AUDIT,
     dialect: str | None = None,
-    on_bytes: Callable[[int], None] = no_progress,
+    on_bytes: Callable[[int], None] | None = None,
 ) -> Replay:
     """
     Return the replay of a file under a policy. Its dialect is detected unless given.
