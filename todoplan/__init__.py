@@ -130,10 +130,8 @@ if not TYPE_CHECKING:  # with a `__getattr__`, type checkers would accept every 
                 "TODOS",
             ),
             "errors": ("TodoplanError",),
-            "planner.planner": (
-                "AsyncPlanner",
-                "Planner",
-            ),
+            "planner.async_planner": ("AsyncPlanner",),
+            "planner.planner": ("Planner",),
             "stores.file": ("FileStore",),
             "stores.memory": ("MemoryStore",),
         },

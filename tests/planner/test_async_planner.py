@@ -10,8 +10,7 @@ import pytest
 from support.pace import until
 
 from todoplan.core.commands import CreateTask
-from todoplan.planner import AsyncPlanner
-from todoplan.planner import planner as async_planner
+from todoplan.planner import AsyncPlanner, async_planner
 from todoplan.stores.memory import MemoryStore
 
 PATIENCE = 60

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import contextmanager
 from inspect import isawaitable
 
-from todoplan.planner.steps import result_of
+from todoplan.planner.loops import result_of
 from todoplan.stores.postgres import AsyncPostgresStore
 
 

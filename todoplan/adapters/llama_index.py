@@ -55,8 +55,8 @@ from todoplan.dialogue.replies import is_error_text
 from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
 from todoplan.lazy import listing
+from todoplan.planner.loops import Limiter
 from todoplan.planner.session import AsyncSession, BasePlanning, read_text
-from todoplan.planner.steps import Limiter
 from todoplan.stores.slot import history_in_slot, plan_in_slot
 
 __all__ = [

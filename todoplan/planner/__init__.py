@@ -2,11 +2,11 @@
 One plan in a store, for any agent loop: commands, tool calls, events, history, undo.
 
 Read `transactions` first: each operation is a generator of steps, and is committed even if others
-write to the store at the same time. `planner` executes the steps or awaits them, with functions of
-`steps`. `session` is one conversation with one plan. `watching` calls subscribers, and waits for
-entries that others write. `parallel_calls` is for frameworks that start each call of a turn
-separately. `claiming` lets workers share one plan. With `verifying`, the program checks whether a
-task is done before a model's call completes it.
+write to the store at the same time. `planner` executes the steps, with functions of `steps`;
+`async_planner` awaits them, with those of `loops`. `session` is one conversation with one plan.
+`watching` calls subscribers, and waits for entries that others write. `parallel_calls` is for
+frameworks that start each call of a turn separately. `claiming` lets workers share one plan. With
+`verifying`, the program checks whether a task is done before a model's call completes it.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
-    from todoplan.planner.planner import AsyncPlanner, Planner
+    from todoplan.planner.async_planner import AsyncPlanner
+    from todoplan.planner.planner import Planner
     from todoplan.planner.verifying import Verifier
     from todoplan.planner.watching import Subscriber
     from todoplan.stores.base import AnyStore
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["AnyStore", "AsyncPlanner", "Planner", "Subscriber", "Verifier"]
 __dir__ = listing(__all__)
 
-if not TYPE_CHECKING:  # asyncio takes longer to import than all the rest
+if not TYPE_CHECKING:
     __getattr__ = loader(
         __name__,
         {
-            "planner": ("AsyncPlanner", "Planner"),
+            "async_planner": ("AsyncPlanner",),
+            "planner": ("Planner",),
             "verifying": ("Verifier",),
             "watching": ("Subscriber",),
         },

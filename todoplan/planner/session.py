@@ -79,8 +79,10 @@ from todoplan.dialogue.toolbox import (
     require_clock,
 )
 from todoplan.errors import CodecError, PlanError
-from todoplan.planner.planner import AsyncPlanner, Planner
-from todoplan.planner.steps import Limiter, Steps, at_once, awaited, running_loop, store_of_plans
+from todoplan.planner.async_planner import AsyncPlanner
+from todoplan.planner.loops import Limiter, running_loop
+from todoplan.planner.planner import Planner
+from todoplan.planner.steps import Steps, at_once, awaited, store_of_plans
 from todoplan.planner.transactions import Outcome, Transactions, caught_up, plan_of_revision
 from todoplan.planner.verifying import Verify, verifier_of
 from todoplan.planner.watching import Journal

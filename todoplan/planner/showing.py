@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable
 
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.planner.planner import AsyncPlanner, Planner
+from todoplan.planner.async_planner import AsyncPlanner
+from todoplan.planner.planner import Planner
 
 _logger = logging.getLogger("todoplan")
 

@@ -8,7 +8,6 @@ for a call is decided in `todoplan.dialogue.toolbox`.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, wait
@@ -18,7 +17,7 @@ from functools import partial
 from inspect import isawaitable, iscoroutine, iscoroutinefunction
 from math import inf
 from threading import Lock, Thread
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
@@ -27,7 +26,10 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake import clean
 from todoplan.dialogue.toolbox import CheckedToolbox, Finding, Findings, Found, Toolbox
 from todoplan.errors import PlanError
-from todoplan.planner.steps import running_loop, threaded, unfit
+from todoplan.planner.steps import unfit
+
+if TYPE_CHECKING:
+    import asyncio
 
 # -------- verifier --------
 # A verifier: a function of the program that checks whether a task is done, and its time limit.
@@ -131,32 +133,35 @@ class Verifier:
 
     async def afind(self, task: Task, plan: Plan) -> Found:
         """Return the finding as `find` does, awaited. A plain function runs in its own thread."""
+        # Not imported at the top, because asyncio takes longer to import than all that `Planner`
+        # needs.
+        import asyncio  # noqa: PLC0415
+
+        from todoplan.planner.loops import running_loop, threaded  # noqa: PLC0415
+
         loop = running_loop()
-        asked = self._asked(task, plan, loop)
+
+        async def asked() -> Any:
+            look: Callable[[], Any] = partial(self.look, task, plan)
+            value = look() if loop is None or self.is_awaited else await threaded(look, loop)
+            return await value if isawaitable(value) else value
+
+        async def found(work: Awaitable[Any]) -> Found:
+            try:
+                return self._found(task, await work)
+            # The work has ended: what was cancelled is something that it awaited, not the caller.
+            except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a program's own code
+                return self._raised(task, error)
+
         if loop is None:  # Trio, whose own time limits apply
-            return await self._value(task, asked)
-        work = asyncio.ensure_future(asked)
+            return await found(asked())
+        work = asyncio.ensure_future(asked())
         try:
             done, _ = await asyncio.wait([work], timeout=self.seconds)
-            return await self._value(task, work) if done else self._late(task)
+            return await found(work) if done else self._late(task)
         finally:
             # Also if the caller was cancelled. Not awaited, because the verifier may ignore this.
             work.cancel()
-
-    async def _asked(self, task: Task, plan: Plan, loop: asyncio.AbstractEventLoop | None) -> Any:
-        look: Callable[[], Any] = partial(self.look, task, plan)
-        if loop is None or self.is_awaited:
-            value = look()
-        else:
-            value = await threaded(look, loop)
-        return await value if isawaitable(value) else value
-
-    async def _value(self, task: Task, work: Awaitable[Any]) -> Found:
-        try:
-            return self._found(task, await work)
-        # The work has ended: what was cancelled is something that it awaited, not the caller.
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a program's own code
-            return self._raised(task, error)
 
     def _found(self, task: Task, value: Any) -> Found:
         if value is None:
@@ -224,7 +229,7 @@ class SharedLooks:
     open: set[str] = attrs.field(factory=set)
     # Only calls of the same turn wait here, for a verification that each of them needs.
     lock: Lock = attrs.field(factory=Lock)
-    alock: asyncio.Lock = attrs.field(factory=asyncio.Lock)
+    alock: asyncio.Lock | None = None
 
 
 @attrs.define(eq=False)
@@ -250,6 +255,10 @@ class Looks:
 
     async def alook(self) -> None:
         """Run the missing verifications, awaited."""
+        if self.shared.alock is None:
+            import asyncio  # noqa: PLC0415 - as above
+
+            self.shared.alock = asyncio.Lock()
         async with self.shared.alock:
             for task, plan in self._due():
                 self.findings.put(task.id, await self.verifier.afind(task, plan))

@@ -28,8 +28,8 @@ from todoplan.adapters.mcp.server import call_of, instructions_of, result_of
 from todoplan.dialogue.guidance import Message
 from todoplan.errors import TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
+from todoplan.planner.loops import Limiter
 from todoplan.planner.session import AsyncSession, BasePlanning, remember
-from todoplan.planner.steps import Limiter
 from todoplan.render.outline import to_text
 from todoplan.stores.memory import MemoryStore
 

@@ -1,7 +1,7 @@
 """
 Working on tasks under claims (leases), so that no two workers do the same task.
 
-Read `claims` first: one claimed task, its heartbeat, and its release, synchronous and async.
+Read `claims` first: one claimed task, its heartbeat, and its release; `async_claims` awaits them.
 `workers` completes a plan with several workers, in threads or in asyncio tasks.
 """
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
-    from todoplan.planner.claiming.claims import AsyncClaimed, Claimed
+    from todoplan.planner.claiming.async_claims import AsyncClaimed
+    from todoplan.planner.claiming.claims import Claimed
     from todoplan.planner.claiming.workers import WorkDone, work, work_async
 
 __all__ = ["AsyncClaimed", "Claimed", "WorkDone", "work", "work_async"]
@@ -19,5 +20,9 @@ __dir__ = listing(__all__)
 if not TYPE_CHECKING:
     __getattr__ = loader(
         __name__,
-        {"claims": ("AsyncClaimed", "Claimed"), "workers": ("WorkDone", "work", "work_async")},
+        {
+            "async_claims": ("AsyncClaimed",),
+            "claims": ("Claimed",),
+            "workers": ("WorkDone", "work", "work_async"),
+        },
     )

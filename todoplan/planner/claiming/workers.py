@@ -30,16 +30,18 @@ from todoplan.core.plan.model import Claim, Evidence, Task, in_utc
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Found
 from todoplan.errors import StoreError
+from todoplan.planner.async_planner import AsyncPlanner
+from todoplan.planner.claiming.async_claims import AsyncClaimed
 from todoplan.planner.claiming.claims import (
     LONGEST_BACKOFF,
-    AsyncClaimed,
     Claimed,
     NotDoneError,
     Outage,
     claiming,
 )
-from todoplan.planner.planner import AsyncPlanner, Planner
-from todoplan.planner.steps import GRACE, Steps, unfit
+from todoplan.planner.loops import GRACE
+from todoplan.planner.planner import Planner
+from todoplan.planner.steps import Steps, unfit
 from todoplan.planner.transactions import Transactions
 from todoplan.planner.verifying import Verifier, Verify, verifier_of
 
