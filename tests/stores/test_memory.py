@@ -7,7 +7,7 @@ from todoplan.core.decide import Accepted, decide
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
-from todoplan.stores.base import Key, Receipt, is_holding
+from todoplan.stores.base import Key, Receipt
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
 
@@ -46,15 +46,16 @@ def test_a_hold_that_is_interrupted_while_it_is_kept_leaves_nothing(monkeypatch)
     store = MemoryStore()
     entry, plan = first_entry()
 
-    def interrupted(*_):
-        raise KeyboardInterrupt
+    class Interrupted(dict):
+        def setdefault(self, *_):
+            raise KeyboardInterrupt
 
     def add():
         with store.hold("a") as held:
             return held.append(0, (entry,), plan, key=Key("k"), answer="done")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "_add", interrupted)
+        patch.setattr(store, "_journals", Interrupted())
         with pytest.raises(KeyboardInterrupt):
             add()
     assert (store.load("a"), store.entries("a")) == (Plan(), ())
@@ -92,13 +93,3 @@ def test_a_plan_that_was_let_go_of_takes_nothing(store):
             use()
         assert caught.value.data["problem"] == "not_held"
     assert store.plan_ids() == ()
-
-
-def test_a_wrapper_of_a_store_that_locks_plans_locks_them_too():
-    """It answers with `__getattr__`."""
-
-    class Wrapper:
-        def __getattr__(self, name):
-            return getattr(MemoryStore(), name)
-
-    assert is_holding(Wrapper())

@@ -11,7 +11,7 @@ from todoplan.stores.locks import Turn
 _NOTHING = (Plan(), 0)
 _PATIENCE = 10.0  # seconds; a thread locks for so long only if it waits for something else
 # By key name: the payload, the receipt, and the length of the journal after the append.
-_Signed = dict[str, tuple[str, Receipt, int]]
+Signed = dict[str, tuple[str, Receipt, int]]
 
 
 class MemoryStore:
@@ -25,7 +25,7 @@ class MemoryStore:
         # this pair is assigned (by Ctrl-C) has no effect.
         self._plans: dict[str, tuple[Plan, int]] = {}
         self._journals: dict[str, list[Entry]] = {}
-        self._receipts: dict[str, _Signed] = {}
+        self._receipts: dict[str, Signed] = {}
         self._changed = Condition()
 
     def load(self, plan_id: str) -> Plan:
@@ -81,20 +81,16 @@ class MemoryStore:
         """
         return MemoryHold(self, self._turn, plan_id)
 
-    def kept(self, plan_id: str) -> tuple[Plan, int, _Signed]:
+    def kept(self, plan_id: str) -> tuple[Plan, int, Signed]:
         """Return a plan, the length of its journal, and its receipts, for `MemoryHold`."""
         return (*self._plans.get(plan_id, _NOTHING), self._receipts.get(plan_id, {}))
 
-    def keep(self, plan_id: str, entries: Sequence[Entry], plan: Plan, signed: _Signed) -> None:
+    def keep(self, plan_id: str, entries: Sequence[Entry], plan: Plan, signed: Signed) -> None:
         """Save what was appended to a locked plan, for `MemoryHold`."""
-        # The entries are saved last, because a receipt is valid only if its entries are there.
         self._receipts.setdefault(plan_id, {}).update(signed)
-        self._add(plan_id, entries, plan)
-
-    def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
-        journal = self._journals.setdefault(plan_id, [])
-        length = self._plans.get(plan_id, _NOTHING)[1]
-        # From `length` on: what an interrupted append has left there is overwritten.
+        # The entries are saved last, because a receipt is valid only if its entries are there. From
+        # `length` on: what an interrupted append has left there is overwritten.
+        journal, length = self._journals.setdefault(plan_id, []), self.kept(plan_id)[1]
         journal[length:] = entries
         self._plans[plan_id] = plan, len(journal)
         with self._changed:
@@ -109,7 +105,7 @@ class MemoryHold(LocalHold):
         self._store, self._turn = store, turn
         self._taken: list[bool] = []
         self._added: tuple[Entry, ...] = ()
-        self._signed: _Signed = {}
+        self._signed: Signed = {}
 
     def begin(self) -> None:
         """Lock the store."""

@@ -23,7 +23,7 @@ from todoplan.core.events.types import EdgeAdded, EdgeRemoved, StatusChanged
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
 from todoplan.stores.base import beginning
-from todoplan.stores.memory import MemoryHold, MemoryStore
+from todoplan.stores.memory import MemoryHold, MemoryStore, Signed
 
 SLOT = "plan"
 """The id of the plan in a slot, and the mapping key of its document."""
@@ -88,7 +88,7 @@ class SlotStore(MemoryStore):
         self._earlier = read_recent(slot.get(JOURNAL))
         plan = plan_from_data(slot[SLOT]) if SLOT in slot else Plan()
         if plan != Plan():
-            super()._add(plan_id, (beginning(plan, LOADED),), plan)
+            super().keep(plan_id, (beginning(plan, LOADED),), plan, {})
         # A slot without a document means that a store keeps the plan.
         if SLOT not in slot:
             slot[SLOT] = plan_to_data(plan)
@@ -126,10 +126,11 @@ class SlotStore(MemoryStore):
             raise PlanError(msg, plan_id=plan_id)
         return super().hold(plan_id)
 
-    def _add(self, plan_id: str, entries: Sequence[Entry], plan: Plan) -> None:
+    def keep(self, plan_id: str, entries: Sequence[Entry], plan: Plan, signed: Signed) -> None:
+        """Save what was appended to the locked plan, also in the mapping."""
         # Encode first, because this fails for an entry that no document can contain.
         lines = [entry if _is_plain(entry) else entry_line(entry) for entry in entries]
-        super()._add(plan_id, entries, plan)
+        super().keep(plan_id, entries, plan, signed)
         self._unwritten = [*self._unwritten, *lines][-RECENT:]
         if not self._lazily:
             _ = self.slot

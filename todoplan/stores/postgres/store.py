@@ -529,14 +529,22 @@ class PostgresHold(Hold):
 
     def _was_committed(self, error: psycopg.Error) -> Steps[bool]:
         """Return whether a commit succeeded whose response was lost."""
-        doing = f"find out if an append to the plan {self._plan_id!r} was committed"
-        try:
-            if self._key is not None:
-                was = yield from self._store.connections.lend(self._lent, self._has_receipt, doing)
+        doing, key = (
+            f"find out if the append to the plan {self._plan_id!r} was committed",
+            self._key,
+        )
+
+        def is_kept(db: Connection) -> Steps[bool]:
+            # The lost transaction had locked the plan. So once the plan can be locked again, that
+            # transaction has been committed or rolled back.
+            yield from self._locked(db)
+            return key is not None and (yield from self._receipt(db, key)) is not None
+
+        with suppress(StoreError, psycopg.Error):
+            if key is not None:
+                was = yield from self._store.connections.lend(self._lent, is_kept, doing)
                 yield self._lent.db.execute("rollback")
                 return was
-        except (StoreError, psycopg.Error):
-            pass
         store = str(self._store.address)
         msg = (
             f"the connection to {store} was lost during the commit: the entries appended to the "
@@ -545,12 +553,6 @@ class PostgresHold(Hold):
         )
         data = {"plan_id": self._plan_id, "store": store, "revision": self._before}
         raise StoreError(msg, problem="unknown", **data) from error
-
-    def _has_receipt(self, db: Connection) -> Steps[bool]:
-        # The lost transaction had locked the plan. So once the plan can be locked again, that
-        # transaction has been committed or rolled back.
-        yield from self._locked(db)
-        return self._key is not None and (yield from self._receipt(db, self._key)) is not None
 
 
 class _Postgres:
