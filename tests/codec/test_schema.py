@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.documents import entries, plans
 
-from todoplan.codec import (
-    dump_journal,
-    dump_plan,
-    json_schema,
-    plan_from_data,
-    plan_to_data,
-)
+from todoplan.codec import dump_journal, dump_plan, json_schema, plan_from_data, plan_to_data
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task
 from todoplan.errors import CodecError

@@ -490,19 +490,6 @@ def test_a_holder_that_does_not_let_go_is_a_busy_store(path, monkeypatch):
     assert FileStore(path).plan_ids() == ("first", "one", "two")
 
 
-STOPS = """
-import os, signal, sys
-from todoplan import Planner, commands
-from todoplan.stores.file import FileStore
-real = os.fsync
-def stop(descriptor):
-    os.kill(os.getpid(), signal.SIGSTOP)
-    os.fsync = real
-    real(descriptor)
-os.fsync = stop
-Planner(FileStore(sys.argv[1]), "stopped").apply(commands.CreateTask("Dig"))
-"""
-
 FORKS = """
 import os, sys, time
 from todoplan import Planner, commands
@@ -526,18 +513,6 @@ def run(script, path):
     environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[2])}
     line = [sys.executable, "-c", script, str(path)]
     return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True)
-
-
-def test_a_stopped_process_holds_up_nobody_for_ever(path):
-    """Others are told that it is busy; when it goes on, what it wrote is there."""
-    with run(STOPS, path) as stopped:
-        os.waitpid(stopped.pid, os.WUNTRACED)
-        with pytest.raises(StoreError, match="is busy"):
-            Planner(FileStore(path, patience=0.05), "a").apply(CreateTask("Plant"))
-        stopped.send_signal(signal.SIGCONT)
-        assert stopped.wait(60) == 0
-    create(path, "Plant")
-    assert FileStore(path).plan_ids() == ("stopped", "a")
 
 
 def test_a_child_that_was_forked_meanwhile_holds_no_lock(path):

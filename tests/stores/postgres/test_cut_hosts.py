@@ -1,12 +1,7 @@
 """Four hosts, of which one is cut off from the server in the middle of a claim, and of a commit."""
 
 import pytest
-from support.cut_hosts import (
-    cannot,
-    commit_whose_answer_is_cut_off,
-    held_and_cut_off,
-    hosts,
-)
+from support.cut_hosts import cannot, commit_whose_answer_is_cut_off, held_and_cut_off, hosts
 from support.postgres_writers import faults_of
 
 from todoplan import Planner

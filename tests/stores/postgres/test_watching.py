@@ -11,7 +11,7 @@ from support.postgres_awaited import AwaitedStore
 
 from todoplan.core.commands import CreateTask
 from todoplan.errors import StoreError
-from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner import Planner
 from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore
 from todoplan.stores.postgres import connections as listening
 
@@ -145,29 +145,6 @@ def test_a_planner_sees_every_entry_once(address, sql, postgres):
         writing.join()
         assert tuple(seen) == watcher.history()
         assert [entry.revision for entry in seen] == list(range(1, 17))
-
-
-def test_an_async_planner_sees_every_entry_once(address):
-    """By a store of either kind, many watchers at once."""
-
-    async def watch(store):
-        seen = []
-        async for entry in AsyncPlanner(store, "a").watch(since=0):
-            seen.append(entry.revision)
-            if len(seen) == 8:
-                return seen
-        return None
-
-    async def run():
-        async with AsyncPostgresStore(address) as one:
-            with PostgresStore(address) as other:
-                watches = [asyncio.create_task(watch(each)) for each in [one, other] * 3]
-                planner = AsyncPlanner(one, "a")
-                for number in range(8):
-                    await planner.apply(CreateTask(f"Task {number}"))
-                return await asyncio.gather(*watches)
-
-    assert asyncio.run(run()) == [list(range(1, 9))] * 6
 
 
 def test_a_store_that_cannot_be_reached_says_so(opened):

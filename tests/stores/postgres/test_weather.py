@@ -90,8 +90,7 @@ class TestNoServer:
     """A server that is not there, or does not let us in."""
 
     @pytest.mark.parametrize(
-        "address",
-        ["host=/nonexistent", "host=127.0.0.1 port=1", "host=no.such.host.invalid"],
+        "address", ["host=/nonexistent", "host=127.0.0.1 port=1", "host=no.such.host.invalid"]
     )
     def test_a_server_that_was_never_there_is_told_at_once(self, opened, address):
         """Without waiting: it is likelier a typing error than a restart."""
@@ -310,11 +309,7 @@ class TestLimits:
         write(store, DIG)
         write(store, DIG, plan_id="b")
         sql("update todoplan_plan set format = 2 where id = 'a'")
-        for act in (
-            lambda: store.load("a"),
-            lambda: store.entries("a"),
-            lambda: write(store, LAY),
-        ):
+        for act in (lambda: store.load("a"), lambda: store.entries("a"), lambda: write(store, LAY)):
             problem, words = problem_of(act)
             assert (problem, "upgrade" in words) == ("newer_format", True)
         write(store, LAY, plan_id="b")
