@@ -28,10 +28,7 @@ if TYPE_CHECKING:
         plan_from_data,
         plan_to_data,
     )
-    from todoplan.codec.foreign.agentscope import (
-        from_agentscope,
-        to_agentscope,
-    )
+    from todoplan.codec.foreign.agentscope import from_agentscope, to_agentscope
     from todoplan.codec.foreign.backlog import from_backlog, to_backlog
     from todoplan.codec.foreign.langchain import from_langchain, to_langchain
     from todoplan.codec.foreign.markdown import from_markdown, not_held, to_markdown

@@ -121,11 +121,7 @@ def write_task(task: Task) -> dict[str, Any]:
 
 def _written(task: Task) -> dict[str, Any]:
     blocks, blocked_by = task.blocks, task.blocked_by
-    data: dict[str, Any] = {
-        "id": task.id,
-        "subject": task.subject,
-        "status": _WORDS[task.status],
-    }
+    data: dict[str, Any] = {"id": task.id, "subject": task.subject, "status": _WORDS[task.status]}
     if task.description != "":
         data["description"] = task.description
     if task.active_form is not None:
@@ -619,12 +615,7 @@ def head(plan: Plan) -> dict[str, Any]:
     Raises:
         CodecError: the approval contains a value that JSON cannot represent.
     """
-    data = {
-        "format": PLAN,
-        "version": VERSION,
-        "revision": plan.revision,
-        "next_id": plan.next_id,
-    }
+    data = {"format": PLAN, "version": VERSION, "revision": plan.revision, "next_id": plan.next_id}
     if plan.approved is not None:
         try:
             data["approved"] = write_fields(plan.approved)

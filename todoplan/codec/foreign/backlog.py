@@ -11,13 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from todoplan.codec.engine import (
-    PRIORITIES,
-    FieldReader,
-    one_of,
-    optional,
-    text,
-)
+from todoplan.codec.engine import PRIORITIES, FieldReader, one_of, optional, text
 from todoplan.codec.foreign.peers import (
     ORIGINAL_ID,
     Row,

@@ -502,7 +502,7 @@ def arranged(
                 place = max(1, _PRIORITIES.index(task.priority))
         elif document.form == "spec-kit":
             # Tasks without a heading come first: after a heading, they would become its subtasks.
-            place = _is_heading(task, parents, node) - 1
+            place = _is_heading(task, parents, node)
         trees.append((place, [task]))
     for place, tree in sorted(trees, key=lambda tree: tree[0]):
         yield from ((place if document.form == "tasks.md" else -1, task) for task in tree)

@@ -563,12 +563,7 @@ class _Postgres:
     carry_out: Callable[[Steps[Any]], Any]
 
     def __init__(
-        self,
-        dsn: str,
-        *,
-        patience: float = 10.0,
-        most_connections: int = 4,
-        notify: bool = True,
+        self, dsn: str, *, patience: float = 10.0, most_connections: int = 4, notify: bool = True
     ) -> None:
         self.address: Address = checked_address(dsn)
         self.connections = self._pool(self.address, most_connections, patience)
