@@ -52,12 +52,13 @@ def test_a_hold_that_is_interrupted_while_it_is_kept_leaves_nothing(monkeypatch)
 
     def add():
         with store.hold("a") as held:
-            return held.append(0, (entry,), plan, key=Key("k"), answer="done")
+            held.append(0, (entry,), plan, key=Key("k"), answer="done")
+            return held.receipt(Key("k"))
 
     with monkeypatch.context() as patch:
         patch.setattr(store, "_journals", Interrupted())
         with pytest.raises(KeyboardInterrupt):
-            add()
+            assert add() == Receipt((entry,), "done")
     assert (store.load("a"), store.entries("a")) == (Plan(), ())
     with store.hold("a") as held:
         assert held.receipt(Key("k")) is None
