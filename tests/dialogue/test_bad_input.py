@@ -367,6 +367,7 @@ def test_id_lists(given, blockers):
     reply = ends(given)
     assert reply.plan["4"].blocked_by == tuple(blockers)
     assert bool(reply.repairs) == (given != [1, "2"])
+    assert "repeated_id" not in codes(reply)
 
 
 @pytest.mark.parametrize(
