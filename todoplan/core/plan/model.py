@@ -397,10 +397,11 @@ def as_id(value: str) -> str:
     return value
 
 
-# Any iterable except a string.
-def as_ids(
-    value: tuple[str, ...] | list[str] | AbstractSet[str] | Iterator[str],
-) -> tuple[str, ...]:
+Ids = tuple[str, ...] | list[str] | AbstractSet[str] | Iterator[str]
+"""Any iterable of strings except a string. An alias, because `help()` shows its name."""
+
+
+def as_ids(value: Ids) -> tuple[str, ...]:
     """
     Return ids as a tuple.
 
