@@ -657,9 +657,15 @@ class Lane:
 
 
 _ELSEWHERE = "(made elsewhere)"
-_EDGES = ("add_blocks", "add_blocked_by", "remove_blocks", "remove_blocked_by")
 _NAMED_AT_CREATION = ("blocks", "blocked_by", "parent")
-_NAMED_IN_UPDATE = ("task_id", "parent", *_EDGES)
+_NAMED_IN_UPDATE = (
+    "task_id",
+    "parent",
+    "add_blocks",
+    "add_blocked_by",
+    "remove_blocks",
+    "remove_blocked_by",
+)
 _Naming = TypeVar("_Naming", CreateTask, UpdateTask)
 
 

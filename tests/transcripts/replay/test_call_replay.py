@@ -198,10 +198,13 @@ def test_a_task_made_elsewhere_gets_an_entry():
     assert codes(said).count("made_elsewhere") == 1
 
 
-def test_an_edge_to_a_task_made_elsewhere_stands():
+@pytest.mark.parametrize(
+    ("argument", "side"), [("addBlockedBy", "blocked_by"), ("addBlocks", "blocks")]
+)
+def test_an_edge_to_a_task_made_elsewhere_stands(argument, side):
     """Edges name tasks of other files too."""
-    fold, _ = played(create("a", 5), update("5", addBlockedBy=["3"]))
-    assert [task.blocked_by for task in fold.lanes["main"].plan] == [("3",), ()]
+    fold, _ = played(create("a", 5), update("5", **{argument: ["3"]}))
+    assert [getattr(task, side) for task in fold.lanes["main"].plan] == [("3",), ()]
 
 
 def test_the_events_of_the_steps_lead_to_the_plan():
