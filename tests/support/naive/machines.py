@@ -16,7 +16,7 @@ from todoplan.core.decide import Accepted, decide
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules import RULES, Change, Policy, Severity
-from todoplan.dialogue.intake import read
+from todoplan.dialogue.intake import GUESSES, read
 from todoplan.dialogue.tools import Ignoring, Query, Tool
 from todoplan.testing.machine import Outcome, PlanMachine, ToolMachine, call_text, command_text
 
@@ -103,7 +103,8 @@ def expected_of_call(  # noqa: PLR0913 - where it stands, and what was sent
         return Expected(model, refused=unknown, codes=None)
     decision = NaiveDecision(model, request)
     wanted = expected_of_command(plan, policy, decision)
-    if not wanted.refused and _drops_unnamed(decision) and read(sent, tool.fields).guessed:
+    is_guess = any(repair.code in GUESSES for repair in read(sent, tool.fields).repairs)
+    if not wanted.refused and is_guess and _drops_unnamed(decision):
         return Expected(model, refused=True, codes=frozenset({"guessed_container"}))
     return wanted
 
