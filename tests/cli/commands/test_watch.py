@@ -145,6 +145,8 @@ def test_of_a_long_plan_what_matters_now_is_drawn(acting, path, terminal, text):
     last, _ = drawn(terminal, text)
     shown = [row for row in last if "[" in row]
     assert 0 < len(shown) < terminal.out.height
+    # The last row of the terminal is the cursor's.
+    assert len("\n".join(last).rstrip().split("\n")) == terminal.out.height - 1
     assert any("[~] 150 Bed 147" in row for row in shown)
     assert any("[ ] 1 Sow" in row for row in shown)
     assert not any("[x]" in row for row in shown)
