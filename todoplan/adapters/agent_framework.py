@@ -351,7 +351,7 @@ async def seed_plan(
     planning: Planning, session: AgentSession, plan: Plan, *, actor: str | None = None
 ) -> None:
     """
-    Replace the tasks of a session's plan by those of `plan`; ids that were used are not reused.
+    Replace the tasks of a session's plan by those of `plan`; later tasks get unused ids.
 
     Raises:
         PlanError: see `edit_plan`.

@@ -1035,8 +1035,8 @@ def history_of(state: AgentState | Agent) -> tuple[Entry, ...]:
 
 def seed_plan(state: AgentState | Agent, plan: Plan, *, actor: str | None = None) -> None:
     """
-    Replace the state's tasks by those of `plan`; ids that were used are not reused. If a store
-    keeps the plan, pass the agent.
+    Replace the state's tasks by those of `plan`; later tasks get unused ids. If a store keeps
+    the plan, pass the agent.
 
     Raises:
         PlanError: an argument has the wrong type; or a store keeps the plan, and a state was given.

@@ -171,7 +171,7 @@ async def seed_plan(
     planning: Planning, session_id: str, plan: Plan, *, actor: str | None = None
 ) -> None:
     """
-    Replace the tasks of an SDK session's plan by those of `plan`; used ids are not used again.
+    Replace the tasks of an SDK session's plan by those of `plan`; later tasks get unused ids.
 
     Raises:
         PlanError: an argument has the wrong type.

@@ -167,7 +167,7 @@ class Planning(BasePlanning):
     async def after_model(
         self, callback_context: CallbackContext, llm_response: LlmResponse
     ) -> None:
-        """ADK's callback: save what the session has noted about the answer."""
+        """ADK's callback: save the session, which `GuidedModel` has informed of the answer."""
         if not llm_response.partial:
             self._save(callback_context, self._run(callback_context))
 
@@ -414,7 +414,7 @@ async def seed_plan(
     actor: str | None = None,
 ) -> None:
     """
-    Replace the tasks of a session's plan by those of `plan`; ids that were used are not reused.
+    Replace the tasks of a session's plan by those of `plan`; later tasks get unused ids.
 
     Raises:
         PlanError: an argument has the wrong type.

@@ -199,7 +199,7 @@ class Planning(BasePlanning):
 
     def _after_model(self, run: _Run, state: State) -> _Calls:
         """
-        Remove the messages with the flag; ask again if the model answers while tasks are open.
+        Remove reminders and rejected answers; ask again if the model answers while tasks are open.
         """
         request, run.request, run.turn = run.request, None, None
         if request is None:
@@ -356,7 +356,7 @@ async def seed_plan(
     planning: Planning, state: dict[str, Any], plan: Plan, *, actor: str | None = None
 ) -> None:
     """
-    Replace the tasks of a state's plan by those of `plan`; ids that were used are not reused.
+    Replace the tasks of a state's plan by those of `plan`; later tasks get unused ids.
 
     Raises:
         PlanError: see `edit_plan`.

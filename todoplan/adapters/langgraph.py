@@ -729,7 +729,7 @@ class _OnePlan:
         return self._plan
 
     def entries(self, _: str) -> tuple[Entry, ...]:
-        """Return no entries: the session's record already has the changes by others."""
+        """Return no entries: the session finds the changes by others in the graph's state."""
         return ()
 
     append = load  # not called: a session's requests write nothing

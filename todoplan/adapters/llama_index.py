@@ -331,7 +331,7 @@ async def seed_plan(
     planning: Planning, ctx: Context, plan: Plan, *, actor: str | None = None
 ) -> None:
     """
-    Replace the tasks of a context's plan by those of `plan`; ids that were used are not reused.
+    Replace the tasks of a context's plan by those of `plan`; later tasks get unused ids.
 
     Raises:
         PlanError: an argument has the wrong type.

@@ -779,7 +779,7 @@ def _saved(given: object) -> Mapping[str, Any]:
 
 async def seed_plan(planning: Planning, plan: Plan, *, actor: str | None = None) -> None:
     """
-    Replace the tasks of a session's plan by those of `plan`; ids that were used are not reused.
+    Replace the tasks of a session's plan by those of `plan`; later tasks get unused ids.
 
     Raises:
         PlanError: an argument has the wrong type.

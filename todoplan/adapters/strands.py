@@ -251,7 +251,7 @@ async def seed_plan(
     planning: Planning, agent: Agent, plan: Plan, *, actor: str | None = None
 ) -> None:
     """
-    Replace the tasks of an agent's plan by those of `plan`; ids that were used are not reused.
+    Replace the tasks of an agent's plan by those of `plan`; later tasks get unused ids.
 
     Raises:
         PlanError: see `edit_plan`.

@@ -377,7 +377,7 @@ def _at(journal: Sequence[Entry], revision: int) -> Plan:
 
 
 def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) -> int:
-    """Check a policy, and a stored plan against it; exit code 1 if the plan breaks a rule."""
+    """Validate and show a policy; return 1 if the stored plan breaks one of its rules, else 0."""
     policy = judge.chosen_policy()
     plan_id: str | None = None
     plan = Plan()

@@ -96,12 +96,12 @@ _FATES = get_args(OfChildren)
 
 
 def status_or_unset(value: StatusWord | Unset) -> Status | Unset:
-    """Return the status for a word, or UNSET."""
+    """Return the status for a word; keep UNSET."""
     return UNSET if value is UNSET else as_status(value)
 
 
 def priority_or_unset(value: PriorityWord | None | Unset) -> Priority | None | Unset:
-    """Return the priority for a word, `None`, or UNSET."""
+    """Return the priority for a word; keep `None` and UNSET."""
     return UNSET if value is UNSET else as_priority(value)
 
 
@@ -174,7 +174,7 @@ def as_fate(value: OfChildren) -> OfChildren:
 
 def fence_or_none(value: int | None) -> int | None:
     """
-    Return a whole number from 1, or `None`.
+    Return a whole number of 1 or more, or `None`.
 
     Raises:
         PlanError: the value is anything else.

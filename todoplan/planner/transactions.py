@@ -151,8 +151,9 @@ def nothing(_: Plan, __: Entry | None) -> None:
 @attrs.frozen
 class Part:
     """
-    Calls of a turn that share one key, by their positions in the turn. If the key is `None`, no
-    result is stored.
+    Calls of a turn whose results are stored under one key (`None`: they are not stored).
+
+    `places` are the positions of these calls in the turn.
     """
 
     key: Key | None

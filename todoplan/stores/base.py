@@ -641,7 +641,7 @@ class LocalHold(Hold):
 
     @abstractmethod
     def write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
-        """Write checked entries, and set `revision` to that of `plan`."""
+        """Write entries that `append` has checked; set `revision` to that of `plan`."""
 
 
 # -------- rows --------

@@ -591,12 +591,12 @@ class Lane:
     `shown` maps recorded ids to our ids where they differ. A later list may replace the plan by a
     new one: `longest` is the largest number of tasks of the current plan, and `sizes` has this
     number for each replaced plan. A turn is one message of the model: `written_in` is the latest
-    turn that wrote the whole list, and `completed_in` has the latest turn that updated single
-    tasks, the tasks that it completed, and its last line. `last_at` is the time of the last call.
-    `shown_between` has the changes since the last call that the recording shows outside of calls.
-    `used` are the ids that tasks of the plan have or had, and `next_id` is above all of them.
-    `started_by` maps tasks to the agents that started them. `marks_begun` is true once a list in
-    text form had a mark for tasks in progress.
+    turn that wrote the whole list. `completed_in` has the latest turn that updated single tasks,
+    the ids of the tasks that this turn completed, and the line of its last update in the recording.
+    `last_at` is the time of the last call. `shown_between` has the changes since the last call that
+    the recording shows outside of calls. `used` are the ids that tasks of the plan have or had, and
+    `next_id` is above all of them. `started_by` maps tasks to the agents that started them.
+    `marks_begun` is true once a list in text form had a status other than pending and completed.
     """
 
     name: str

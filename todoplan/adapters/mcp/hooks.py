@@ -85,7 +85,7 @@ class HostSessions(BasePlanning):
         return instructions_of(self.toolbox.toolset)
 
     def own_store(self) -> AnyStore:
-        """Return a store in memory, because a host has no state to keep plans in."""
+        """Return a store in memory: a coding agent has no state that could contain plans."""
         return MemoryStore()
 
     def prepare(self) -> None:

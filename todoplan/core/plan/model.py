@@ -286,7 +286,7 @@ def as_whole_number(value: Any, least: int | None = None) -> int:
 
 def as_count(value: int) -> int:
     """
-    Return a whole number from 0.
+    Return a whole number of 0 or more.
 
     Raises:
         PlanError: the value is anything else.
@@ -296,7 +296,7 @@ def as_count(value: int) -> int:
 
 def count_or_none(value: int | None) -> int | None:
     """
-    Return a whole number from 0, or `None`.
+    Return a whole number of 0 or more, or `None`.
 
     Raises:
         PlanError: the value is anything else.
@@ -306,7 +306,7 @@ def count_or_none(value: int | None) -> int | None:
 
 def as_fence(value: int) -> int:
     """
-    Return a claim's fencing token, a whole number from 1.
+    Return a claim's fencing token, a whole number of 1 or more.
 
     Raises:
         PlanError: the value is anything else.

@@ -667,7 +667,7 @@ def _result(fields: Mapping[str, Any], content: Any) -> CallResult:
 
 @attrs.define
 class _Asked:
-    """A call of the latest message with calls, the key of its answer, and the answer if known."""
+    """A call in the last message with tool calls, its answer's key, and its answer if known."""
 
     use: Use
     key: str
