@@ -654,6 +654,7 @@ def test_records_of_one_step_are_joined():
     """The later one counts, whole; of claims each says what its calls changed."""
     first = written({}, 1, {}, {"1": 1})
     assert stored_record(first, "p").fences == {"1": 1}
+    assert stored_record(written(first, None, {}, {"2": 5}), "p").revision == 1
     both = written(first, 2, {}, {"2": 5})
     assert stored_record(both, "p").fences == {"1": 1, "2": 5}
     ended = written(both, 3, {"1": 1}, {})
