@@ -1,7 +1,8 @@
 """
-The `Store` protocol. Every store keeps a journal, and an append states the revision it is based on.
+The protocols of stores, `Store` and `HoldingStore`, and functions that all stores share.
 
-A `Store` has three methods. A store that can lock plans has more: see `HoldingStore`.
+A `Store` has three methods. A `HoldingStore` can also lock plans. The caller of `append` says which
+revision of the plan it has read.
 """
 
 from abc import abstractmethod
@@ -44,8 +45,8 @@ class Store(Protocol):
     Plans by id, each with its journal. A plan that was never written is empty.
 
     Any string is a valid plan id, and distinct strings are distinct plans. Threads may call the
-    methods concurrently, and so may processes if they share the data; an `AsyncPlanner` makes each
-    call in a worker thread. A store that cannot carry out a call at the moment raises a StoreError,
+    methods concurrently: an `AsyncPlanner` makes each call in a worker thread. Processes may do so
+    if they share the data. A call that cannot be carried out at the moment raises a StoreError,
     whose `data["problem"]` is "busy" if a retry may help. `todoplan.testing.stores` has a
     conformance suite for stores.
     """
@@ -62,10 +63,10 @@ class Store(Protocol):
     # `plan` is passed, so that a store can save it without knowing any event type.
     def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
         """
-        Add entries, and save `plan`, which is the plan after them.
+        Add entries, and save `plan`, which is the plan after these entries.
 
         If the stored plan is not at revision `expected`, because another writer was faster, change
-        nothing and return False. Either all entries are saved or none, also if the call raises.
+        nothing and return False. Either all entries are saved or none, even if the call raises.
         """
         ...
 
@@ -98,7 +99,8 @@ AnyStore = Store | AsyncStore
 # A journal grows without limit, so it can be cut. A snapshot entry, which contains the whole plan,
 # then replaces the removed entries. It has the revision and the time of the last removed entry.
 # (With the time of the cut, a later cut by age would remove nothing until that age had passed.) Its
-# `undoes` is 0, and no entry has the revision 0. So no undo reverts it or anything before it.
+# `undoes` is 0, which names no change. So an undo reverts neither the snapshot entry nor anything
+# before it.
 
 
 CUT = "compact"
@@ -108,7 +110,7 @@ _UNDOES_NOTHING = 0
 
 
 def beginning(plan: Plan, cause: str, at: datetime | None = None) -> Entry:
-    """Return a snapshot entry: the first entry of a journal without the plan's earlier history."""
+    """Return a snapshot entry of a plan. A journal without earlier history begins with it."""
     # Law 6: with `next_id`, so that the ids of deleted tasks are not assigned again.
     whole = PlanRestored(tuple(plan), plan.next_id, at, plan.approved)
     return Entry(plan.revision, (whole,), at, cause=cause, undoes=_UNDOES_NOTHING)
@@ -135,7 +137,9 @@ def plan_after(plan: Plan, entry: Entry) -> Plan:
 
 def follow(plan: Plan, entries: Iterable[Entry]) -> Plan:
     """
-    Return the plan after applying entries, which continue the plan or begin with a snapshot entry.
+    Apply entries to a plan, and return the resulting plan.
+
+    The first entry continues from the plan's revision, or is a snapshot entry.
 
     Raises:
         CodecError: an entry is missing or duplicated.
@@ -146,7 +150,7 @@ def follow(plan: Plan, entries: Iterable[Entry]) -> Plan:
             plan, events = plan_after(plan, entry), []
         else:
             events += entry.events
-    # In one call: each replay copies what it changes.
+    # In one call, because each call of `replay` copies what it changes.
     return replay(plan, events) if events else plan
 
 
@@ -180,8 +184,8 @@ def without_gaps(entries: Iterable[Entry], revision: int = 0) -> Iterator[Entry]
     Yield entries, and check that each one continues from the revision before it.
 
     Raises:
-        CodecError: an entry does not continue from there. Replay checks no rules, and would return
-            a plan that never existed.
+        CodecError: an entry is missing or duplicated. `replay` would not notice this, and would
+            return a plan that never existed.
     """
     for entry in entries:
         revision = entry.revision if is_beginning(entry) else revision + len(entry.events)
@@ -203,8 +207,8 @@ def cut_at(journal: Sequence[Entry], keep: int | timedelta, now: datetime) -> in
     """
     Return how many entries a cut removes.
 
-    If `keep` is a number, all entries but the last `keep` are removed; if it is an age, the entries
-    that are older.
+    If `keep` is a number, all entries except the last `keep` are removed. If `keep` is an age, the
+    entries that are older than this age are removed.
 
     Raises:
         PlanError: `keep` is neither a number of entries nor an age.
@@ -225,7 +229,7 @@ def cut_off(
     journal: Sequence[Entry], keep: int | timedelta, now: datetime
 ) -> tuple[int, Entry, Plan] | None:
     """
-    Return the result of cutting a journal, `None` if nothing is removed.
+    Return the result of cutting a journal, or `None` if there is nothing to remove.
 
     The result is the number of removed entries, the entry that replaces them, and the plan after
     the whole journal.
@@ -234,7 +238,7 @@ def cut_off(
         PlanError: `keep` is neither a number of entries nor an age.
     """
     removed = journal[: cut_at(journal, keep, now)]
-    # A snapshot entry is not a change, and cutting it alone would leave an equal one in its place.
+    # A snapshot entry is not a change. If only this entry were cut, an equal one would replace it.
     if all(map(is_beginning, removed)):
         return None
     then = follow(Plan(), removed)
@@ -263,7 +267,7 @@ _PUT_BACK = (
 )
 
 ALL = -1
-"""A revision before all entries. (A snapshot entry may have the revision 0.)"""
+"""A revision below that of every entry, even of a snapshot entry with the revision 0."""
 
 
 @attrs.frozen
@@ -271,8 +275,8 @@ class Key:
     """
     An idempotency key: the name of one request on a plan, for example the id of a tool call.
 
-    A request that is repeated with the same name is carried out once. `payload` is the content of
-    the request. With it, the store detects another request that has the same name.
+    Requests with the same name are one request, which is carried out once. `payload` is the content
+    of the request. If two keys have the same name but different payloads, the second is refused.
     """
 
     name: str
@@ -281,7 +285,7 @@ class Key:
 
 @attrs.frozen
 class Receipt:
-    """The result of an append that had a key: its entries, and the caller's text `answer`."""
+    """The stored result of an append with a key: the entries, and a text from the caller."""
 
     entries: tuple[Entry, ...]
     answer: str = ""
@@ -322,9 +326,9 @@ class Held(Protocol):
         answer: str = "",
     ) -> tuple[Entry, ...]:
         """
-        Add entries, save `plan`, which is the plan after them, and return the entries.
+        Add entries, save `plan`, which is the plan after these entries, and return the entries.
 
-        They are committed at the end of the `with` block.
+        The entries are committed at the end of the `with` block.
 
         If the key was already used with the same payload, add nothing and return the entries of
         that first append. `answer` is stored with the key, for `receipt`.
@@ -444,10 +448,12 @@ def not_held(plan_id: str) -> StoreError:
 
 def check_payload(plan_id: str, key: Key, payload: str) -> None:
     """
-    Check that a key repeats the request that was stored under its name with this payload.
+    Check that a key is for the same request as an earlier key with the same name.
+
+    `payload` is the stored payload of the earlier key.
 
     Raises:
-        StoreError: the payload of the key is another one ("key_reused").
+        StoreError: the two payloads differ ("key_reused").
     """
     if payload != key.payload:
         msg = (
@@ -471,14 +477,14 @@ def behind_known(
     plan_id: str, revision: int, last: Entry | None, tail: tuple[Entry, ...]
 ) -> tuple[Entry, ...]:
     """
-    Return the entries after a revision that the caller knows.
+    Return the entries after a revision that the caller has read.
 
-    `tail` has the entries from that revision on, and `last` is the entry of that revision if the
-    caller has it, else `None`. The first entry of `tail` is compared with `last`: somebody may have
-    restored an older copy and changed it, up to the same revision.
+    `tail` has the stored entries from this revision on. `last` is the entry of this revision as the
+    caller has read it, or `None`. If the stored entry differs from `last`, somebody has restored an
+    older copy, and has changed this copy up to the same revision.
 
     Raises:
-        StoreError: the entry is missing, or is another one ("rolled_back").
+        StoreError: the entry of this revision is missing, or is another one ("rolled_back").
     """
     if not revision:
         return tail
@@ -511,10 +517,10 @@ def gone_back(plan_id: str, known: int, revision: int) -> StoreError:
 
 class Hold(Held):
     """
-    Base class of locked plans. A locked plan is its own context manager, which locks it.
+    Base class of locked plans. It is a context manager, so a `with` block locks the plan.
 
-    `begin` takes the lock. `keep` is called at the end if nothing was raised. `release` releases
-    the lock, and may be called twice.
+    `begin` takes the lock. `keep` saves the appended entries; it is called if the block raised
+    nothing. `release` releases the lock, and may be called twice.
     """
 
     # A plain attribute is enough for the protocol's read-only property.
@@ -530,11 +536,11 @@ class Hold(Held):
 
     @abstractmethod
     def keep(self) -> None:
-        """Save what was appended."""
+        """Save the appended entries."""
 
     @abstractmethod
     def release(self) -> None:
-        """Release everything that was taken. What was not saved is discarded."""
+        """Release the lock and all other resources. Entries that were not saved are discarded."""
 
     def __enter__(self) -> Self:
         self._is_over = False
@@ -553,7 +559,7 @@ class Hold(Held):
             self.let_go()
 
     def let_go(self) -> None:
-        """Release the lock, if an interrupt came before `__exit__` could do it."""
+        """Release the lock, unless it was released before. An interrupt may skip `__exit__`."""
         if self._is_over:
             return
         try:
@@ -574,7 +580,7 @@ class Hold(Held):
             self.let_go()
 
     def append_if_at(self, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
-        """Lock the plan, add entries if it is at revision `expected`; return whether it is."""
+        """Lock the plan. If it is at revision `expected`, add entries and return true."""
 
         def append(held: Self) -> bool:
             is_there = held.revision == expected
@@ -641,7 +647,7 @@ class LocalHold(Hold):
 
     @abstractmethod
     def write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
-        """Write entries that `append` has checked; set `revision` to that of `plan`."""
+        """Write entries that `append` has checked, and set `self.revision` to the plan's."""
 
 
 # -------- rows --------
@@ -649,13 +655,13 @@ class LocalHold(Hold):
 #
 # A row is JSON text and never a JSON type of the database: PostgreSQL's `jsonb` accepts neither
 # NUL nor half a surrogate pair, and it normalizes numbers and keys. Each row states the version of
-# its format. So if an older todoplan runs beside a newer one, it refuses only the rows that it
-# cannot read.
+# its format. So if an older todoplan runs beside a newer one, the older one refuses only the rows
+# that it cannot read.
 
 
 _SNAPSHOT_FROM = 32 * 1024
-# Entries that were read or written last. Each planner call reads the last entry that it knows
-# again, to check that the entry is still there.
+# A cache of the entries that were read or written last. Each call of a planner reads an entry
+# again, the last one that the planner has seen, to check that this entry is still there.
 _MOST_READ, _LONGEST_READ = 256, 4096
 _read: dict[tuple[int, str], Entry] = {}
 

@@ -7,7 +7,7 @@ from todoplan.stores.base import Store, follow
 
 def copy_plan(source: Store, target: Store, plan_id: str) -> bool:
     """
-    Copy a plan with its journal, all or nothing. Return False if the target already has the plan.
+    Copy a plan with its journal, all or nothing. Return False if the target already has this copy.
 
     Idempotency keys are not copied: a call that was made before the copy and is repeated after it
     is carried out again.
@@ -15,7 +15,7 @@ def copy_plan(source: Store, target: Store, plan_id: str) -> bool:
     Raises:
         StoreError: the target has another plan with this id ("taken"), or did not save the plan
             unchanged ("not_kept").
-        CodecError: the journal is damaged, or the target cannot save its content.
+        CodecError: the journal is damaged, or the target cannot save one of the entries.
     """
     journal = source.entries(plan_id)
     # From the journal and not from `load`: another writer may append between two reads.

@@ -70,9 +70,9 @@ class _Kept:
 
 
 _Plans = Mapping[str, _Kept]
-# Inode, modification time and size, by which another content of the file is detected. An append
-# always changes the size, because journals only grow; an edit by hand or a restored copy changes
-# the inode or the time.
+# Inode, modification time and size of the file. If one of them has changed, the file is read again.
+# An append always changes the size, because journals only grow; an edit by hand or a restored copy
+# changes the inode or the time.
 _Stamp = tuple[int, int, int]
 _NOTHING: _Plans = MappingProxyType({})
 
@@ -133,8 +133,8 @@ class FileStore:
 
         Raises:
             TodoplanError: the same errors as `load`; a StoreError if the file is busy or cannot be
-                written, or if the plan has used its share of the file. Nothing was appended then,
-                unless `data["problem"]` is "unsynced".
+                written, or if the plan has used its share of the file. After an error, nothing was
+                appended, unless `data["problem"]` is "unsynced".
         """
         locks: tuple[list[int], list[int]] = [], []
         process = os.getpid()
@@ -228,7 +228,7 @@ class FileStore:
         return StoreError(msg, file=str(self.path), problem=problem)
 
     def _document(self, plan_id: str, plans: _Plans) -> bytes:
-        """Return the bytes to write, if they are not too large."""
+        """Return the bytes to write. Raise an error if they are too large."""
         if plans[plan_id].size > SHARE:
             msg = (
                 f"{self.path}: the journal of the plan {plan_id!r} would have "

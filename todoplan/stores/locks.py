@@ -91,7 +91,7 @@ class Turn:
 
     def take(self, taken: list[bool], patience: float) -> Any:
         """
-        Take the lock, waiting at most `patience` seconds. `taken` then has an item.
+        Take the lock, waiting at most `patience` seconds, and add an item to the list `taken`.
 
         Raises:
             StoreError: another thread holds the lock for longer ("busy"), or this thread already
@@ -229,7 +229,9 @@ def busy(path: Path, patience: float) -> StoreError:
 
 class LockQueue:
     """
-    The lock of a file for one thread of this process at a time, waiting in the system's own queue.
+    A lock of a file between processes, which wait for it in the operating system's own queue.
+
+    In this process, one thread may use it at a time.
 
     A blocking `flock` is fair: each of 32 processes waited for at most 0.1 seconds. With polling,
     which takes processor time from the process that has the lock, they did a fiftieth of the work,
@@ -323,7 +325,7 @@ class _Waiter(Thread):
             unlocked([self._descriptor], os.getpid())
 
     def stop(self, taken: list[int]) -> None:
-        """Stop waiting. If the thread still waits, the descriptor stays with the thread."""
+        """Stop waiting. A thread that still waits keeps the descriptor, and closes it later."""
         with self._mutex:
             if not self._is_unwanted:
                 self._is_unwanted = True
@@ -384,7 +386,7 @@ def problem_of(error: OSError) -> str:
 
 
 def missing_folder(path: Path) -> str:
-    """Return what to do if the file's folder is missing; "" if the folder exists."""
+    """Return advice if the file's folder is missing; otherwise return ""."""
     return "" if path.parent.is_dir() else f"make the folder {path.parent} first"
 
 
@@ -459,7 +461,8 @@ def _keep_permissions(descriptor: int, before: os.stat_result) -> None:
     mode = stat.S_IMODE(before.st_mode)
     now = os.fstat(descriptor)
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
-        # Only root can change the owner. It must, because the owner could not write the file.
+        # Only root can change the owner. Without this, the old owner could not write a file that
+        # root has written.
         owner = before.st_uid if os.geteuid() == 0 else -1
         try:
             os.fchown(descriptor, owner, before.st_gid)

@@ -86,10 +86,10 @@ class MemoryStore:
         return (*self._plans.get(plan_id, _NOTHING), self._receipts.get(plan_id, {}))
 
     def keep(self, plan_id: str, entries: Sequence[Entry], plan: Plan, signed: Signed) -> None:
-        """Save what was appended to a locked plan, for `MemoryHold`."""
+        """Save the entries and receipts of a locked plan, for `MemoryHold`."""
         self._receipts.setdefault(plan_id, {}).update(signed)
-        # The entries are saved last, because a receipt is valid only if its entries are there. From
-        # `length` on: what an interrupted append has left there is overwritten.
+        # The entries are saved last, because a receipt is valid only if its entries are there. They
+        # begin at `length`, and overwrite what an interrupted append has left there.
         journal, length = self._journals.setdefault(plan_id, []), self.kept(plan_id)[1]
         journal[length:] = entries
         self._plans[plan_id] = plan, len(journal)
@@ -114,7 +114,7 @@ class MemoryHold(LocalHold):
         self._before = self.revision = self._plan.revision
 
     def keep(self) -> None:
-        """Save what was appended."""
+        """Save the appended entries."""
         if self._added or self._signed:
             self._store.keep(self._plan_id, self._added, self._plan, self._signed)
 
@@ -135,8 +135,8 @@ class MemoryHold(LocalHold):
             return None
         payload, receipt, length = found
         if key.name not in self._signed:
-            # The entries are missing if the transaction that wrote the receipt was interrupted
-            # before it saved them.
+            # An interrupt may come after a receipt was saved and before its entries were saved.
+            # Such a receipt does not count.
             first = length - len(receipt.entries)
             if self._store.entries(self._plan_id)[first:length] != receipt.entries:
                 return None
@@ -151,7 +151,7 @@ class MemoryHold(LocalHold):
         return before + tuple(entry for entry in self._added if entry.revision > revision)
 
     def write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
-        """Add entries, which `keep` saves."""
+        """Collect entries. `keep` saves them later."""
         self._added += entries
         self._plan, self.revision = plan, plan.revision
         if key is not None:

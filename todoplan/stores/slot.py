@@ -39,11 +39,11 @@ def plan_in_slot(saved: Mapping[str, Any] | None, owner: str) -> Plan:
     """
     Return the plan in a mapping that an adapter saved, or an empty plan if there is none.
 
-    `owner` is a word for the error message, such as "agent": a plan belongs to an agent.
+    `owner` says in the error message to whom the plan belongs, for example "agent".
 
     Raises:
         CodecError: the saved plan is damaged.
-        PlanError: a store keeps the plan.
+        PlanError: the mapping has no plan, because a store keeps it.
     """
     if not saved:
         return Plan()
@@ -127,7 +127,7 @@ class SlotStore(MemoryStore):
         return super().hold(plan_id)
 
     def keep(self, plan_id: str, entries: Sequence[Entry], plan: Plan, signed: Signed) -> None:
-        """Save what was appended to the locked plan, also in the mapping."""
+        """Save the entries appended to the locked plan, also in the mapping."""
         # Encode first, because this fails for an entry that no document can contain.
         lines = [entry if _is_plain(entry) else entry_line(entry) for entry in entries]
         super().keep(plan_id, entries, plan, signed)

@@ -185,7 +185,7 @@ def check_place(path: Path) -> None:
 
 
 def warn_of_missing_locks(path: Path) -> None:
-    """Warn once if files cannot be locked and this SQLite needs our lock."""
+    """Warn once that files cannot be locked here, if this SQLite needs our lock."""
     if WAL_RESET_BUG:
         _warn_once(
             f"{path}: SQLite {sqlite3.sqlite_version} can damage a database that two processes "
@@ -201,7 +201,7 @@ def _warn_once(msg: str) -> None:
 
 
 def _file_system(path: Path) -> str:
-    """Return the type of the file system of a path, "" if it cannot be determined."""
+    """Return the type of the file system of a path, or "" if it cannot be determined."""
     try:
         lines = Path("/proc/self/mounts").read_text("utf-8", "surrogateescape").splitlines()
     except OSError:
@@ -338,7 +338,7 @@ def connect(path: Path, *, create: bool, mode: str = "mode=rw") -> Connection:
 
 def is_ours(connection: Connection, path: Path) -> bool:
     """
-    Return whether a database has our tables. An empty database has none but may get them.
+    Return whether a database has our tables. Return False for an empty database.
 
     Raises:
         StoreError: the database belongs to another program ("foreign") or to a newer todoplan
@@ -396,11 +396,11 @@ def again(end: float, function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
 #
 # - Writing and closing take our own lock on `<file>.lock` in addition to SQLite's lock. SQLite's
 #   lock has no fair queue: because of its growing pauses, one of 32 processes waited 3.6 seconds.
-#   And up to SQLite 3.51.2, the database may be damaged without our lock (`WAL_RESET_BUG`). It is
-#   also taken with a newer SQLite, because another process may use an older one. Programs that do
+#   And up to SQLite 3.51.2, the database may be damaged without our lock (`WAL_RESET_BUG`). We take
+#   it with a newer SQLite too, because another process may use an older one. Programs that do
 #   not take our lock (the sqlite3 shell) still respect SQLite's lock.
-# - Only SQLite opens the database file. If this process closed another descriptor of the file, it
-#   would lose all its locks on it (POSIX).
+# - Only SQLite opens the database file. If our code opened and closed the file too, this process
+#   would lose all its locks on the file (POSIX).
 # - A connection is used by one thread at a time. A forked child neither uses nor closes the
 #   connections of its parent; it opens its own.
 # - If the database file or SQLite's log was deleted or replaced, an error is raised: SQLite would
@@ -410,7 +410,7 @@ def again(end: float, function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
 _Idle = deque[Connection]
 _MOST_IDLE = 8
 _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}  # file systems without locks
-_AT_THE_END = 1.0  # seconds that closing waits for the lock; not closing loses nothing
+_AT_THE_END = 1.0  # seconds that closing waits for our lock; without it, nothing is closed or lost
 
 _left_open: list[Connection] = []
 _holders: dict[Path, int] = {}  # by database: the thread of this process that has our lock
@@ -440,7 +440,7 @@ class Connections:
 
     def read(self, job: Callable[[Connection], T], missing: T) -> T:
         """
-        Call `job` with a connection, and return its result; `missing` if there is no database.
+        Return the result of `job` for a connection, or return `missing` if there is no database.
 
         Raises:
             StoreError: the database cannot be read, or its file was deleted or replaced.
@@ -474,7 +474,7 @@ class Connections:
 
     def _take_immutable(self, taken: list[Connection]) -> bool:
         """
-        Open a database in a folder that is not writable, so that SQLite cannot create its log.
+        Open a database in a folder that is not writable. SQLite cannot create its log there.
 
         Return False if the folder is writable, or if the database has no tables of todoplan.
         """
@@ -539,7 +539,7 @@ class Connections:
         return True
 
     def lock(self, taken: list[int], end: float) -> None:
-        """Take our lock. Continue without it where files cannot be locked."""
+        """Take our lock. If files cannot be locked here, warn and continue without it."""
         try:
             self._queue.take(taken, max(0.0, end - time.monotonic()))
         except StoreError as error:
@@ -553,7 +553,7 @@ class Connections:
 
     def on_disk(self) -> Identity | None:
         """
-        Return the identity of the file at the path, `None` if there is none.
+        Return the identity of the database file, or `None` if there is no file.
 
         Raises:
             StoreError: the file was deleted ("deleted") or replaced ("rolled_back") while in use.
@@ -581,7 +581,7 @@ class Connections:
 
 
 def _close(path: Path, process: int, idle: _Idle) -> None:
-    """Close connections under our lock, or leave them open until the process ends."""
+    """Close connections under our lock. Without the lock, leave them open until the exit."""
     # When the last connection is closed, SQLite copies the log into the file. This needs our lock.
     lock: list[int] = []
     taken: list[Connection] = []
@@ -595,7 +595,7 @@ def _close(path: Path, process: int, idle: _Idle) -> None:
                     locked(lock, lock_of(path), lambda: lock_file(lock, path), end, _AT_THE_END)
             except (StoreError, OSError):
                 may_close = False
-        # Each connection is taken first, so that no other thread gets a closed one.
+        # Each connection is removed from `idle` first, so that no other thread gets a closed one.
         with suppress(IndexError):
             while True:
                 taken.extend(map(deque.pop, (idle,)))
@@ -620,8 +620,8 @@ def _leave_open(*given: Connection) -> None:
     writing. A connection that could not be closed under our lock stays open as well.
     """
     if not _left_open:
-        # Python closes connections that are not referenced, also when the interpreter exits. With
-        # another reference, this list is never freed.
+        # Python closes connections that are not referenced, also when the interpreter exits. The
+        # additional reference makes sure that this list is never freed.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(_left_open))
     _left_open.extend(given)
 
@@ -696,7 +696,8 @@ class SqliteHold(LocalHold):
         """
         mine = self._connections
         mine.after_fork()
-        # Of this process. A child that is forked during the transaction gets other ones.
+        # The lock and the connections of this process: a child that is forked during the
+        # transaction gets its own.
         self._turns, self._idle = mine.turn, mine.idle
         self._process, end = mine.process, time.monotonic() + mine.patience
         self._turns.take(self._turn, mine.patience)
@@ -714,7 +715,7 @@ class SqliteHold(LocalHold):
 
     def keep(self) -> None:
         """
-        Commit what was appended.
+        Commit the appended entries.
 
         Raises:
             StoreError: an append failed, and its error was caught inside the `with`; or this
@@ -755,7 +756,7 @@ class SqliteHold(LocalHold):
                 # Close it: a traceback may still refer to a cursor, so that the connection would
                 # see an older state of the database, and could not write.
                 with suppress(sqlite3.Error):
-                    # A full or failing disk has already rolled it back.
+                    # After an error of the disk, SQLite itself has rolled back.
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                 connection.close()  # under our lock

@@ -78,7 +78,7 @@ def open_store(url: str) -> OpenedStore:
 
 def project_store(directory: Path | None = None) -> Path:
     """
-    Return the default store of a directory: `.todoplan/plans.db` of its project, as absolute path.
+    Return the absolute path of a directory's default store: `.todoplan/plans.db` of its project.
 
     The project is the nearest directory with a folder `.todoplan` or a `.git`, from `directory`
     (by default the working directory) upwards. If there is none, it is `directory` itself, or the
@@ -93,7 +93,7 @@ def project_store(directory: Path | None = None) -> Path:
 
 def make_project_store(path: Path) -> None:
     """
-    Make the folder of a default store. Only its owner can read it, and Git ignores it.
+    Make the folder of a default store. Only the folder's owner can read it, and Git ignores it.
 
     Raises:
         StoreError: the folder cannot be made.

@@ -110,14 +110,14 @@ Steps = Generator[Any, Any, T]
 """
 A generator of steps, which are written once for both stores.
 
-It yields what a call such as `db.execute` returned, and receives the call's result. For a
-`PostgresStore`, these are the same (`called`). For an `AsyncPostgresStore`, the call returned an
-awaitable, which is awaited (`awaited`).
+A step yields the return value of a call such as `db.execute`, and receives the call's result. In a
+`PostgresStore`, the return value is the result (`called`). In an `AsyncPostgresStore`, the return
+value is an awaitable, which is awaited to get the result (`awaited`).
 """
 
 
 def rows_of(db: Connection, query: LiteralString | bytes, values: Any = None) -> Steps[list[Row]]:
-    """Execute a statement, and return its rows. Without values, several statements are allowed."""
+    """Execute a query, and return its rows. Without `values`, it may have several statements."""
     cursor = yield db.execute(query, values)
     return (yield cursor.fetchall()) if cursor.description else []
 
@@ -221,8 +221,8 @@ def prepared(db: Connection) -> Steps[None]:
     """
     Create the tables that are missing.
 
-    If all tables exist, only one query is executed. So the user then needs no right to create
-    tables, and the server may be read-only.
+    If all tables exist, this is a single query. It works without the right to create tables, and on
+    a read-only server.
     """
     if not (yield from rows_of(db, _MISSING, (list(TABLES),))):
         return
@@ -309,7 +309,7 @@ def _explained(error: Error) -> tuple[str, str]:
 
 
 _every: "WeakSet[Pool | Listener | Turns]" = WeakSet()  # to be reset in each forked child
-_of_parents: list[object] = []  # so that they are never collected in this process
+_of_parents: list[object] = []  # a parent's connections; in this list, they are never freed
 
 
 def _forked() -> None:
@@ -373,7 +373,9 @@ class Pool:
 
     def lend(self, lent: "Lent", first: Callable[[Connection], Steps[T]], doing: str) -> Steps[T]:
         """
-        Lend a connection after carrying out the steps `first` on it, which must not write anything.
+        Put a connection into `lent`, carry out the steps `first` on it, and return their result.
+
+        The steps must not write anything, because they may be repeated on another connection.
 
         Raises:
             StoreError: the database cannot be reached, or refuses a statement.
@@ -492,7 +494,7 @@ class Lent:
 
     @property
     def is_here(self) -> bool:
-        """Whether this process, and not the parent it was forked from, got the connection."""
+        """Whether this process itself got the connection. It is false in a forked child."""
         return self._process == os.getpid()
 
     def drop(self) -> None:
@@ -540,18 +542,19 @@ def _close(kept: list[tuple[float, Connection]]) -> None:
 # A store with `notify=False` does not listen: a pooler that lends connections per transaction would
 # execute LISTEN on a connection that others use.
 #
-# One thread with one connection listens for all waiters of a store, synchronous or async. It ends
-# if there were no waiters for a while. While it has no connection, the waiters check more often.
+# One thread with one connection listens for all waiters of a store, synchronous or async. The
+# thread ends if there were no waiters for a while. While it is not listening, the waiters check
+# more often.
 
 
 _LOOK = 2.0  # seconds between two checks while the thread listens
-_LOOK_ALONE = 0.1  # while it does not
+_LOOK_ALONE = 0.1  # seconds between two checks while it does not listen
 _LINGER = 5.0  # seconds that the thread stays alive without waiters
 _TURN = 0.25  # seconds until the thread notices `close`
 
 
 class Listener:
-    """Calls the waiters of a plan back whenever the plan may have changed."""
+    """Calls a function for each waiter of a plan whenever the plan may have changed."""
 
     def __init__(self, address: Address, *, notify: bool) -> None:
         self._address = address
@@ -591,7 +594,7 @@ class Listener:
                 self._last = time.monotonic()
 
     def close(self) -> None:
-        """Stop the thread and wait until it has ended. Waiters continue by checking."""
+        """Stop the thread and wait until it has ended. Waiters continue to check the revision."""
         self._closing.set()
         thread = self._thread
         if thread is not None:

@@ -170,7 +170,7 @@ def _entries(plan_id: str, rows: list[Row]) -> tuple[Entry, ...]:
 
 
 def is_changed(db: Connection, plan_id: str, revision: int) -> Steps[bool]:
-    """Return whether the plan is at another revision; 0 is that of a plan never written."""
+    """Return whether the plan is at another revision. A plan that was never written is at 0."""
     query: LiteralString = "select revision from todoplan_plan where id = %s"
     rows = yield from rows_of(db, query, (name_in_row(plan_id),))
     return revision != (rows[0][0] if rows else 0)
@@ -276,8 +276,8 @@ class PostgresHold(Hold):
     """
     A plan that nobody else can change until the `with` ends: see `todoplan.stores.base.Held`.
 
-    In an `AsyncPostgresStore` the results of its methods are awaited, and it belongs to the task
-    that locked the plan.
+    In an `AsyncPostgresStore`, the methods return awaitables, and only the task that locked the
+    plan may call them.
     """
 
     def __init__(self, store: "_Postgres", plan_id: str) -> None:
@@ -476,7 +476,7 @@ class PostgresHold(Hold):
 
     @property
     def _is_here(self) -> bool:
-        """Whether this process still has the plan locked. A forked child has not."""
+        """Whether this process still has the plan locked. It is false in a forked child."""
         return self._is_locked and self._lent.is_here
 
     def _check(self) -> None:
@@ -528,7 +528,7 @@ class PostgresHold(Hold):
             yield db.execute(_SNAPSHOT, values)
 
     def _was_committed(self, error: psycopg.Error) -> Steps[bool]:
-        """Return whether a commit succeeded whose response was lost."""
+        """Return whether the commit succeeded, after its response was lost."""
         doing, key = (
             f"find out if the append to the plan {self._plan_id!r} was committed",
             self._key,
@@ -608,7 +608,7 @@ class PostgresStore(_Postgres):
     Example: `PostgresStore("postgresql://planner@db.example/plans")`. A call waits at most
     `patience` seconds for a plan, for a connection, or for a server that restarts. A store uses at
     most `most_connections` at a time. Notifications of commits are expensive on a server with many
-    writers: with `notify=False` there are none, and watchers poll.
+    writers. With `notify=False` there are none, and watchers poll instead.
     """
 
     _pool, _turn = Pool, Turn
