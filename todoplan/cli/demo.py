@@ -105,7 +105,7 @@ def demo(screen: Screen, *, browser: bool = True, port: int = 0) -> None:
 
 @contextmanager
 def _board(path: Path, port: int, screen: Screen) -> Iterator[str | None]:
-    """Serve the board in a thread until the block ends. Yield its URL, `None` without the extra."""
+    """Serve the board in a thread during the block. Yield its URL, or `None` without the extra."""
     try:
         from todoplan.board import make_board  # noqa: PLC0415 - an extra
         from todoplan.web import Access, listen_at, server_of  # noqa: PLC0415 - same

@@ -49,7 +49,7 @@ _EVENTS = {
 
 def ours() -> str:
     """
-    Return the folder of sockets, made if it is missing.
+    Return the folder of the sockets. If it is missing, make it.
 
     Raises:
         OSError: the folder cannot be made, or other users own it or have access to it, so that
@@ -114,7 +114,7 @@ def run(arguments: list[str]) -> None:
 
 
 def _of_person(word: str) -> str:
-    """Carry out a word that a person gave, and return the text to print."""
+    """Carry out `show`, `on` or `off` for a person, and return the text to print."""
     path = _socket_path()
     if path is None:
         return "No planning server is running in this session.\n"
@@ -193,7 +193,7 @@ def _is_copilot() -> bool:
 
 
 def _asked(hook_input: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer of the agent's server, or {} if there is none or hooks are off."""
+    """Return the server's answer to an event, or {} if there is no server or hooks are off."""
     path = _socket_path()
     # Copilot CLI calls the hook for its first prompt while the server is starting. Waiting here
     # costs nothing, because Copilot CLI waits for the server before its first request anyway.

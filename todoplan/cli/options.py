@@ -168,7 +168,7 @@ def _help(words: str, names: Iterable[str]) -> dict[str, Any]:
     """
     Return the typer arguments for a help text.
 
-    With `names`, the text lists them at its `{}`, and they are the only allowed values.
+    With `names`, the option accepts only these values, and they replace `{}` in the text.
     """
     known = tuple(names)
     if not known:
@@ -423,7 +423,7 @@ OPTIONS: dict[str, Any] = {
 
 def command_of(path: str) -> Callable[..., None]:
     """
-    Return the function for typer that runs a command, given as in `app.COMMANDS`.
+    Return the function with which typer runs a command. `path` is given as in `app.COMMANDS`.
 
     A parameter that is annotated with an attrs class is replaced by an option for each field of
     the class. The screen is not an option.

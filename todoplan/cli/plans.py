@@ -214,12 +214,12 @@ def chosen_plan(store: PlanStore, plan_id: str | None, where: object) -> str:
     """
     Return the id of an existing plan in the store.
 
-    If `plan_id` is `None` and the store has one plan only, its id is returned. `where` is the
-    address of the store, for messages.
+    If `plan_id` is `None` and the store has one plan only, return the id of this plan. `where` is
+    the address of the store, for messages.
 
     Raises:
-        ReadError: the store has no plan with this id, or `plan_id` is `None` and it does not have
-            exactly one plan.
+        ReadError: the store has no plan with this id; or `plan_id` is `None`, and the store does
+            not have exactly one plan.
         TodoplanError: the store cannot be read.
     """
     kept = store.plan_ids()
@@ -267,9 +267,9 @@ class Place:
         """
         Return the store.
 
-        If it is the project's own store, which does not exist yet, there are two cases. With
-        `tell`, the store is created, and `tell` is called with a message. Without `tell`, an empty
-        store in memory is returned, so that reading creates nothing.
+        The project's own store may not exist yet. With `tell`, it is then created, and `tell` is
+        called with a message. Without `tell`, an empty store in memory is returned, so that a
+        command that only reads creates no file.
 
         Raises:
             TodoplanError: the address is invalid, or the folder cannot be made.
@@ -430,7 +430,7 @@ class Fields:
     check: str | None = None
 
     def given(self) -> dict[str, Any]:
-        """Return the fields that were given; an empty text becomes `None` where that is allowed."""
+        """Return the given fields. An empty text becomes `None` if the field may be `None`."""
         fields = {name: text for name, text in attrs.asdict(self).items() if text is not None}
         for name in {"active_form", "owner", "due", "parent", "check"} & {*fields}:
             fields[name] = fields[name] or None
@@ -660,7 +660,7 @@ def _update(tasks: Sequence[str], edit: Edit, screen: Screen, **changes: Any) ->
 
 
 def _apply(command: Command, edit: Edit, screen: Screen, *, creates: bool = False) -> int:
-    """Carry out a command. `creates` allows it to create the plan."""
+    """Carry out a command. With `creates`, a missing plan is created."""
     return _edited(lambda planner: _applied(planner, command, edit), edit, screen, creates=creates)
 
 

@@ -38,7 +38,7 @@ _OF_GEMINI = ("SessionStart", "BeforeAgent", "AfterAgent")
 
 @attrs.frozen
 class Plugin:
-    """The options for the contents of the folder. `reminders` and `stop` choose its hooks."""
+    """The options for the folder's contents. `reminders` and `stop` say which hooks it gets."""
 
     tools: str = "lean"
     store: str | None = None
@@ -56,7 +56,7 @@ class Plugin:
 
     def hooks(self, events: tuple[str, ...], tools: str = "") -> dict[str, Any]:
         """
-        Return the hooks for these events, by event name. `tools` matches the names of our tools.
+        Return the hooks for these events, by event name. `tools` is a pattern of our tools' names.
         """
         hook = {"hooks": [{"type": "command", "command": _hook_line()}]}
         made = {

@@ -79,7 +79,7 @@ class Served:
 
     @property
     def verify(self) -> Verifier | None:
-        """The verifier that runs the command."""
+        """The verifier that runs the command `run`, or `None` if there is no command."""
         return Verifier(self._ran, seconds=_CHECK_SECONDS, by=self.run) if self.run else None
 
     def _ran(self, task: Task, _: Plan) -> tuple[bool, str] | None:
@@ -107,7 +107,7 @@ class Address:
     allow_host: list[str] | None = None
 
     def access(self, token: str | None, variable: str) -> Any:
-        """Return the rules for who may use the server: only clients with the token, if any."""
+        """Return who may use the server. If there is a token, only clients that send it may."""
         from todoplan.web import Access  # noqa: PLC0415 - an extra
 
         return Access.at(self.host, token, tuple(self.allow_host or ()), variable=variable)
@@ -153,7 +153,8 @@ def _serving(
         FileStore(served.file) if served.file else served.place.store_itself(screen.complain)
     )
     if served.hooks:
-        # An agent might not start if its server failed here. So the first call reports errors.
+        # The store is not checked here: an agent might not start if its server failed. Errors are
+        # reported by the first call.
         return _with_hooks(served, store, screen)
     # If the file is damaged or the id is invalid, fail here and not in the client's first call.
     store.load(served.plan_id)

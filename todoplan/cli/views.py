@@ -430,8 +430,8 @@ class LivePlan:
     """
     The rich renderable of a plan. Rich renders it again when the terminal is resized.
 
-    `changes` are the last changes: for each, a text with its time and actor, and its phrases, all
-    cleaned.
+    `changes` has a pair for each of the last changes: a text with the time and the actor, and the
+    phrases that describe the change. All texts are cleaned of control sequences.
     """
 
     def __init__(

@@ -111,7 +111,7 @@ class OtherCall:
     """
     A call of a tool that is not a known planning tool.
 
-    Readers yield only the first few tools, until there is a planning call.
+    Readers yield such calls for a few tools only, and none after the first planning call.
     """
 
     tool: str

@@ -45,8 +45,8 @@ _COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
 # Brackets in strings, comments and regular expressions do not count. A backslash outside a string
 # belongs to a regular expression.
 _BRACKET = re.compile(rf"{_STRING}|{_COMMENT}|\\.|[(\[{{}}\])]", re.DOTALL)
-# What differs from JSON. The last item of a list may have a comma after it. The quantifiers are
-# possessive, so that nothing is searched twice.
+# The parts of a literal that differ from JSON. The last item of a list may have a comma after it.
+# The quantifiers are possessive, so that nothing is searched twice.
 _TOKEN = re.compile(
     rf"(?P<string>{_STRING})|(?P<gone>{_COMMENT}|,(?=(?:\s|{_COMMENT})*+[\]}}]))"
     r"|(?P<key>[A-Za-z_$][\w$]*+)(?=\s*+:)|(?P<undefined>\bundefined\b)|\\.",
@@ -172,7 +172,7 @@ def parse_values(text: str) -> Iterator[Any]:
 
 
 SUFFIXES = frozenset({".jsonl", ".ndjson", ".json", ".md", ".log"})
-"""The suffixes of recordings. Packed files have `.gz` or `.zip` in addition or instead."""
+"""The suffixes of recordings. A packed file has `.gz` or a similar one too, or `.zip` alone."""
 
 # The second signature of a zip file is that of an empty archive.
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
@@ -218,7 +218,7 @@ class _Recoded:
 
 
 class _Truncated(io.RawIOBase):
-    """An unpacked stream. If its packed file is truncated, it ends early, without an error."""
+    """An unpacked stream. If the packed file is truncated, this stream ends without an error."""
 
     def __init__(self, file: Any) -> None:
         self._file, self._has_begun = file, False
@@ -835,7 +835,8 @@ class Probe:
 
 def probes(source: Source) -> Iterator[Probe]:
     """
-    Yield the possible forms of a file, the likeliest first. A form is read only when requested.
+    Yield the possible forms of a file, the likeliest first. The file is read in a form only when
+    the caller asks for this form.
 
     Raises:
         ReadError: the file is missing, a directory, unreadable, or empty.

@@ -108,11 +108,11 @@ def open_replay(
     source: Input, policy: Policy, dialect: str | None, on_bytes: Callable[[int], None]
 ) -> Replay:
     """
-    Return the replay of a file, before its first step. Its dialect is detected unless given.
+    Return the replay of a file, before its first step. Without `dialect`, the dialect is detected.
 
     Raises:
-        ReadError: the file is not a recording; or it was not named on the command line, and nothing
-            in it was understood.
+        ReadError: the file is not a recording; or it was found in a directory, and has no planning
+            call, only lines that cannot be read.
         MissingExtraError: the file is a single JSON document, and ijson is not installed.
     """
     # Detecting the dialect reads the file a second time, which a pipe does not allow. A pipe might
@@ -196,7 +196,7 @@ class Run:
     has_errors: bool = False
 
     def replay_all(self, inputs: Iterable[Input], each: Callable[[Replay], None]) -> None:
-        """Replay the files in order and call `each` with each replay, which it must consume."""
+        """Replay the files in order. Pass each replay to the function `each`, which consumes it."""
         # All names are needed first, because the progress bar needs the sum of the sizes.
         found = tuple(inputs)
         sizes = [source.size for source in found]
@@ -443,7 +443,7 @@ def headline(replay: Replay) -> str:
 
 
 def caveat(replay: Replay) -> str:
-    """Return a note that names the tools called if no known planning tool was called, else ""."""
+    """Return a note if no known planning tool was called; otherwise return ""."""
     if replay.lanes:
         return ""
     names = (clip(one_line(name), _SUMMARIES_NAME) for name in replay.other_tools)

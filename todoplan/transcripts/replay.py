@@ -122,9 +122,9 @@ def rule_findings(
     problems: Iterable[Problem], severity: Severity, line: int, lane: str, before: Plan
 ) -> Iterator[Finding]:
     """
-    Yield the findings about the rules that a call broke, or about its result if that is not valid.
+    Yield the findings about the rules that a call broke, or about an invalid result of the call.
 
-    `before` is the plan before the call. It still has the subjects of removed tasks.
+    `before` is the plan before the call. This plan still has the subjects of removed tasks.
     """
     # If a new list leaves out completed tasks, this is one finding, however many tasks it removes.
     removed: list[str] = []
@@ -155,7 +155,7 @@ def recording_finding(code: str, line: int, lane: str, *task_ids: str, **values:
     """
     Return a finding about the recording itself, with its message from `texts/findings.txt`.
 
-    If there is a value `detail`, the finding keeps its full text as `detail`.
+    `values` are inserted into the message. A value `detail` is also kept as the finding's `detail`.
     """
     detail = str(values.pop("detail", ""))
     text = say("findings", code, **values, at_line=line)
@@ -184,7 +184,7 @@ def _list_tool() -> Tool:
     """
     Return a tool that writes the whole list, with the arguments of all systems.
 
-    It reads if an argument says so or there is no list. It merges if there is `merge`.
+    A call is a read if an argument says so or if it has no list. A call with `merge` is a merge.
     """
     merge = Field("merge", "merge", Kind.FLAG, hidden=True)
     reads = (Field(key, key, Kind.LINE, hidden=True) for key in ("command", "operation"))
@@ -194,7 +194,8 @@ def _list_tool() -> Tool:
     )
 
     def request(values: Mapping[str, Any]) -> Request:
-        # OpenHands, VS Code. In Kimi and Hermes, a call without the list is a read.
+        # OpenHands has `command`, and VS Code `operation`. In Kimi and Hermes, a call without the
+        # list is a read.
         if (
             values.get("command") == "view"
             or values.get("operation") == "read"
@@ -236,8 +237,8 @@ def merging(
     Return the arguments of a write that merges its items into the plan, with complete items.
 
     An item that names a task by its id may have only the fields that change. Such an item gets our
-    id, and the fields that it leaves out are copied from the task. `shown` maps the ids that
-    earlier items had to our ids.
+    id, and the fields that it leaves out are copied from the task. `shown` maps the ids of earlier
+    items to our ids.
     """
 
     def whole(item: Any) -> Any:
@@ -269,7 +270,7 @@ def _listed_items(arguments: Mapping[str, Any] | str) -> list[Any]:
 
 
 def created_id(result: CallResult | None) -> str | None:
-    """Return the id of a task from the answer of its TaskCreate call, which has no id itself."""
+    """Return the id of a new task from a TaskCreate's answer. The call itself has no id."""
     if result is None:
         return None
     task = (result.data or {}).get("task")
@@ -282,7 +283,7 @@ def created_id(result: CallResult | None) -> str | None:
 
 
 def created_ids(result: CallResult | None, most: int) -> tuple[str, ...]:
-    """Return the ids of the new tasks in an answer of `lean`, in order, at most `most`."""
+    """Return the ids of the new tasks, at most `most`, from an answer of the tool set `lean`."""
     answered = _ALL_CREATED.match(result.text) if result else None
     if answered is None:
         return ()
@@ -354,7 +355,7 @@ def meaning(plan: Plan, command: WriteTodos) -> tuple[WriteTodos, bool]:
 
 
 def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | None]) -> None:
-    """Match the remaining lines to the remaining tasks in `found`, the likeliest pairs first."""
+    """Match the remaining lines to the remaining tasks, and store the matches in `found`."""
     taken = {task.id for task in found if task}
     left = [(place, task) for place, task in enumerate(tasks) if task.id not in taken]
     new = [(index, todo) for index, todo in enumerate(todos) if found[index] is None]
@@ -383,7 +384,7 @@ def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | N
 
 
 def _neighbours(anchors: Iterable[int]) -> Iterator[int]:
-    """Yield for each line the latest anchor (place of a matched task) up to it, -1 if none."""
+    """Yield for each line the last anchor up to it, or -1. Anchors are places of matched tasks."""
     last = -1
     for anchor in anchors:
         last = last if anchor < 0 else anchor
@@ -425,7 +426,7 @@ def unnumbered(todos: Iterable[Todo]) -> tuple[Todo, ...]:
 
 
 def merged(plan: Plan, command: WriteTodos) -> WriteTodos:
-    """Return the plan as a whole list into which the items of a write are merged."""
+    """Merge the items of a write into the plan, and return the result as a whole list."""
     by_id = {todo.id: todo for todo in command.todos if todo.id in plan}
     by_text = {todo.content: todo for todo in command.todos if todo.id not in plan}
     kept: list[Todo] = []
@@ -588,15 +589,20 @@ class Lane:
     """
     One plan of a recording, and its counts.
 
-    `shown` maps recorded ids to our ids where they differ. A later list may replace the plan by a
-    new one: `longest` is the largest number of tasks of the current plan, and `sizes` has this
-    number for each replaced plan. A turn is one message of the model: `written_in` is the latest
-    turn that wrote the whole list. `completed_in` has the latest turn that updated single tasks,
-    the ids of the tasks that this turn completed, and the line of its last update in the recording.
-    `last_at` is the time of the last call. `shown_between` has the changes since the last call that
-    the recording shows outside of calls. `used` are the ids that tasks of the plan have or had, and
-    `next_id` is above all of them. `started_by` maps tasks to the agents that started them.
-    `marks_begun` is true once a list in text form had a status other than pending and completed.
+    `shown` maps recorded ids to our ids where they differ. `used` are the ids that tasks of the
+    plan have or had, and `next_id` is above all of them.
+
+    A later list may replace the plan by a new one. `longest` is the largest number of tasks of the
+    current plan, and `sizes` has this number for each replaced plan.
+
+    A turn is one message of the model. `written_in` is the latest turn that wrote the whole list.
+    `completed_in` has the latest turn that updated single tasks, the ids of the tasks that this
+    turn completed, and the line of the turn's last update.
+
+    `last_at` is the time of the last call, or of a later message of the person. `shown_between` has
+    the changes that the recording has shown outside of calls since the last call. `started_by` maps
+    tasks to the agents that started them. `marks_begun` is true once a list in text form had a
+    status other than pending and completed.
     """
 
     name: str
@@ -634,7 +640,7 @@ class Lane:
             yield recording_finding(code, line, self.name, *ids, tasks=ids_text(ids))
 
     def note_starts(self, events: Iterable[Event], actor: str) -> None:
-        """Note who has started which task."""
+        """Store in `started_by` which tasks the actor has started."""
         for event in events:
             if isinstance(event, StatusChanged) and event.new is Status.IN_PROGRESS:
                 self.started_by[event.task_id] = actor
@@ -642,7 +648,7 @@ class Lane:
                 self.started_by[event.task.id] = actor
 
     def measure(self) -> None:
-        """Update the largest length with the current length of the plan."""
+        """Update `longest` if the plan has more tasks now."""
         self.longest = max(self.longest, len(self.plan))
 
     @property
@@ -787,7 +793,7 @@ class Follower:
         self.findings.append(recording_finding(code, line, lane, *task_ids, **values))
 
     def read(self, result: CallResult) -> None:
-        """Follow the result of a reading call: the whole list, or some of its tasks."""
+        """Bring the plan to the state that the answer to a reading call shows."""
         plan = self.lane.plan
         if shows_none(result):
             # Only open tasks are reported: a finished plan was cleared by the program, as Claude
@@ -811,7 +817,7 @@ class Follower:
         self._tell(self.events[start:], plan)
 
     def before_update(self) -> None:
-        """Follow the previous status of an updated task, which Claude Code's answers have."""
+        """Set an updated task to its previous status, which Claude Code's answers show."""
         start, sent = len(self.events), self.call.arguments
         data = (self.call.result.data if self.call.result else None) or {}
         change, task_id = data.get("statusChange"), data.get("taskId")
@@ -824,7 +830,7 @@ class Follower:
         self._tell(self.events[start:])
 
     def before_write(self) -> None:
-        """Follow the list that a write replaced, which Claude Code's answers have."""
+        """Bring the plan to the list that a write replaced, which Claude Code's answers show."""
         data = (self.call.result.data if self.call.result else None) or {}
         if old := _as_write(data.get("oldTodos")):
             self.whole(old)
@@ -979,9 +985,9 @@ class CallReplay(Follower):
 
     def step(self) -> Step:
         """
-        Apply the call to the lane's plan, unless the recording shows that it was refused.
+        Apply the call to the lane's plan, and return the step with its findings.
 
-        The step that is returned has the findings.
+        A call that was refused when it was recorded is not applied.
         """
         result = self.call.result
         self.events += self.lane.shown_between
@@ -1353,7 +1359,7 @@ class Replay:
             yield step
 
     def is_unreadable(self) -> bool:
-        """Read up to the first step, and return true if there is none but there are bad lines."""
+        """Read up to the first step. Return whether there are bad lines but no step."""
         first = next(self._steps, None)
         self._steps = chain(() if first is None else (first,), self._steps)
         return first is None and self.bad_lines > 0
@@ -1400,13 +1406,13 @@ def replay_file(
     on_bytes: Callable[[int], None] | None = None,
 ) -> Replay:
     """
-    Return the replay of a file under a policy. Its dialect is detected unless given.
+    Return the replay of a file under a policy. Without `dialect`, the dialect is detected.
 
     Nothing is replayed until its `steps()` are consumed.
 
     Raises:
         ReadError: the file is not a recording.
-        MissingExtraError: it is one JSON document, and ijson is not installed.
+        MissingExtraError: the file is a single JSON document, and ijson is not installed.
     """
     reader, source = recognise(path, dialect, on_bytes)
     fold = Fold(policy)
@@ -1431,8 +1437,8 @@ def replay_together(
     Return the replay of several recordings as one, in the order of their times.
 
     Task tools act on one plan that all recordings share. A whole list belongs to the agent that
-    writes it, and has its own lane. All calls are in memory at once. The line of a finding is the
-    line in the file that its call comes from.
+    writes it, and has its own lane. All calls are in memory at once. The line number of a finding
+    counts in the file that has the call.
 
     Raises:
         ReadError: one of the files is not a recording.

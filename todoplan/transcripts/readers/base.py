@@ -92,7 +92,7 @@ Signal = Item | Seen | Answered
 
 @attrs.define(eq=False)
 class _Slot:
-    """An item in the queue. Its `key` is "" once it waits no longer."""
+    """An item in the queue. `key` is the key of the answer that it waits for, or ""."""
 
     item: Item
     key: str = ""
@@ -124,7 +124,7 @@ class Joiner:
         """
         Return whether a call may wait for one of these keys.
 
-        A key with JSON escapes is not decoded, so a call may always wait for it.
+        For a key with JSON escapes the result is true, because escapes are not decoded.
         """
         return any(b"\\" in key or key.decode(errors="replace") in self._waiting for key in keys)
 
@@ -170,8 +170,8 @@ class Joiner:
     def _release(self) -> Item:
         slot = self._queue.popleft()
         if slot.key:
-            # The answer did not come in time. The calls of a script share one answer, so all of
-            # them stop waiting.
+            # The answer did not come before the queue was full. The calls of a script share one
+            # answer, so all of them stop waiting.
             self._close(slot.key)
         return slot.item
 
@@ -257,7 +257,7 @@ def by_record(is_ours: Callable[[Fields], bool]) -> Callable[[Probe], bool]:
 def dialect(
     name: str, recognises: Callable[[Probe], bool]
 ) -> Callable[[Callable[[Source, Joiner], Iterator[Signal]]], DialectReader]:
-    """Return a decorator that turns a function into a reader. It yields the signals of a file."""
+    """Return a decorator that makes a reader of a function, which yields a file's signals."""
     return lambda signals: DialectReader(name, recognises, signals)
 
 
@@ -267,7 +267,7 @@ def record_dialect(
     wanted: Callable[[bytes, Joiner], bool] = lambda _raw, _joiner: True,
 ) -> Callable[[Callable[[Record], Iterator[Signal]]], DialectReader]:
     """
-    Return a decorator that turns a function into a reader. It yields the signals of one record.
+    Return a decorator that makes a reader of a function, which yields the signals of one record.
 
     Lines that are not `wanted` may be skipped.
     """
@@ -438,7 +438,7 @@ def call_of(
 
 
 def awaiting(call: PlanningCall) -> Seen:
-    """Return the signal of a call that waits for the answer with its id. An id counts once."""
+    """Return the signal of a call that waits for its answer. Repetitions of its id are ignored."""
     return Seen(call, call.call_id, call.call_id)
 
 
@@ -545,7 +545,7 @@ class Message:
     """
     The calls and answers of one message.
 
-    `turn` is its id if it has one. `by_person` says whether the person wrote it.
+    `turn` is the id of the message, or "". `by_person` says whether the person wrote the message.
     """
 
     turn: str
@@ -674,7 +674,7 @@ class _Asked:
     reply: Reply | None = None
 
     def awaits(self, reply: Reply) -> bool:
-        """Return whether the call has no answer yet and the id, or else the tool, is the same."""
+        """Return whether this unanswered call has the reply's id, or its tool if no id is known."""
         ids = {reply.call_id, self.use.call_id}
         belongs = len(ids) == 1 if any(ids) else reply.tool in {"", self.use.tool}
         return self.reply is None and belongs
@@ -723,8 +723,9 @@ def _answers(asked: list[_Asked]) -> Iterator[Answered]:
     """
     Yield the answers to these calls.
 
-    Some converters put the answers of parallel calls into one message under the first call's id. A
-    merged answer is split among the calls without an answer, if it has a part for each.
+    Some converters put the answers of parallel calls into one message under the first call's id.
+    Such an answer is split among this call and the calls without an answer, if it has a part for
+    each of them.
     """
     silent = [one for one in asked if one.reply is None]
     for place, one in enumerate(asked):

@@ -525,7 +525,7 @@ def opencode(record: Record) -> Iterator[Signal]:
         if part.get("type") == "compaction":
             yield Compaction(record.line, at=at)
         elif part.get("type") == "tool":
-            # Its `todos` is the list after the call, which takes precedence in a replay.
+            # The metadata's `todos` is the list after the call. It takes precedence in a replay.
             data, failed = data_of(state.get("metadata")), state.get("status") == "error"
             text = content_text(state.get("error" if failed else "output"))
             is_answered = failed or state.get("status") == "completed"
@@ -546,7 +546,7 @@ def opencode(record: Record) -> Iterator[Signal]:
 #
 # A request may have a call twice. `toolCallRounds` has the calls as the model sent them, with their
 # results. The parts of the response have the calls as the window shows them, and some calls are
-# only there.
+# only in these parts.
 
 _DENIED = 0
 _INVOKED = {"toolInvocation", "toolInvocationSerialized"}
@@ -607,7 +607,7 @@ def _vscode_shown(record: Record) -> Iterator[PlanningCall]:
 
 
 def _own_name(value: Any) -> str:
-    """Return a tool's own name if it is a planning tool of an MCP server: `mcp_<server>_<tool>`."""
+    """Return the name of a tool. For a planning tool `mcp_<server>_<tool>`, return its own name."""
     tool = string(value)
     return (canonical_tool(tool) if tool.startswith("mcp_") else None) or tool
 
@@ -644,7 +644,7 @@ def openhands(source: Source, joiner: Joiner) -> Iterator[Signal]:
 
 
 def _openhands_log(source: Source) -> Iterator[Signal]:
-    """Yield the log's calls; a result goes to the oldest planning call that has none."""
+    """Yield the log's calls and results. A result is for the oldest planning call without one."""
 
     def is_wanted(label: str) -> bool:
         heading = _HEADING.match(label)
@@ -714,7 +714,7 @@ _MOST_PAIRED = 64
 
 
 class _Pairs:
-    """Matches responses to calls. It keeps the latest few calls without a response."""
+    """Matches responses to calls. Only the latest few calls without a response are kept."""
 
     def __init__(self) -> None:
         self._open: deque[tuple[str, str]] = deque(maxlen=_MOST_PAIRED)
@@ -735,7 +735,8 @@ class _Pairs:
         """
         Yield the answer in a response `{name, response, id?}`.
 
-        It belongs to the call with its id, or else to the oldest call of that name without an id.
+        The answer belongs to the call with the same id, or else to the oldest call of the same tool
+        that has no id.
         """
         call_id, tool = id_of(response.get("id")), response.get("name")
         names = (key for key, name in self._open if name == tool and key[0] == " ")
@@ -842,7 +843,9 @@ class _SharedChat:
 
 def _gemini_message(record: Fields) -> Fields:
     """
-    Return a line of Qwen Code as the message in it: `{type, timestamp, message: {role, parts}}`.
+    Return the message in a line of Qwen Code: `{type, timestamp, message: {role, parts}}`.
+
+    Return any other line unchanged.
     """
     message = mapping(record.get("message"))
     return {"timestamp": record.get("timestamp"), **message} if "parts" in message else record

@@ -226,7 +226,7 @@ def _repeated(record: Record, message: Fields) -> Iterator[Signal]:
     for listed in mappings(message.get("toolCalls")):
         function = mapping(listed.get("function"))
         name, sent = function.get("name"), function.get("arguments")
-        # Without an id, it may be a repetition of an earlier call.
+        # A call without an id may be a repetition of an earlier call, so it is left out.
         if call_id := id_of(listed.get("id")):
             yield awaiting(call_of(record, name, sent, call_id=call_id, turn=turn))
     if message.get("role") == "tool":

@@ -59,7 +59,7 @@ _TELLING = 500
 
 @attrs.define
 class _Log:
-    """One lane for each system prompt with planning tools, since a subagent has its own prompt."""
+    """The lanes by system prompt. Each agent has its own prompt, and so its own lane."""
 
     lanes: dict[bytes, str] = attrs.Factory(dict)
 
@@ -99,7 +99,7 @@ class _Log:
 
 
 def _answer(response: Fields) -> tuple[tuple[Use, ...], str]:
-    """Return the calls of the answer and its message id, whether it was streamed or not."""
+    """Return the calls and the message id of an answer, whether it was streamed or not."""
     raw = response.get("body_raw")
     if not isinstance(raw, str) or not raw:
         message = message_of(_body(response.get("body")))
