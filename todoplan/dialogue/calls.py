@@ -77,7 +77,7 @@ class Turn:
 
     def shows_all_to(self, known: int | None) -> bool:
         """
-        Return whether a model that knew the plan at revision `known` knows it after the turn.
+        Return whether the model knows the whole plan after the turn, if it knew revision `known`.
 
         A successful reply reports the changes by others; an error does not. A refused call can
         change nothing except evidence, and its own reply reports this evidence.

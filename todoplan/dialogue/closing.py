@@ -60,7 +60,7 @@ class PlanClosed:
         """
         Make a Haystack agent continue if work may not end. Call this in an `on_exit` hook.
 
-        `state` is the agent's state. `message` is a function that makes a message of a text, such
+        `state` is the agent's state. `message` is a function that makes a message from a text, such
         as `ChatMessage.from_user`.
         """
         if not self:
@@ -75,10 +75,10 @@ def plan_closed(
     Return whether work on a plan may end. The plan alone decides; no model is asked.
 
     Work may end if there is no open task that somebody can work on, and every completed task with a
-    check has evidence that the check passed. With `evidence=False`, evidence is not required. Some
-    open tasks wait for something outside the plan, so that nobody can work on them: work may end
-    although these are open, except with `waits=False`. `claimed` are the ids of the tasks that
-    others work on (`planner.claimed_by_others`). With an empty plan, work may end.
+    check has evidence that the check passed. With `evidence=False`, evidence is not required. An
+    open task on which nobody can work, for example because it waits for something outside the plan,
+    does not keep work from ending, except with `waits=False`. `claimed` are the ids of the tasks
+    that others work on (`planner.claimed_by_others`). With an empty plan, work may end.
 
     Raises:
         PlanError: `plan` is not a plan.

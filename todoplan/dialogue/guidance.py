@@ -39,15 +39,15 @@ class Settings:
     The options of guidance; 0, `False` or "off" switches a reminder off.
 
     `plan_lost`: show the plan again if no message of the request shows it.
-    `unfinished`: how often the model is asked to continue if it gives a final answer while tasks
-    are open. The count starts again whenever more tasks are closed. After that many times the
-    answer is accepted, or the verdict is "raise" if `on_ignored="raise"`. A question to the user is
-    always accepted. An answer is also accepted if all open tasks wait for something outside the
-    plan.
-    `empty`: how often, in a run without a plan, the model is reminded that it may write one.
-    `stale`: how many turns after the model's last change of the plan, or after the last such
-    reminder, the model is reminded of tasks in progress.
-    `changed`: report the changes by others since the model last saw the plan.
+    `unfinished`: if the model gives a final answer while tasks are open, it is asked to continue,
+    at most this many times. The count starts again whenever more tasks are closed. After the last
+    time, the answer is accepted; with `on_ignored="raise"`, the verdict is "raise" instead. A
+    question to the user is always accepted. An answer is also accepted if all open tasks wait for
+    something outside the plan.
+    `empty`: if a run has no plan, how many times the model is reminded that it may write a plan.
+    `stale`: if the model has not changed the plan for this many turns, it is reminded of tasks in
+    progress. The reminder is repeated after as many turns.
+    `changed`: if others have changed the plan since the model last saw it, report their changes.
     `all_done`: when no task is open any more, ask once whether the final answer is complete;
     "if_silent" asks only if the final answer has no text.
 
@@ -92,9 +92,9 @@ class Settings:
 # Framework-neutral messages, with only the parts that guidance needs.
 #
 # Each adapter has one function that converts its framework's messages to `Message`. Only this
-# section decides whether a message is a final answer, a refusal or a question. When the adapters
-# decided this, one of them treated an unreadable call as a final answer, and another one repeated
-# requests after the provider's filter had blocked the answer.
+# section decides whether a message is a final answer, a refusal or a question. When each adapter
+# decided this itself, one adapter treated an unreadable call as a final answer, and another
+# repeated requests after the provider's filter had blocked the answer.
 
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -135,14 +135,14 @@ class Message:
     """
     One message.
 
-    `calls` are the names of the tools called in it, in order. `invalid_calls` counts calls that the
-    framework could not parse. `results` are the results of tools. `finish` is the provider's finish
-    reason ("stop", "tool_use", "SAFETY", ...), in any spelling, or "" if unknown. `shows` is the
-    revision of the plan that this message lists, if it is a reminder.
+    `calls` are the names of the tools that the message calls, in order. `invalid_calls` counts
+    calls that the framework could not parse. `results` are the results of tools. `finish` is the
+    provider's finish reason ("stop", "tool_use", "SAFETY", ...), in any spelling, or "" if unknown.
+    If the message is a reminder, `shows` is the revision of the plan that the reminder lists.
 
     Raises:
-        PlanError: the role is not one of system, user, assistant and tool; or `calls` or `results`
-            is not a tuple of names or results.
+        PlanError: the role is not one of system, user, assistant and tool; `calls` is not a tuple
+            of names; or `results` is not a tuple of results.
     """
 
     role: Role
@@ -265,16 +265,17 @@ class Memory:
     The state of guidance for one thread, in plain numbers that any storage can keep.
 
     `turn` counts the requests to the model. `revision` is the last revision of the plan that the
-    model knew. A "stale" reminder is due a number of turns after the turn `touched`: the turn of
-    the model's last change or of the last such reminder, or the first turn. `shown` is the last
-    revision that a reminder showed; the model knows it only during that request. `asked` counts how
-    often the model was asked to continue after a final answer; the count starts again when more
-    than `resolved` tasks are closed. `empties` counts the reminders to write a plan. `confirmed` is
-    the revision for which the model was asked whether its answer is complete. A revision of -1
-    means none.
+    model knew. The turns until a "stale" reminder are counted from `touched`: the turn of the
+    model's last change or of the last "stale" reminder, or the first turn. `shown` is the last
+    revision that a reminder showed; the model knows this revision only during the request with the
+    reminder. `asked` counts how often the model was asked to continue after a final answer; the
+    count starts again when more than `resolved` tasks are closed. `empties` counts the reminders to
+    write a plan. `confirmed` is the revision for which the model was asked whether its answer is
+    complete. A revision of -1 means none.
 
-    The state belongs to one thread of one user. Another system shared it in the process, or stored
-    it under a default key. There, one user's reminders used up another user's caps.
+    The state belongs to one thread of one user. Another system shared one state between all threads
+    of a process, or stored it under a default key; one user's reminders then used up another user's
+    caps.
     """
 
     turn: int = 0
@@ -401,9 +402,9 @@ def reminder(  # noqa: PLR0913 - what the text is made of
     Return the text of a reminder; it lists `tasks`, by default all open tasks.
 
     `base` is the model's merge base, if known; the reminder then reports the changes by others. If
-    the model has listed tasks itself, an "unfinished" reminder marks the tasks that it has not
-    listed as tasks of others. `claimed` are the ids of tasks that others work on; the reminder
-    names the owners of their claims.
+    the model has listed tasks itself, an "unfinished" reminder says of every other task that it
+    belongs to others. `claimed` are the ids of tasks that others work on; the reminder names the
+    owners of their claims.
     """
     unseen = unseen_text(base, plan) if base is not None else ""
     listed = open_tasks(plan) if tasks is None else tuple(tasks)
@@ -500,14 +501,16 @@ class Advice:
 
     @property
     def shows_plan(self) -> bool:
-        """True if the text shows the present plan; the model's next calls are then based on it."""
+        """
+        True if the text shows the present plan. The model's next calls are then based on that plan.
+        """
         return self.kind in {"plan_lost", "changed", "changed_done"}
 
     def keeps(self, answer: Message) -> bool:
         """
         Return whether the conversation keeps this final answer when the model is asked again.
 
-        It is kept if the model is only asked whether the answer is complete, and if it has text.
+        The answer is kept if it has text, and the model is only asked whether it is complete.
         """
         return self.kind == "all_done" and bool(answer.text.strip())
 
@@ -542,9 +545,9 @@ class _Moment:
 
     def is_changed(self) -> bool:
         # A reminder is in one request only, so it is repeated until a reply reports the change.
-        # There are two cases in which it is given only once: if no task is open, because the model
-        # may then make no further call, and if there is no merge base, because it is then unknown
-        # what was reported.
+        # In two cases, the reminder is given only once: if no task is open, because the model may
+        # then make no further call; and if there is no merge base, because it is then unknown what
+        # was reported.
         again = self.base is not None and bool(self.plan.counts.open)
         memory, now = self.memory, self.plan.revision
         return now != memory.revision and (again or now != memory.shown)
@@ -574,8 +577,8 @@ class Reminder:
 
 
 def _plan_shown(moment: _Moment) -> Mapping[str, int]:
-    # If there is a merge base, the changes since count as known only after a reply has reported
-    # them; the base is then dropped. Until then, the revision is only "shown".
+    # If there is a merge base, the changes since that base count as known only after a reply has
+    # reported them, and the base is then dropped. Until then, the revision is only "shown".
     return {"revision" if moment.base is None else "shown": moment.plan.revision}
 
 
@@ -594,8 +597,8 @@ REMINDERS: dict[ReminderKind, Reminder] = {
         lambda now: not len(now.plan) and now.memory.empties < now.settings.empty,
         lambda now: {"empties": now.memory.empties + 1},
     ),
-    # Giving it sets `touched`, so the next one comes `stale` turns later, not with every request.
-    # It is given only if a task is in progress, as claude-code#62323 and #59213 ask for.
+    # This reminder sets `touched`, so the next one comes `stale` turns later, and not with every
+    # request. It is due only if a task is in progress, as claude-code#62323 and #59213 ask for.
     "stale": Reminder(
         "stale",
         lambda now: (
@@ -613,8 +616,8 @@ REMINDERS: dict[ReminderKind, Reminder] = {
         sends_back=True,
         tasks=_Moment.within_reach,
     ),
-    # Given once per revision: if the answer about a plan that is done was confirmed, the model is
-    # not asked again until the plan changes.
+    # Due once per revision: after the model was asked about a plan without open tasks, it is asked
+    # again only when the plan has changed.
     "all_done": Reminder(
         "all_done",
         _Moment.is_unconfirmed,
@@ -678,7 +681,8 @@ class Guidance:
         claimed: Collection[str] = (),
     ) -> Advice:
         """
-        Judge the model's message; while tasks are open, the verdict on a final answer is "again".
+        Judge the model's message. If it is a final answer while tasks are open, the verdict is
+        "again".
 
         A refusal and a question are always accepted. An answer is also accepted if all open tasks
         wait, or if the plan needs an approval. With `structured`, every answer is accepted: the
@@ -743,7 +747,7 @@ def before_partial(
     """
     _check(plan, memory)
     # With OpenAI's `previous_response_id`, a request has only new messages. These messages do not
-    # show the plan, so the plan would count as lost each time.
+    # show the plan, so without this function the plan would be shown with every request.
     in_sight = memory.revision >= 0 and memory.turn + 1 - memory.touched < _TURNS_IN_SIGHT
     messages = (Message("user", shows=plan.revision),) if in_sight else ()
     advice = guidance.before_model(plan, messages, memory, base=base, claimed=claimed)

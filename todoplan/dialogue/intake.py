@@ -410,7 +410,8 @@ class Parsed:
 
 def parse(raw: object, limits: InputLimits, *, whole: bool = False) -> Parsed | Problem:
     """
-    Return the value of a call's arguments: JSON text, bytes, or an object from a framework.
+    Read a call's arguments (JSON text, bytes, or an object from a framework), and return their
+    value.
 
     With `whole`, a text contains all arguments of a call. Then keys need no quotes, the last brace
     may be missing, and prose before an object is dropped. Without `whole`, the text is one
@@ -442,12 +443,12 @@ def _size(value: dict[str, Any] | list[Any]) -> int:
 
 def _plain_json(text: str) -> dict[str, Any] | None:
     """
-    Return the object of a JSON text if it is cheap to show that no key occurs twice.
+    Return the object of a JSON text if a quick check shows that no key occurs twice, or `None`.
 
-    A hook for each object, as in `from_json`, would cost more than all the rest. Instead, the
-    number of colons in the text is compared with the number of keys in the value: if the numbers
-    are equal, no key was lost. If strings contain colons too, only `":` is counted; this is correct
-    only for texts without escapes and without space before a colon.
+    Calling a hook for each object, as `from_json` does, would take longer than everything else.
+    Instead, the number of colons in the text is compared with the number of keys in the value: if
+    the numbers are equal, no key was lost. If strings contain colons too, only `":` is counted;
+    this is correct only for texts without escapes and without space before a colon.
     """
     try:
         value, end = _PLAIN_DECODE(text)
@@ -482,7 +483,7 @@ def _read(raw: str | bytes, limits: InputLimits, *, whole: bool) -> Parsed | Pro
 
 
 def _object_in(text: str, limits: InputLimits) -> Parsed | None:
-    """Return the object of a text that has prose before it, or that lacks only its last brace."""
+    """Return the object in a text that begins with prose, or that lacks only the last brace."""
     prose = _PROSE.match(text)
     tried = {
         "prose": text[prose.end() :] if prose else "",
@@ -526,8 +527,8 @@ def _from_text(text: str, limits: InputLimits, *, whole: bool) -> Parsed | Probl
     return _TRUNCATED if '"' in bare or opened > 0 else Problem("not_json", seen=text)
 
 
-# Extra commas are dropped before comments. Only dropping a comment is a guess (law 17), so this
-# repair is tried last.
+# Of these repairs, only dropping a comment is a guess (law 17). So it is tried last, after dropping
+# extra commas.
 _REPAIRS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("", str),
     ("code_fence", lambda text: it[1].strip() if (it := _FENCED.fullmatch(text)) else text),
@@ -596,7 +597,9 @@ _NO_SCALAR: Any = object()
 
 def _scalar(value: Any) -> Any:
     """
-    Return a text, number, flag or `None` as a built-in type; `_NO_SCALAR` for lists and mappings.
+    Return a text, number, flag or `None` as an object of a built-in type.
+
+    For a list or a mapping, return `_NO_SCALAR`.
 
     Only methods of the built-in types are called, never those of a subclass.
     """
@@ -694,11 +697,11 @@ class Field:
     `clears` is cleared by "", or by `null` if the call contains only this one `null`.
 
     A list with `adds` only adds tasks. It may be sent as one title, since no task is lost if the
-    title is misread. If a call is nothing but a list of titles, and the tool has several list
-    fields, the titles are read as the value of the field with `begins`, which writes a new plan;
-    the toolbox must refuse such a call if the plan already has tasks. An entry is read as a dict
-    whose keys are the targets, or as an instance of the attrs class `entry`, whose fields are the
-    targets.
+    title is misread. A field with `begins` writes a new plan. If a call is nothing but a list of
+    titles, and the tool has several list fields, the titles are the value of the field with
+    `begins`; the toolbox must refuse such a call if the plan already has tasks. An entry is read as
+    a dict whose keys are the targets, or as an instance of the attrs class `entry`, whose fields
+    are the targets.
     """
 
     name: str
@@ -717,7 +720,7 @@ class Field:
     begins: bool = False
 
     def spellings(self) -> Iterator[tuple[str, int]]:
-        """Yield the folded spellings with their strength: 2 for names, 1 for aliases, 0 if weak."""
+        """Yield each folded spelling with its strength: 2 for a name, 1 for an alias, 0 if weak."""
         for strength, words in enumerate((self.weak, self.aliases, (self.name, self.target))):
             for word in words:
                 yield folded(word), strength
@@ -725,7 +728,7 @@ class Field:
 
 @lru_cache(maxsize=MOST_TABLES)
 def find_field(fields: tuple[Field, ...]) -> Mapping[str, tuple[Field, int]]:
-    """Return the field and the strength for each folded spelling and each published name."""
+    """Map each folded spelling and each published name to its field and its strength."""
     # Claude Code, AgentScope and Deep Agents name the same things differently, and models mix the
     # names. A field's own name beats another field's alias, and an alias beats a weak spelling.
     table: dict[str, tuple[Field, int]] = {}
@@ -738,14 +741,14 @@ def find_field(fields: tuple[Field, ...]) -> Mapping[str, tuple[Field, int]]:
 
 
 def meant_by(key: str, fields: tuple[Field, ...]) -> tuple[Field | None, int]:
-    """Return the field that a key means, and the strength; `(None, -1)` if there is none."""
+    """Return a key's field and the strength of the spelling, or `(None, -1)` if no field fits."""
     table = find_field(fields)
     return table.get(key) or table.get(folded(key)) or (None, -1)
 
 
 def shown_path(path: str, fields: tuple[Field, ...]) -> str:
     """
-    Return a command's path, such as "tasks[0].blocked_by", in published names.
+    Return a path in a command, such as "tasks[0].blocked_by", with the published names of fields.
 
     Return "" if the tool's fields have no such path.
     """
@@ -844,8 +847,8 @@ class Line:
     """
     One line of a list that was written as text.
 
-    `status` is the meaning of its checkbox, if it has one. `level` is its indentation, or `None` if
-    all lines of the list have the same indentation.
+    `status` is the meaning of the line's checkbox, if there is one. `level` is the line's
+    indentation, or `None` if all lines of the list have the same indentation.
     """
 
     title: str
@@ -896,7 +899,7 @@ def id_of(value: object) -> str | None:
 
 
 def ids_in(text: str) -> list[str]:
-    """Return the parts of "1,2", "1 and 2" or "1 2"; one part for a single id, such as "task 3"."""
+    """Split a text such as "1,2", "1 and 2" or "1 2". A single id ("task 3") stays whole."""
     if id_of(text) is not None:  # before it is split: "task 3" is one id
         return [text]
     return [part for part in re.split(r"[\s,;]+(?:and\s+)?|\band\b", text) if part]
@@ -909,7 +912,7 @@ def is_reference(text: str) -> bool:
 
 def checklist(text: str) -> list[Line] | None:
     """
-    Return the items of a Markdown checklist, or of a list without boxes; `None` if it is neither.
+    Return the items of a Markdown checklist or of a list without boxes, or `None` for other text.
 
     Every line is an item. A list without boxes must have at least two lines, numbered or bulleted.
     A line that is indented further is nested in one above it. Numbers start at 1 on each level.
@@ -939,7 +942,7 @@ def checklist(text: str) -> list[Line] | None:
 
 
 def _all(pattern: re.Pattern[str], lines: Sequence[str]) -> list[re.Match[str]]:
-    """Return the match of each line; an empty list if any line does not match."""
+    """Return the match of each line, or an empty list if one of the lines does not match."""
     found = [match for line in lines if (match := pattern.fullmatch(line))]
     return found if len(found) == len(lines) else []
 
@@ -1019,7 +1022,9 @@ class Findings:
 
     def decoded(self, value: Any, path: str, *, expected: bool = False) -> Any:
         """
-        Return the list or object encoded in a text, else the value; `MISSING` if it is broken.
+        Return the list or object that a text encodes, or `MISSING` if the text is broken.
+
+        Any other value is returned unchanged.
 
         With `expected`, the schema asks for a JSON text here, so decoding it is not reported.
         """
@@ -1034,7 +1039,7 @@ class Findings:
         return found.value
 
     def cleaned(self, text: str, path: str) -> Any:
-        """Return the cleaned text; `MISSING` if it contains another argument."""
+        """Return the cleaned text, or `MISSING` if the text contains another argument."""
         if is_clean(text):
             return text
         if _SWALLOWED.search(text):
@@ -1080,7 +1085,9 @@ class WaitingWord:
 
 
 def read_reason(value: Any, path: str, findings: Findings) -> Any:
-    """Read the reason why a task waits, from a key that may also contain ids, such as `needs`."""
+    """
+    Read the reason why a task waits, from a key such as `needs`, which may contain ids instead.
+    """
     findings.need_care()
     if isinstance(value, str) and not all(map(id_of, ids_in(value))):
         return findings.cleaned(value.strip(), path)
@@ -1164,8 +1171,9 @@ _AT_THE_TOP = ABSENT | {"0", "root"}
 Reader = Callable[[Any, str, Findings], Any]
 
 
-# Each reader first checks for a value of exactly the type in the schema (a subclass may define any
-# behaviour), so that nearly every value is read by one comparison (see `Plain`).
+# Each reader first checks whether the value has exactly the schema's type, and not a subclass,
+# which may define any behaviour. For nearly every value, this one comparison is enough (see
+# `Plain`).
 
 
 def _text(value: Any, path: str, findings: Findings) -> Any:
@@ -1296,7 +1304,7 @@ def _ids(
 
 
 def _single(part: Any) -> Any:
-    """Return the single value in [7] or {"id": 7}; anything else unchanged."""
+    """Return the single value in [7] or {"id": 7}. Return any other value unchanged."""
     if isinstance(part, list | tuple) and len(part) == 1:
         return part[0]
     if isinstance(part, Mapping) and len(part) == 1:
@@ -1325,7 +1333,7 @@ def _minutes(value: Any, path: str, findings: Findings) -> Any:
 
 
 def _date(value: Any, path: str, findings: Findings) -> Any:
-    """Read a date. If a time and a time zone follow, the date is taken as it is written."""
+    """Read a date. If a time and a time zone follow the date, they are ignored."""
     findings.need_care()
     word = findings.cleaned(value, path) if isinstance(value, str) else value
     if isinstance(word, str):
@@ -1359,7 +1367,7 @@ def _flag(value: Any, path: str, findings: Findings) -> Any:
 
 
 def _as_sent(value: Any, _path: str, findings: Findings) -> Any:
-    """Return a value that is read later, with the other values of the call."""
+    """Return the value unchanged: it is read later, with the other values of the call."""
     findings.need_care()
     return value
 
@@ -1429,7 +1437,7 @@ READERS: dict[Kind, Reader] = {
 def repaired_list(
     tasks: Sequence[Task], next_id: int
 ) -> tuple[tuple[Task, ...], tuple[Repair, ...]]:
-    """Return the tasks in the same order with ids, subjects and edges repaired, and the repairs."""
+    """Repair ids, subjects and edges. Return the tasks in the same order, and the repairs."""
     # AgentScope creates tasks with an empty subject.
     titled = [
         task
@@ -1451,7 +1459,7 @@ def repaired_list(
 
 
 def _numbered(tasks: Sequence[Task], next_id: int) -> list[Task]:
-    """Return the tasks, with new ids for those with an invalid id or the id of an earlier task."""
+    """Return the tasks. A task with an invalid id, or the id of an earlier task, gets a new id."""
     # New ids are higher than all earlier ids (law 6), so an id in an old reply never means another
     # task.
     named = {end for task in tasks for end in (*task.blocks, *task.blocked_by)}
@@ -1460,7 +1468,8 @@ def _numbered(tasks: Sequence[Task], next_id: int) -> list[Task]:
     seen: set[str] = set()
     ids: list[str] = []
     for task in tasks:
-        # An edge to a duplicate id is ambiguous: both tasks keep the id, and `plan_of` refuses it.
+        # An edge to a duplicate id is ambiguous: both tasks keep the id, and `plan_of` refuses the
+        # list.
         unclear = times[task.id] > 1 and task.id in named
         fine = number_of(task.id) and task.id not in seen
         ids.append(task.id if unclear or fine else str(next(fresh)))
@@ -1480,13 +1489,15 @@ _Edge = tuple[str, str]  # the ids of the blocker and of the blocked task
 
 
 def _edged(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], list[_Edge], list[_Edge]]:
-    """Return the tasks with both halves of every edge, the edges removed, and those completed."""
+    """
+    Return the tasks with both halves of every edge, the removed edges, and the completed edges.
+    """
     # Law 4: AgentScope drops one half of an edge when the blocker is completed (its fix for #2540),
     # so a reopened blocker would no longer block. Here either half is enough for the edge.
     in_blockers = dict.fromkeys((task.id, end) for task in tasks for end in task.blocks)
     in_blocked = dict.fromkeys((end, task.id) for task in tasks for end in task.blocked_by)
     known = {task.id for task in tasks}
-    # AgentScope lets a task block itself; law 5 forbids that, and an edge to a missing task.
+    # AgentScope lets a task block itself. Law 5 forbids this, and also an edge to a missing task.
     gone = [
         edge
         for edge in {**in_blockers, **in_blocked}
@@ -1587,7 +1598,9 @@ def arguments_in(
 
 
 def _are_titles(value: Any, fields: tuple[Field, ...]) -> bool:
-    """Return whether the value is a list of titles, none of which may be an id or a key."""
+    """
+    Return whether the value is a list of titles. A text that may be an id or a key is no title.
+    """
     return (
         isinstance(value, list | tuple)
         and len(value) > 0
@@ -1602,7 +1615,7 @@ def _are_titles(value: Any, fields: tuple[Field, ...]) -> bool:
 
 
 def _unwrapped(value: Any, fields: tuple[Field, ...], findings: Findings) -> Any:
-    """Return the arguments without their wrappers, such as {"arguments": {...}}; at most three."""
+    """Remove up to three wrappers, such as {"arguments": {...}}, and return the arguments."""
     for _ in range(_LEVELS):
         value = findings.decoded(value, "")
         key = _wrapper(value, fields)
@@ -1805,8 +1818,8 @@ def within_each_other(rows: Sequence[Row]) -> list[int | None]:
     """
     Return, for each row, the index of the row that contains it.
 
-    This is the last row above it in the same list that is indented less. If there is none, it is
-    the row that contains the list.
+    A row is contained in the last row above it, in the same list, that is indented less. If there
+    is no such row, it is contained in the row that contains the list.
     """
     found: list[int | None] = []
     above: dict[int | None, list[tuple[int, int]]] = {}
@@ -1858,7 +1871,9 @@ def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
 
 
 def _by_id(rows: Sequence[Row]) -> dict[str, int]:
-    """Return the index of each row by its own id, as the model wrote it and as a plain id."""
+    """
+    Map the id that the model gave to a row, as written and as a plain id, to the index of the row.
+    """
     named: dict[str, int] = {}
     for index, row in reversed([*enumerate(rows)]):
         if own := row.values.get(OWN_ID, ""):
@@ -1934,7 +1949,9 @@ _MOST_NEAR = 10
 
 @attrs.frozen(weakref_slot=False)
 class Intake:
-    """A call's arguments by target name. `values` has only those that were sent and readable."""
+    """
+    A call's arguments by target name. `values` has only arguments that were sent and could be read.
+    """
 
     values: Mapping[str, Any]
     repairs: tuple[Repair, ...] = ()
@@ -2164,9 +2181,10 @@ def _is_plain_title(text: str, field: Field) -> bool:
 
 def _columns(field: Field) -> Callable[[list[Any]], Any]:
     """
-    Return a reader for entries that all have the same keys; it reads all values of a key at once.
+    Return a reader for entries that all have the same keys.
 
-    The reader returns `None` for other entries.
+    The reader reads all values of a key at once. If the keys of the entries differ, it returns
+    `None`.
     """
     entry = field.entry
     if entry is None:
