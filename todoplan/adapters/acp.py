@@ -17,8 +17,8 @@ statuses than todoplan, and its versions differ:
 | failed | `pending`: it is not done, and the tasks that it blocks cannot start | `_failed` (ours) |
 | waiting | `pending` | `pending` |
 
-For people, what the status cannot express is written after the task's text. For clients that
-support todoplan, it is also under `_meta`, together with the ids and the dependencies.
+What the status cannot express is written after the task's text, for people. Clients that support
+todoplan also find it under `_meta`, together with the ids and the dependencies.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -122,12 +122,12 @@ async def show_plan(
     plan_id: str | None = None,
 ) -> Callable[[], Awaitable[None]]:
     """
-    Send a plan to a session's client from now on, and return a coroutine function that stops it.
+    Send the plan to a session's client, now and after every change.
 
-    The returned function first sends the changes that were not sent yet. `client` is the connection
-    of an agent of the `acp` package to its client. `plan_id` has the same meaning as in
-    `make_update`. A plan that was never written is not sent. Changes from other processes are sent
-    while the planner's `follow` runs. If sending to the client fails, nothing more is sent.
+    Await the returned function to stop; it first sends the changes that were not sent yet. `client`
+    is an agent's connection to its client, in the `acp` package. `plan_id` has the same meaning as
+    in `make_update`. A plan that was never written is not sent. Changes from other processes are
+    sent while the planner's `follow` runs. If sending to the client fails, nothing more is sent.
     """
     model: Any = AgentPlanUpdate if plan_id is None else AgentPlanContentUpdate
 

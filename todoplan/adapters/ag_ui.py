@@ -9,7 +9,7 @@ the model.
 
 The protocol does not define a form for plans, so plans have the form of `plan_to_data`. A plan is
 the value of one key of the agent's state, or the content of an activity message. Deltas are in JSON
-Patch (RFC 6902). Deltas that are applied to a snapshot in order give the snapshot of the last plan.
+Patch (RFC 6902). A client that applies the deltas to the snapshot, in order, has the current plan.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def make_snapshot(
     """
     Return the event that has the whole plan.
 
-    Without `message_id` it is a snapshot of the agent's state, with the plan under `key`. Such an
-    event replaces the whole state, so pass the state's other keys as `state`. With `message_id` it
-    is a snapshot of an activity message with this id, and does not change the state.
+    Without `message_id`, the event is a snapshot of the agent's state, with the plan under `key`.
+    It replaces the whole state, so pass the state's other keys as `state`. With `message_id`, the
+    event is a snapshot of an activity message with this id, and does not change the state.
 
     Raises:
         CodecError: a task holds a value that JSON cannot represent.
@@ -103,12 +103,13 @@ async def show_plan(
     message_id: str | None = None,
 ) -> Callable[[], Awaitable[None]]:
     """
-    Send a plan's events from now on, and return a coroutine function that stops it.
+    Send a snapshot of the plan now, and a delta after every change.
 
     `send` is awaited with each event, such as `put` of the queue from which a run's response is
-    written. The other arguments are those of `make_snapshot`. The returned function first sends the
-    changes that were not sent yet. A plan that was never written is not sent. Changes from other
-    processes are sent while the planner's `follow` runs. If `send` fails, nothing more is sent.
+    written. The other arguments are those of `make_snapshot`. Await the returned function to stop;
+    it first sends the changes that were not sent yet. A plan that was never written is not sent.
+    Changes from other processes are sent while the planner's `follow` runs. If `send` fails,
+    nothing more is sent.
     """
 
     async def send_event(was: Plan | None, plan: Plan) -> None:

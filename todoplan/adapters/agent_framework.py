@@ -7,9 +7,10 @@ guidance, and `make_tools` returns only the tools.
 The plan is in the state of the `AgentSession`, or in a store. `plan_of_state` and `history_of` read
 the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
 
-The plan and the session's record (what the session has listed and last seen of the plan) are in the
-provider's part of `AgentSession.state`, which `AgentSession.to_dict` saves. When a run begins, a
-session in memory is read from this state; it is saved there during the run.
+The plan and the session's record (which tasks the session has listed, and what it has last seen of
+the plan) are in the provider's part of `AgentSession.state`, which `AgentSession.to_dict` saves.
+When a run begins, the adapter makes a session object from this state, and saves the object there
+during the run.
 
 The framework checks a call's arguments against the schema, and refuses arguments that the toolbox
 would repair. So a middleware answers the calls of the planning tools before this check.
@@ -89,16 +90,16 @@ class Planning(BasePlanning, ContextProvider):
 
     `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
     aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is the instruction about the tools, by default the tool set's; "" adds none.
-    With a `store`, the plan is kept there under the id of the session, or under `plan_id` for a
-    plan that several sessions share.
+    `system_prompt` is the instruction about the tools; the default is the tool set's prompt, and ""
+    adds none. With a `store`, the plan is kept there under the id of the session, or under
+    `plan_id` for a plan that several sessions share.
 
     Raises:
         PlanError: an argument has the wrong type.
     """
 
     def prepare(self) -> None:
-        """Set up the planning without runs."""
+        """Set up the planning, at first without runs."""
         ContextProvider.__init__(self, KEY)
         # `after_run` is not called for a failed run, so the references to the runs are weak. They
         # refer to the context of a run and not to its middleware, because the framework keeps the
@@ -111,7 +112,7 @@ class Planning(BasePlanning, ContextProvider):
         self, session: AgentSession, *, is_edit: bool = False
     ) -> AsyncGenerator[AsyncSession]:
         """
-        Yield the session that is saved in the state of an `AgentSession`, and then save it.
+        Yield todoplan's session in the state of an `AgentSession`, and save it afterwards.
 
         Raises:
             PlanError: the session is needed for an edit while a run is active, and no store keeps
@@ -208,7 +209,7 @@ class _Guided(ChatMiddleware):
         """
         Ask the model again until its response is accepted.
 
-        If the response is a stream, yield its updates, and those of the responses after it.
+        If the responses are streams, yield the updates of each response.
         """
         while True:
             if context.stream:
@@ -351,7 +352,7 @@ async def seed_plan(
     planning: Planning, session: AgentSession, plan: Plan, *, actor: str | None = None
 ) -> None:
     """
-    Replace the tasks of a session's plan by those of `plan`; later tasks get unused ids.
+    Replace the tasks of a session's plan by those of `plan`. Tasks created later get unused ids.
 
     Raises:
         PlanError: see `edit_plan`.
@@ -385,7 +386,7 @@ async def undo_plan(
     planning: Planning, session: AgentSession, *, actor: str | None = None
 ) -> Decision:
     """
-    Undo the last change of a session's plan that is not undone yet, by any actor.
+    Undo the last change of a session's plan that is not undone yet, whoever made it.
 
     Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
     50 journal entries show the plan before the change.

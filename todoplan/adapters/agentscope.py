@@ -9,11 +9,11 @@ AgentScope's own tasks: `plan_of_state` and `history_of` read it, `seed_plan`, `
 
 AgentScope's interfaces watch `state.tasks_context`, so the plan's tasks are stored there. Values
 for which these tasks have no field (next id, revision, approval, the latest journal entries) are
-stored in `state.middle_context` under one key, together with the session's record: what the session
-has listed and last seen of the plan. AgentScope saves both with the state. `TaskStore` presents the
-tasks and these values as a store with one plan. If a `store` is given, it keeps the plan instead:
-the state then has the session's record and the plan's id, and AgentScope's list is updated after
-each step.
+stored in `state.middle_context` under one key, together with the session's record: which tasks the
+session has listed, and what it has last seen of the plan. AgentScope saves both with the state.
+`TaskStore` presents the tasks and these values as a store with one plan. If a `store` is given,
+that store keeps the plan: the state then has the session's record and the plan's id, and
+AgentScope's list is updated after each step.
 
 Anyone may change AgentScope's list in place at any time. So each time the plan is read, the tasks
 are compared with the tasks that todoplan wrote last, and a difference becomes a journal entry
@@ -152,12 +152,12 @@ logger = logging.getLogger("todoplan")
 
 class Kept(dict[str, Any]):
     """
-    The data that is saved beside the tasks. In memory it also has the session, the plan that the
-    list shows, a copy of the tasks that were written last (`mirror`), and the ids of tasks by their
-    original ids (`names`).
+    The data that is saved beside the tasks. In memory, this object also has the session, the plan
+    that the list shows, a copy of the tasks that were written last (`mirror`), and the ids of tasks
+    by their original ids (`names`).
 
-    A copy, a dump or a pickle of it is a plain dict without these objects, so a copied state is
-    read anew.
+    A copy, a dump or a pickle of this object is a plain dict without these attributes. So after a
+    state was copied, they are made again from the dict.
     """
 
     planning: Planning | None = None
@@ -180,7 +180,7 @@ class Kept(dict[str, Any]):
 
     def write(self, theirs: list[TheirTask], plan: Plan, ids: Sequence[str] | None = None) -> None:
         """
-        Write a plan to the list. If `ids` are given, only these tasks may differ.
+        Write a plan to the list. If `ids` are given, write only these tasks.
 
         Raises:
             CodecError: a task has a value that JSON cannot represent. The list is not changed.
@@ -407,7 +407,7 @@ class Planning(BasePlanning):
 
     def planner(self, state: AgentState) -> Planner:
         """
-        Return a planner for the plan of a state, which `session` uses too.
+        Return a planner for the plan of a state; `session` uses the same plan.
 
         Raises:
             PlanError, CodecError: see `session`; or the store is asynchronous.
@@ -564,8 +564,8 @@ class _Shown(dict[str, Any]):
 
 class PlanTool(ToolBase):
     """
-    One planning tool. Like AgentScope's own tools, it needs no permission. The calls of a turn that
-    write run in order.
+    One planning tool. Like AgentScope's own tools, it needs no permission. In each turn, the calls
+    that write run in order.
     """
 
     is_state_injected = True  # AgentScope then passes its state as `_agent_state`
@@ -808,8 +808,8 @@ class PlanMiddleware(MiddlewareBase):
         self, agent: Agent, input_kwargs: dict[str, Any], next_handler: _Next
     ) -> AsyncGenerator[Any, None]:
         """
-        Drop the end of a reply if the model answers while tasks are open, so that the reply goes
-        on. The limits of guidance apply to one reply.
+        If the model answers while tasks are open, drop the event of the reply's end, so that the
+        reply continues. The limits of guidance apply to one reply.
         """
         # An event resumes a reply that waited for a person, so the limits are not reset.
         is_new = not isinstance(input_kwargs["inputs"], EventBase)
@@ -848,7 +848,7 @@ class PlanMiddleware(MiddlewareBase):
         input_kwargs: dict[str, Any],
         next_handler: Callable[..., Awaitable[Any]],
     ) -> Any:
-        """Append the reminder that is due to the messages of this request."""
+        """Append the due reminder, if any, to the messages of this request."""
         messages, state, request = [*input_kwargs["messages"]], agent.state, None
         names = {tool["function"]["name"] for tool in input_kwargs["tools"] or ()}
         # Either AgentScope or this middleware reminds of a lost plan, but not both. No reminder may
@@ -879,7 +879,8 @@ class PlanMiddleware(MiddlewareBase):
 
     async def _sight(self, state: AgentState) -> tuple[AsyncSession, Plan] | None:
         """
-        Return the session and its plan, and publish the list; `None` if there is no valid plan.
+        Update AgentScope's list, and return the session and its plan; if there is no valid plan,
+        return `None`.
         """
         try:
             session = await self.planning.session(state)
@@ -957,7 +958,7 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
     whether a task is done (see `AsyncPlanner`), and `actor` is this agent's name in the history;
     agents that share a plan should have different names. With a `store`, the plan is kept there
     under `plan_id`, by default the session's id, and anyone may change it at any time; AgentScope's
-    list is then a copy of it.
+    list is then a copy of the stored plan.
 
     Raises:
         PlanError: the toolkit already has tools of these names, or an argument has the wrong type.
@@ -977,7 +978,7 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
     return {
         "toolkit": toolkit,
         "middlewares": [*middlewares, guidance],
-        # Without these names, it would tell the model to call `TaskList`, which may not exist.
+        # Without these names, AgentScope names `TaskList` to the model, which may not exist.
         "injection_config": config.model_copy(update={"task_tool_names": names}),
     }
 
@@ -986,7 +987,7 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
 
 
 def _reached(given: object) -> tuple[AgentState, Planning]:
-    """Return the state, which may be an agent's, and the `Planning` of the agent's tools."""
+    """Return the given state or the agent's state, and the `Planning` of the agent's tools."""
     if not isinstance(given, Agent):
         return require(given, AgentState, "an AgentState, or the agent that has it"), PLAIN
     tools = [tool for group in given.toolkit.tool_groups for tool in group.tools]
@@ -1035,8 +1036,8 @@ def history_of(state: AgentState | Agent) -> tuple[Entry, ...]:
 
 def seed_plan(state: AgentState | Agent, plan: Plan, *, actor: str | None = None) -> None:
     """
-    Replace the state's tasks by those of `plan`; later tasks get unused ids. If a store keeps
-    the plan, pass the agent.
+    Replace the state's tasks by those of `plan`. Tasks created later get unused ids. If a store
+    keeps the plan, pass the agent.
 
     Raises:
         PlanError: an argument has the wrong type; or a store keeps the plan, and a state was given.
@@ -1076,7 +1077,7 @@ def edit_plan(
 
 def undo_plan(state: AgentState | Agent, *, actor: str | None = None) -> Decision:
     """
-    Undo the last change of the plan that is not undone yet, by any actor. Repeated calls undo
+    Undo the last change of the plan that is not undone yet, whoever made it. Repeated calls undo
     earlier changes. Without a store, only changes can be undone for which the earlier plan can be
     reconstructed from the state's journal.
 

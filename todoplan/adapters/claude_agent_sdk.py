@@ -61,9 +61,9 @@ class Planning(HostSessions):
 
     `toolbox` has the tools and their policy, `settings` are those of guidance, `store` keeps the
     plans (by default in memory), `clock` returns the aware time of a change, and `verify` checks
-    whether a task is done (see `AsyncPlanner`). `system_prompt` is the instruction about the tools,
-    by default the tool set's; "" adds none. A plan has the id of its SDK session, or `plan_id` for
-    a plan that several sessions share.
+    whether a task is done (see `AsyncPlanner`). `system_prompt` is the instruction about the tools;
+    the default is the tool set's prompt, and "" adds none. A plan has the id of its SDK session, or
+    `plan_id` for a plan that several sessions share.
 
     Raises:
         PlanError: an argument has the wrong type, or `settings.on_ignored` is "raise", which a hook
@@ -171,7 +171,8 @@ async def seed_plan(
     planning: Planning, session_id: str, plan: Plan, *, actor: str | None = None
 ) -> None:
     """
-    Replace the tasks of an SDK session's plan by those of `plan`; later tasks get unused ids.
+    Replace the tasks of an SDK session's plan by those of `plan`. Tasks created later get unused
+    ids.
 
     Raises:
         PlanError: an argument has the wrong type.
@@ -203,7 +204,7 @@ async def edit_plan(
 
 async def undo_plan(planning: Planning, session_id: str, *, actor: str | None = None) -> Decision:
     """
-    Undo the last change of an SDK session's plan that is not undone yet, by any actor.
+    Undo the last change of an SDK session's plan that is not undone yet, whoever made it.
 
     Raises:
         PlanError: `planning` is not a `Planning`.

@@ -7,14 +7,14 @@ a `Planning`. `make_tools` returns only the tools. One `Planning` serves all ses
 The plan is in the state of the ADK session, or in a store. `plan_of_state` and `history_of` read
 the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
 
-The plan and the session's record (what the session has listed and last seen of the plan) are one
-JSON text in the state of the ADK session. It is a text because ADK merges the state changes of
-parallel calls key by key: a key that one call has removed from a dict comes back with another
-call's change.
+The plan and the session's record (which tasks the session has listed, and what it has last seen of
+the plan) are one JSON text in the state of the ADK session. It is a text because ADK merges the
+state changes of parallel calls key by key: a key that one call has removed from a dict comes back
+with another call's change.
 
 ADK stops at the first answer without calls, and none of its callbacks can ask the model again. So
-`attach` wraps the agent's model. The wrapper receives only the request. So the session is read by
-the callback before the model, which has the state, and passed on to the wrapper.
+`attach` wraps the agent's model. The wrapper receives only the request, not the state. So the
+callback before the model, which receives the state, reads the session and passes it to the wrapper.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ KEY = "todoplan"
 @attrs.define
 class _Run:
     """
-    The session during one invocation, and the state that it was read from or written to.
+    The session during one invocation; `text` is the session as it was last read or saved.
 
     `of` is a weak reference to ADK's session. The runner releases this session at the end of a run,
     even if the run failed.
@@ -100,9 +100,9 @@ class Planning(BasePlanning):
 
     `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
     aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is the instruction about the tools, by default the tool set's; "" adds none.
-    With a `store`, the plan is kept there under the id of the ADK session, or under `plan_id` for a
-    plan that several sessions share.
+    `system_prompt` is the instruction about the tools; the default is the tool set's prompt, and ""
+    adds none. With a `store`, the plan is kept there under the id of the ADK session, or under
+    `plan_id` for a plan that several sessions share.
 
     Raises:
         PlanError: an argument has the wrong type.
@@ -142,7 +142,7 @@ class Planning(BasePlanning):
     async def after_agent(self, callback_context: CallbackContext) -> None:
         """
         ADK's callback: mark the run as over. If the parent agent continues, the next callback
-        reopens it.
+        marks the run as active again.
         """
         if run := self._runs.get(callback_context.invocation_id):
             run.is_over = True
@@ -172,7 +172,7 @@ class Planning(BasePlanning):
             self._save(callback_context, self._run(callback_context))
 
     def asked(self, request: LlmRequest) -> tuple[AsyncSession, Request] | None:
-        """Return the session and its record of a request to the model, and forget both."""
+        """Return the session and its `Request` for a request to the model, and forget both."""
         # The request is kept too, because the id of a deleted object may be used again.
         found = self._asked.pop(id(request), None)
         return found and found[1:]
@@ -238,7 +238,9 @@ class GuidedModel(BaseLlm):
         return self._inner.capabilities
 
     def connect(self, llm_request: LlmRequest) -> Any:
-        """Open a live connection to the inner model, without guidance: it has no final answers."""
+        """
+        Open a live connection to the inner model; without final answers, it needs no guidance.
+        """
         return self._inner.connect(llm_request)
 
     async def generate_content_async(
@@ -414,7 +416,7 @@ async def seed_plan(
     actor: str | None = None,
 ) -> None:
     """
-    Replace the tasks of a session's plan by those of `plan`; later tasks get unused ids.
+    Replace the tasks of a session's plan by those of `plan`. Tasks created later get unused ids.
 
     Raises:
         PlanError: an argument has the wrong type.
@@ -454,7 +456,7 @@ async def undo_plan(
     planning: Planning, service: BaseSessionService, session: Session, *, actor: str | None = None
 ) -> Decision:
     """
-    Undo the last change of a session's plan that is not undone yet, by any actor.
+    Undo the last change of a session's plan that is not undone yet, whoever made it.
 
     Repeated calls undo earlier changes. The plan before a change is reconstructed from the journal
     and from the session's earlier events.

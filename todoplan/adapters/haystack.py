@@ -8,9 +8,9 @@ The plan is in the agent's state, or in a store. A run returns the state, and th
 it. `plan_of_state` and `history_of` read the state; `seed_plan`, `edit_plan` and `undo_plan` change
 it between runs.
 
-The plan and the session's record (what the session has listed and last seen of the plan) are a JSON
-value in the agent's state, under the key "todoplan". When a run begins, a session in memory is read
-from this value; it is saved there during the run.
+The plan and the session's record (which tasks the session has listed, and what it has last seen of
+the plan) are a JSON value in the agent's state, under the key "todoplan". When a run begins, the
+adapter makes a session object from this value, and saves the object there during the run.
 
 Messages that a hook adds stay in the conversation. So each reminder, and each answer after which
 the model is asked again, gets a flag in its metadata. After the next answer, a hook removes the
@@ -119,7 +119,7 @@ class Planning(BasePlanning):
     """
 
     def prepare(self) -> None:
-        """Set up the planning without runs."""
+        """Set up the planning, at first without runs."""
         self.state_schema: dict[str, Any] = {KEY: {"type": dict}}
         self._runs: WeakKeyDictionary[State, _Run] = WeakKeyDictionary()
         self._busy: WeakValueDictionary[object, _Run] = WeakValueDictionary()
@@ -128,7 +128,7 @@ class Planning(BasePlanning):
     @asynccontextmanager
     async def editing(self, state: dict[str, Any]) -> AsyncGenerator[AsyncSession]:
         """
-        Yield the session that is saved in a state for an edit, and then save it.
+        Yield the session that is saved in a state, and save it after the edit.
 
         Raises:
             PlanError: a run with this state is active, and no store keeps the plan.
@@ -156,7 +156,7 @@ class Planning(BasePlanning):
         return run
 
     def _driven(self, steps: Callable[[_Run, State], _Calls]) -> tuple[Any, Any]:
-        """Return a synchronous and an asynchronous function of a state that carry out steps."""
+        """Return a synchronous and an asynchronous function that carry out steps for a state."""
 
         def function(state: State) -> Any:
             return done_at_once(steps(self._run(state, opened), state))
@@ -219,7 +219,7 @@ class Planning(BasePlanning):
         PlanClosed(advice.text).on_exit(state, _reminder)
 
     def _answer(self, run: _Run, state: State) -> _Calls:
-        """Return the reply to the next planning call; the first call of a message answers all."""
+        """Return the reply to the next planning call; a message's first call carries out all."""
         turn = next(each for each in reversed(state.data["messages"]) if each.tool_calls)
         if run.turn is not turn:
             run.turn, run.replies = turn, iter(())  # if answering fails, all calls have failed
@@ -356,7 +356,7 @@ async def seed_plan(
     planning: Planning, state: dict[str, Any], plan: Plan, *, actor: str | None = None
 ) -> None:
     """
-    Replace the tasks of a state's plan by those of `plan`; later tasks get unused ids.
+    Replace the tasks of a state's plan by those of `plan`. Tasks created later get unused ids.
 
     Raises:
         PlanError: see `edit_plan`.
@@ -391,7 +391,7 @@ async def undo_plan(
     planning: Planning, state: dict[str, Any], *, actor: str | None = None
 ) -> Decision:
     """
-    Undo the last change of a state's plan that is not undone yet, by any actor.
+    Undo the last change of a state's plan that is not undone yet, whoever made it.
 
     Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
     50 journal entries show the plan before the change.

@@ -9,17 +9,17 @@ sets or changes it with `seed_plan`, `edit_plan` and `undo_plan`. A node or a to
 
 The state's key `todoplan` has plain JSON: the plan's document, the id of the last write (`head`),
 the latest entries of the journal (`journal`, see `todoplan.codec.documents`), and the session's
-data (`session`: what the session has listed and last seen of the plan, for law 15 of the guide
-`architecture`). `session` is left out if the session has listed the whole current plan. The tools
-write the key in the update that contains their reply; `edit_plan` and `seed_plan` write it between
-runs. User interfaces for LangChain's planner read the key `todos`. It is written with each change,
-and is read only while there is no plan yet. Checkpointers save both keys. So a fork from an old
-checkpoint continues with the session's data of that checkpoint.
+data (`session`: which tasks the session has listed, and what it has last seen of the plan, for law
+15 of the guide `architecture`). `session` is left out if the session has listed the whole current
+plan. The tools write the key in the update that contains their reply; `edit_plan` and `seed_plan`
+write it between runs. User interfaces for LangChain's planner read the key `todos`. Todoplan writes
+`todos` with each change, and reads it only while there is no plan yet. Checkpointers save both
+keys. So a fork from an old checkpoint continues with the session's data of that checkpoint.
 
 All calls of a turn see the state before the turn, and LangGraph merges their writes with
 `merge_plans`. So each write has a `note` of the tasks that its call listed or read. If the write
-was computed from the current value, the reducer applies the whole note. Otherwise it only records
-the changes that the call itself made and the tasks that the call listed.
+was computed from the current value, the reducer applies the whole note. Otherwise the reducer only
+records the changes that the call itself made and the tasks that the call listed.
 
 If a store keeps the plan, the key has {"stored": the plan's id, "session": the session's data} and
 no copy of the plan. Each thread has its own session, since other threads, agents and programs may
@@ -198,7 +198,7 @@ _Value = Mapping[str, Any]
 
 
 def run_config() -> RunnableConfig:
-    """Return the config of the run that this code is part of; empty outside of one."""
+    """Return the config of the run that this code is part of; outside a run, an empty one."""
     try:
         return get_config()
     except RuntimeError:
@@ -398,8 +398,8 @@ def refuse_stored(value: _Value | None) -> None:
 
 def stored_update(plan_id: str, was: Record, record: Record) -> dict[str, Any]:
     """
-    Return the update for a thread whose plan is in a store: the session's record, or nothing if it
-    is the same as `was`.
+    Return the update for a thread whose plan is in a store: the session's record. The update is
+    empty if the record is the same as `was`.
     """
     data, held, now = _record_data(record), was.fences, record.fences
     if data == _record_data(was):
@@ -528,8 +528,8 @@ def messages_in(state: Any) -> Sequence[BaseMessage]:
 
 def value_of(state: Any) -> _Value:
     """
-    Return the value of the key `todoplan` in a state; before the first write, a value made from the
-    list under `todos`.
+    Return the value of the key `todoplan` in a state. Before the first write, return a value made
+    from the list under `todos`.
 
     Raises:
         CodecError: the state has something else in place of a plan.
@@ -876,9 +876,9 @@ def _name(call: Call) -> str:
     """
     Return a name for a call, with a checksum of its arguments.
 
-    A later call of the turn names this write as its parent. If that call was computed with other
-    arguments for this one, the names differ, and the reducer does not treat it as computed from
-    this write.
+    A later call of the turn names this call's write as its parent. If the later call was computed
+    with other arguments for this call, the two names differ. Then the reducer does not treat the
+    later call as computed from this write.
     """
     # Not `hash`: it is salted for each process, and a turn may be resumed in another one.
     return f"{zlib.crc32(repr((call.name, call.arguments)).encode()):x}:{call.call_id}"
@@ -1095,7 +1095,7 @@ class PlanTool(StructuredTool):
     def _without_callbacks(
         self, call: Any, config: RunnableConfig | None, kwargs: dict[str, Any]
     ) -> tuple[Any, ...]:
-        """Return the function's arguments if a call of a graph has no callbacks, or `()`."""
+        """Return the function's arguments for a graph's call without callbacks, otherwise `()`."""
         if kwargs or not isinstance(call, Mapping) or "runtime" not in call.get("args", ()):
             return ()
         manager = (config or {}).get("callbacks")
@@ -1280,8 +1280,8 @@ def _seed_plan(  # noqa: PLR0913 - as `edit_plan`
 ) -> Steps[RunnableConfig]:
     """
     Replace the plan of the config's thread, which may be new. Without a store, the graph needs a
-    checkpointer. The model has not listed the new tasks, so they are kept if its next list leaves
-    them out.
+    checkpointer. The model has not listed the new tasks, so they are kept even if the model's next
+    list leaves them out.
 
     `actor` is the author, for the journal. `as_node` is the node that the change is attributed to:
     by default the last node that ran, or the start. In an agent in which no node ran yet it is
@@ -1354,7 +1354,7 @@ def _undo_plan(  # noqa: PLR0913 - as `edit_plan`
     stopped: bool = False,
 ) -> Steps[Decision]:
     """
-    Undo the last change of a thread's plan that is not undone yet, by any actor. Repeated calls
+    Undo the last change of a thread's plan that is not undone yet, whoever made it. Repeated calls
     undo earlier changes.
 
     The plan before the change is reconstructed from the journal and the thread's earlier
@@ -1443,7 +1443,7 @@ class _Thread:
     @property
     def plans(self) -> AnyPlans | None:
         """
-        Where the graph's planning tools keep their plans; `None` if it has none.
+        Where the graph's planning tools keep their plans; `None` if the graph has no such tools.
 
         Raises:
             PlanError: `graph` is not a graph.
@@ -1775,8 +1775,8 @@ def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyM
     Return the messages of a request, with a flag on the latest successful planning result that says
     that it was already edited.
 
-    A `ContextEditingMiddleware` nearer to the model then keeps it. Without the flag it could remove
-    the result after this middleware has seen the request.
+    Because of the flag, a `ContextEditingMiddleware` nearer to the model keeps the result, instead
+    of removing it after this middleware has seen the request.
     """
     for place, message in reversed([*enumerate(messages)]):
         if not isinstance(message, ToolMessage) or message.name not in names:

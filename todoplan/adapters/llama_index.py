@@ -7,10 +7,10 @@ Plans in LlamaIndex: `pip install 'todoplan[llama-index]'`.
 The plan is in the store of the workflow's `Context`, or in a store of todoplan. `plan_of_state` and
 `history_of` read the context. `seed_plan`, `edit_plan` and `undo_plan` change it at any time.
 
-The plan and the session's record (what the session has listed and last seen of the plan) are one
-JSON text in the store of the workflow's `Context`, under one key. It is a text because LlamaIndex
-imports the class that a saved dictionary names, and a model could write such a dictionary into a
-task's metadata.
+The plan and the session's record (which tasks the session has listed, and what it has last seen of
+the plan) are one JSON text in the store of the workflow's `Context`, under one key. It is a text
+because LlamaIndex imports the class that a saved dictionary names, and a model could write such a
+dictionary into a task's metadata.
 
 `FunctionAgent` keeps the messages of a run in a scratchpad and appends them to its input. Here, the
 messages of the scratchpad and the reminder are part of the input of each request, and the request
@@ -83,8 +83,8 @@ class _Run:
     The session in one context's store.
 
     `text` is the session's text that was last read or written. `turn` are the calls of the model's
-    last message. `waiting` are its unanswered calls, each with the arguments that LlamaIndex passes
-    to the tool.
+    last message. `waiting` are the unanswered calls in `turn`, each with the arguments that
+    LlamaIndex passes to the tool.
     """
 
     session: AsyncSession = attrs.field(init=False)
@@ -122,7 +122,7 @@ class Planning(BasePlanning):
     """
 
     def prepare(self) -> None:
-        """Set up the planning without runs."""
+        """Set up the planning, at first without runs."""
         self._runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
         self.opened({})  # a store without a plan id is refused now, not at a call
 
@@ -331,7 +331,7 @@ async def seed_plan(
     planning: Planning, ctx: Context, plan: Plan, *, actor: str | None = None
 ) -> None:
     """
-    Replace the tasks of a context's plan by those of `plan`; later tasks get unused ids.
+    Replace the tasks of a context's plan by those of `plan`. Tasks created later get unused ids.
 
     Raises:
         PlanError: an argument has the wrong type.
@@ -363,7 +363,7 @@ async def edit_plan(
 
 async def undo_plan(planning: Planning, ctx: Context, *, actor: str | None = None) -> Decision:
     """
-    Undo the last change of a context's plan that is not undone yet, by any actor.
+    Undo the last change of a context's plan that is not undone yet, whoever made it.
 
     Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
     50 journal entries show the plan before the change.

@@ -1,9 +1,9 @@
 """
 Plans in the OpenAI Agents SDK: `pip install 'todoplan[openai-agents]'`.
 
-`Planning` is the plan of one session. `attach(agent, planning)` gives an agent the tools, the
-prompt and guidance, however it is run. `make_tools` returns only the tools, and `guided_model`
-returns a model with guidance for `RunConfig(model=...)`. `seed_plan`, `edit_plan` and `undo_plan`
+`Planning` is the plan of one session. `attach(agent, planning)` returns a copy of an agent with the
+tools, the prompt and the guidance. `make_tools` returns only the tools, and `guided_model` returns
+a model with guidance for `RunConfig(model=...)`. `seed_plan`, `edit_plan` and `undo_plan`
 set and change a session's plan. `plan_of_state` and `history_of` read the data of
 `Planning.to_data`.
 
@@ -160,8 +160,8 @@ def neutral(output: Iterable[object]) -> Message:
     """
     Return a model's response as one message.
 
-    Items that the SDK must carry out count as calls. Calls that the provider has carried out
-    itself, such as a web search, do not.
+    Items that the SDK must carry out count as calls. Calls that the provider has already carried
+    out, such as a web search, do not count.
     """
     items = [*output]
     messages = (item for item in items if _is(item, "message"))
@@ -411,8 +411,9 @@ class GuidedRequest:
     A request with its reminder, and the further requests if the model is asked again after an early
     answer.
 
-    `request` has the arguments of the request, without reminders. `asked` is the session's record
-    of the request. `stands` are the messages of an earlier answer that is part of the final output.
+    `request` has the arguments of the request, without reminders. `asked` is the session's
+    `Request` for it. `stands` are the messages of an earlier answer that is part of the final
+    output.
     """
 
     planning: Planning
@@ -561,8 +562,8 @@ class GuidedModel:
 
     async def get_response(self, *args: Any, **options: Any) -> ModelResponse:
         """
-        Return the model's last answer. Its usage includes the earlier answers after which the model
-        was asked again.
+        Return the model's last answer. The usage in it includes the earlier answers, after which
+        the model was asked again.
 
         Raises:
             PlanError: the model gives final answers again and again while tasks are open, and the
@@ -637,9 +638,9 @@ def guided_model(
     """
     Return a model with guidance; `attach` does this for an agent's model.
 
-    `RunConfig(model=...)` replaces an agent's own model, so pass it a guided model. A model's name,
-    or `None` for the SDK's default, is resolved on first use with `model_provider`; the provider of
-    a `RunConfig` is not used.
+    `RunConfig(model=...)` replaces an agent's own model, so pass `RunConfig` a guided model. A
+    model's name, or `None` for the SDK's default, is resolved on first use with `model_provider`;
+    the provider of a `RunConfig` is not used.
 
     `settings` are by default those of the planning.
 
@@ -690,10 +691,10 @@ def attach(
     """
     Return a copy of the agent that works with the plan of a session.
 
-    It works in `Runner.run`, `run_sync` and `run_streamed`. It costs only the copy, so make one for
-    each session. `settings` are by default those of the planning.
+    The copy works in `Runner.run`, `run_sync` and `run_streamed`. Attaching is cheap, so make a
+    copy for each session. `settings` are by default those of the planning.
 
-    The copy has its own lists, so additions to them, such as handoffs, apply to this session only.
+    The copy has its own lists, so what you add to them, such as handoffs, applies to it only.
     A clone of the copy with another model has no guidance: `clone` first, then attach.
 
     `system_prompt` is appended to the agent's instructions; the default is the tool set's prompt,
@@ -779,7 +780,7 @@ def _saved(given: object) -> Mapping[str, Any]:
 
 async def seed_plan(planning: Planning, plan: Plan, *, actor: str | None = None) -> None:
     """
-    Replace the tasks of a session's plan by those of `plan`; later tasks get unused ids.
+    Replace the tasks of a session's plan by those of `plan`. Tasks created later get unused ids.
 
     Raises:
         PlanError: an argument has the wrong type.
@@ -808,7 +809,7 @@ async def edit_plan(
 
 async def undo_plan(planning: Planning, *, actor: str | None = None) -> Decision:
     """
-    Undo the last change of a session's plan that is not undone yet, by any actor.
+    Undo the last change of a session's plan that is not undone yet, whoever made it.
 
     Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
     50 journal entries show the plan before the change.

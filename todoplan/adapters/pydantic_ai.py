@@ -5,7 +5,7 @@ Plans in Pydantic AI: `pip install 'todoplan[pydantic-ai]'`.
 `Agent(capabilities=[...])`. `make_tools` returns only the tools, for `Agent(toolsets=[...])`.
 
 The plan is kept in the metadata of the message history, which the model does not see.
-`plan_of_state` and `history_of` read it; `seed_plan`, `edit_plan` and `undo_plan` change it.
+`plan_of_state` and `history_of` read the plan; `seed_plan`, `edit_plan` and `undo_plan` change it.
 
 Pydantic AI has no state except the messages, and its capabilities are shared by all runs. So each
 session saves its data in the metadata of the messages:
@@ -14,8 +14,8 @@ session saves its data in the metadata of the messages:
   session has listed and last seen of the plan), and the whole plan after the call. So one such
   message is enough, even if all other messages are replaced by a summary.
 - A `ModelResponse` has the record, and also the plan if the earlier messages no longer have it.
-- Between runs, `seed_plan`, `edit_plan` and `undo_plan` write all three to the last message of a
-  copy of the history.
+- Between runs, `seed_plan`, `edit_plan` and `undo_plan` write the entry, the record and the plan to
+  the last message of a copy of the history.
 - If a store keeps the plan, the metadata has a flag that says so, and no plan.
 
 A run uses copies of the capability and of the toolset, with a session that is read from the
@@ -271,8 +271,8 @@ def noting(message: _M, note: Mapping[str, Any]) -> _M:
 
 def neutral(message: ModelMessage) -> Message:
     """
-    Convert a message for guidance. A response that will be continued counts as one that calls
-    tools.
+    Convert a message for guidance. A response that will be continued is not a final answer, like a
+    response with calls.
     """
     if isinstance(message, ModelResponse):
         calls = tuple(call.tool_name for call in message.tool_calls)
@@ -454,8 +454,8 @@ class Planning(AbstractCapability[Any]):
     instruction, "" for none; the default is the tool set's. `actor` is the agent's name in the
     journal.
 
-    In the agent's `capabilities`, list it after those that change requests, because it reads the
-    request as it receives it.
+    In the agent's `capabilities`, list the planning after the capabilities that change requests, so
+    that it reads the changed requests.
     """
 
     toolbox: Toolbox = field(default_factory=Toolbox)
@@ -491,7 +491,7 @@ class Planning(AbstractCapability[Any]):
         return own
 
     async def wrap_run(self, ctx: _Context, *, handler: WrapRunHandler) -> AgentRunResult[Any]:
-        """Count the active runs. A run has its own messages, so an edit meanwhile would be lost."""
+        """Count the active runs, because an edit during a run would be lost and is refused."""
         conversation = ctx.conversation_id or ""
         self._runs[conversation] += 1
         try:
@@ -521,7 +521,7 @@ class Planning(AbstractCapability[Any]):
         ctx: _Context,  # noqa: ARG002 - Pydantic AI's signature
         request_context: ModelRequestContext,
     ) -> ModelRequestContext:
-        """Append the reminder that is due to this request. It is not saved in the history."""
+        """Append the due reminder, if any, to this request. The reminder is not saved."""
         messages = [*request_context.messages, *self._sent_back]
         # No reminder is added if the model is asked again after an early answer, because the
         # reminder about this answer ends the request. None is added either if the provider paused
@@ -631,7 +631,7 @@ def undo_plan(
     planning: Planning | PlanToolset, state: State, *, actor: str | None = None
 ) -> tuple[Decision, list[ModelMessage]]:
     """
-    Undo the last change of the plan that is not undone yet, by any actor.
+    Undo the last change of the plan that is not undone yet, whoever made it.
 
     Repeated calls undo earlier changes. Returns the decision and a new message history; `state` is
     not changed.

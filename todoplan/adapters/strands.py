@@ -7,10 +7,10 @@ returns only the tools.
 The plan is in the agent's state, which session managers save, or in a store. `plan_of_state` and
 `history_of` read the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
 
-The plan and the session's record (what the session has listed and last seen of the plan) are a JSON
-text in `agent.state`, which every session manager of Strands saves. It is a text because Strands
-deeply copies a value each time it is read or written. When a run begins, a session in memory is
-read from this text; it is saved there during the run.
+The plan and the session's record (which tasks the session has listed, and what it has last seen of
+the plan) are a JSON text in `agent.state`, which every session manager of Strands saves. It is a
+text because Strands deeply copies a value each time it is read or written. When a run begins, the
+adapter makes a session object from this text, and saves the object there during the run.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Planning(BasePlanning, Plugin):
     """
 
     def prepare(self) -> None:
-        """Set up the planning without a run."""
+        """Set up the planning, at first without a run."""
         Plugin.__init__(self)
         self._runs: WeakKeyDictionary[Agent, AsyncSession] = WeakKeyDictionary()
         self.opened({})  # a store without a plan id is refused now, not at a call
@@ -104,9 +104,7 @@ class Planning(BasePlanning, Plugin):
         return self.opened(_kept(agent))
 
     def works_on(self, agent: Agent) -> bool:
-        """
-        Return whether a run is active, of this agent or of another one with the same saved session.
-        """
+        """Return whether a run of this agent, or of another with its saved session, is active."""
         return _place(agent) in map(_place, self._runs)
 
     def _begin(self, event: BeforeInvocationEvent) -> None:
@@ -251,7 +249,7 @@ async def seed_plan(
     planning: Planning, agent: Agent, plan: Plan, *, actor: str | None = None
 ) -> None:
     """
-    Replace the tasks of an agent's plan by those of `plan`; later tasks get unused ids.
+    Replace the tasks of an agent's plan by those of `plan`. Tasks created later get unused ids.
 
     Raises:
         PlanError: see `edit_plan`.
@@ -284,7 +282,7 @@ async def edit_plan(
 
 async def undo_plan(planning: Planning, agent: Agent, *, actor: str | None = None) -> Decision:
     """
-    Undo the last change of an agent's plan that is not undone yet, by any actor.
+    Undo the last change of an agent's plan that is not undone yet, whoever made it.
 
     Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
     50 journal entries show the plan before the change.

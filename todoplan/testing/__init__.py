@@ -3,9 +3,10 @@ Property tests for plan behaviour: Hypothesis strategies, state machines, and tw
 
 `todoplan.testing.strategies` draws plans, commands, tool arguments (also broken ones) and more.
 `find_counterexample` finds a change on which a rule of your own and your law disagree. The law is a
-second function, which you write. `PlanMachine` and `ToolMachine` compare your agent loop, rules or
-tool set with todoplan's own `decide`, step by step. `todoplan.testing.adapters` tests an adapter,
-`todoplan.testing.stores` tests a store. Names and modules are loaded when they are first used.
+second function, which you write: it says whether a change is right. `PlanMachine` and `ToolMachine`
+compare your agent loop, rules or tool set with todoplan's own `decide`, step by step.
+`todoplan.testing.adapters` tests an adapter, `todoplan.testing.stores` tests a store. Names and
+modules are loaded when they are first used.
 
 To read the code, start with `strategies`, on which everything else is built, then `machine` and
 `counterexamples`, then the two suites. They share `assertions`, and `failures`, which adds the law

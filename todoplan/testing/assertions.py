@@ -57,7 +57,7 @@ def _part(parts: Mapping[str, object], name: str) -> str:
 
 
 def clipped(text: str, most: int = _LONGEST) -> str:
-    """Return the text, or its beginning and its length if it is longer than `most`."""
+    """Return the text; if it is longer than `most`, return its beginning and its length."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 

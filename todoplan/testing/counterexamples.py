@@ -1,8 +1,8 @@
 """
 Find a change on which a rule of your own and your law disagree.
 
-The law is a second function of a `Change`, which returns whether the change is right. You have to
-write it, because `decide` only applies the rule and cannot know whether the rule is right.
+The law is a second function, which receives a `Change` and returns whether the change is right. You
+have to write it, because `decide` only applies the rule and cannot know whether the rule is right.
 Hypothesis draws short histories of commands. These commands vary the values that the rule and the
 law read. Each command is run under the rule, and the first disagreement is shrunk.
 """
@@ -91,12 +91,12 @@ def find_counterexample(
     settings: hypothesis.settings | None = None,
 ) -> Counterexample | None:
     """
-    Return the smallest change found on which a rule and a law disagree, or `None`.
+    Search for changes on which a rule and a law disagree; return the smallest one, or `None`.
 
     The law is a function of a `Change`. It returns True if the change may be accepted, else False,
     or raises an AssertionError with the reason. A counterexample is a change that the rule accepts
-    and the law does not, or one at which either of them raises an error. With `exact`, it is also a
-    change that the rule refuses and the law accepts.
+    and the law does not, or one at which either of them raises an error. With `exact`, a change
+    that the rule refuses and the law accepts is a counterexample too.
 
     `policy` has further rules to apply. `settings` are Hypothesis's; by default 2,000 histories are
     drawn, of at most 8 commands each. No command restores an earlier plan.
@@ -105,7 +105,8 @@ def find_counterexample(
         assert found is None, found
 
     Warns:
-        RuleNeverFiredWarning: the rule objected to nothing, so the search says little about it.
+        RuleNeverFiredWarning: the rule objected to nothing, so the search says little about the
+        rule.
 
     Raises:
         PlanError: the law returned something other than True or False.
@@ -133,9 +134,9 @@ class _Trial:
 
     def decide(self, plan: Plan, step: Step) -> tuple[Change | None, bool, str]:
         """
-        Return the change, whether the rule refuses it, and a text about the disagreement or "".
+        Return the change, whether the rule refuses the change, and a text about the disagreement.
 
-        The change is `None` if the law was not called.
+        The change is `None` if the law was not called. The text is "" if there is no disagreement.
         """
         self.decided += 1
         rule, law = self._rule.name, getattr(self._law, "__name__", repr(self._law))

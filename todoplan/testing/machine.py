@@ -2,8 +2,8 @@
 State machines that compare your rules, tool set or agent loop with todoplan's own `decide`.
 
 Hypothesis draws steps. The machine runs each step through your code and through `decide`. If the
-results differ, Hypothesis looks for the shortest list of steps that shows it, and the failure
-prints the plan before and after each of them. For example:
+results differ, Hypothesis looks for the shortest list of steps that shows the difference, and the
+failure prints the plan before and after each step. For example:
 
     class LoopMachine(PlanMachine):
         def __init__(self):
@@ -152,8 +152,8 @@ class _Machine(RuleBasedStateMachine):
         """
         Run one step, note the plan before and after it, and fail if the result is not `wanted`.
 
-        With `restores`, the step may bring back ids of deleted tasks. With `repeats`, it is right
-        whether or not the revision grows, because it may only change a time.
+        With `restores`, the step may bring back ids of deleted tasks. With `repeats`, the step is
+        right whether or not the revision grows, because the step may change only a time.
 
         Raises:
             AssertionError: the result is not `wanted`. The message lists the differences in
@@ -208,7 +208,8 @@ class _Machine(RuleBasedStateMachine):
     @invariant()
     def accepted_satisfies_policy(self) -> None:
         """
-        Check the current plan against the rules at `error`. Restored plans are exempt from rules.
+        Check the current plan against the rules with the severity `error`. Restored plans are
+        exempt from rules.
         """
         problems = () if self._restored else inspect(self.plan, self.policy)
         if problems:
@@ -217,8 +218,8 @@ class _Machine(RuleBasedStateMachine):
     @invariant()
     def old_versions_stand(self) -> None:
         """
-        Check that earlier plans are unchanged. Plans share parts with earlier ones, so a change in
-        place would also change those.
+        Check that earlier plans are unchanged. A plan shares parts with earlier plans, so a change
+        in place would also change the earlier plans.
         """
         for plan, revision, tasks in self._versions[-_OLD_VERSIONS:]:
             if (plan.revision, tuple(plan)) != (revision, tasks):
@@ -268,7 +269,10 @@ class PlanMachine(_Machine):
         actor: str | None = None,
         fences: Mapping[str, int] = _NO_FENCES,
     ) -> None:
-        """Run one command through both, and compare the results. Call it from rules of your own."""
+        """
+        Run one command through `carry_out` and `decide`, and compare the results. Call this method
+        from rules of your own.
+        """
         self.at, self.actor, self.fences = at if self.times else None, actor, fences
         kinds = {type(part) for part in parts_of(command)}
         self.compare(
@@ -362,9 +366,10 @@ class ToolMachine(_Machine):
 
     def send(self, call: Call, meant: dict[str, Any] | None) -> None:
         """
-        Run one call through both, and compare the results.
+        Run one call through `call` and a `Toolbox`, and compare the results.
 
-        `meant` are the well-formed arguments of the call; `None` if it must be refused.
+        `meant` are the well-formed arguments that the call means, or `None` if the call must be
+        refused.
         """
         # Without a problem code: it depends on which fault is found first.
         wanted = Outcome(self.plan, (), refused=True)
@@ -400,9 +405,7 @@ class ToolMachine(_Machine):
 
 
 class RuleNeverFiredWarning(UserWarning):
-    """
-    A rule of your own never objected in a whole run, so the run says little about the rule.
-    """
+    """A rule of your own never objected in a whole run, so the run says little about the rule."""
 
 
 def warn_of_silence(rules: Iterable[str], run: str) -> None:
@@ -570,7 +573,7 @@ def _plan_text(title: str, plan: Plan) -> str:
 
 
 def command_text(value: Any) -> str:
-    """Return a command, or a value in it, as Python code without fields that have their default."""
+    """Return a command or a value in it as Python code. Fields with their default are left out."""
     if isinstance(value, tuple) and value:
         return f"({', '.join(map(command_text, value))}{',' * (len(value) == 1)})"
     if isinstance(value, Enum):

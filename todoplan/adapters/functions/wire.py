@@ -55,7 +55,7 @@ _FAILED = {"failed", "cancelled"}
 
 
 def field(value: object, *names: str) -> Any:
-    """Return a mapping's entry or an object's attribute: the first non-empty one of these names."""
+    """Return the first non-empty value that a mapping or an object has under these names."""
     entry = None
     for name in names:
         entry = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
@@ -105,9 +105,9 @@ def text_in(content: object) -> str:
 
 def call_of(call: object, arguments: str, call_id: object) -> Call:
     """
-    Return a call with the arguments that were sent under this name.
+    Return a call; `arguments` is the name of the field with the call's arguments.
 
-    A name or id that is not a text counts as missing.
+    A tool name or an id that is not a text counts as missing.
     """
     # The arguments stay unchanged, text or object. `intake` repairs them, and reports the repairs
     # (law 10).
@@ -136,11 +136,11 @@ def _toolset(tools: Tools) -> ToolSet:
 @attrs.frozen
 class Answered:
     """
-    An answered model turn: the plan after it, and `messages` to append to the conversation.
+    An answered turn of the model: the plan after the turn, and `messages` for the conversation.
 
-    `others` are the calls of other tools, in order; the caller must answer them. `base` is the
-    merge base (what the model has last seen of the plan), to be stored beside the plan for the next
-    answer, or `None`.
+    Append `messages` to the conversation. `others` are the calls of other tools, in order; the
+    caller must answer them. `base` is the merge base (what the model has last seen of the plan), or
+    `None`; store it beside the plan, for the next answer.
     """
 
     plan: Plan
@@ -161,8 +161,8 @@ class Wire(ABC):
 
     The abstract methods are different for each provider. The methods after them, up to
     `is_blocked`, are different for some providers. `schema` is the key of a tool's JSON schema.
-    `choice` are the keys of a response's choices and of a choice's message. `response_id` are the
-    names of the field with a response's id.
+    `choice` has two keys: of the choices in a response, and of the message in a choice.
+    `response_id` has the possible names of the field with a response's id.
     """
 
     schema = "parameters"
@@ -186,13 +186,16 @@ class Wire(ABC):
         """Convert a message or a response, without its calls."""
 
     def message(self, response: object) -> tuple[Any, Any]:
-        """Return the message of the first choice, and the choice; `None` for a bare message."""
+        """
+        Return the first choice's message and the choice. For a bare message, return the message and
+        `None`.
+        """
         choices, message = self.choice
         found = entries(response, choices)
         return (field(found[0], message), found[0]) if found else (response, None)
 
     def kept(self, response: object) -> list[Shape]:
-        """Return the messages with which a response is added to the conversation."""
+        """Return a response as messages to append to the conversation."""
         return [plain(self.message(response)[0])]
 
     def tail(self, messages: Sequence[Shape], text: str) -> list[Shape]:
@@ -322,9 +325,9 @@ class Wire(ABC):
         `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns
         the aware time of a change, `verify` checks whether a task is done (see `Planner`), and
         `actor` is this agent's name in the history. With a `store`, the plan is kept there under
-        `plan_id`, and others may change it at any time; without one, it is part of the run's
-        `to_data()`. The next user request is a new run, which starts with the data that this run
-        `saved`.
+        `plan_id`, and others may change it at any time; without a store, the plan is part of the
+        run's `to_data()`. For the next user request, start a new run, and pass as `saved` what
+        `to_data()` returned.
 
         Raises:
             CodecError: the saved data is damaged.
@@ -591,8 +594,9 @@ class Run:
 
     After a crash, call `start_run` with the saved data. If an unanswered response was saved, pass
     it to `after_model` first, without a new request. In a store with idempotency keys (SQLite,
-    PostgreSQL), its calls are carried out once, however often they are answered: a response is
-    identified by its id and the ids of its calls, or, without an id, by its place in the thread.
+    PostgreSQL), the calls of a response are carried out once, even if the response is answered
+    several times. A response is identified by its id and the ids of its calls; without an id, by
+    its place in the thread.
     """
 
     def __init__(self, wire: Wire, session: Session, sent_back: _SentBack | None = None) -> None:
@@ -628,7 +632,7 @@ class Run:
         Return the messages of the next request: `messages`, and a reminder for this request only.
 
         Pass all messages that the model will see, after any truncation or summarising. If a request
-        fails, this may be called again.
+        fails, this method may be called again.
         """
         # A request that ends with an early answer and the reminder about it gets no other reminder.
         silent = bool(self._back.reminder)
@@ -678,8 +682,9 @@ class Run:
         """
         Answer every call of a response, and return the messages to append to the conversation.
 
-        These are the response's own message and the results, in the provider's format. The calls
-        of `other_tools` run first; then all planning calls are carried out in order, as one turn.
+        These are the response's own message and the results, in the provider's format. First,
+        `other_tools` is called for each call of another tool; then all planning calls are carried
+        out in order, as one turn.
         So if `other_tools` raises, the plan is unchanged. If a response is answered again after a
         crash, `other_tools` is called again too.
 
@@ -720,9 +725,9 @@ class Run:
         """
         Return the data to save beside the messages, as plain JSON values.
 
-        An early answer, after which the model is asked again, is included as the provider's
-        message. The data is complete at any time: before a request, with an unanswered response
-        (which must be saved too), and after the response was answered.
+        If the model answered too early and is asked again, the data includes this answer, as the
+        provider's message. The data is complete at any time: before a request, with an unanswered
+        response (which must be saved too), and after the response was answered.
         """
         back = {} if self._back == _SentBack() else {_SENT_BACK: attrs.asdict(self._back)}
         return {**self._session.to_data(), **back}

@@ -2,15 +2,15 @@
 Plans for any MCP client, over stdio or streamable HTTP: `pip install 'todoplan[mcp]'`.
 
 - `make_server(toolbox, store=...)` returns a server for the plans in a store.
-- `serve_stdio` and `http_server` run it, as `todoplan mcp` does.
+- `serve_stdio` and `http_server` run such a server, as `todoplan mcp` does.
 - `make_app` returns the ASGI application, for your own HTTP host.
 - `make_tools` and `result_of` add the plan tools to an MCP server that has other tools too.
 
 All of them work with mcp 1.x and 2.x.
 
 `server` has the request handlers, the sessions and the subscriptions, and runs a server over stdio.
-`serving` runs one over HTTP, with access checks and limits before a request reaches mcp. `hooks`
-has the sessions of a coding agent that calls both the tools and the hooks.
+`serving` runs a server over HTTP, with access checks and limits before a request reaches mcp.
+`hooks` has the sessions of a coding agent that calls both the tools and the hooks.
 
 An MCP server cannot remind a model or ask it to go on, and does not know which calls belong to one
 turn. So without hooks there is no guidance, and parallel calls are carried out in the order of

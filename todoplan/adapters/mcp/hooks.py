@@ -3,10 +3,10 @@ The plans of the sessions of a coding agent that calls tools over MCP and runs h
 
 The inputs of the hooks have the form of Claude Code's. A tool call arrives over MCP, which does not
 say from which session or subagent it comes. In Claude Code, the hook before the call names the
-session and the subagent, with the call's id (`tool_use_id`), and the call has this id too
-(`_meta`). Codex names the session and the subagent in `_meta`. A subagent works on the plan of its
-session, but counts as another session (law 15 of the guide `architecture`): its lists drop only
-tasks that it has listed itself.
+session and the subagent, with the call's id (`tool_use_id`); the call has the same id in its
+`_meta`. Codex names the session and the subagent in `_meta`. A subagent works on the plan of its
+session, but counts as another session (law 15 of the guide `architecture`): a list that the
+subagent writes drops only tasks that the subagent itself has listed.
 
 Texts that a hook adds stay in the conversation, unlike the reminders of other adapters. So a text
 is added only at a prompt, after a message with tool calls, after the conversation was compacted,
@@ -64,7 +64,7 @@ class _Caller:
 
     @classmethod
     def of_call(cls, meta: Mapping[str, Any]) -> _Caller | None:
-        """Return the caller that the metadata of a call names, as in Codex, or `None`."""
+        """Return the caller that a call's metadata names (in Codex), or `None` if it names none."""
         session_id, thread_id = meta.get("sessionId"), meta.get("threadId")
         if not isinstance(session_id, str):
             return None
@@ -119,7 +119,7 @@ class HostSessions(BasePlanning):
         return self.planner(session_id).subscribe(subscriber)
 
     def session(self, hook_input: Mapping[str, Any]) -> AsyncSession:
-        """Return the session of the main agent that a hook names."""
+        """Return the main agent's session, in the host's session that a hook names."""
         self._latest = _Caller(hook_input["session_id"])
         return self._session(self._latest)[0]
 
@@ -213,7 +213,7 @@ class HostSessions(BasePlanning):
         return _context(hook_input, advice.text)
 
     async def answer(self, hook_input: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer a hook by the name of its event; {} for an unknown event."""
+        """Answer a hook by the name of its event; return {} for an unknown event."""
         handlers: dict[str, Callable[[Any, str | None, object], Any]] = {
             "PreToolUse": self.before_call,
             "UserPromptSubmit": self.before_prompt,
@@ -244,8 +244,8 @@ async def answering(sessions: HostSessions, path: str) -> AsyncIterator[None]:
     Answer hooks at a Unix socket until the `async with` block ends.
 
     A request is one line of JSON, the input of a hook. The answer is one line of JSON too. If
-    another server already answers at this path, it continues to answer; for example, a subagent of
-    Codex starts a server of its own.
+    another server already answers at this path, only that server answers; for example, a subagent
+    of Codex starts a server of its own.
     """
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -3,15 +3,16 @@ The MCP server for mcp 1.x and 2.x: request handlers, sessions and subscriptions
 
 Each connection is a session: it has listed only the tasks that its own calls have listed (law 15 of
 the guide `architecture`). Sessions are not stored, so a client that connects again has listed no
-tasks. The actor of its journal entries is the name that the client reports. This name is only a
-label: two windows of one program have the same name. Protocol 2026-07-28 has no connections, so
-clients are distinguished only by their names, and two windows with the same name share a session.
+tasks. The actor in a session's journal entries is the name that the client reports. This name is
+only a label: two windows of one program have the same name. Protocol 2026-07-28 has no connections,
+so clients are distinguished only by their names, and two windows with the same name share a
+session.
 
 The board is a page inside the client's window: MCP Apps (SEP-1865), version 2026-01-26. If a client
 declares that it shows such pages, the definition of each tool names the page that shows its
-results, and the page is one of the resources. Other clients do not see the page. It reads the plan
-as a resource and makes no calls, because the server could not distinguish them from the model's
-calls.
+results, and the page is one of the resources. Other clients do not see the page. The page reads the
+plan as a resource and makes no calls, because the server could not distinguish them from the
+model's calls.
 
 All protocol types are built from JSON data, which mcp 1.x and 2.x parse in the same way.
 """
@@ -529,8 +530,8 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     structured data to the text of results; `None` adds it only for clients that show the board,
     because other clients show the model the data instead of the text. `board` offers the board to
     clients that show pages (MCP Apps). `lenient` publishes schemas without required fields and
-    lists of allowed words, for hosts that check arguments themselves. `actor` is the actor of all
-    calls in the journal; by default it is the name that the client gives itself.
+    without lists of allowed words, for hosts that check arguments themselves. `actor` is the actor
+    of all calls in the journal; by default it is the name that the client gives itself.
 
     Raises:
         PlanError: the plan id does not match `PLAN_ID`; or the toolbox, the store or the verifier

@@ -147,7 +147,7 @@ class Sessions:
 
 @attrs.frozen(eq=False)
 class Guard:
-    """ASGI middleware that checks each request and reads its body before it passes it on."""
+    """ASGI middleware that checks each request, reads its body, and passes the request on."""
 
     app: ASGIApp
     access: Access
@@ -173,7 +173,7 @@ def make_app(server: Any, access: Access | None = None, limits: Limits | None = 
     """
     Return the ASGI application, with the server's plan at `/mcp` and other plans at `/mcp/<id>`.
 
-    `access` decides which clients may use it; by default, only those on this machine.
+    `access` decides which clients may use the application; by default, those on this machine.
     """
     limits = limits or Limits()
     # mcp's own check of Host and Origin stays off; the guard checks them with every version of mcp.

@@ -1,10 +1,10 @@
 """
 Test suite for adapters: subclass `AdapterSuite`, provide a host, run pytest.
 
-An adapter connects a tool set to a framework. The suite runs it through the real framework with a
-scripted model, and compares it with the function-calling adapter: the same calls must give the same
-plans, events and replies (laws 12 to 14 of the guide `architecture`). You write a `Host`, which is
-the framework with the adapter, and a subclass:
+An adapter connects a tool set to a framework. The suite runs the adapter through the real framework
+with a scripted model, and compares it with the function-calling adapter: the same calls must give
+the same plans, events and replies (laws 12 to 14 of the guide `architecture`). You write a `Host`,
+which is the framework with the adapter, and a subclass:
 
     class TestMyAdapter(AdapterSuite):
         capabilities = ALL - {Capability.RAW_ARGUMENTS}
@@ -24,14 +24,14 @@ plan. `edit` changes the plan as a person would. A run that takes longer than th
 
 How to write the adapter itself: create the framework's tools from `toolset.definitions()`. Open a
 `Session` for each conversation (`todoplan.planner.session.opened`, or `opened_async` in an
-asynchronous framework). Its plan is in a slot (a mutable mapping in the framework's own per-thread
-state) or in a store. Put the text of `session.before_model(messages)` at the end of the request
-without saving it. Pass the model's message to `session.after_model(message)`; if the verdict is
-"again", send its text in one more request. Answer the calls of a message with
-`session.answer(calls, message_id)`, send `reply.text`, mark it as an error if `reply.is_error`, and
-raise no error. Save `session.to_data()`. Apply a person's edit with `session.edit(command,
-actor=...)`. The data of `to_data` contains the session's record: the tasks that the session has
-listed, the changes reported to it, and the memory of guidance.
+asynchronous framework). The session's plan is in a slot (a mutable mapping in the framework's own
+per-thread state) or in a store. Put the text of `session.before_model(messages)` at the end of the
+request without saving it. Pass the model's message to `session.after_model(message)`; if `verdict`
+of the result is "again", send `text` of the result in one more request. Answer the calls of a
+message with `session.answer(calls, message_id)`, send `reply.text`, mark it as an error if
+`reply.is_error`, and raise no error. Save `session.to_data()`. Apply a person's edit with
+`session.edit(command, actor=...)`. The data of `to_data` contains the session's record: the tasks
+that the session has listed, the changes reported to it, and the memory of guidance.
 
 `pytest -rs` prints which checks were skipped, and why. With `-p todoplan.testing.adapters.report`,
 pytest also prints the capabilities of every tested adapter, and with `-vv` the whole conversation

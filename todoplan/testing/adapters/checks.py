@@ -302,7 +302,7 @@ _COMPLETES = changes("1", status="completed")
 @needs(Capability.VERIFIER)
 class Evidence(Checks):
     """
-    A model completes two tasks that are in progress and have a check. A verifier is run before.
+    A model completes two tasks that are in progress and have a check. Before that, a verifier runs.
     """
 
     def _harness(
@@ -313,8 +313,8 @@ class Evidence(Checks):
         guidance: Settings = QUIET,
     ) -> tuple[Harness, list[str]]:
         """
-        Return a harness with the tasks "Dig" and "Lay", and a list to which each verified id is
-        added.
+        Return a harness with the tasks "Dig" and "Lay", and a list to which the id of each verified
+        task is added.
         """
         asked: list[str] = []
 
@@ -546,7 +546,7 @@ class Sessions(Checks):
 
     @needs(Capability.RESUME)
     def test_no_id_is_used_again_after_a_restart(self) -> None:
-        """The id of a task deleted before a restart is not given to a new task after it."""
+        """The id of a task deleted before a restart is not given to a new task afterwards."""
         # If new ids are computed from the existing tasks, the id of a deleted task is reused, and
         # "#2" in a transcript or in a person's message then means another task. Claude Code and
         # AgentScope have both had this.
@@ -871,7 +871,7 @@ class Reminders(_Guided):
             harness.run(says(), session=name).has_reminders(0, times=0)
 
     def test_only_changes_by_others_are_told(self) -> None:
-        """Changes by others are reported to the model once; its own changes never."""
+        """Changes by others are reported to the model once; the model's own changes never."""
         _tells_changes(self.harness(guidance=_CHANGED))
 
     @needs(Capability.RESUME)
@@ -961,8 +961,8 @@ class FurtherTurns(_Guided):
 
     def test_an_answer_passes_while_a_person_is_to_approve(self) -> None:
         """
-        If the policy requires approval before work starts, the model's answer is accepted until a
-        person has approved the plan.
+        If the policy requires approval before work starts, the model's answers are accepted, even
+        with open tasks, until a person has approved the plan.
         """
         # Guidance needs the policy of the toolbox. Without it, guidance would remind a model that
         # is not yet allowed to start any task.
@@ -1168,7 +1168,7 @@ class Others(Checks):
     def test_old_words_mean_the_task_that_was_reworded(self) -> None:
         """
         If a person changed a task's subject, lists with the former subject neither create a second
-        task nor restore the subject.
+        task nor change the subject back.
         """
         harness = self.harness(TODOS)
         harness.run(writes("Dig", "Lay"), says())
@@ -1199,8 +1199,8 @@ class Others(Checks):
     @needs(Capability.EDITS, Capability.REMINDERS, Capability.LISTED)
     def test_a_reminder_tells_of_a_persons_edit(self) -> None:
         """
-        A reminder in the request reports the edit and the person's name. The session has not listed
-        the new task by this, so a list that omits the task does not drop it.
+        A reminder in the request reports the edit and the person's name. The new task does not
+        count as listed because of the reminder, so a list that omits the task does not drop it.
         """
         harness = self._edited(_CHANGED)
         outcome = harness.run(writes("Dig"), says())
@@ -1210,8 +1210,8 @@ class Others(Checks):
     @needs(Capability.EDITS, Capability.REMINDERS)
     def test_a_reminder_counts_for_the_response_to_it(self) -> None:
         """
-        The model counts as informed by a reminder only in the response to it. So later requests
-        report the change again, until a reply to a call has reported it.
+        A reminder counts as seen only in the model's response to it. So later requests report the
+        change again, until a reply to a call has reported the change.
         """
         # When reminders counted as seen in later requests too, the next list removed tasks that no
         # saved message had shown.
@@ -1320,8 +1320,8 @@ class Mistakes(Checks):
 
     def test_a_guess_never_removes(self) -> None:
         """
-        If the model sends a single entry instead of a list, this is not read as a list that omits
-        the other tasks (law 17).
+        If the model sends a single entry instead of a list, this entry is not read as a list that
+        omits the other tasks (law 17).
         """
         # When intake read such a value as a list of one entry, a plan of three open tasks was lost.
         harness = self.harness(TODOS)

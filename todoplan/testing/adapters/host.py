@@ -101,9 +101,9 @@ class Script:
     The model's turns in one run. It also records the `requests` to the model and the tools
     `offered` to it.
 
-    The framework's model class answers each request with `reply` or `areply`, and passes the tools
-    of the request to it if they are known (`Capability.TOOLS`). After the last turn the answer is
-    always "Done."; the run fails if the model is asked too often.
+    The framework's model class answers each request with `reply` or `areply`, and passes this
+    method the tools of the request if they are known (`Capability.TOOLS`). After the last turn the
+    answer is always "Done."; the run fails if the model is asked too often.
     """
 
     def __init__(
@@ -311,7 +311,7 @@ Check = TypeVar("Check", bound=Callable[..., Any])
 def needs(*wanted: Capability) -> Callable[[Check], Check]:
     """
     Skip a check, or all checks of a class, if one of these capabilities is not declared. The
-    message of a failed check names its capabilities.
+    message of a failed check names these capabilities.
     """
 
     def decorate(check: Any) -> Any:
@@ -497,8 +497,9 @@ def broken_runs(
     """
     Draw runs of up to three turns with broken calls.
 
-    Arguments are an object, or JSON text if `raw` is true. With `deep`, they may be nested too
-    deeply for Python to read. With `whole`, they can be encoded as UTF-8.
+    The arguments of a call are an object; with `raw`, they may also be a text. With `deep`, they
+    may be nested too deeply for Python to read. With `whole`, all arguments can be encoded as
+    UTF-8.
     """
 
     def sent(call: Call) -> Call:
@@ -542,7 +543,7 @@ _TIME = re.compile(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)")
 
 
 def expected(setup: Setup, plan: Plan, run: Run) -> tuple[Plan, dict[str, Reply]]:
-    """Return the plan and the replies by call id of a run with the function-calling adapter."""
+    """Run turns with the function-calling adapter; return the plan and the replies by call id."""
     replies: dict[str, Reply] = {}
     for turn in run:
         calls = []
@@ -559,8 +560,9 @@ def expected(setup: Setup, plan: Plan, run: Run) -> tuple[Plan, dict[str, Reply]
 @attrs.frozen
 class Outcome:
     """
-    The results of a run: those of the host, the plan after it, the requests to the model, the tools
-    offered in each request, and the expected plan and replies by call id.
+    The results of a run: what the host returned, the plan after the run, the requests to the model,
+    and the tools offered in each request. `wanted` is the expected plan, `replies` are the expected
+    replies by call id.
     """
 
     ran: Ran
@@ -600,8 +602,8 @@ class Outcome:
 
     def same_plan(self) -> None:
         """
-        Fail unless the plan is the expected one: order, ids, edges, next id, revision, but not
-        times.
+        Fail unless the plan is the expected one: order, ids, edges, next id and revision. Times are
+        not compared.
         """
         same_parts(_parts(self.plan), _parts(self.wanted), "the plan")
 
@@ -637,10 +639,10 @@ class Outcome:
         """
         Fail unless a request ends with a reminder of this kind, and contains no other reminder.
 
-        The reminder is wanted with the tool names of the tool set `tasks`.
+        The reminder must name the tools as the tool set `tasks` names them.
         """
-        # Whether it also lists changes by others depends on what the session last saw (law 15), so
-        # that part is not compared.
+        # Whether the reminder also lists changes by others depends on what the session last saw
+        # (law 15), so that part is not compared.
         wanted, tail = reminder(kind, plan, TASKS), _UNSEEN.sub("", self.request(index)[-1].text)
         # The last message may have more than the reminder: for Anthropic, the reminder follows the
         # tool results in the same message.
@@ -666,7 +668,7 @@ class Outcome:
 @attrs.define
 class Transcript:
     """
-    A run for the message of a failure: its script, which records the requests, and in `kept` the
+    A run, for the message of a failure. `script` has recorded the requests, and `kept` has the
     messages that the host returned.
     """
 
@@ -839,7 +841,7 @@ class Checks(TellsFailures):
 
 @attrs.define
 class Harness:
-    """Runs a host, and computes the expected results by the function-calling adapter."""
+    """Runs a host, and computes the expected results with the function-calling adapter."""
 
     checks: Checks
     setup: Setup
@@ -1020,7 +1022,8 @@ class Harness:
         Run the session "one" once; a person changes the plan while the model answers request number
         `request`.
 
-        Returns the outcome, and why the edit was refused, or "" if it was accepted.
+        Return the outcome, and the reason why the edit was refused. The reason is "" if the edit
+        was accepted.
         """
         refused: list[str] = []
 

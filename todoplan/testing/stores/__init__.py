@@ -15,8 +15,8 @@ How to write the store itself: save the journal as written by `todoplan.codec.du
 plan as written by `dump_plan`; then every text and every older version of a document can be read
 back. Make `append` one transaction that writes only if the plan is at revision `expected`: compare
 and write in one statement, or lock the plan during both. A plan that was never written is at
-revision 0. Every text is a valid plan id, also "", and different texts are different plans; the
-suite only does not test ids with NUL and lone surrogates.
+revision 0. Every text is a valid plan id, also "", and different texts are different plans; only
+ids with NUL or lone surrogates are not tested.
 
 Optional features are checked if the store has them: locks on plans (`todoplan.stores.base`) with
 idempotency keys, and `wait_for_change` for watchers. Use by several processes is checked if the

@@ -86,7 +86,8 @@ class Sequential(Checks):
         self, harness: Harness, appended: tuple[Append, ...]
     ) -> None:
         """
-        A handle, even one that is opened later, returns all accepted appends by load and entries.
+        `load` and `entries` of any handle, even of one that is opened later, return all accepted
+        appends.
         """
         for count, append in enumerate(appended, 1):
             await accepted(harness.store, "a", append)
@@ -110,7 +111,7 @@ class Sequential(Checks):
     @law
     async def test_handles_see_what_others_wrote(self, harness: Harness) -> None:
         """
-        A handle sees what another handle has written since it was opened and since its last read.
+        A handle sees what other handles write after this handle was opened and after it has read.
         """
         # With a cache that only its own writes refresh, a handle would return an outdated plan.
         handles, done = [harness.store, await harness.again()], list[Append]()
@@ -125,7 +126,7 @@ class Sequential(Checks):
     async def test_what_was_read_does_not_change(self, harness: Harness) -> None:
         """
         An append does not change values that were read before, and the store keeps no reference to
-        the list that was passed to it.
+        the list that was passed to `append`.
         """
         first = adding(Plan(), ("Dig",), ("Lay",))
         given = list(first.entries)
@@ -138,7 +139,10 @@ class Sequential(Checks):
 
     @law
     async def test_an_append_to_an_older_revision_is_refused(self, harness: Harness) -> None:
-        """An append at a revision before the plan's returns False and changes nothing."""
+        """
+        If the plan is already at a later revision than an append expects, the append returns False
+        and changes nothing.
+        """
         # If it were accepted, one of two updates would be lost. A unique key on the revision alone
         # does not prevent this if an entry has several events, because the revisions of entries
         # then differ by more than one.
@@ -152,7 +156,10 @@ class Sequential(Checks):
 
     @law
     async def test_an_append_to_a_newer_revision_is_refused(self, harness: Harness) -> None:
-        """An append at a revision after the plan's returns False and changes nothing."""
+        """
+        If the plan is still at an earlier revision than an append expects, the append returns False
+        and changes nothing.
+        """
         base = adding(Plan(), ("Dig",), ("Lay", "Fill"))
         await accepted(harness.store, "a", base)
         ahead = adding(adding(base.plan, ("Unseen",)).plan, ("Early",))
@@ -162,8 +169,8 @@ class Sequential(Checks):
     @law
     async def test_a_plan_never_written_is_at_revision_zero(self, harness: Harness) -> None:
         """
-        The first append must be at revision 0; at another revision it is refused and nothing is
-        stored.
+        The first append must expect revision 0; if it expects another revision, it is refused and
+        nothing is stored.
         """
         first = adding(Plan(), ("Dig",))
         await refused(harness.store, "a", adding(first.plan, ("Early",)))
@@ -373,8 +380,8 @@ class Holding(Checks):
     @law
     async def test_a_tail_is_what_came_behind_a_revision(self, harness: Harness) -> None:
         """
-        entries_since returns exactly the later entries, with or without the lock, through any
-        handle.
+        `entries_since` returns exactly the entries after a revision, with or without the lock,
+        through any handle.
         """
         store, other = await _holding(harness)
         made = [adding(Plan(), ("Dig",), ("Lay", "Fill"))]
@@ -434,7 +441,10 @@ class Holding(Checks):
     async def test_an_append_to_another_revision_of_a_held_plan_fails(
         self, harness: Harness
     ) -> None:
-        """Under a lock, an append at another revision raises "overtaken" and stores nothing."""
+        """
+        Under a lock, an append that expects another revision than the plan's raises "overtaken" and
+        stores nothing.
+        """
         store, _ = await _holding(harness)
         base = adding(Plan(), ("Dig",))
         await accepted(store, "a", base)
@@ -481,7 +491,7 @@ class Holding(Checks):
     @law
     async def test_plans_are_listed(self, harness: Harness) -> None:
         """
-        The ids of all written plans are listed once each; reading or locking alone creates none.
+        Each written plan's id is listed once; a plan that was only read or locked is not listed.
         """
         store, other = await _holding(harness)
         written = ("b", "a", "", "\xe9", "'; --")
@@ -496,7 +506,7 @@ class Holding(Checks):
     async def test_an_append_with_a_key_happens_once(self, harness: Harness) -> None:
         """
         If an append is repeated with the same key, through any handle, it adds nothing and returns
-        the entries of the first one.
+        the entries of the first append.
         """
         # Of 54 writers that were killed, 4 to 13 had appended an entry without learning the result.
         store, other = await _holding(harness)
@@ -874,7 +884,7 @@ class Surviving(Checks):
 
 
 def told_to_the_killed(script: str, kills: int) -> list[str]:
-    """Kill this many writers, one after the other, and return the acknowledged tasks."""
+    """Kill `kills` writers, one after the other, and return the acknowledged tasks."""
     chance, acknowledged = Random(11), list[str]()  # noqa: S311 - no secret
     writers = [_started(script, f"{number}", 10**6) for number in range(_WRITERS)]
     for number in range(_WRITERS, kills + _WRITERS):

@@ -222,7 +222,7 @@ class Checks(TellsFailures):
         Return Python code with which another process opens the store: `opened = lambda:
         MyStore(...)`.
 
-        If it is `None`, the checks with several processes are skipped.
+        If this method returns `None`, the checks with several processes are skipped.
         """
         return None
 
@@ -254,7 +254,7 @@ async def awaited(made: Any) -> Any:
 
 @attrs.define
 class Harness:
-    """A new store, and all handles on its data, the first one first."""
+    """A new store, and all handles on its data, in the order in which they were opened."""
 
     checks: Checks
     handles: list[Any]
@@ -309,7 +309,7 @@ def drawn(
 
 
 def _named(test: Callable[[Any], None], check: Any) -> Callable[[Any], None]:
-    """Return the test under the name of the check, with its docstring."""
+    """Return the test with the name and the docstring of the check."""
     update_wrapper(test, check)
     del vars(test)["__wrapped__"]  # pytest would take the parameters of the check for fixtures
     return test

@@ -5,7 +5,7 @@ A break starts from well-formed arguments and changes the whole call, or one spo
 tool, or a field of a list's entries. The expected result is one of:
 
 - `taken`: the call is read like the well-formed arguments.
-- `repaired`: the same, and the reply has a note.
+- `repaired`: the call is read like the well-formed arguments, and the reply has a note.
 - `guessed`: the same as `repaired`, but intake had to guess the shape of the arguments. So the call
   is refused if it would remove a task that it does not name (law 17 of the guide `architecture`).
 - `refused`: the call is refused and changes nothing.
@@ -13,7 +13,7 @@ tool, or a field of a list's entries. The expected result is one of:
 
 Each break is a row of `_values`, which replaces one value, or a function with the name of the break
 that changes the text (`_text`), one spot (`_spot`) or the whole call (`_tool`). The issues cited
-next to a break show where it was seen.
+next to a break show where the break was seen.
 """
 
 import copy
@@ -60,7 +60,9 @@ class Spot:
         return self.inner or self.outer
 
     def put(self, given: Given, value: Any, key: str = "") -> Given:
-        """Return a copy of the arguments with a value at the spot, or next to it under a key."""
+        """
+        Return a copy of the arguments with a value at the spot, or under `key` beside the spot.
+        """
         # A copy, because the drawn arguments are needed as the meaning of the broken ones.
         changed = copy.deepcopy(given)
         holder, name = self.holder(changed), key or self.field.name
@@ -289,7 +291,7 @@ def _truncated(draw: DrawFn, given: Given) -> str:
     text = json.dumps(given)
 
     def ends_open(end: int) -> bool:
-        """Return whether more than the last brace is missing, which alone is repaired."""
+        """Return whether more is missing than the last brace (a missing last brace is repaired)."""
         try:
             json.loads(text[:end] + "}")
         except ValueError:
@@ -699,14 +701,16 @@ def _unknown(field: Field, plan: Plan) -> list[Pair]:
     return _refused(missing if field.kind is Kind.ID else [missing])
 
 
-# AgentScope silently drops it; Gemini's tracker keeps it, and the task can never be closed.
+# AgentScope silently drops an edge to such an id; Gemini's tracker keeps the edge, and the task can
+# never be closed.
 _ANY_ID = (*_ID, *_ID_LISTS)
 _values("unknown_id", "refused", "an id that no task has", _ANY_ID, _unknown, sparse=True)
 
 
 def _owned(tool: Tool) -> list[tuple[tuple[Field, ...], Field, Field]]:
     """
-    Return where a tool takes a task id together with blockers: the path, and the two fields.
+    Return where a tool accepts a task id together with its edges: the path, the field of the id,
+    and the field of the edges.
     """
     ways = (((), tool.fields), *(((field,), field.items) for field in tool.fields))
     return [

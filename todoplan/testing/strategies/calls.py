@@ -101,8 +101,8 @@ def arguments_of(  # noqa: PLR0913 - all but the tool are optional
 
 def makes_sense(tool: Tool, given: Mapping[str, Any]) -> bool:
     """
-    Return whether intake reads these arguments without repairs, and the tool can make a request of
-    them.
+    Return whether intake reads these arguments without repairs, and the tool can make a request
+    from them.
     """
     intake = read(given, tool.fields)
     fine = not intake.problems and not intake.repairs

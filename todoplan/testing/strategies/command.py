@@ -141,7 +141,7 @@ COMMANDS: dict[type, SearchStrategy[Any]] = {
     # Most restored plans are invalid.
     RestorePlan: made(RestorePlan, tasks=few(_RESTORED)),
 }
-"""A strategy for each type of command but `Batch`."""
+"""A strategy for each type of command except `Batch`."""
 
 _SINGLES = st.one_of(*COMMANDS.values())
 # Also nested batches.
@@ -525,8 +525,8 @@ def scripts(
     """
     Draw commands to run in order, each sensible for the plan at that point.
 
-    `policy` is the policy under which they will run. With `blind`, they are drawn independently of
-    the plan.
+    `policy` is the policy under which they will run. With `blind`, the commands are drawn
+    independently of the plan.
     """
     plan = start or Plan()
     script: list[Command] = []

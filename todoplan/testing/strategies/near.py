@@ -95,8 +95,8 @@ def focus_of(*subjects: Rule | Callable[..., Any]) -> Focus:
 
 def _values(functions: list[Callable[..., Any]], names: set[str]) -> Iterator[Any]:
     """
-    Yield the constants of functions, and of the functions that they call. Add the names in their
-    code to `names`.
+    Yield the constants of functions, and of the functions that they call. Add the names in the code
+    of all these functions to `names`.
     """
     left: list[Any] = [*functions]
     seen: set[int] = set()

@@ -1,8 +1,9 @@
 """
 Todos, tasks, policies, plans of a given size and shape, and the values of their fields.
 
-The kind of a field in `TASK_FIELDS` decides how its values are drawn. So all strategies that make
-or change tasks also draw a new field, without a change to them.
+The kind of a field in `TASK_FIELDS` decides how its values are drawn. So if `TASK_FIELDS` gets a
+new field, all strategies that make or change tasks also draw it, without a change to these
+strategies.
 """
 
 from __future__ import annotations
@@ -189,8 +190,8 @@ def tasks(
     Draw a task without edges and parent, so that it is a valid plan by itself.
 
     Only a pending task may wait, and only a task in progress may be claimed. `text` draws the
-    subject. `kinds` replaces the strategies for some kinds of fields. Unless it replaces the times,
-    they fit the status.
+    subject. `kinds` replaces the strategies for some kinds of fields. The times fit the status,
+    unless `kinds` replaces them.
     """
     values = field_values({**_ANY_TEXT, **kinds}) if kinds else dict(_VALUES)
     values |= {"status": status}
