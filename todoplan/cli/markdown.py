@@ -72,9 +72,9 @@ def sync(
     """
     Synchronise a Markdown file and a plan.
 
-    Both may be edited at any time. Changes to the file since the last sync are made in the plan,
-    and changes to the plan are written to the file. No edit is lost, and conflicts are reported. If
-    the file does not exist, it is created.
+    The file and the plan may be edited at any time. Changes to the file since the last sync are
+    made in the plan, and changes to the plan are written to the file. No edit is lost, and
+    conflicts are reported. If the file does not exist, it is created.
     """
     code = 0
     seen: tuple[int, int] | None = None

@@ -561,7 +561,7 @@ def move(
     """
     Put a task before or after another one in the order of the plan.
 
-    Its subtasks move with it, and it gets the parent of the other task.
+    The task's subtasks move too, and the task gets the parent of the other one.
     """
     if bool(before) is bool(after):
         msg = "say where to put the task: --before ID or --after ID, one of them"
@@ -596,7 +596,7 @@ def release(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
     """
     Release claimed tasks and set them to pending.
 
-    Later reports from the workers that had claimed them are refused.
+    Later reports about these tasks from the workers that had claimed them are refused.
     """
     ids = ids_of_arguments(tasks)
 

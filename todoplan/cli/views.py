@@ -377,7 +377,11 @@ def _at(journal: Sequence[Entry], revision: int) -> Plan:
 
 
 def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) -> int:
-    """Validate and show a policy; return 1 if the stored plan breaks one of its rules, else 0."""
+    """
+    Validate and show a policy, and check the stored plan.
+
+    The exit code is 1 if the plan breaks a rule of the policy.
+    """
     policy = judge.chosen_policy()
     plan_id: str | None = None
     plan = Plan()

@@ -296,7 +296,7 @@ class Held(Protocol):
 
     @property
     def revision(self) -> int:
-        """The plan's revision, after the appends made here; 0 if the plan was never written."""
+        """The plan's revision after the appends to this object; 0 for a plan never written."""
         ...
 
     def now(self) -> datetime:
@@ -351,8 +351,8 @@ class HoldingStore(Store, Protocol):
         """
         Return the entries whose revision is larger than the given one, oldest first.
 
-        `ALL` (-1) returns all entries. If the journal was cut after that revision, the first entry
-        returned is the plan as it was at the cut.
+        `ALL` (-1) returns all entries. If the journal was cut after the given revision, the first
+        returned entry is the snapshot entry of the cut.
 
         Raises:
             StoreError: the plan has not reached that revision ("rolled_back"): an older copy was

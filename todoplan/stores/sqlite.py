@@ -410,7 +410,7 @@ def again(end: float, function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
 _Idle = deque[Connection]
 _MOST_IDLE = 8
 _NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}  # file systems without locks
-_AT_THE_END = 1.0  # seconds that closing waits for our lock; without it, nothing is closed or lost
+_AT_THE_END = 1.0  # seconds that closing waits for our lock; then the connections stay open
 
 _left_open: list[Connection] = []
 _holders: dict[Path, int] = {}  # by database: the thread of this process that has our lock

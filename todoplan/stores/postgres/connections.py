@@ -95,9 +95,9 @@ def checked_address(dsn: object) -> Address:
 # sharded and a plan can be moved with all its rows. The columns are those of
 # `todoplan.stores.sqlite`, and the texts in them are equal, byte by byte (`todoplan.stores.base`).
 #
-# The row of a plan states the format of all the plan's rows. If the format is newer than this
-# todoplan, it refuses the plan. So an old and a new version can run side by side, while plans are
-# migrated one by one.
+# The row of a plan states the format of all the plan's rows. An older todoplan refuses a plan of a
+# newer format. So an old and a new todoplan can run side by side, while plans are migrated one by
+# one.
 
 
 T = TypeVar("T")

@@ -103,7 +103,8 @@ class Joiner:
     Converts the signals of a reader to items in order.
 
     At most `window` items wait. A call whose answer comes later is yielded without the answer. The
-    latest `memory` values of `once` are kept. Only a few calls of other tools are yielded.
+    latest `memory` values of `once` are kept, to detect repeated items. Only a few calls of other
+    tools are yielded.
     """
 
     def __init__(self, window: int = WINDOW, memory: int = MEMORY) -> None:
