@@ -96,37 +96,37 @@ _FATES = get_args(OfChildren)
 
 
 def status_or_unset(value: StatusWord | Unset) -> Status | Unset:
-    """Return the status for a word; keep UNSET."""
+    """Return the status for a word, and UNSET unchanged."""
     return UNSET if value is UNSET else as_status(value)
 
 
 def priority_or_unset(value: PriorityWord | None | Unset) -> Priority | None | Unset:
-    """Return the priority for a word; keep `None` and UNSET."""
+    """Return the priority for a word, and `None` or UNSET unchanged."""
     return UNSET if value is UNSET else as_priority(value)
 
 
 def number_or_unset(value: float | None | Unset) -> float | None | Unset:
-    """Return a finite number, `None`, or UNSET."""
+    """Return the value, which must be a finite number, `None` or UNSET."""
     return UNSET if value is UNSET else as_number_or_none(value)
 
 
 def date_or_unset(value: date | None | Unset) -> date | None | Unset:
-    """Return a date, `None`, or UNSET."""
+    """Return the value, which must be a date, `None` or UNSET."""
     return UNSET if value is UNSET else as_date_or_none(value)
 
 
 def text_or_unset(value: str | Unset) -> str | Unset:
-    """Return a text, or UNSET."""
+    """Return the value, which must be a string or UNSET."""
     return UNSET if value is UNSET else as_text(value)
 
 
 def text_none_or_unset(value: str | None | Unset) -> str | None | Unset:
-    """Return a text, `None`, or UNSET."""
+    """Return the value, which must be a string, `None` or UNSET."""
     return UNSET if value is UNSET else as_text_or_none(value)
 
 
 def waiting_or_unset(value: Waiting | None | Unset) -> Waiting | None | Unset:
-    """Return a `Waiting`, `None`, or UNSET."""
+    """Return the value, which must be a `Waiting`, `None` or UNSET."""
     return UNSET if value is UNSET else as_waiting(value)
 
 
@@ -138,19 +138,19 @@ def _not_blank(value: str, msg: str) -> str:
 
 
 def as_answer(value: str) -> str:
-    """Return an answer that is not blank."""
+    """Return the answer, which must not be blank."""
     msg = "the answer is empty; say something, or end the wait by UpdateTask(id, waiting=None)"
     return _not_blank(value, msg)
 
 
 def id_or_none(value: str | None) -> str | None:
-    """Return an id, or `None`."""
+    """Return the value, which must be an id or `None`."""
     return None if value is None else as_id(value)
 
 
 def approval_or_none(value: Approval | None) -> Approval | None:
     """
-    Return an approval, or `None`.
+    Return the value, which must be an `Approval` or `None`.
 
     Raises:
         PlanError: the value is anything else.
@@ -161,7 +161,7 @@ def approval_or_none(value: Approval | None) -> Approval | None:
 
 def as_fate(value: OfChildren) -> OfChildren:
     """
-    Return a word that says what to do with the subtasks of a deleted task.
+    Return the word, which says what to do with the subtasks of a deleted task.
 
     Raises:
         PlanError: the word is unknown.
@@ -174,7 +174,7 @@ def as_fate(value: OfChildren) -> OfChildren:
 
 def fence_or_none(value: int | None) -> int | None:
     """
-    Return a whole number of 1 or more, or `None`.
+    Return the value, which must be `None` or a whole number of 1 or more.
 
     Raises:
         PlanError: the value is anything else.
@@ -183,22 +183,22 @@ def fence_or_none(value: int | None) -> int | None:
 
 
 def as_name(value: str) -> str:
-    """Return the name of the owner of a claim, which is not blank."""
+    """Return the name of a claim's owner. The name must not be blank."""
     return _not_blank(value, "the owner of a claim has no name; write ClaimTask('worker-1')")
 
 
 def as_name_or_none(value: str | None) -> str | None:
-    """Return the name of an actor, which is not blank, or `None`."""
+    """Return the value, which must be `None` or an actor's name that is not blank."""
     msg = "the actor to give a task to has no name; write give_to='ann', or None for nobody"
     return None if value is None else _not_blank(value, msg)
 
 
 def as_seconds(value: float) -> float:
     """
-    Return a number of seconds above 0.
+    Return the value, which must be a number of seconds above 0 and at most 10**9.
 
     Raises:
-        PlanError: the value is anything else, or more than 10**9.
+        PlanError: the value is anything else.
     """
     seconds = as_number_or_none(value)
     if seconds is None or not 0 < seconds <= _LONGEST:
@@ -218,14 +218,14 @@ class ClaimTask:
     """
     Claim a task for `lease` seconds and start it.
 
-    `task_id` names the task; without it, the next available task is claimed. If there is none,
-    nothing happens.
+    `task_id` names the task; without it, the next available task is claimed. If no task is
+    available, nothing happens.
 
     The next available task is the first task whose claim has expired, or else the first ready task.
     Tasks that are assigned to another actor are skipped. If `priority` or `tag` (an item of "tags"
     in the metadata) is given, tasks without it are skipped too. If a task was released or lost
-    `attempts` times since it was last closed, it is not claimed again: it is set to failed or, with
-    `give_to`, set to pending and assigned to that actor.
+    `attempts` times since it was last closed, it is not claimed but given up: it is set to failed
+    or, if `give_to` names an actor, set to pending and assigned to that actor.
     """
 
     owner: str = attrs.field(converter=as_name)
@@ -269,7 +269,7 @@ class AnswerTask:
 @attrs.frozen(weakref_slot=False)
 class RecordEvidence:
     """
-    Record the result of the program's check whether a task is done.
+    Record the result of a check by the program: is a task done?
 
     No tool offered to a model creates this command. `by` names the checker; by default it is the
     actor of the command.
@@ -304,7 +304,7 @@ def as_tasks(value: Iterable[Task]) -> tuple[Task, ...]:
 
 @attrs.frozen(weakref_slot=False)
 class WriteTodos:
-    """Replace the plan's whole list. Items that match an existing task keep its identity."""
+    """Replace the plan's whole list. A todo that matches a task only changes that task."""
 
     todos: tuple[Todo, ...] = attrs.field(converter=as_todos)
     clear: bool = attrs.field(default=False, converter=as_truth)
@@ -355,11 +355,11 @@ class UpdateTask:
     """
     Change one task. `metadata` is merged key by key, and `None` deletes a key.
 
-    Setting `waiting` moves a started task back to pending. `None` ends the wait, and so does a
-    status other than pending. `parent` moves the task after the last subtask of another one; `None`
-    moves it to the top level. `fence` is the fencing token of the claim under which the change is
-    made. A token other than the current one is refused, and the status of a claimed task changes
-    only with the current token (law 19).
+    Setting `waiting` moves a started task back to pending. `waiting=None` ends the wait, and so
+    does a status other than pending. `parent` makes the task the last subtask of another task;
+    `parent=None` moves it to the top level. `fence` is the fencing token of the claim under which
+    the change is made. A token other than the current one is refused, and the status of a claimed
+    task changes only with the current token (law 19).
     """
 
     task_id: str = attrs.field(converter=as_id)
@@ -386,10 +386,9 @@ class UpdateTask:
 @attrs.frozen(weakref_slot=False)
 class MoveTask:
     """
-    Put one task, with all its subtasks, directly before or after another one, below the same
-    parent.
+    Put one task, with all its subtasks, directly before or after another task.
 
-    Exactly one of `before` and `after` must be given.
+    The task gets the parent of that other task. Exactly one of `before` and `after` must be given.
     """
 
     task_id: str = attrs.field(converter=as_id)
@@ -428,9 +427,9 @@ class ClearPlan:
 @attrs.frozen(weakref_slot=False)
 class RestorePlan:
     """
-    Restore the tasks and the approval of an earlier plan, exactly as that plan has them.
+    Restore the tasks and the approval of an earlier plan. Claims that have ended stay ended.
 
-    The plan's next id becomes the earlier plan's next id if that is higher.
+    `next_id` is the next id of the earlier plan. It is used if the present next id is lower.
     """
 
     tasks: tuple[Task, ...] = attrs.field(converter=as_tasks)

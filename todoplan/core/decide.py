@@ -1,10 +1,10 @@
 """
 Decide a command: accept it with events, or refuse it with problems.
 
-There is a section for each family of commands. Read the last section, `decide`, first: it runs a
-command in a `transaction`, where each event takes effect at once, and then lets the policy judge
-the resulting change. The section `tasks` changes one task at a time, `whole_list` applies a
-complete list, `assembly` checks tasks that were made elsewhere.
+There is a section for each family of commands. Read the last section, `decide`, first. It runs a
+command in a `Transaction`, where each event takes effect at once. Then the policy judges the
+resulting change. The section `tasks` changes one task at a time, `whole_list` applies a complete
+list, and `assembly` builds a plan from existing tasks.
 """
 
 from __future__ import annotations
@@ -76,12 +76,13 @@ from todoplan.errors import PlanError
 # Find the cycles that new edges close, once for each command, however many edges it adds.
 #
 # Theory. A plan has no cycle, so a cycle after a command contains an edge that the command added.
-# The whole cycle can be reached forwards from that edge's blocked end, and backwards from its
-# blocker. Both directions are walked in turn. The walk that ends first has visited every possible
-# cycle, so a new task at the end of a long chain costs one step. Within the visited region one
-# depth-first walk visits each edge once, and an edge back to a task on the current trail closes a
-# cycle. So the work is linear in the tasks and edges visited, for any input. An earlier version
-# searched separately for each edge, and took 15 seconds for 95,000 edges among 1,000 tasks.
+# The whole cycle can be reached forwards from that edge's blocked task, and backwards from that
+# edge's blocker. One walk goes forwards and one goes backwards, in alternate steps. The walk that
+# ends first has visited every possible cycle, so a new task at the end of a long chain costs one
+# step. Within the visited region one depth-first walk visits each edge once, and an edge back to a
+# task on the current trail closes a cycle. So the work is linear in the tasks and edges visited,
+# for any input. An earlier version searched separately for each edge, and took 15 seconds for
+# 95,000 edges among 1,000 tasks.
 
 
 Edge = tuple[str, str]
@@ -92,12 +93,12 @@ _SHORTENED = 20
 
 def closing_edges(tasks: Tasks, added: Mapping[Edge, object]) -> dict[Edge, tuple[str, ...]]:
     """
-    Return the added edges that close a cycle, each with that cycle.
+    Return the added edges that close a cycle, each with the cycle that it closes.
 
     A cycle is a tuple of ids: the path from the edge's blocked task to its blocker, and then the
     blocked task again. The edges `added` are already in `tasks`. If a cycle contains several added
-    edges, only the last of them is returned for it. If many cycles share tasks, some cycles are not
-    reported: their total length is limited by the number of tasks and edges visited.
+    edges, only the last of these edges is returned. If many cycles share tasks, some cycles are not
+    reported: the total length of all cycles is limited by the number of tasks and edges visited.
     """
     if len(added) == 1:
         ((blocker, blocked),) = added
@@ -129,10 +130,10 @@ def closing_edges(tasks: Tasks, added: Mapping[Edge, object]) -> dict[Edge, tupl
 
 def _region(tasks: Tasks, added: Collection[Edge]) -> dict[str, None]:
     """
-    Return a set of tasks that contains every cycle.
+    Return a set of tasks that contains every cycle through an added edge.
 
-    These are all tasks reachable forwards from the edges, or all reachable backwards, whichever
-    walk ends first.
+    One walk goes forwards from the added edges, another one backwards, in alternate steps. The set
+    has the tasks of the walk that ends first.
     """
     ahead = dict.fromkeys(blocked for _, blocked in added)
     back = dict.fromkeys(blocker for blocker, _ in added)
@@ -209,8 +210,8 @@ _NO_FENCES: Mapping[str, int] = MappingProxyType({})
 
 class Transaction:
     """
-    A command that is being decided. A step sees the effects of all earlier steps. If a step fails,
-    the whole command is refused.
+    A command that is being decided. Each change that the command makes sees the effects of its
+    earlier changes. If a change fails, the whole command is refused.
     """
 
     def __init__(
@@ -244,7 +245,7 @@ class Transaction:
         self.events.append(event)
 
     def create(self, tasks: Sequence[Task]) -> None:
-        """Create these new tasks; their ids follow the ids that the draft has used."""
+        """Create these tasks, whose ids ascend and are not below the draft's next id."""
         # This has the same effect as `emit` for each event, but is faster for a long first list.
         self.draft.add_all(tasks)
         self.draft.revision += len(tasks)
@@ -341,14 +342,14 @@ class Transaction:
     def refuse(
         self, code: str, *task_ids: str, seen: str = "", legal: str = "", path: str = ""
     ) -> None:
-        """Note a problem; the command will be refused."""
+        """Add a problem to `problems`; a command with problems is refused."""
         self.problems.append(Problem(code, task_ids, seen, legal, path))
 
     def may_change(self, task: Task, path: str = "") -> bool:
         """
-        Return True if the status of a task may be changed; otherwise note a problem.
+        Return True if the actor may change the status of a task; otherwise note a problem.
 
-        It must not be changed if the task has a live claim whose fencing token the actor lacks.
+        While a task has a live claim, only an actor that has the claim's fencing token may do so.
         """
         claim = task.claim
         if claim is None or self.fences.get(task.id) == claim.fence or not claim.is_live(self.at):
@@ -410,10 +411,10 @@ def remove(transaction: Transaction, task_id: str, path: str = "") -> None:
 
 def still_to_come(waiting: Waiting | None, at: datetime | None) -> Waiting | None:
     """
-    Return a wait, or `None` if it ends at or before this time.
+    Return `None` if the wait ends at or before this time; otherwise return the wait.
 
-    If an expired wait were set, the next command would end it, and writing the same list again
-    would set it again (see law 8).
+    An expired wait is not set: the next command would end the wait, and writing the same list once
+    more would set it again (see law 8).
     """
     over = waiting is not None and at is not None and waiting.until and waiting.until <= at
     return None if over else waiting
@@ -421,9 +422,9 @@ def still_to_come(waiting: Waiting | None, at: datetime | None) -> Waiting | Non
 
 def wait(transaction: Transaction, task_id: str, waiting: Waiting | None) -> None:
     """
-    Make a task wait for something outside the plan, or end its wait (`None`).
+    Make a task wait for something outside the plan; `None` ends the wait of the task.
 
-    A task in progress becomes pending; a closed task is refused.
+    A task in progress becomes pending. A closed task is refused.
     """
     task = transaction.draft.get(task_id)
     waiting = still_to_come(waiting, transaction.at)
@@ -438,7 +439,7 @@ def wait(transaction: Transaction, task_id: str, waiting: Waiting | None) -> Non
 
 
 def reorder(transaction: Transaction, order: list[str]) -> None:
-    """Put all tasks into this order, as far as the tree allows. Emit nothing if they are in it."""
+    """Put all tasks into this order, as far as the tree allows. Emit no event without a change."""
     draft = transaction.draft
     now = [task.id for task in draft]
     if order == now:
@@ -470,7 +471,9 @@ def reorder(transaction: Transaction, order: list[str]) -> None:
 
 def claim(transaction: Transaction, command: commands.ClaimTask) -> None:
     """
-    Claim the named task, or the next available one, for the actor of the command, and start it.
+    Claim a task for the owner that the command names, and start the task.
+
+    The task is the one that the command names, or else the next available one.
     """
     if command.task_id is None:
         for task in _claimable(transaction, command):
@@ -490,7 +493,11 @@ def claim(transaction: Transaction, command: commands.ClaimTask) -> None:
 
 
 def _claimable(transaction: Transaction, command: commands.ClaimTask) -> list[Task]:
-    """Return the matching tasks with expired claims, followed by the first matching ready task."""
+    """
+    Return the tasks that match the command: those with expired claims, then ready tasks.
+
+    The last task is the first ready one that has attempts left.
+    """
     draft, at = transaction.draft, transaction.at
     lost = [task for task in draft.active() if task.claim and not task.claim.is_live(at)]
     found = [task for task in lost if _fits(task, command) and _is_free(draft, task)]
@@ -569,7 +576,7 @@ def _end(at: datetime | None, lease: float) -> datetime | None:
 
 
 def renew(transaction: Transaction, command: commands.RenewClaim) -> None:
-    """Extend a claim. A renewal never shortens it: of two renewals the later end counts."""
+    """Extend a claim. A renewal that would end before the claim ends changes nothing."""
     task = transaction.find(command.task_id, "task_id")
     held = None if task is None else under(transaction, task, command.fence)
     until = _end(transaction.at, command.lease)
@@ -596,9 +603,9 @@ def _release(transaction: Transaction, task: Task, claim: Claim) -> None:
 
 def under(transaction: Transaction, task: Task, fence: int) -> Claim | None:
     """
-    Return the task's claim if this is its fencing token; otherwise note a problem.
+    Return the task's claim if `fence` is the claim's fencing token; otherwise note a problem.
 
-    With the right token, the transaction may change the status of the task.
+    With the right token, the rest of the command may change the status of the task.
     """
     if task.claim is None or task.claim.fence != fence:
         owner = "nobody" if task.claim is None else task.claim.owner
@@ -610,7 +617,7 @@ def under(transaction: Transaction, task: Task, fence: int) -> Claim | None:
 
 def restore(transaction: Transaction, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
     """
-    Return earlier tasks with their claims adjusted.
+    Return the tasks of an earlier plan, with the claims adjusted to the present plan.
 
     No fencing token is given out twice, and no claim that has ended comes back. To restore a plan
     or undo a change, the actor needs the fencing token of each live claim that would end (law 19).
@@ -790,7 +797,10 @@ def _changes(transaction: Transaction, task: Task, command: commands.UpdateTask)
 
 def delete(transaction: Transaction, command: commands.DeleteTask) -> None:
     """
-    Delete one task. `children` says whether its subtasks prevent this, move up, or are deleted too.
+    Delete one task.
+
+    For a task with subtasks, `children` says whether the command is refused, the subtasks move up,
+    or the subtasks are deleted too.
     """
     task_id = command.task_id
     if transaction.find(task_id, "task_id") is None:
@@ -900,7 +910,7 @@ def approve(transaction: Transaction, command: commands.ApprovePlan) -> None:
 #   that others created, or tasks of the session that others reworded. A line that matches none of
 #   these is a new task.
 # - A field is set if the line differs both from what the session knew and from the present plan.
-#   The later write wins, and the reply names what it overwrote.
+#   The later write wins, and the reply names what was overwritten.
 # - A task without a line is removed only if this session has listed it and nobody else has changed
 #   it since.
 # - A task that others removed stays removed, whatever its line says.
@@ -1005,8 +1015,8 @@ def _nest(
     """
     Put the task of each indented line below the task of the nearest line above with less indent.
 
-    A task whose line has the parent that the task has in `base` is not moved, because others may
-    have moved it since.
+    A task is not moved if its line gives it the parent that it has in `base`: others may have moved
+    the task since.
     """
     # If any line has a level, lines without a level are at the top level.
     if [todo.level for todo in todos].count(None) == len(todos):
@@ -1064,9 +1074,9 @@ def _new_ids(start: int, todos: Sequence[Todo], order: Sequence[str]) -> dict[in
     """
     Return the number for each new line's task, by the index of the line.
 
-    Some models number their lines. A line keeps its number if no task has ever had it, and if it is
-    less than the next id plus the length of the list. So the numbers mean the same tasks when the
-    model writes the list again.
+    Some models number their lines. A line keeps its number if no task has ever had this number, and
+    if the number is less than the next id plus the length of the list. So the numbers mean the same
+    tasks when the model writes the list again.
     """
     fresh = [index for index, task_id in enumerate(order) if not task_id]
     if not any(todo.id for todo in todos):
@@ -1124,8 +1134,9 @@ def _write_from(base: Base, transaction: Transaction, todos: Sequence[Todo]) -> 
 
 def _lines(base: Base, draft: Draft, todos: Sequence[Todo]) -> list[tuple[Todo, Task | None]]:
     """
-    Return each todo with the task that it means, in the version that the session knows; `None` for
-    a new task.
+    Return each todo with the task that the todo means, as the session knows that task.
+
+    For a new task, the todo is returned with `None`.
     """
     meant = match(base.tasks(), [_as_meant(base, todo) for todo in todos])
     fresh = [todo for todo, task in zip(todos, meant, strict=True) if task is None]
@@ -1150,9 +1161,10 @@ def _lines(base: Base, draft: Draft, todos: Sequence[Todo]) -> list[tuple[Todo, 
 
 def _as_meant(base: Base, todo: Todo) -> Todo:
     """
-    Return a line without its id if the id is probably the model's own numbering.
+    Return the line, without its id if the id is probably the model's own numbering.
 
-    This is so if the session has not listed the task with that id, and the task has another text.
+    This is so if the session has not listed this id, and knows no task with both this id and this
+    text.
     """
     if todo.id is None or base.has_listed(todo.id):
         return todo
@@ -1214,8 +1226,7 @@ def plan_of(
     approved: Approval | None = None,
 ) -> Plan:
     """
-    Return the plan with these tasks, in this order, with subtasks moved directly after their
-    parent.
+    Return the plan with these tasks in this order. Subtasks are moved directly after their parent.
 
     `next_id` is raised above every id in use; no id may exceed 10**15.
 
@@ -1351,13 +1362,13 @@ def _one_sided(
 # result is shown to the policy as one change from the old plan to the new one: a batch is judged by
 # its result, not by its steps.
 #
-# Law: replaying the events of an accepted command gives its plan, and this plan satisfies the
+# Law: replaying the events of an accepted command gives the new plan, and this plan satisfies the
 # policy. A rejected command changes nothing, and all its problems are reported, not only the first.
 
 
 @attrs.frozen(weakref_slot=False)
 class Accepted:
-    """The command is accepted. If there are no events, `plan` is the plan that was given."""
+    """The command is accepted; `plan` is the new plan, or the old one if there are no events."""
 
     plan: Plan
     events: tuple[Event, ...]
@@ -1408,10 +1419,10 @@ def decide(  # noqa: PLR0913 - a command and its context
 
     `at` is the time of the command: an aware time, or `None` if unknown. Times are stored in UTC,
     whatever the time zone of `at`. Waits that end at or before `at` are ended first. `base` is the
-    merge base of the session: of a whole list, only the differences to the base are applied
-    (law 15). If `base` is a plan, the session counts as having listed all its tasks. `actor` is the
-    author of the command, for rules and for fields that name an author. `fences` maps task ids to
-    the fencing tokens that the actor has (law 19).
+    merge base, which is the session's knowledge of the plan: of a whole list, only the differences
+    from it are applied (law 15). If a plan is passed as `base`, the session counts as having listed
+    all tasks of that plan. `actor` is the author of the command, for rules and for fields that name
+    an author. `fences` maps task ids to the fencing tokens that the actor has (law 19).
 
     Raises:
         PlanError: `at` has no time zone, or an argument is not a plan, command or policy.

@@ -28,7 +28,8 @@ class Problem:
 
     `code` is stable and machine-readable; `explain` returns its sentence. `seen` is the value that
     was given, `legal` the values that would be accepted, and `path` the place of the value in the
-    arguments, such as "todos[2].status". `note` replaces the sentence, for rules that users add.
+    arguments, such as "todos[2].status". `note` replaces the code's sentence, for rules that users
+    add.
     """
 
     code: str = attrs.field(converter=as_text)
@@ -58,7 +59,7 @@ def explain(problem: Problem) -> str:
 
 
 def explain_all(problems: Iterable[Problem], most: int = MOST_NAMED) -> tuple[str, ...]:
-    """Return the first `most` problems as sentences, followed by the number of those left out."""
+    """Return the first `most` problems as sentences. The last sentence counts the others."""
     listed = tuple(problems)
     sentences = [explain(problem) for problem in listed[:most]]
     if len(listed) > most:
@@ -70,7 +71,7 @@ def ids_text(task_ids: Iterable[str]) -> str:
     """
     Return ids as "#1-#3, #7", in at most ten ranges.
 
-    If any of them is not a number, they are listed as they are, long ones shortened.
+    If any id is not a number, all ids are listed one by one, and long ids are shortened.
     """
     task_ids = tuple(task_ids)
     if not all(map(number_of, task_ids)):

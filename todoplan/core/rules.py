@@ -6,8 +6,9 @@ definition of a rule) first, then the rules themselves: `builtin` (status change
 writes, removed tasks), `builtin_tasks` (fields, edges, sizes), `builtin_tree` (subtasks) and
 `builtin_trust` (evidence and approval). The decorator above a check declares the whole rule: what
 can break it, its severity in each preset, and the limit that it uses. `policy` defines which rules
-are on and how severe they are. `presets` has ready-made policies, `limits` has the numbers, and
-`lifecycle` has the table of status changes. `matching` finds the task that a written line means.
+are on and how severe they are. `presets` has ready-made policies, `limits` has the maximum sizes,
+and `lifecycle` has the table of status changes. `matching` finds the task that a written line
+means.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ from todoplan.errors import PlanError
 # -------- lifecycle --------
 # The transition table: the result of each action in each status, and the kind of that transition.
 #
-# Two conditions hold for this table. Every pair of status and action has a cell, so no caller
-# needs a default. A cell says what happens, never whether it is allowed: policies decide this by
-# the kind of transition (see the section `rule`). Rules read the table, and the diagram in the
-# guide to rules is generated from it. A command names the wanted status, so `decide` needs no
-# lookup; a test checks that it does what the table says.
+# Two conditions hold for this table. Every pair of status and action has a cell, so no caller needs
+# a default. A cell says what happens, never whether it is allowed: policies decide this by the kind
+# of transition (see the section `rule`). Rules read the table, and the diagram in the guide to
+# rules is generated from it. A command names the wanted status, so `decide` needs no lookup; a test
+# checks that `decide` does what the table says.
 
 
 class Action(StrEnum):
@@ -162,11 +163,11 @@ class Limits:
 
     `items` and `open_items` limit the number of tasks. `subject`, `active_form`, `owner` and `text`
     are numbers of characters; `text` applies to the description and to any text without a limit of
-    its own. `edges` limits the blockers of one task. `metadata` is the size of one task's
-    metadata as JSON, in bytes; `metadata_keys` limits its keys at all levels, `metadata_levels` the
-    depth of nested objects and arrays. `history` limits the number of events since the plan was
-    created, which is its revision. `depth` limits the levels of the tree: 1 is a plan without
-    subtasks.
+    its own. `edges` limits the blockers of one task. `metadata` is the size of one task's metadata
+    as JSON, in bytes; `metadata_keys` limits the number of keys at all levels, `metadata_levels`
+    the depth of nested objects and arrays. `history` limits the number of events since the plan was
+    created, which is the plan's revision. `depth` limits the levels of the tree: 1 is a plan
+    without subtasks.
     """
 
     # Limits protect against exhaustion: a runaway model gets a refusal with a reason, and the disk
@@ -197,7 +198,7 @@ class Limits:
 
     @cached_property
     def shortest(self) -> int:
-        """The smallest limit of any text field. Every new task is checked against it first."""
+        """The smallest limit of any text field. New tasks are first checked against this limit."""
         return min(self.texts.values())
 
 
@@ -231,7 +232,7 @@ _of_title = lru_cache(maxsize=1024)(_normalised)
 
 def match(tasks: Iterable[Task], todos: Sequence[Todo]) -> list[Task | None]:
     """
-    Return the task that each todo means; `None` for a new one.
+    Return the task that each todo means; `None` for a todo that means a new task.
 
     Todos are matched by id, then by exact text, then by normalised text. A task is matched at most
     once. Of several equal tasks, the first in the plan's order is matched first. An id that is not
@@ -386,7 +387,7 @@ STEPS = ("langchain", "agentscope", "default", "claude", "claude-strict")
 
 
 class Severity(StrEnum):
-    """The effect of a rule: none, a warning with the result, or a refusal."""
+    """The effect of breaking a rule: none, a warning, or the refusal of the command."""
 
     OFF = "off"
     WARN = "warn"
@@ -429,8 +430,8 @@ class Rule:
     trigger is a type of event, a status change as (old, new), or `NoneType` for a command without
     events. If `on` is empty, the check runs for every change.
 
-    `new_tasks_need` is a task field without which the rule refuses every new task. A tool set
-    without an argument for that field could create no tasks, and is refused under such a policy.
+    `new_tasks_need` names a task field without which the rule refuses every new task. A tool set
+    that has no argument for that field could create no tasks, so it is refused under such a policy.
 
     `limit` names the field of `Limits` that is set when the rule is given a number, as in
     `but(max_items=50)`. `presets` has pairs of a preset and a severity: the severity holds for that
@@ -497,10 +498,10 @@ def _rule(
     opt_in: bool = False,
 ) -> Callable[[Check], Check]:
     """
-    Return a decorator that adds a check to `RULES`, under its name without outer underscores.
+    Return a decorator that adds a check to `RULES`.
 
-    The check itself is unchanged and stays in its module under its name, so that a policy can be
-    pickled.
+    The rule has the check's name without outer underscores. The check itself stays in this module
+    unchanged, so that a policy can be pickled.
     """
     declared = tuple((presets or {}).items())
 
@@ -909,7 +910,7 @@ def _owner_taken(change: Change) -> Iterator[Problem]:
 
 
 def _placed(change: Change, *kinds: type[Event]) -> Iterator[str]:
-    """Yield the ids of tasks that have a new parent and that events of these classes name."""
+    """Yield the ids that events of these classes name, if the task has a new parent."""
     for task_id in change.named_by(*kinds):
         task, was = change.after.get(task_id), change.before.get(task_id)
         if task is not None and task.parent and (was is None or was.parent != task.parent):
@@ -1070,7 +1071,8 @@ _Rated = tuple[tuple[Rule, Severity], ...]
 # Spelled out for type checkers, so that a misspelled rule is an error; a test compares it to RULES.
 class RuleSettings(TypedDict, total=False):
     """
-    The arguments of `Policy.but`: a severity for each rule, for some rules alternatively a number.
+    The arguments of `Policy.but`: a severity for each rule. A rule with a limit also takes a
+    number.
     """
 
     limits: Limits
@@ -1186,9 +1188,9 @@ class Policy:
         """
         Return this policy with other severities for the named rules, or with other limits.
 
-        A number for a rule with a limit sets that limit, and sets the rule to error if it is off:
-        `but(max_items=50)`. Other limits are set with `but(limits=Limits(open_items=20))`, which
-        replaces all limits set before; numbers in the same call are applied after it.
+        To set the limit of a rule, pass a number for the rule: `but(max_items=50)`. If the rule is
+        off, it becomes an error. Other limits are set with `but(limits=Limits(open_items=20))`,
+        which replaces all limits set before; numbers in the same call are applied afterwards.
 
         Raises:
             PlanError: no rule has that name, or the value is neither off, warn, error nor a number
@@ -1238,7 +1240,7 @@ class Policy:
 
 def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """
-    Return the problems for which the policy refuses a change, and its warnings.
+    Return two tuples of problems: those for which the policy refuses the change, and the warnings.
 
     Raises:
         PlanError: a check returned something that is not a problem.

@@ -8,9 +8,9 @@ here: an event that does not fit the plan (its task was deleted, its edge exists
 nothing, in every version of todoplan. A check could refuse plans that were valid when they were
 saved.
 
-Law: replaying the events that `decide` returned gives the plan that it returned. replay(a + b)
-equals replaying b on the result of replaying a. Each event increments the revision, even one that
-does nothing: the revision is a position in the history.
+Law: replaying the events of a decision gives the plan of that decision. replay(a + b) equals
+replaying b on the result of replaying a. Each event increments the revision, even one that does
+nothing: the revision is a position in the history.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def touched(events: Iterable[Event]) -> tuple[str, ...] | None:
     """
     Return the ids of the tasks that the events changed or added, in order.
 
-    This is for code that keeps a copy of a plan up to date. `None` means that tasks were removed,
-    moved or restored, so the whole plan must be read again.
+    This is for code that keeps a copy of a plan up to date. If tasks were removed, moved, restored
+    or added as subtasks, return `None`: then the whole plan must be read again.
     """
     ids: dict[str, None] = {}  # an ordered set
     for event in events:

@@ -5,8 +5,8 @@ A plan has several writers: a model, a person who watches, the program around th
 Most conflicts arise when one writer undoes a change that it has never seen. For example, a model
 writes a whole list from memory, without tasks that were added in the meantime. So only the
 differences between a list and the merge base are applied to the plan. The merge base is the plan as
-the session last wrote or read it. A missing line drops a task only if the session itself has listed
-the task: a model may leave out tasks that others added, whether or not it was informed of them.
+the session last wrote or read it. A task without a line is removed only if the session itself has
+listed the task: a model may leave out tasks that others added, even if it was informed of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,18 +50,19 @@ class Base:
     A session's knowledge of a plan. `advanced` returns the knowledge after the next calls.
 
     `plan` is the plan after the session's last answered call; later changes are news to the
-    session. `actors` has the ids of tasks that others have changed since, each with the actor who
+    session. `actors` maps the id of each task that others have changed since then to the actor who
     changed it. `listed` are the ids of tasks that the session wrote in a list, created or named;
     `None` stands for all tasks of `plan`, as for an agent that works alone.
 
     `mine` has the session's own last version of listed tasks that others have changed or deleted
-    since. An entry stays until the session's own list accepts the change, or the session reads the
-    task. `order` is the order of the session's own last list, if the plan's order differs.
+    since. An entry stays until the session writes the task as it now is, or reads the task. `order`
+    is the order of the session's own last list, if the plan's order differs.
 
     `told` is a task id, as a number: the session was informed that tasks with lower ids stay in the
-    plan although it has not listed them. `overflow` means that some entries of `mine` may have been
-    discarded; then no line reopens a closed task that the session has not listed since. `heard` is
-    the plan after an earlier call of the same turn, if a reply has reported the changes up to then.
+    plan although the session has not listed them. `overflow` means that some entries of `mine` may
+    have been discarded; then no line reopens a closed task that the session has not listed since.
+    `heard` is the plan after an earlier call of the same turn, if the reply to that call has
+    reported the changes up to then.
     """
 
     plan: Plan
@@ -74,7 +75,7 @@ class Base:
     heard: Plan | None = None
 
     def get(self, task_id: str) -> Task | None:
-        """Return a task in the session's own last version, or as the session last saw it."""
+        """Return a task as the session knows it: its version in `mine`, or else in `plan`."""
         return self.mine.get(task_id) or self.plan.get(task_id)
 
     def tasks(self) -> list[Task]:
@@ -90,7 +91,7 @@ class Base:
 
     def may_drop(self, task: Task) -> bool:
         """
-        Return True if a missing line drops the task.
+        Return True if a list without a line for the task removes the task.
 
         This is so if the session has listed the task and nobody else has changed it since.
         """
@@ -106,7 +107,7 @@ class Base:
         return not self.overflow or task.status not in CLOSED or self.has_listed(task.id)
 
     def with_own(self, events: Iterable[Event]) -> "Base":
-        """Return the base after these events of the session itself, which are not news to it."""
+        """Return the base after events that the session itself caused: they are no news to it."""
         events = tuple(events)
         return attrs.evolve(self, plan=replay(self.plan, events)) if events else self
 
@@ -179,12 +180,12 @@ class Base:
 
     @property
     def is_alone(self) -> bool:
-        """Whether the session has listed all of `plan`, and has no own versions or own order."""
+        """Whether the session has listed all of `plan`, and `mine` and `order` are empty."""
         # Compared by identity first, which calls no method of a mapping: this runs in every call.
         return self.listed is None and not self.order and (self.mine is EMPTY or not self.mine)
 
     def after(self, events: Iterable[Event], actor: str | None) -> "Base":
-        """Return the base after these events of another actor."""
+        """Return the base with `actors` updated: another actor has caused these events."""
         if actor is None:
             return self
         actors = dict(self.actors)

@@ -47,8 +47,8 @@ class Drift:
     The changes to an approved plan since its approval.
 
     `came` are the tasks that were added since, `went` the tasks that were removed, and `changed`
-    the tasks with changes in the approved fields, each with the actor who changed it, if known. A
-    `Drift` without changes is false.
+    the tasks in which approved fields were changed. Each difference names the actor who made the
+    change, if known. A `Drift` without changes is false.
     """
 
     approval: Approval
@@ -80,8 +80,8 @@ def drift(plan: Plan, history: Iterable[Entry]) -> Drift:
     """
     Return the differences between a plan and the revision that was approved last.
 
-    `history` are the entries of the plan's journal, oldest first. They must start at the beginning,
-    or with an entry that restores or clears the plan, and include the approval.
+    `history` are the entries of the plan's journal, oldest first. The first of them must be the
+    journal's first entry, or one that restores or clears the plan. The approval must be included.
 
     Raises:
         PlanError: the plan was never approved, or the history does not show the approved plan.

@@ -48,9 +48,9 @@ def rebased(
 
 def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
     """
-    Yield the events for the draft that correspond to an event of another version.
+    Yield the events that have, on the draft, the effect of an event for another version.
 
-    If a task gets a new id, that is added to `ids`.
+    If a task gets a new id, the id is added to `ids`.
     """
     if isinstance(event, types.TaskCreated) and number_of(event.task.id) < draft.next_id:
         ids[event.task.id] = str(draft.next_id)
@@ -89,13 +89,13 @@ def joined(mine: Plan, other: Plan) -> Plan:
     """
     Return the merge of two versions of a plan, if the events between them are not available.
 
-    If `other` followed from `mine`, the result is `other`. If not, the result has the order of
+    If `other` was made from `mine`, the result is `other`. If not, the result has the order of
     `other`, and the tasks that only `mine` created follow with new ids. A task that `mine` deleted
     and `other` still has is restored.
 
     One loss cannot be detected from two plans. If `other` created a task and then deleted it, and
-    `mine` created a task with the same id, this task is taken for the deleted one. So if there are
-    events, rebase them instead.
+    `mine` created a task with the same id, the task of `mine` is taken for the deleted one and
+    lost. So if there are events, rebase them instead.
     """
     plan, _ = rebased(other, _only_in(mine, other))
     if plan is other or plan == other:

@@ -83,7 +83,7 @@ class StatusChanged(_OfOneTask):
     """
     A task's status was changed, forwards or backwards.
 
-    `lost_by` is the owner whose claim the change released.
+    If the claim of the task was released, `lost_by` is the owner of that claim.
     """
 
     task_id: str
@@ -220,7 +220,7 @@ class ClaimRenewed(_OfOneTask):
 @attrs.frozen(weakref_slot=False)
 class TaskDeleted(_OfOneTask):
     """
-    A task was removed with its edges. Its id is not used again; its subtasks moved up one level.
+    A task was removed with its edges, and its subtasks moved up one level. New tasks get other ids.
     """
 
     task_id: str

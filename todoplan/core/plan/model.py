@@ -142,10 +142,10 @@ _Frozen = TypeVar("_Frozen", bound=attrs.AttrsInstance)
 
 def mutable_variant(frozen: type[attrs.AttrsInstance]) -> Any:
     """
-    Return a mutable class with the same fields. Set an instance's `__class__` to freeze it.
+    Return a mutable class with the fields of a frozen class.
 
-    The frozen class must have no slot for weak references: with one, CPython refuses the
-    assignment.
+    To freeze an instance, set its `__class__` to the frozen class. The frozen class must have no
+    slot for weak references: with one, CPython refuses the assignment.
     """
     fields = {
         field.name: attrs.field(default=field.default, alias=field.alias)
@@ -166,7 +166,7 @@ def mutable_variant(frozen: type[attrs.AttrsInstance]) -> Any:
 
 
 def fast_constructor(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
-    """Return a constructor that takes the arguments of the class and does not convert them."""
+    """Return a constructor of the class that neither converts nor checks its arguments."""
     mutable = mutable_variant(frozen)
 
     def make(*values: Any, **named: Any) -> _Frozen:
@@ -204,7 +204,7 @@ def short_repr(value: object, *, kind: bool = True) -> str:
 
 def as_text(value: str) -> str:
     """
-    Return a plain string, also for a member of a string enum.
+    Return the value as a plain `str`. A member of a string enum becomes its text.
 
     Raises:
         PlanError: the value is not a string.
@@ -217,7 +217,7 @@ def as_text(value: str) -> str:
 
 def as_text_or_none(value: str | None) -> str | None:
     """
-    Return a plain string, or `None`.
+    Return a string as a plain `str`, and `None` unchanged.
 
     Raises:
         PlanError: the value is anything else.
@@ -246,7 +246,7 @@ def as_member(word: str, of: type[_Member]) -> _Member:
 
 def as_number_or_none(value: float | None) -> float | None:
     """
-    Return a finite number of a plain type, or `None`.
+    Return a finite number as a plain `int` or `float`, and `None` unchanged.
 
     A bool is refused: it is usually a mistake for another value.
 
@@ -271,7 +271,7 @@ def as_number_or_none(value: float | None) -> float | None:
 
 def as_whole_number(value: Any, least: int | None = None) -> int:
     """
-    Return a plain int that is `least` or more.
+    Return the value as a plain `int`: a whole number, not below `least` if `least` is given.
 
     Raises:
         PlanError: the value is anything else.
@@ -286,7 +286,7 @@ def as_whole_number(value: Any, least: int | None = None) -> int:
 
 def as_count(value: int) -> int:
     """
-    Return a whole number of 0 or more.
+    Return the value, which must be a whole number of 0 or more.
 
     Raises:
         PlanError: the value is anything else.
@@ -296,7 +296,7 @@ def as_count(value: int) -> int:
 
 def count_or_none(value: int | None) -> int | None:
     """
-    Return a whole number of 0 or more, or `None`.
+    Return the value, which must be `None` or a whole number of 0 or more.
 
     Raises:
         PlanError: the value is anything else.
@@ -306,7 +306,7 @@ def count_or_none(value: int | None) -> int | None:
 
 def as_fence(value: int) -> int:
     """
-    Return a claim's fencing token, a whole number of 1 or more.
+    Return the value, a claim's fencing token, which must be a whole number of 1 or more.
 
     Raises:
         PlanError: the value is anything else.
@@ -316,7 +316,7 @@ def as_fence(value: int) -> int:
 
 def as_time_or_none(value: datetime | None) -> datetime | None:
     """
-    Return an aware time, with its own time zone, or `None`.
+    Return the value, which must be `None` or an aware time. The time keeps its time zone.
 
     Raises:
         PlanError: the value is anything else.
@@ -330,7 +330,7 @@ def as_time_or_none(value: datetime | None) -> datetime | None:
 
 def as_date_or_none(value: date | None) -> date | None:
     """
-    Return a date without a time of day, or `None`.
+    Return the value, which must be `None` or a date without a time of day.
 
     Raises:
         PlanError: the value is anything else. A `datetime` is refused too: its day depends on a
@@ -377,17 +377,17 @@ def tuple_of(value: object, kinds: type[T] | tuple[type[T], ...], legal: str) ->
 
 def as_truth(value: bool) -> bool:  # noqa: FBT001 - a converter's one argument
     """
-    Return True or False.
+    Return the value, which must be True or False.
 
     Raises:
-        PlanError: the value is not a bool. The strings "no" and "false" are true in Python.
+        PlanError: the value is not a bool. In Python even the strings "no" and "false" are true.
     """
     return instance_of(value, bool, "True or False")
 
 
 def as_id(value: str) -> str:
     """
-    Return an id.
+    Return the value, which must be a string, as every id is.
 
     Raises:
         PlanError: the value is not a string.
@@ -435,7 +435,7 @@ def in_utc(at: datetime) -> datetime:
     Return an aware time in UTC. The core keeps times in UTC, so that they are unambiguous in any
     document.
 
-    A time that would be outside the range of datetime in UTC is returned unchanged.
+    If the time in UTC would be outside the range of datetime, the time is returned unchanged.
 
     Raises:
         PlanError: the time has no time zone.
@@ -523,7 +523,7 @@ def as_status(word: StatusWord) -> Status:
 
 def status_or_none(word: StatusWord | None) -> Status | None:
     """
-    Return the status for a word, or `None`.
+    Return the status for a word, and `None` for `None`.
 
     Raises:
         PlanError: the word is unknown.
@@ -533,7 +533,7 @@ def status_or_none(word: StatusWord | None) -> Status | None:
 
 def as_priority(word: PriorityWord | None) -> Priority | None:
     """
-    Return the priority for a word, or `None`.
+    Return the priority for a word, and `None` for `None`.
 
     Raises:
         PlanError: the word is unknown.
@@ -558,10 +558,10 @@ class Waiting:
 @attrs.frozen(weakref_slot=False)
 class Evidence:
     """
-    The result of the program's check whether a task is done; the task's `check` says how to check.
+    The result of a check by the program: is a task done? The task's `check` says how to check this.
 
-    `summary` is what the check saw, `by` the name of the checker, `at` the time. No tool offered to
-    a model creates evidence (law 20).
+    `summary` is what the check found, `by` the name of the checker, `at` the time. No tool offered
+    to a model creates evidence (law 20).
     """
 
     passed: bool = attrs.field(converter=as_truth)
@@ -639,7 +639,7 @@ class TaskField:
 
 def as_waiting(value: Waiting | None) -> Waiting | None:
     """
-    Return a `Waiting`, or `None`.
+    Return the value, which must be a `Waiting` or `None`.
 
     Raises:
         PlanError: the value is anything else.
@@ -650,7 +650,7 @@ def as_waiting(value: Waiting | None) -> Waiting | None:
 
 def as_claim(value: Claim | None) -> Claim | None:
     """
-    Return a `Claim`, or `None`.
+    Return the value, which must be a `Claim` or `None`.
 
     Raises:
         PlanError: the value is anything else.
@@ -661,7 +661,7 @@ def as_claim(value: Claim | None) -> Claim | None:
 
 def as_evidence(value: Evidence | None) -> Evidence | None:
     """
-    Return an `Evidence`, or `None`.
+    Return the value, which must be an `Evidence` or `None`.
 
     Raises:
         PlanError: the value is anything else.
@@ -675,10 +675,10 @@ class Todo:
     """
     One line of a whole-list write: a value without identity.
 
-    `None` means "not given": an existing task keeps its value, and a new task is pending. `waiting`
-    makes a task wait, unless the task already waits. `level` is the depth of the line's
-    indentation, from 0: the line is a subtask of the nearest line above that is indented less. If
-    no line of a list has a level, tasks keep their parents.
+    A field that is `None` is not given: an existing task keeps its value of the field, and a new
+    task without a status is pending. `waiting` makes a task wait, unless the task already waits.
+    `level` is the depth of the line's indentation, from 0: the line is a subtask of the nearest
+    line above that is indented less. If no line of a list has a level, tasks keep their parents.
     """
 
     content: str = attrs.field(converter=as_text)
@@ -709,13 +709,13 @@ class Task:
     `blocks` and `blocked_by` hold ids and mirror each other across the plan. `parent` is the id of
     the task that contains this one.
 
-    Only a pending task has `waiting`; `answer` is the latest answer to its question. `check`
-    describes how to verify that the task is done; `evidence` is the result of that check since the
-    task was last started. Only a task in progress has a `claim`. `claims` counts the claims over
-    the task's whole life, `failed_attempts` the claims that were released or lost since the task
-    was last closed.
+    Only a pending task has `waiting`; `answer` is the latest answer to the question of a wait.
+    `check` describes how to verify that the task is done; `evidence` is the latest result of that
+    check since the task was last started. Only a task in progress has a `claim`. `claims` counts
+    the claims over the task's whole life, `failed_attempts` the claims that were released or lost
+    since the task was last closed.
 
-    The repr shows the fields that differ from their default, long ones shortened.
+    The repr shows the fields that differ from their default, and shortens long values.
     """
 
     id: str = attrs.field(metadata=_is(FieldKind.ID), converter=as_id)
@@ -788,7 +788,7 @@ class Task:
 
     def moved(self, status: Status, at: datetime | None) -> Task:
         """
-        Return a copy with another status, and with the times and fields that the change implies.
+        Return a copy with another status. Times and fields that depend on it are changed too.
         """
         copy: Any = _MutableTask(*_values(self))
         copy.status = status

@@ -54,8 +54,9 @@ class Vector(Generic[T]):
     """
     Items by position. Positions beyond the end have the `fill` value.
 
-    A vector is immutable, except one returned by `builder` until `freeze` is called on it. `notes`
-    is a cache for data about the chunks (see the section `chunk_text`); all versions share it.
+    A vector is immutable. Only a vector from `builder` can be written to, until its `freeze` is
+    called. `notes` is a cache for data about the chunks (see the section `chunk_text`); all
+    versions of a vector share the cache.
     """
 
     __slots__ = ("_chunks", "_owned", "fill", "notes", "size")
@@ -95,7 +96,7 @@ class Vector(Generic[T]):
         return self._chunks
 
     def builder(self) -> Vector[T]:
-        """Return a writable vector with these items; if this one is writable, return it."""
+        """Return a writable vector with these items: this one if it is writable, else a copy."""
         if self._owned is not None:
             return self
         open_one = Vector(self.fill, self._chunks.copy(), self.size, self.notes)
@@ -200,7 +201,7 @@ def number_of(task_id: str) -> int:
 @attrs.frozen
 class Layout:
     """
-    The slot of every id, shared between versions of a plan.
+    The slot of every id: the task's position in the vector of tasks. Versions of a plan share it.
 
     Ids from `first` on have consecutive slots from `base` on, so adding a task does not change the
     layout. `placed` holds the slots of the ids whose order a whole-list write has changed.
@@ -212,7 +213,7 @@ class Layout:
     first: int = 1
 
     def slot(self, task_id: str) -> int:
-        """Return the slot that this id has or would have; -1 if it has none."""
+        """Return the slot of this id, even if no task has the id yet; -1 if the id has no slot."""
         if self.placed:
             slot = self.placed.get(task_id)
             if slot is not None:
@@ -228,7 +229,9 @@ class Layout:
     @classmethod
     def of(cls, task_ids: Iterable[str], next_id: int) -> Layout:
         """
-        Return a layout with these ids in consecutive slots, followed by the ids from `next_id` on.
+        Return a layout with these ids in the slots 0, 1, 2, ..., and later ids after these slots.
+
+        The later ids are those from `next_id` on.
         """
         placed = {task_id: slot for slot, task_id in enumerate(task_ids)}
         counted = next_id == len(placed) + 1
@@ -238,7 +241,7 @@ class Layout:
 
 
 def bits(items: Sequence[object], wanted: object) -> int:
-    """Return the set of positions at which `items` contains this very object, as an integer."""
+    """Return the positions at which `items` has the object `wanted`, as the bits of an integer."""
     # Parsed from binary digits in one step: `|= 1 << place` would copy the integer for every bit.
     digits = "".join(["1" if item is wanted else "0" for item in reversed(items)])
     return int(digits or "0", 2)
@@ -273,10 +276,10 @@ def positions(slots: int) -> Iterator[int]:
 # the vector.
 #
 # Law: the cached text of a chunk is the text of its present items. A chunk is never changed in
-# place (see the section `vector`), and items are immutable. So the same object has the same
-# text, comparing identities is enough, and no cached text is ever stale. All versions of a vector
-# share the cache. For each chunk it has the text that was written last, and it is freed with the
-# last version.
+# place (see the section `vector`), and items are immutable. So the same object has the same text,
+# comparing identities is enough, and no cached text is ever stale. All versions of a vector share
+# the cache. The cache has the last written text of each chunk, and is freed together with the last
+# version of the vector.
 
 
 class ChunkText(NamedTuple, Generic[T]):
@@ -413,7 +416,7 @@ class Tasks:
         """
         Return True if a task or one of its ancestors waits or has unresolved blockers.
 
-        Results in `known` are used, and new results are added to it.
+        `known` is a cache of results by task id: its results are used, and new ones are added.
         """
         return from_above(
             self,
@@ -472,8 +475,8 @@ class Plan(Tasks):
 
     `revision` counts the events since the plan was created, `next_id` is the id of the next new
     task, and `approved` is the revision that a person has approved. The order of a plan is that of
-    its tree: each task is directly followed by its subtasks, and each of these by its own. Two
-    plans are equal when their tasks, order, revision, next id and approval are equal.
+    its tree: each task is directly followed by all tasks below it in the tree. Two plans are equal
+    when their tasks, order, revision, next id and approval are equal.
     """
 
     revision: int = 0
@@ -560,10 +563,10 @@ _Neighbours = Callable[[Task], tuple[str, ...]]
 
 def ways(tasks: Tasks) -> tuple[_Neighbours, _Neighbours]:
     """
-    Return two functions: each takes a task and returns ids.
+    Return two functions: each takes a task and returns ids of other tasks.
 
-    The first returns the tasks that the task holds up: those that it blocks, and its subtasks. The
-    second returns the tasks that hold it up: its blockers and its parent.
+    The first returns the tasks that cannot start if the given task cannot: those that it blocks,
+    and its subtasks. The second returns the blockers and the parent of the given task.
     """
     if not tasks.nested:  # most plans: plain attributes, read in C
         return _blocks, _blocked_by
@@ -585,11 +588,11 @@ def from_above(
     tasks: Tasks, task_id: str, known: dict[str, T], start: T, step: Callable[[T, Task], T]
 ) -> T:
     """
-    Return a task's value, computed from the value of its parent: `step(value, task)`.
+    Return a task's value, computed as `step(value of its parent, task)`.
 
-    For a task at the top level, `start` takes the place of the parent's value. Values in `known`
-    are used, and new values are added to it: without it, a chain of subtasks would take quadratic
-    time.
+    For a task at the top level, `start` takes the place of the parent's value. `known` is a cache
+    of values by task id: its values are used, and new ones are added. Without the cache, a chain of
+    subtasks would take quadratic time.
     """
     trail: list[Task] = []
     task = tasks.get(task_id)
@@ -608,9 +611,9 @@ def edges_from_above(
     """
     Yield the edges by which an ancestor blocks this task or one of its descendants.
 
-    `above` are the ancestors that the task has, or would have elsewhere. Each edge is a pair
-    (blocked, blocker); law 18 forbids it. Tasks in `looked` are skipped with all their descendants;
-    the visited tasks are added to `looked`.
+    `above` are the ancestors that the task has, or would have after a move. Each edge is a pair
+    (blocked, blocker); law 18 forbids such edges. Tasks in `looked` are skipped with all their
+    descendants; the visited tasks are added to `looked`.
     """
     path = dict.fromkeys(above)
     # `None` marks the end of a task's descendants; the last task of `path` is then left.
@@ -878,7 +881,7 @@ class Draft(Tasks):
         return super().ready()
 
     def add(self, task: Task) -> None:
-        """Add the task, without its edges, after its siblings: at the end, or below its parent."""
+        """Add the task, without its edges, as the last subtask of its parent or the last task."""
         number = number_of(task.id)
         slot = self._layout.slot(task.id)
         if slot != self._tasks.size:
@@ -936,7 +939,7 @@ class Draft(Tasks):
             self._replace(slot, old, old.moved(status, at))
 
     def put(self, task: Task) -> None:
-        """Replace the task that has this id; the edges in the plan stay as they are."""
+        """Replace the task that has the same id. The new task must have the same edges."""
         slot = self._layout.slot(task.id)
         old = self._tasks[slot]
         if old is not None:
@@ -957,7 +960,7 @@ class Draft(Tasks):
                     self._count_blocker(dependent, 1 if before.resolved else -1)
 
     def _flip(self, slot: int, task: Task) -> None:
-        """Put a task into the set to which it belongs, or take it out of that set."""
+        """Put a task into its set (in progress, waiting or ready), or take it out of that set."""
         if task.status is _IN_PROGRESS:
             self._active ^= 1 << slot
         elif task.waiting is not None:
@@ -1032,7 +1035,7 @@ class Draft(Tasks):
 
     def _attach(self, task: Task, parent: str | None) -> None:
         """
-        Put a task from the top level below a parent, after its subtasks, if the parent exists.
+        Put a top-level task after the subtasks of a parent; without a parent, at the plan's end.
         """
         container = None if parent is None else self.get(parent)
         slot = self._layout.slot(task.id)
@@ -1059,7 +1062,7 @@ class Draft(Tasks):
             self._set_children(container, _without(self.children(container.id), task.id))
 
     def remove(self, task_id: str, at: datetime | None) -> None:
-        """Remove the task and its edges. Its subtasks move up one level, to its place."""
+        """Remove the task and its edges. The task's subtasks move up one level, to its place."""
         task = self.get(task_id)
         if task is None:
             return
@@ -1112,7 +1115,7 @@ class Draft(Tasks):
         self._lay_out([*named, *(task for task in self if task.id not in seen)], self.next_id)
 
     def replace(self, tasks: Iterable[Task]) -> None:
-        """Replace all tasks by these, with their edges. The next id never goes back."""
+        """Replace all tasks by these, with their edges. The next id is never lowered."""
         kept = list(tasks)
         self.next_id = max(self.next_id, 1, *(number_of(task.id) + 1 for task in kept))  # law 6
         self._late = {}
@@ -1130,7 +1133,7 @@ class Draft(Tasks):
         Put these tasks into slots 0, 1, 2, ... in the order of their tree, and recompute all
         derived data.
 
-        Ids from `first` on get the slots after them.
+        Ids from `first` on get the slots after these tasks.
         """
         kept = list(tasks)
         below: dict[str, list[str]] = {}

@@ -64,7 +64,7 @@ def unresolved_blockers(plan: Plan, task: Task) -> tuple[str, ...]:
 
 
 def blocked(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """Return the ids of the unresolved blockers for every open task that has any."""
+    """Return a dict from the id of each blocked open task to the ids of its unresolved blockers."""
     return {
         task.id: unresolved_blockers(plan, task)
         for task in open_tasks(plan)
@@ -74,17 +74,17 @@ def blocked(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 def stuck(plan: Plan) -> dict[str, tuple[str, ...]]:
     """
-    Return the pending tasks that cannot start because of failed tasks, with the failed tasks' ids.
+    Return a dict: for the id of each stuck task, the ids of the failed tasks that are the cause.
 
-    A task is stuck if a failed or stuck task blocks it, or if one of its ancestors is stuck or
-    blocked by a failed task. At most 20 failed tasks are listed for each stuck task. Reopening or
-    replacing a failed task, or removing its edge, frees the tasks that depend on it.
+    A pending task is stuck if a failed or stuck task blocks it, or if one of its ancestors is stuck
+    or blocked by a failed task. At most 20 failed tasks are listed for each stuck task. Reopening
+    or replacing a failed task, or removing its edge, frees the tasks that depend on it.
     """
     if not plan.counts.failed:
         return {}
     # For each task, a failed task is recorded once, and at most 20 failed tasks are recorded. So
-    # all walks together take linear time. A walk ends at a task that has 20, because the tasks
-    # after it have 20 as well.
+    # all walks together take linear time. A walk ends at a task with 20 recorded tasks, because the
+    # tasks after it have 20 as well.
     found: dict[str, dict[str, None]] = {}
     following, _ = graph.ways(plan)
     for failed in (task for task in plan if task.status is Status.FAILED):
@@ -111,8 +111,8 @@ def within_reach(plan: Plan, claimed: Collection[str] = ()) -> tuple[Task, ...]:
 
     Three kinds of tasks are left out: tasks that wait for something outside the plan, tasks that
     can only start after a task that is left out, and tasks whose open subtasks are all left out.
-    `claimed` are the ids of tasks that others work on. They are treated like waiting tasks, because
-    the agent that asks cannot work on them.
+    `claimed` are the ids of tasks that others work on. The agent for which the result is cannot
+    work on these tasks, so they are treated like waiting tasks.
     """
     following, _ = graph.ways(plan)
     ahead = [*plan.waiting(), *filter(None, map(plan.get, claimed))]
