@@ -47,15 +47,16 @@ __dir__ = listing(__all__)
 # Names follow OpenTelemetry's GenAI conventions. A name that these conventions lack has the prefix
 # `todoplan.`.
 #
-# - A planning call is a `plan` span (`gen_ai.operation.name`). The name of the span has the name of
-#   the agent.
+# - A planning call is a `plan` span (`gen_ai.operation.name`). The span's name contains the agent's
+#   name.
 # - A task is a span from its start to its completion. The plan stores both times, so the span is
 #   written when the task is closed. No state is needed: one process may start a task, and another
 #   process may complete it.
 # - Refusals, reminders and lost claims have no duration. They are events on the current span, or
 #   spans of zero length if there is no current span, so that they are not lost.
 #
-# Texts of tasks and people may be secret, so attributes have them only if the caller asks for it.
+# Texts of tasks and people may be secret, so attributes contain these texts only with
+# `content=True`.
 
 
 _Value = str | int | float | bool | Sequence[str]

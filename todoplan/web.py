@@ -165,8 +165,8 @@ async def read_body(
     digits, most = declared.lstrip("0"), str(limit)
     too_large = declared.isdecimal() and (len(digits), digits) > (len(most), most)
     more = not too_large
-    # The package mcp would also read the body. But it has no deadline, and by then the request
-    # already counts towards its limit of requests.
+    # The package mcp would also read the body. But mcp has no deadline, and by then the request
+    # already counts towards mcp's limit of requests.
     with anyio.move_on_after(seconds):
         while more:
             # A disconnect also ends the body; mcp refuses the incomplete JSON.
@@ -186,7 +186,7 @@ def is_too_deep(body: bytes) -> bool:
     The parsers that run later are recursive, and could exhaust the stack. A body with a zero byte
     is not JSON in UTF-8 and counts as too deep.
     """
-    if b"\0" in body:  # UTF-16: the byte of a quotation mark is also half of many other characters
+    if b"\0" in body:  # UTF-16: the byte of a quotation mark is also one half of other characters
         return True
     if body.count(b"[") + body.count(b"{") <= DEEPEST:
         return False
@@ -241,7 +241,8 @@ class _Deadline(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """
-        Cancel the deadline once the request head is complete; start it if the next head is awaited.
+        Cancel the deadline once the request head is complete. Start it when the next head is
+        awaited.
         """
         super().data_received(data)
         self._wait()

@@ -122,7 +122,7 @@ def _line(task: Task) -> str:
 
 
 def waiting_text(waiting: Waiting) -> str:
-    """Return, on one line, the reason why a task waits; without a reason, the question it asks."""
+    """Return on one line why a task waits: its reason or, if there is none, its question."""
     return one_line(waiting.reason or waiting.question or "", _LONGEST_REASON)
 
 
@@ -181,9 +181,8 @@ def _with_blockers(
 
 def _with_places(plan: Plan, chunks: Iterable[ChunkText[Task]]) -> list[str]:
     """
-    Return the lines, indented by their depth, with unresolved blockers and failed tasks.
-
-    The failed tasks are named in the lines of the tasks that can never start because of them.
+    Return the lines, indented by their depth. A line names the unresolved blockers of its task. If
+    the task can never start, the line also names the failed tasks that are the cause.
     """
     lines: list[str] = []
     vain = stuck(plan)
@@ -516,7 +515,7 @@ def change_text(change: Change) -> str:
 
 
 def _by_words(change: Change) -> dict[str, dict[str, None]]:
-    """Return the ids of the tasks for each reply text, by its name, in the order of events."""
+    """Return the ids of changed tasks by the name of their reply text, in the order of events."""
     created = {event.task.id for event in change.events if type(event) is TaskCreated}
     over = set(_waits_over(change))
     is_new = bool(created) and len(created) == len(change.after)
@@ -669,10 +668,10 @@ def _staying(base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply)
 
 def _staying_deleted(plan: Plan, unseen: Sequence[Difference], reply: Reply) -> str:
     """
-    Return the text about open lines whose tasks others deleted before the last reply.
+    Return the text about open lines of a list whose tasks others deleted before the last reply.
 
-    The last reply has reported the deletion. But a session that lists the task again may want it
-    back, and without this text nothing would say that its line is ignored.
+    The last reply has reported the deletion. But a session that lists the task again may want the
+    task back, and without this text no reply would say that the line is ignored.
     """
     news = {one.task.id for one in unseen}
     items = [
@@ -718,7 +717,7 @@ def _said(one: Difference) -> str:
 
 
 def _differs_more(one: Difference) -> bool:
-    """Return whether an answered task has other changes than the answer."""
+    """Return whether an answered task has changes besides the answer."""
     was, now = one.was, one.now
     return was is None or now is None or _unanswered(was) != _unanswered(now)
 
@@ -780,7 +779,7 @@ _MOST_REPAIRS = 3
 
 
 def error_text(problems: Sequence[Problem], example: str = "") -> str:
-    """Return the text of a refused call: up to ten problems, the number of others, an example."""
+    """Return the text of a refused call: up to ten problems, how many more exist, an example."""
     sentences = [*explain_all(problems, _MOST_PROBLEMS)]
     if example:
         sentences.append(say("problems", "example", example=example))
@@ -789,7 +788,7 @@ def error_text(problems: Sequence[Problem], example: str = "") -> str:
 
 def is_error_text(text: str) -> bool:
     """
-    Return whether a planning tool's reply, or the beginning of one, is that of a refused call.
+    Return whether a text is a planning tool's reply to a refused call, or the beginning of one.
 
     This is for frameworks that store a tool's reply as text without an error flag.
     """
@@ -809,7 +808,7 @@ def warnings_text(warnings: Iterable[Problem]) -> tuple[str, ...]:
 
 
 def repairs_text(repairs: Sequence[Repair]) -> str:
-    """Return one line that names the repairs; "" if there are none."""
+    """Return one line that names the repairs, or "" if there are none."""
     if not repairs:
         return ""
     clauses = []

@@ -219,8 +219,8 @@ class Toolbox:
 
         `base` is the merge base of the caller's session. With it, changes by others are kept, and
         the reply reports them. After a successful reply, the new merge base is
-        `base.advanced(plan, reply.plan, [reply.note])`. Without `base`, the session counts as the
-        only one, which has listed all tasks.
+        `base.advanced(plan, reply.plan, [reply.note])`. Without `base`, the toolbox assumes that
+        there is no other session, and that this one has listed all tasks.
 
         Raises:
             PlanError: `plan` is not a plan, or `base` is not a merge base. Nothing that a model
@@ -355,7 +355,7 @@ class Toolbox:
         return _reply(plan, text, (), _FINE, (), (), repairs, name, "", None, note)
 
     def _example(self, plan: Plan, tool: Tool) -> str:
-        """Return example arguments for a tool; a plan with tasks may have another example."""
+        """Return example arguments for a tool. They may differ if the plan has tasks."""
         # Only `lean` has another example for later calls: its first example writes a new plan.
         key = f"{tool.key}.example"
         later = self.toolset.text(f"{key}.later") if len(plan) else ""
@@ -481,7 +481,7 @@ def require(value: object, kind: type[T], remedy: str = "") -> T:
     Return the value if it is an instance of `kind`.
 
     Raises:
-        PlanError: the value is of another type. The message shows the value and what to pass.
+        PlanError: the value is of another type. The message shows the value and says what to pass.
     """
     return checked(value, kind, remedy or _REMEDIES.get(kind, f"a {kind.__name__}"))
 
@@ -633,7 +633,7 @@ class Observer(Protocol):
     """Callbacks that run in the thread or task of the caller."""
 
     def called(self, replies: Sequence[Reply], actor: str | None, began: int) -> None:
-        """Handle the finished calls of a turn; `began` is its start in ns since the epoch."""
+        """Handle the finished calls of a turn. The turn began at `began`, in ns since the epoch."""
         ...
 
     def decided(self, decision: Decision, actor: str | None) -> None:
@@ -661,7 +661,7 @@ def tell_called(toolbox: Toolbox, replies: Sequence[Reply], actor: str | None, b
     """
     Notify the observer of the calls that were carried out.
 
-    Calls that were not carried out again, because their idempotency key was known, are left out.
+    A retry is left out: its idempotency key was known, so the call was not carried out again.
     """
     if isinstance(toolbox, ObservedToolbox):
         anew = tuple(reply for reply in replies if reply.repeat_of is None)
@@ -735,9 +735,9 @@ def answered_beside(  # noqa: PLR0913 - as `Toolbox.turn`, and the place
     Return the replies to the calls of a turn up to and including the call at index `place`.
 
     This is for frameworks in which all calls of a turn see the same state, as it was before the
-    turn. To get the plan on which it works, each call has to carry out the earlier calls again.
-    Pass `plan` and `base` as they were before the turn. `base` and `actor` have the same meaning as
-    in `Toolbox.turn`.
+    turn. So to compute the plan before the last of these calls, the earlier calls are carried out
+    again. Pass `plan` and `base` as they were before the turn. `base` and `actor` have the same
+    meaning as in `Toolbox.turn`.
 
     Raises:
         PlanError: `place` is not an index of `calls`.
@@ -879,13 +879,13 @@ def undone(  # noqa: PLR0913 - the rest are options, by name
     fences: Fences = NO_FENCES,
 ) -> tuple[Decision, Entry | None]:
     """
-    Return the decision that undoes a change, and its journal entry.
+    Return the decision that undoes a change, and the journal entry of the undo.
 
     The undo is refused if it would end a live claim whose fencing token is not among `fences`,
     even if the owner of the claim has the name of the actor who undoes (law 19).
 
     Raises:
-        PlanError: there is a change, but the plan `before` it is unknown.
+        PlanError: there is a `change`, but `before`, the plan before the change, is `None`.
     """
     if change is None:
         return Rejected((Problem("nothing_to_undo"),)), None
@@ -929,7 +929,7 @@ class Finding(NamedTuple):
 
 
 Found = Finding | str | None
-"""A finding; the reason why there is none; or `None` if the verifier does not handle the check."""
+"""A finding, or a text that says why there is none, or `None` if the verifier ignores the check."""
 
 
 @attrs.define(eq=False)
@@ -972,8 +972,9 @@ class CheckedToolbox(Toolbox):
     """
     A toolbox that completes a task with a check only after a verifier has found that it passes.
 
-    Its own policy is the policy of `strict` without the rule `evidence_required`. It is used only
-    to learn which tasks a call would complete. The final decision uses the policy of `strict`.
+    `strict` is the original toolbox; its policy is used for the final decision. The checked
+    toolbox's own policy is the same without the rule `evidence_required`, and is used only to learn
+    which tasks a call would complete.
     """
 
     strict: Toolbox = attrs.field(kw_only=True)
@@ -1051,7 +1052,8 @@ class CheckedToolbox(Toolbox):
 
 def _read_as_index(values: Mapping[str, Any], plan: Plan) -> Iterator[Repair]:
     """
-    Yield a note for each reference that was read as an entry of the call, but may mean a task.
+    Yield a note for each reference that was read as an entry of the call, but may mean a task of
+    the plan.
 
     "#1" is the second entry of the call. But replies write ids as "#1" too, so a model may mean the
     open task 1 of the plan.

@@ -38,7 +38,7 @@ from todoplan.texts import fill, wording
 
 
 About = Callable[[str], str]
-"""Returns the description, or "", for a field's path of target names ("todos.active_form")."""
+"""Returns the description of a field, or "", for a path of target names ("todos.active_form")."""
 
 
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -199,12 +199,11 @@ class ToolSet:
     """
     Tools that belong together, and their published names.
 
-    `name` is the name of the file with its texts; a set without a file has no texts. `writer` is
-    the tool that guidance names when it asks for an update. `by_id`: the tools identify tasks by
-    id.
-    `names` maps tool keys to published names (see `renamed`). `expression` is the Python expression
-    for the set, used in its repr. A set for a `team` uses the text "plan.team", if it exists,
-    instead of the text "plan"; the same holds for all other texts.
+    `name` is the name of the file with the set's texts; a set without a file has no texts. `writer`
+    is the tool that guidance names when it asks for an update. `by_id`: the tools identify tasks by
+    id. `names` maps tool keys to published names (see `renamed`). `expression` is the Python
+    expression for the set, used in its repr. A set for a `team` uses the text "plan.team", if it
+    exists, instead of the text "plan"; the same holds for all other texts.
 
     Raises:
         PlanError: `tools` is not a tuple of tools, `writer` or a key of `names` is not one of them,
@@ -300,10 +299,11 @@ class ToolSet:
 
 def plain_name(name: object) -> str:
     """
-    Return a tool name as a plain `str`; for an object of another type, the type's name in brackets.
+    Return a tool name as a plain `str`.
 
-    A lookup would call the object's `__hash__` and `__eq__`. A list has no hash, and a subclass of
-    `str` may define these methods in any way. So the name is copied without calling them.
+    For an object of another type, return the type's name in brackets. A lookup would call the
+    object's `__hash__` and `__eq__`. A list has no hash, and a subclass of `str` may define these
+    methods in any way. So the name is copied without calling them.
     """
     if issubclass(type(name), str):
         return str.__str__(cast("str", name))
@@ -311,7 +311,9 @@ def plain_name(name: object) -> str:
 
 
 def unmet_rules(toolset: ToolSet, policy: Policy) -> dict[str, str]:
-    """Return the rules at severity "error" that no call of the set can satisfy, with the field."""
+    """
+    Map each rule at severity "error" that no call can satisfy to the field that the tools lack.
+    """
     demands = {
         rule.name: rule.new_tasks_need
         for rule, level in policy.rules
@@ -553,8 +555,8 @@ def _with_wait(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _update(values: Mapping[str, Any]) -> Request:
-    # "deleted" is no status of a task in a plan. But with a separate tool to delete tasks, every
-    # request would be longer by its schema.
+    # "deleted" is no status of a task in a plan. It is accepted here, because the schema of a
+    # separate tool to delete tasks would be sent with every request.
     if values.get("status") == DELETED:
         ignored = tuple(name for name in values if name not in {"task_id", "status"})
         deletion = DeleteTask(values["task_id"])
@@ -698,9 +700,10 @@ _STATUSES = {
 
 def _plan(values: Mapping[str, Any]) -> Request:
     """
-    Make one command from a call, in the order of the fields.
+    Make one command from a call.
 
-    So a call can edit a task that it writes, and start a task that it adds.
+    Its parts are in the order of the tool's fields, so a call can edit a task that it writes, and
+    start a task that it adds.
     """
     commands = _commands(values)
     if not commands:

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _PLAIN = Settings()
-_AT_ONCE = 4  # reads can pass a slow append, and a stuck store blocks only so many threads
+_AT_ONCE = 4  # reads can pass a slow append, and a stuck store blocks only this many threads
 
 
 class _StillWritingError(BaseException):
@@ -112,7 +112,7 @@ class AsyncPlanner(Transactions[AnyStore]):
 
     async def claim(self, owner: str | ClaimTask) -> AsyncClaimed | None:
         """
-        Claim a task, so that nobody else works on it for now; `None` if no task is available.
+        Claim a task, so that nobody else works on it for now. Return `None` if none is available.
 
         Use the result with `async with held:` in an asyncio event loop. For the owner, the lease
         and the errors, see `Planner.claim`. If the call is cancelled, a task that it has claimed is

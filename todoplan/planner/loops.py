@@ -58,7 +58,7 @@ def threaded(
         failure: BaseException | None = None
         try:
             value = work()
-        except StopIteration as error:  # a future refuses it, and the awaiting task would hang
+        except StopIteration as error:  # no future accepts this error: the awaiting task would hang
             failure = RuntimeError(f"the store raised {error!r}")
         except BaseException as error:  # noqa: BLE001 - raised where the answer is awaited
             failure = error

@@ -90,8 +90,8 @@ def sync_file(
     `actor` is the author of the file's edits.
 
     Raises:
-        ReadError: by its name the file is no Markdown, or it cannot be read or written, or it was
-            edited during every attempt.
+        ReadError: the suffix of the file is not one of Markdown, the file cannot be read or
+            written, or the file was edited during every attempt.
         PlanError: the file belongs to another plan, or has lost all its tasks.
         CodecError: the file is damaged (see `read_document`).
     """
@@ -211,7 +211,7 @@ def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
     nodes = {
         task_id: node
         for task_id, node in match_nodes(document, known, reworded=then is not None).items()
-        # If the file rewords a task that others removed, the text is kept as a new task.
+        # If the file rewords a task that others removed, the new text is kept as a new task.
         if task_id in plan or node.subject == one_line(known[task_id].subject)
     }
     missing = {one_line(known[task_id].subject) for task_id in shown if task_id not in nodes}
@@ -232,8 +232,8 @@ def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
         write = WriteTodos(tuple(todo for todo, _ in rows))
         decision, change = decide_with_change(plan, write, policy, at, base, actor)
         if isinstance(decision, Rejected) and {one.code for one in decision.problems} == {"cycle"}:
-            # The file has moved one of two tasks below the other, and the plan has moved the other
-            # one below the first. The plan's tree is kept.
+            # The file has moved one task below another, and the plan has moved the second one below
+            # the first. The plan's tree is kept.
             rows = [(attrs.evolve(todo, level=None), node) for todo, node in rows]
             lines = {id(todo): node for todo, node in rows}
             write = WriteTodos(tuple(todo for todo, _ in rows))
@@ -263,9 +263,9 @@ def _rows(document: Document, known: Plan, nodes: Mapping[str, Node]) -> list[tu
     """
     Return the lines of the file as a list, each with its node in the file.
 
-    A line has only the fields that differ from what the file showed. A form may show tasks in an
-    order of its own, so the lines are in the plan's order unless somebody has moved them in the
-    file.
+    A line has only the fields that were changed in the file since it was last written. A form may
+    show tasks in an order of its own, so the lines are in the plan's order unless somebody has
+    moved them in the file.
     """
     ids = {id(node): task_id for task_id, node in nodes.items()}
     has_levels = any(node.level for node in document.nodes) or any(task.parent for task in known)
@@ -302,7 +302,7 @@ def _updates(
     nodes: Mapping[str, Node],
     meant: Mapping[str, Node],
 ) -> Iterator[Command]:
-    """Yield the changes of the file that a list cannot express, and the ids that its form needs."""
+    """Yield commands for changes that a list cannot express, and for ids that the form needs."""
     names = names_for(document, after)
     ids = {node.name: task_id for task_id, node in meant.items() if node.name}
     for task_id, node in meant.items():

@@ -44,8 +44,8 @@ CarryOut = Callable[[_Calls, Sequence[R]], R]
 
 
 def _settled_by_us() -> "Future[None]":
-    # A running future cannot be cancelled. Otherwise a cancelled task that waits for the future
-    # would cancel it for all who wait.
+    # The future is marked as running, because such a future cannot be cancelled. Otherwise a
+    # waiting task that is cancelled would cancel the future for all others that wait for it.
     future: Future[None] = Future()
     future.set_running_or_notify_cancel()
     return future
@@ -72,7 +72,7 @@ class _Group(Generic[R]):
 
     def answer(self, call: Call) -> tuple[Reply, R]:
         """
-        Return the reply to one of the calls, once they are carried out.
+        Return the reply to one of the calls, once the calls of the group are carried out.
 
         Raises:
             Exception: the error because of which the calls were not carried out.
@@ -83,7 +83,7 @@ class _Group(Generic[R]):
 
 
 class ParallelCalls(Generic[R]):
-    """The turns whose calls were started recently. Safe between threads, and between tasks."""
+    """The turns whose calls were started recently. Threads and asyncio tasks may share it."""
 
     def __init__(self) -> None:
         self._turns: dict[Hashable, list[_Group[R]]] = {}
@@ -93,8 +93,8 @@ class ParallelCalls(Generic[R]):
         self, key: Hashable, ids: Sequence[str], call: Call, carry_out: CarryOut[R]
     ) -> tuple[Reply, R]:
         """
-        Answer a call of the turn `key`, and return the result of its group as well. `ids` are the
-        ids of the turn's open calls, in order.
+        Answer a call of the turn `key`. Return the reply, and the result of the group of calls.
+        `ids` are the ids of the turn's open calls, in order.
 
         Raises:
             Exception: what `carry_out` raised; the call may be started again.
@@ -120,7 +120,7 @@ class ParallelCalls(Generic[R]):
         call: Call,
         carry_out: Callable[[_Calls, Sequence[R]], Awaitable[R]],
     ) -> tuple[Reply, R]:
-        """Do the same as `answer`, in an event loop."""
+        """Do the same as `answer`, awaited in an event loop."""
         group, is_first = self._join(key, ids, call)
         if is_first:
             try:

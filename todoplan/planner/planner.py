@@ -29,7 +29,7 @@ _AWAITED = "a Planner cannot await: use AsyncPlanner with this store or subscrib
 
 class Planner(Transactions[Store]):
     """
-    One plan in a store, which is this process's memory by default. Safe between threads.
+    One plan in a store, which is this process's memory by default. Threads may share a planner.
 
     `Planner(store, "thread-7", toolbox=Toolbox(LEAN))`. The argument `actor` of the methods names
     who acts. The program passes it; it is never read from a model's arguments. Subscribers are
@@ -81,7 +81,7 @@ class Planner(Transactions[Store]):
 
     def claim(self, owner: str | ClaimTask) -> Claimed | None:
         """
-        Claim a task, so that nobody else works on it for now; `None` if no task is available.
+        Claim a task, so that nobody else works on it for now. Return `None` if none is available.
 
             while (held := planner.claim("worker-1")) is not None:
                 with held:
@@ -89,7 +89,7 @@ class Planner(Transactions[Store]):
 
         `None` does not mean that all tasks are done. A task may become available later, if another
         worker completes a task that blocks it, or if the lease of a claim ends. `work` waits for
-        both. A loop of your own should ask again while `any(task.claim for task in planner.plan)`.
+        this. A loop of your own should ask again while `any(task.claim for task in planner.plan)`.
 
         To select the task, pass a `ClaimTask` instead of the name. Its `lease` is the number of
         seconds after which a claim ends if it is not renewed (default: 300):
@@ -113,8 +113,8 @@ class Planner(Transactions[Store]):
                 print(entry.revision, entry.actor, entry.cause)
 
         Without `since`, only the entries that come from now on are yielded. If the journal was cut
-        after that revision, the first entry contains the plan as it was at the cut. If the store is
-        unavailable for a while, the watch waits.
+        after revision `since`, the first entry contains the plan as it was at the cut. If the store
+        is unavailable for a while, the watch waits.
 
         Raises:
             PlanError: `since` is not a revision, or `timeout` is not a number of seconds.
@@ -162,8 +162,8 @@ class Planner(Transactions[Store]):
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]  # a generator's value is Any
         finally:
-            # Also if a subscriber ended the program: this releases the subscriber's lock, and the
-            # other subscribers are called later.
+            # Needed if a subscriber has ended the program: this releases the subscriber's lock, and
+            # the other subscribers are called later.
             steps.close()
 
     def _perform(self, step: Step) -> Any:

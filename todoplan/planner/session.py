@@ -95,8 +95,9 @@ from todoplan.stores.slot import SLOT, SlotStore
 # A record grows with the changes that others make to tasks of the session, and not with the size or
 # the age of the plan. Its size is limited: if there are more than 100 tasks in `mine`, or more than
 # 1,000 ranges of listed ids, the oldest are removed. A removed task counts as not listed, so no
-# list can drop it. `overflow` means that a task may have been removed from `mine`. Then no line
-# reopens a closed task that the session has not listed, until the session has read the whole plan.
+# list can drop it. `overflow` means that a task may have been removed from `mine`. Then no line of
+# a list reopens a closed task that the session has not listed, until the session has read the whole
+# plan.
 
 
 RECORD_VERSION = 1
@@ -223,7 +224,8 @@ def bounded(known: Base) -> Base:
         ranges = _ranges(known.listed)
         if len(ranges) > MOST_RANGES:
             known = attrs.evolve(known, listed=_ids_of(ranges[-MOST_RANGES:]))
-    # Without an order, the order of the next list counts as new. That undoes no change by others.
+    # If the order is dropped, the order of the next list counts as new. This undoes no change by
+    # others.
     return known if len(known.order) <= MOST_RANGES else attrs.evolve(known, order=())
 
 
@@ -315,7 +317,7 @@ def _memory_to_data(memory: Memory) -> dict[str, int]:
 
 def base_to_data(base: Base) -> dict[str, Any]:
     """
-    Return a merge base as plain JSON values, with what its session has listed.
+    Return a merge base as plain JSON values, including the tasks that its session has listed.
 
     This is for an adapter that saves merge bases itself; a `Session` saves its record instead.
     """
@@ -556,7 +558,8 @@ SAVED_BY_0_2 = ("memory", "seen", "base", "id", "answered", "asked")
 def record_of_0_2(kept: Mapping[str, Any], plan: Plan | None = None) -> Record | None:
     """
     Return a record made from what todoplan 0.2.0 saved for a run (`functions`) or a `Planning`
-    (OpenAI Agents); `None` if it saved nothing. `plan` is the saved plan, if no store keeps it.
+    (OpenAI Agents), or `None` if 0.2.0 saved nothing. `plan` is the saved plan, if no store keeps
+    it.
 
     The session continues, and every task that it has seen counts as listed.
 
@@ -617,7 +620,7 @@ class _Sight:
 
     `plan` is the plan at the record's revision, if it is in memory. If the calls of a turn come one
     by one, `own` are the revisions that the turn's earlier calls have made, `notes` are the notes
-    of these calls, and `heard` is the session's record after them.
+    of these calls, and `heard` is the session's record after these calls.
     """
 
     def __init__(
@@ -635,14 +638,14 @@ class _Sight:
         self.notes: tuple[Note, ...] = ()
 
     def since(self, plan: Plan, _: Entry | None) -> int | None:
-        """Return the revision after which entries are needed; `None` if no entry is needed."""
+        """Return the revision after which entries are needed, or `None` if none is needed."""
         known = self.record.revision
         if known is None or known >= plan.revision:
             return None
         return ALL if self.plan is None else known
 
     def base(self, plan: Plan, journal: Journal) -> Base | None:
-        """Return the merge base of the calls; `None` if the session knows the whole plan."""
+        """Return the merge base of the calls, or `None` if the session knows the whole plan."""
         record = self.record
         # The common case: there is one agent, and nobody has written since its last call.
         if (
@@ -776,12 +779,12 @@ class _Session(Generic[P]):
         guidance: Guidance | None = None,
     ) -> Steps[Request]:
         """
-        Begin a request to the model, and return it with the reminder for its end.
+        Begin a request to the model. The result has the reminder to put at the end of the request.
 
         `messages` are the messages of the request, after older ones were summarised. `partial`
         means that the provider keeps the conversation, so that `messages` has only the new ones.
-        `silent` means that no reminder is added: the adapter asks the model again, and has a
-        reminder already. `is_new` means that the user has asked for something new. `guidance`
+        `silent` is for an adapter that asks the model again, and already has a reminder: no other
+        reminder is added. `is_new` means that the user has asked for something new. `guidance`
         replaces the session's own guidance.
         """
         plan, base = yield from self._unseen()
@@ -950,7 +953,9 @@ class _Session(Generic[P]):
         policy: Policy | None = None,
         key: str | None = None,
     ) -> Steps[Decision]:
-        """Carry out a command of a person or the program. To the session, others have made it."""
+        """
+        Carry out a command of a person or the program. The session treats it as a change by others.
+        """
         return self.planner._apply(command, actor=actor, policy=policy, key=key)
 
     def _undo(
@@ -1066,8 +1071,9 @@ def opened(  # noqa: PLR0913 - what a session is made of
     """
     Return the session that was saved in a mapping, or a new one.
 
-    Without a `store`, the mapping itself is the slot that keeps the plan, and is written to. If the
-    mapping has a plan but no record, no task counts as listed. Data of todoplan 0.2.0 is also read.
+    Without a `store`, the plan is kept in the mapping itself, and the session writes to the
+    mapping. If the mapping has a plan but no record, no task counts as listed. Data of todoplan
+    0.2.0 is also read.
 
     Raises:
         CodecError: the saved data is damaged, or has an unknown version.
@@ -1122,7 +1128,7 @@ MOST_REMEMBERED = 1_000
 
 
 def remember(kept: dict[Any, T], key: object, value: T) -> None:
-    """Add a value, such as a run's session. If there are over 1,000 values, remove the oldest."""
+    """Add a value, such as a run's session, to `kept`. Beyond 1,000 values, remove the oldest."""
     kept[key] = value
     if len(kept) > MOST_REMEMBERED:
         del kept[next(iter(kept))]
@@ -1200,7 +1206,7 @@ class BasePlanning:
         self.prepare()
 
     def own_prompt(self) -> str:
-        """Return the default instruction."""
+        """Return the default of `system_prompt`."""
         return self.toolbox.toolset.system_prompt()
 
     def own_store(self) -> AnyStore | None:

@@ -26,9 +26,9 @@ async def show(
     """
     Send a plan from now on, and return a coroutine function that stops this.
 
-    The returned function first sends a plan that was not sent yet. A plan that was never written is
-    not sent. Changes by other processes are sent while the planner's `follow` runs. If `send`
-    raises, nothing more is sent, and the log names the viewer.
+    The returned function first sends the newest plan, if that plan was not sent yet. A plan that
+    was never written is not sent. Changes by other processes are sent while the planner's `follow`
+    runs. If `send` raises, nothing more is sent, and the log names the viewer.
     """
     feed = _Feed(send, viewer)
     stop = planner.subscribe(feed.changed)
@@ -39,7 +39,7 @@ async def show(
         else await asyncio.to_thread(lambda: planner.plan)
     )
     feed.saw(plan)
-    # Unsubscribe however the task ends: closed, failed, or stopped with the loop.
+    # Unsubscribe in every case: if the task is closed, fails, or is stopped with the loop.
     feed.sender.add_done_callback(lambda _: stop())
     return feed.close
 

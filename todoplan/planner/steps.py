@@ -22,8 +22,8 @@ P = ParamSpec("P")
 
 class News(NamedTuple):
     """
-    A hint that there may be new entries for subscribers. `after` is `None` if an append failed and
-    may still have been saved.
+    A hint that there may be new entries for subscribers. `after` is `None` if an append failed, but
+    its entries may have been saved.
     """
 
     before: Plan
@@ -44,7 +44,7 @@ class Hold(NamedTuple):
 
 Step = StoreCall | News | Hold | Callable[[], object]
 Steps = Generator[Step, Any, T]
-"""Yields steps, and is sent the result of each; a step's exception is thrown into it."""
+"""A generator of steps. It is sent each step's result; a step's exception is thrown into it."""
 
 
 class CallerGoneError(Exception):
@@ -96,8 +96,8 @@ def described(
     function: Any, steps: Callable[..., Any], *, prefix: str = "", without: int = 0
 ) -> None:
     """
-    Give a function the docstring, the signature and, after `prefix`, the name of the steps that it
-    executes. `without` is the number of first parameters that the signature leaves out.
+    Copy the docstring, the signature and (after `prefix`) the name of `steps` to a function.
+    `without` is the number of first parameters that the signature leaves out.
     """
     function.__name__ = function.__qualname__ = prefix + steps.__name__.removeprefix("_")
     given, function.__doc__ = signature(steps), steps.__doc__
@@ -161,7 +161,7 @@ def done_held(store: Any, step: Hold) -> Any:
 
 def checked_store(store: Any) -> AnyStore:
     """
-    Return a store.
+    Return the argument if it is a store.
 
     Raises:
         PlanError: the argument is not a store, but for example a class or a path.
@@ -180,7 +180,7 @@ def checked_store(store: Any) -> AnyStore:
         raise unfit(store, f"a path is no store; write {example} todoplan.stores")
     if lacking:
         raise unfit(store, f"a store has load, entries and append; this lacks {lacking}")
-    return store  # type: ignore[no-any-return]  # it has what a store has
+    return store  # type: ignore[no-any-return]  # it has the methods of a store
 
 
 def store_of_plans(store: Any, plan_id: str | None) -> AnyStore | None:

@@ -90,7 +90,7 @@ class Append:
 
 @attrs.frozen
 class Outcome:
-    """The result of an attempt: the caller's result, the plan after it, and what to append."""
+    """The outcome of an attempt: the caller's result, the plan afterwards, and what to append."""
 
     result: Any
     plan: Plan
@@ -230,7 +230,8 @@ def replies_again(
             for place, each in zip(part.places, replies, strict=True):
                 entry = next(entries) if each["has_entry"] else None
                 events = () if entry is None else entry.events
-                # The call may have named more tasks: a line that changed nothing is in no event.
+                # The call may have named more tasks than these: a line that changed nothing is in
+                # no event.
                 created = tuple(one.task.id for one in events if isinstance(one, TaskCreated))
                 found[place] = Reply(
                     plan,
@@ -251,8 +252,9 @@ def replies_again(
 def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
     """
     Return a turn with the new replies of `turn` and the stored replies `again`, in the order of the
-    calls. `again` has the stored replies by position. The first of them reports the changes that
-    others have made since `seen`, unless a new reply reports them.
+    calls. `again` has the stored replies by position. The first stored reply that is no error is
+    extended by the changes that others have made since `seen`, unless a new reply already reports
+    them.
     """
     anew = iter(turn.replies)
     count = len(turn.replies) + len(again)
@@ -325,8 +327,8 @@ _MOST_ACTORS = 1_000  # a server may have any number; for the others, the journa
 
 def plan_of_revision(journal: Sequence[Entry], revision: int) -> Plan | None:
     """
-    Return the plan at a revision, computed from its journal; `None` if the journal was cut after
-    that revision, or ends before it.
+    Compute the plan at a revision from its journal. Return `None` if the journal was cut after that
+    revision, or ends before it.
     """
     entries = [one for one in journal if one.revision <= revision]
     if not entries or entries[-1].revision != revision:
@@ -410,7 +412,7 @@ class Actors:
 
     def base(self, actor: str | None, plan: Plan, journal: Sequence[Entry]) -> Base | None:
         """
-        Return the merge base of an actor's next calls; `None` if it knows the whole plan.
+        Return the merge base of an actor's next calls, or `None` if the actor knows the whole plan.
 
         `journal` has the entries that `since` asked for.
         """
@@ -487,11 +489,11 @@ class Sight(Protocol):
     notes: tuple[Note, ...]
 
     def since(self, plan: Plan, newest: Entry | None, /) -> int | None:
-        """Return the revision after which entries are needed; `None` if no entry is needed."""
+        """Return the revision after which entries are needed, or `None` if none is needed."""
         ...
 
     def base(self, plan: Plan, journal: Journal, /) -> Base | None:
-        """Return the merge base of the calls; `None` if the session knows the whole plan."""
+        """Return the merge base of the calls, or `None` if the session knows the whole plan."""
         ...
 
     def did(self, events: Sequence[Event], /) -> None:
@@ -570,14 +572,14 @@ class Transactions(Generic[S]):
 
         `scope` distinguishes these calls from other calls with the same ids, because some providers
         number the calls of each response anew. Pass the id of the conversation, and either the id
-        of the model's message or the plan's revision at which it was written. If somebody edits a
-        call and it keeps its id, it still gets another key.
+        of the model's message or the plan's revision at which it was written. A call that somebody
+        has edited gets another key, even if it keeps its id.
         """
         if not self._holds:
             return None
         # Without ids (Gemini's calls need none), the position in the response distinguishes the
-        # calls. The arguments are part of the key: if a person edits a call and it keeps its id,
-        # the edited call must not be refused because its key was already used.
+        # calls. The arguments are part of the key: a call that a person has edited may keep its id,
+        # and must not be refused because its key was already used.
         ids = [call.call_id or str(place) for place, call in enumerate(calls)]
         return tuple(
             f"{name}:{_digest([*scope, name, call.name, call.arguments])[:32]}"
@@ -594,7 +596,7 @@ class Transactions(Generic[S]):
     ) -> Steps[Decision]:
         """
         Carry out a command, or return why it is refused. The toolbox's policy is used unless
-        another is given.
+        another policy is passed.
 
         If the command is repeated with the same `key`, in any process, it changes nothing, and
         returns the first result with the current plan. A `key` is unique in its plan; not every
@@ -753,8 +755,8 @@ class Transactions(Generic[S]):
 
     def _base_of(self, actor: str | None = None) -> Steps[Base | None]:
         """
-        Return the plan as an actor last saw it, and who has changed it since; `None` if the actor
-        has seen all of it. For guidance in a loop of your own:
+        Return a `Base`: the plan as an actor last saw it, and who has changed it since. Return
+        `None` if the actor has seen the whole plan. For guidance in a loop of your own:
 
             base = planner.base_of("bot")
             advice = guidance.before_model(plan, messages, memory, base=base)
@@ -790,8 +792,8 @@ class Transactions(Generic[S]):
 
     def _begin(self, *plans: Plan) -> Steps[bool]:
         """
-        If this plan was never written, begin it with the given plans, one after the other. Return
-        whether the plan began this way, now or earlier. No rule is checked.
+        If this plan was never written, write the given plans to the store, one after the other.
+        Return whether the plan began this way, now or earlier. No rule is checked.
         """
 
         def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
@@ -846,8 +848,8 @@ class Transactions(Generic[S]):
             # Law 15: the last command is now another one, which this actor has never seen.
             if seen is not None and plan.revision != seen:
                 return Outcome(_moved_on(plan, seen), plan)
-            # Found in the journal, so that another planner, or this one after a restart, can
-            # continue to undo.
+            # The change is looked up in the journal, so that another planner, or this one after a
+            # restart, can continue to undo.
             change = last_change(journal)
             if change is None:
                 problem = Problem("nothing_to_undo")
@@ -1041,8 +1043,8 @@ class Transactions(Generic[S]):
             # The two reads are not atomic: somebody may have written between them.
             if journal and journal[-1].revision != plan.revision:
                 continue
-            # Each attempt asks for the time, so that its entry is not older than one that came
-            # before it.
+            # Each attempt reads the clock, so that its entry is not older than an entry that came
+            # in between.
             done = attempt(plan, journal, in_utc(self._clock()))
             is_kept = True
             if entries := done.entries:

@@ -48,7 +48,7 @@ Look = Callable[
 """
 Checks whether a task is done, as its `check` describes, and returns (passed, summary).
 
-The summary says in a few words what was seen. `None` means that the function cannot verify this
+The summary says in a few words what was seen. The function returns `None` if it cannot verify this
 check. It may be a plain function or a coroutine function.
 """
 
@@ -149,7 +149,8 @@ class Verifier:
         async def found(work: Awaitable[Any]) -> Found:
             try:
                 return self._found(task, await work)
-            # The work has ended: what was cancelled is something that it awaited, not the caller.
+            # Since the work has ended, the caller was not cancelled, but something that the work
+            # awaited.
             except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a program's own code
                 return self._raised(task, error)
 
@@ -160,7 +161,8 @@ class Verifier:
             done, _ = await asyncio.wait([work], timeout=self.seconds)
             return await found(work) if done else self._late(task)
         finally:
-            # Also if the caller was cancelled. Not awaited, because the verifier may ignore this.
+            # Needed also if the caller was cancelled. The work is not awaited, because the verifier
+            # may ignore its cancellation.
             work.cancel()
 
     def _found(self, task: Task, value: Any) -> Found:
@@ -195,7 +197,7 @@ Verify = Verifier | Look
 
 def verifier_of(verify: Verify | None) -> Verifier | None:
     """
-    Return the `Verifier` for a `verify=` argument; `None` for `None`.
+    Return the `Verifier` for a `verify=` argument, or `None` if the argument is `None`.
 
     Raises:
         PlanError: the argument is not a verifier.
@@ -223,7 +225,7 @@ _RESTLESS = "the task was changed during each verification"
 
 @attrs.define(eq=False)
 class SharedLooks:
-    """The findings for the calls of one turn, and the ids of the calls that are not answered."""
+    """The findings for the calls of one turn, and the ids of the calls not yet answered."""
 
     findings: Findings
     open: set[str] = attrs.field(factory=set)
@@ -268,7 +270,7 @@ class Looks:
         for task, plan in self.findings.missing:
             if self.rounds > _MOST_ROUNDS:
                 self.findings.put(task.id, _RESTLESS)
-            elif not self.findings.knows(task.id):  # another call of the turn may have done it
+            elif not self.findings.knows(task.id):  # another call of the turn may have verified it
                 yield task, plan
 
 
@@ -349,8 +351,8 @@ class Verifying:
         with self._lock:
             shared = self._turns.pop(key, None) or SharedLooks(Findings(self.verifier.by), set(ids))
             self._turns[key] = shared
-            # If something else refuses a call, that call never comes here, and its turn would stay
-            # forever. So the oldest turn is dropped.
+            # If something else refuses a call of a turn, that call never comes here, and the turn
+            # would stay in memory forever. So the oldest turn is dropped.
             if len(self._turns) > _MOST_TURNS:
                 del self._turns[next(iter(self._turns))]
         try:

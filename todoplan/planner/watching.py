@@ -45,7 +45,7 @@ def next_entries(  # noqa: PLR0913, PLR0917 - the position of the watch, and how
     wait: Callable[..., object] | None,
 ) -> Steps[Journal]:
     """
-    Return the next entries after revision `known`, or none if none has come for `timeout` seconds.
+    Return the next entries after revision `known`. If none comes for `timeout` seconds, return ().
 
     `last` is the entry of that revision, if the caller has it. `sleep` sleeps for some seconds, and
     `wait` calls the store's `wait_for_change`, if it has this method.
@@ -135,13 +135,15 @@ Subscriber = Callable[[Entry, Plan], object]
 A function that is called for each accepted command, with its journal entry and the plan after it.
 
 A subscriber is called for every entry that is accepted after it subscribed, once and in order,
-whichever planner on the same store wrote the entry. For an entry of another planner, the call comes
-when its own planner next carries out a command, or immediately while its planner is in `follow`.
+whichever planner on the same store wrote the entry. If another planner wrote the entry, the
+subscriber is called when the planner to which it subscribed next carries out a command, or at once
+while that planner runs `follow`.
 
-When a command returns, the subscriber has been called for the command's entry, unless another call
-of the same subscriber is in progress: in a thread, in a task, or in the subscriber itself if it
-made the command. Whoever makes that call then makes the next one for the new entry. An exception of
-a subscriber is logged and affects nobody else, because the command has already happened.
+When a command returns, the subscriber has been called for the command's entry. There is one
+exception: another call of the same subscriber may be in progress, in another thread or task, or
+because the subscriber itself made the command. Then the subscriber is called for the new entry
+after that call. An exception of a subscriber is logged and affects nobody else, because the command
+has already happened.
 """
 
 
@@ -150,8 +152,8 @@ _NOT_TOLD = "the journal of %r cannot be read: subscribers are called after the 
 
 class Subscription:
     """
-    A subscriber and its cursor, `heard`. `placed` says whether the cursor is set: this needs a plan
-    that the planner has read. `behind` says that a hint has not been followed yet.
+    A subscriber and its cursor, `heard`. `placed` says whether the cursor is set, which is possible
+    once the planner has read a plan. `behind` says that a hint has not been followed yet.
     """
 
     def __init__(self, subscriber: Subscriber, heard: Plan | None) -> None:
@@ -181,12 +183,14 @@ class Feed:
     def add(self, subscriber: Subscriber) -> Callable[[], None]:
         """Subscribe a function; return a function that ends the subscription."""
         with self._lock:
-            # From the newest plan so far: a transaction may be in progress on that plan.
+            # The cursor begins at the newest plan so far, because a transaction on it may be in
+            # progress.
             mine = Subscription(subscriber, self.newest and self.newest[0])
             self.subscriptions = (*self.subscriptions, mine)
 
         def stop() -> None:
-            # First: if the function is being called, perhaps by itself, no further call follows.
+            # Done first: if a call of the function is in progress (perhaps it calls `stop`), no
+            # other follows.
             mine.stopped = True
             with self._lock:
                 self.subscriptions = tuple(one for one in self.subscriptions if one is not mine)
@@ -212,7 +216,7 @@ class Feed:
                     each.heard, each.placed = plan, True
 
     def behind(self, plan: Plan | None) -> list[Subscription]:
-        """Return the subscriptions whose cursor is before a plan; with `None`, all."""
+        """Return the subscriptions whose cursor is before a plan; all, if the plan is `None`."""
         return [
             each
             for each in self.subscriptions

@@ -6,8 +6,8 @@ A claim that is not renewed expires, and another worker gets the task. So while 
 somebody else has the task by now, the claim is lost: `lost` is true, and the body can no longer
 close the task. If the store is unavailable for a while, the claim is not lost until the lease has
 expired by this process's own clock. After that it is unknown who has the task, so the claim counts
-as lost. At the end of the body, the task is completed. If the store is unavailable then, this is
-tried again for as long as a lease, because otherwise the work would be done again.
+as lost. At the end of the body, the task is completed. If the store is unavailable then, the
+completion is tried again for as long as a lease, because otherwise the work would be done again.
 
 The store operations are written once, as steps. `Claimed` executes them in the calling thread, and
 `AsyncClaimed` awaits them.
@@ -89,7 +89,7 @@ class Outage:
         self._pause = _FIRST_PAUSE
 
     def pause(self, error: StoreError) -> float | None:
-        """Return after how many seconds to try again; `None` if the error is to be raised."""
+        """Return the seconds until the next attempt, or `None` if the error is to be raised."""
         now = time.monotonic()
         began = now if self._began is None else self._began
         is_over = self._began is not None and now - began >= self._seconds
@@ -116,7 +116,7 @@ def claim_of(owner: str | ClaimTask) -> ClaimTask:
 
 def claimed_by(decision: Decision) -> tuple[Task, int] | None:
     """
-    Return the task that a `ClaimTask` got, with its fencing token; `None` if no task was available.
+    Return the task that a `ClaimTask` got, and the fencing token; `None` if no task was available.
 
     Raises:
         PlanError: the task that the command names cannot be claimed; `data["problems"]` says why.
@@ -131,9 +131,11 @@ def claimed_by(decision: Decision) -> tuple[Task, int] | None:
 
 def claiming(apply: Apply, command: ClaimTask) -> Steps[tuple[Task, int, float] | None]:
     """
-    Claim a task; return it, its fencing token, and the time of the request.
+    Claim a task. Return the task, the fencing token and the time of the request, or `None` if no
+    task was available.
 
-    If the caller is cancelled meanwhile, it cannot work on the task, so the task is released.
+    If the caller is cancelled meanwhile, the caller cannot work on the task, so the task is
+    released.
     """
     asked = time.monotonic()
     found = claimed_by((yield from apply(command, actor=command.owner)))
@@ -191,15 +193,15 @@ class HeldClaim:
         process's clock, until a renewal is accepted. If somebody has reassigned the task, the next
         heartbeat notices it, at most a third of the lease later; `renew` asks immediately.
 
-        If a body ends after this was true, it counts as unfinished: its task is released, not
-        completed.
+        If this was true when the body last read it, the body counts as unfinished when it ends: the
+        task is released, not completed.
         """
         self._body_saw_lost = self._is_lost()
         return self._body_saw_lost
 
     def _is_lost(self) -> bool:
-        # The clock is checked too: without a heartbeat nobody asks the store, and a process that
-        # was suspended asks too late.
+        # The clock is checked too, because the store may not be asked in time: there may be no
+        # heartbeat, or the process may have been suspended.
         return self._lost or (not self.settled and time.monotonic() >= self._ends)
 
     def _complete(self) -> Steps[None]:
@@ -278,20 +280,21 @@ class HeldClaim:
 
     def _starting(self) -> Steps[None]:
         """
-        Renew the lease if the answer to the claim took so long that less than half of it is left.
+        Renew the lease if the claim was answered so late that less than half of the lease is left.
         """
         if time.monotonic() > self._ends - self.lease / 2:
             yield from self._renew()
 
     def _ending(self, error: BaseException | None) -> Steps[None]:
         """
-        Complete the task, or release it if its body raised. Repeat this while the store is
-        unavailable.
+        Complete the task, or release it if its body raised. While the store is unavailable, try
+        again.
         """
         if self.settled:
             return
-        # A completion is repeated even after the lease, because otherwise the work is done again. A
-        # task whose body raised is free after the lease in any case.
+        # To complete the task, the attempts continue after the lease, because otherwise the work is
+        # done again. To release it, they do not, because the task is free after the lease in any
+        # case.
         outage = Outage(self.lease if error is None else self._ends - time.monotonic())
         # After Ctrl-C or a cancellation, nobody waits for a store that is unavailable.
         is_interrupted = error is not None and not isinstance(error, Exception)
@@ -299,7 +302,7 @@ class HeldClaim:
         while True:
             try:
                 if is_repeated:
-                    # The attempt before may have been committed, if only its answer was lost.
+                    # The previous attempt may have been committed, and only its answer was lost.
                     task = (yield from self.planner._plan()).get(self.task.id)
                     if task is not None and task.claim is None and task.claims == self.fence:
                         self.settled = True  # nobody has claimed it since
@@ -412,7 +415,7 @@ class Claimed(HeldClaim):
         beating = threading.Thread(target=self._beat, name="todoplan-claim", daemon=True)
         try:
             beating.start()
-        except RuntimeError:  # no thread is free: work without a heartbeat does not begin
+        except RuntimeError:  # no thread is free, and work must not begin without a heartbeat
             with suppress(StoreError, PlanError):  # then the claim expires
                 release = without_attempt(self.task.id, self.fence)
                 self._run(self._settling(release, policy=_NO_RULES))

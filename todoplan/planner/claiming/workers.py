@@ -52,7 +52,8 @@ _logger = logging.getLogger("todoplan")
 @attrs.define
 class WorkDone:
     """
-    What the workers of one pool did: how often they closed a task, released one, and lost a claim.
+    What the workers of one pool did. `completed` counts the tasks that ended without an error,
+    `given_back` the tasks that were released because of an error, and `lost` the lost claims.
 
     `left` has the ids of the tasks that are still open. Such a task waits, depends on a failed
     task, contains other tasks, or is assigned to somebody.
@@ -95,9 +96,9 @@ class _Idle:
     """
     Decides whether a worker that found nothing to claim should keep trying.
 
-    It should while others have live claims: their tasks may unblock others, or may be released. It
-    should also while the next attempt at a failed task is delayed. It does not matter which pool
-    has delayed it, because that pool may be killed meanwhile.
+    It keeps trying while others have live claims, because their tasks may unblock other tasks, or
+    may be released. It also keeps trying while the next attempt at a failed task is delayed,
+    whichever pool has delayed the task, because that pool may be killed meanwhile.
     """
 
     def __init__(self, planner: Transactions[Any], lease: float) -> None:
@@ -107,8 +108,8 @@ class _Idle:
 
     def is_over(self, plan: Plan) -> bool:
         """Return whether to stop waiting."""
-        # A person may have delayed a failed task until next week; then nobody waits for it. At the
-        # end of a delay, the next claim removes it.
+        # A person may have delayed a failed task until next week; then nobody waits for the task.
+        # When a delay is over, the next claim removes the delay.
         latest = in_utc(self._planner._clock()) + timedelta(seconds=LONGEST_BACKOFF)
         for task in plan.waiting():
             until = None if task.waiting is None else task.waiting.until
@@ -117,8 +118,8 @@ class _Idle:
         held = frozenset((task.id, task.claim) for task in plan.active() if task.claim is not None)
         if held != self._seen:
             self._seen, self._since = held, time.monotonic()
-        # This clock may be an hour wrong, and leases end by the store's clock. So the claims also
-        # have to be unchanged for a lease.
+        # This clock may be an hour wrong, and leases end by the store's clock. So the worker stops
+        # only if the claims have also been unchanged for the length of a lease.
         clock = datetime.now(UTC)
         alive = any(claim.until is not None and claim.is_live(clock) for _, claim in held)
         return not held or (not alive and time.monotonic() - self._since > self._lease)
@@ -131,7 +132,7 @@ def _next_claim(
     is_stopped: Callable[[], bool],
     sleep: Callable[[float], object],
 ) -> Steps[tuple[Task, int, float] | None]:
-    """Claim a task as soon as one is available; return `None` if the worker should stop."""
+    """Wait until a task is available, and claim it. Return `None` if the worker should stop."""
     outage = Outage(command.lease)
     pause: float | None
     while not is_stopped():
@@ -148,7 +149,7 @@ def _next_claim(
 
 
 def _note_finding(held: Claimed | AsyncClaimed, verifier: Verifier, found: Found) -> None:
-    """Keep a finding, to be recorded with the completion; raise if the task is not done."""
+    """Keep a finding, which is recorded at the completion. Raise if the task is not done."""
     if isinstance(found, str):
         msg = f"the verifier failed: {found}"
         raise NotDoneError(msg, verifier.by)
@@ -197,12 +198,13 @@ def work(  # noqa: PLR0913 - all are options, by name
     task that has a check before the task is completed. If it finds that the task is not done, this
     counts as an exception of the handler.
 
-    If a handler returns after `held.lost` was true, it counts as unfinished: its task is released.
-    A handler that never returns keeps its task, so give it a time limit of its own.
+    If `held.lost` was true when the handler last read it, the handler counts as unfinished when it
+    returns: the task is released. A handler that never returns keeps its task, so give it a time
+    limit of its own.
 
     Once `stop` is set, no further task is claimed, and tasks in progress are finished. The same
-    happens after Ctrl-C, and `KeyboardInterrupt` is raised when they are finished. A second Ctrl-C
-    does not wait for them.
+    happens after Ctrl-C, and `KeyboardInterrupt` is raised when they are finished. After a second
+    Ctrl-C, it is raised at once.
 
     A worker that finds nothing to claim tries again five times a second, as long as anybody has a
     claim. So it waits for tasks that others unblock, and up to `lease` seconds (default: five
@@ -239,7 +241,7 @@ def work(  # noqa: PLR0913 - all are options, by name
                         if verifier is not None and held.task.check and not held.settled:
                             _note_finding(held, verifier, verifier.find(held.task, planner.plan))
                 except Exception as raised:
-                    if not begun:  # no thread for the heartbeat, nor for the next task's
+                    if not begun:  # no thread is free for a heartbeat: the next task would fail too
                         raise
                     error = raised
                 with lock:
