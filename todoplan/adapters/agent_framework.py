@@ -88,11 +88,11 @@ class Planning(BasePlanning, ContextProvider):
     """
     The plans of all sessions of an agent: `Agent(client, context_providers=[Planning()])`.
 
-    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
-    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is the instruction about the tools; the default is the tool set's prompt, and ""
-    adds none. With a `store`, the plan is kept there under the id of the session, or under
-    `plan_id` for a plan that several sessions share.
+    `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
+    `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
+    `AsyncPlanner`). `system_prompt` is the instruction about the tools; the default is the tool
+    set's prompt, and "" adds none. With a `store`, the plan is kept there under the id of the
+    session, or under `plan_id` for a plan that several sessions share.
 
     Raises:
         PlanError: an argument has the wrong type.
@@ -174,8 +174,8 @@ class _Run:
 
 class _Guided(ChatMiddleware):
     """
-    Adds the reminder to the end of one request, and asks the model again if it answers while tasks
-    are open.
+    Adds the reminder to the end of one request, and asks the model again if the model answers while
+    tasks are open.
     """
 
     def __init__(self, run: _Run) -> None:
@@ -226,8 +226,8 @@ class _Guided(ChatMiddleware):
 
     async def _judged(self, response: Any, request: Request) -> Request | None:
         """
-        Return the next request if the model must be asked again, or `None` if its answer is
-        accepted.
+        Return the next request if the model must be asked again. If the model's answer is accepted,
+        return `None`.
         """
         run = self._run
         contents = [each for message in response.messages for each in message.contents]

@@ -194,7 +194,8 @@ class Kept(dict[str, Any]):
 
     def save(self, state: AgentState, plan: Plan) -> None:
         """
-        Save the session's current record; if a store keeps the plan, write the plan to the list.
+        Save the session's current record; if a store keeps the plan, also write the plan to
+        AgentScope's list.
         """
         theirs = state.tasks_context.tasks
         if self.slot is None:
@@ -894,7 +895,7 @@ class PlanMiddleware(MiddlewareBase):
 
 
 def neutral(message: Msg) -> Message:
-    """Convert a message of AgentScope, which may contain a whole reply, for guidance."""
+    """Convert a message, which may contain a whole reply, to the neutral form for guidance."""
     return _message(message.role, message.content)
 
 
@@ -954,11 +955,11 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
     Return arguments for tools and guidance: `Agent(name, prompt, model, **attach())`.
 
     The tools are added to `toolkit`. Guidance comes after your `middlewares`, nearest to the model,
-    so it sees the request that is sent. `clock` returns the aware time of a change, `verify` checks
-    whether a task is done (see `AsyncPlanner`), and `actor` is this agent's name in the history;
-    agents that share a plan should have different names. With a `store`, the plan is kept there
-    under `plan_id`, by default the session's id, and anyone may change it at any time; AgentScope's
-    list is then a copy of the stored plan.
+    so guidance sees the request that is sent. `clock` returns the aware time of a change, `verify`
+    checks whether a task is done (see `AsyncPlanner`), and `actor` is this agent's name in the
+    history; agents that share a plan should have different names. With a `store`, the plan is kept
+    there under `plan_id`, by default the session's id, and anyone may change it at any time;
+    AgentScope's list is then a copy of the stored plan.
 
     Raises:
         PlanError: the toolkit already has tools of these names, or an argument has the wrong type.

@@ -59,11 +59,11 @@ class Planning(HostSessions):
     """
     The plans of any number of SDK sessions, for `attach`.
 
-    `toolbox` has the tools and their policy, `settings` are those of guidance, `store` keeps the
-    plans (by default in memory), `clock` returns the aware time of a change, and `verify` checks
-    whether a task is done (see `AsyncPlanner`). `system_prompt` is the instruction about the tools;
-    the default is the tool set's prompt, and "" adds none. A plan has the id of its SDK session, or
-    `plan_id` for a plan that several sessions share.
+    `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
+    `store` keeps the plans (by default in memory), `clock` returns the aware time of a change, and
+    `verify` checks whether a task is done (see `AsyncPlanner`). `system_prompt` is the instruction
+    about the tools; the default is the tool set's prompt, and "" adds none. A plan has the id of
+    its SDK session, or `plan_id` for a plan that several sessions share.
 
     Raises:
         PlanError: an argument has the wrong type, or `settings.on_ignored` is "raise", which a hook

@@ -98,11 +98,11 @@ class Planning(BasePlanning):
     """
     The plans of all sessions of an agent, for `attach`.
 
-    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
-    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is the instruction about the tools; the default is the tool set's prompt, and ""
-    adds none. With a `store`, the plan is kept there under the id of the ADK session, or under
-    `plan_id` for a plan that several sessions share.
+    `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
+    `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
+    `AsyncPlanner`). `system_prompt` is the instruction about the tools; the default is the tool
+    set's prompt, and "" adds none. With a `store`, the plan is kept there under the id of the ADK
+    session, or under `plan_id` for a plan that several sessions share.
 
     Raises:
         PlanError: an argument has the wrong type.
@@ -198,7 +198,7 @@ def _user_content(text: str) -> types.Content:
 
 
 def _message(content: types.Content) -> Message:
-    """Convert a content of a request for guidance."""
+    """Convert a content of a request to the neutral form that guidance reads."""
     parts = content.parts or []
     text = "".join(part.text or "" for part in parts if not part.thought)
     calls = tuple(part.function_call.name or "" for part in parts if part.function_call)
@@ -213,7 +213,7 @@ def _message(content: types.Content) -> Message:
 
 
 def _answer(response: LlmResponse) -> Message:
-    """Convert an answer of the model for guidance."""
+    """Convert an answer of the model to the neutral form that guidance reads."""
     answer = _message(response.content or types.Content(role="model"))
     finish = response.finish_reason.name if response.finish_reason else ""
     return Message("assistant", answer.text, answer.calls, finish=finish)
@@ -252,7 +252,7 @@ class GuidedModel(BaseLlm):
         Yield the model's answer.
 
         If the model is asked again after an answer, the chunks of this answer are yielded too,
-        except the last. The usage of the last answer includes that of the earlier answers.
+        except the last. The usage in the last answer includes the usage of the earlier answers.
 
         Raises:
             PlanError: the model gives final answers again and again while tasks are open, and the
@@ -481,7 +481,7 @@ async def undo_plan(
 async def _editing(
     planning: Planning, service: BaseSessionService, session: Session
 ) -> AsyncGenerator[AsyncSession]:
-    """Yield the saved session of a plan for an edit between runs, and then save it."""
+    """Yield the saved session of a plan, and save it after the edit. No run may be active."""
     require(planning, Planning)
     require(session, Session, "a session of ADK, as its service returns it")
     if planning.store is None and planning.works_on(session):

@@ -83,8 +83,8 @@ class _Run:
 
     `given` is the value in the state when the run began. `kept` is the value of the session that
     was last read or saved. `request` is the unanswered request to the model. `turn` is the message
-    whose planning calls are being answered, `replies` are the replies to its remaining calls, and
-    `refused` are its refused calls.
+    whose planning calls are being answered, `replies` are the replies to the remaining calls of
+    this message, and `refused` are its refused calls.
     """
 
     given: Any
@@ -105,12 +105,12 @@ class Planning(BasePlanning):
     """
     The plans of an agent's conversations, for `attach`.
 
-    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
-    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is appended to the agent's prompt, and is not a template; the default is the
-    tool set's prompt, and "" adds none. With a `store`, the plan is kept there under `plan_id`, and
-    the agent's state has only the session's record. `Agent.run` needs a synchronous store and
-    verifier.
+    `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
+    `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
+    `AsyncPlanner`). `system_prompt` is appended to the agent's prompt, and is not a template; the
+    default is the tool set's prompt, and "" adds none. With a `store`, the plan is kept there under
+    `plan_id`, and the agent's state has only the session's record. `Agent.run` needs a synchronous
+    store and verifier.
 
     `state_schema` has the entries that the tools need in an agent's `state_schema`.
 
@@ -167,7 +167,10 @@ class Planning(BasePlanning):
         return function, async_function
 
     def tools(self) -> list[Tool]:
-        """Return the tools. They take the state, so Haystack carries out their calls in order."""
+        """
+        Return the tools. Their parameter is the state, so Haystack carries out their calls in
+        order.
+        """
         function, other = self._driven(self._answer)
         return [
             PlanTool(one.name, one.description, {**one.schema}, function, async_function=other)
@@ -244,7 +247,9 @@ class Planning(BasePlanning):
                 messages[place] = ChatMessage.from_tool(result.result, result.origin, error=True)
 
     def _after_run(self, state: State) -> None:
-        """Note that the run is over. If it was stopped before a request, remove the reminder."""
+        """
+        Note that the run is over. If the run was stopped before a request, remove the reminder.
+        """
         self._runs.pop(state, None)
         messages = [each for each in state.data["messages"] if each.meta.get(KEY) != "reminder"]
         for each in messages:
@@ -257,7 +262,7 @@ def _reminder(text: str) -> ChatMessage:
 
 
 def _message(message: ChatMessage) -> Message:
-    """Convert a message for guidance."""
+    """Convert a message to the neutral form that guidance reads."""
     calls = tuple(each.tool_name for each in message.tool_calls)
     results = tuple(
         ToolResult(each.origin.tool_name, not each.error, each.origin.id or "")

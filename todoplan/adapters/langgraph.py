@@ -248,8 +248,8 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
 
 def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
     """
-    Merge as `merge_plans` does, and keep the flag `INNER` of a merged value: an agent inside
-    another graph wrote the value, and the outer graph must ignore it.
+    Merge as `merge_plans` does, and keep the flag `INNER` of a merged value. The flag says that an
+    agent inside another graph wrote the value, so the outer graph ignores the value.
     """
     merged = merge_plans(current, update)
     within = merged is not current and (update.get(INNER) or current.get(INNER))
@@ -323,7 +323,7 @@ def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str,
     Return the session's data to save after a write.
 
     `update` is a step, a whole plan, or a call that changed nothing; `merged` is the result of
-    merging it into `current`.
+    merging `update` into `current`.
 
     Raises:
         CodecError: a value is damaged.
@@ -668,7 +668,9 @@ def _listed(tasks: Iterable[Task]) -> list[dict[str, Any]]:
 
 
 def published(state: Any, plan: Plan) -> dict[str, Any]:
-    """Return the update that publishes a plan; it is empty if the state's list is the same."""
+    """
+    Return the update that publishes a plan; the update is empty if the state's list is the same.
+    """
     # Another middleware may have written the list, or answered a call in place of the tool.
     todos = todos_of(plan)
     return {} if (state.get(TODOS) or []) == todos else {TODOS: todos}
@@ -1284,8 +1286,9 @@ def _seed_plan(  # noqa: PLR0913 - as `edit_plan`
     list leaves them out.
 
     `actor` is the author, for the journal. `as_node` is the node that the change is attributed to:
-    by default the last node that ran, or the start. In an agent in which no node ran yet it is
-    "model", since LangGraph would drop the plan from an input. `stopped` is as in `edit_plan`.
+    by default the last node that ran, or the start. In an agent in which no node has run yet, the
+    default is "model", since LangGraph would drop the plan from an input. `stopped` is as in
+    `edit_plan`.
 
     Raises:
         PlanError: see `edit_plan`.
@@ -1608,9 +1611,9 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     threads.
 
     `toolbox` has the tools and their policy, by default LangChain's `write_todos` under `DEFAULT`.
-    `settings` are those of guidance, by default `Settings(unfinished=0)`: a final answer is
-    accepted, as by LangChain's own middleware. `clock` returns the aware time of a change, and
-    `verify` checks whether a task is done (see `Planner`).
+    `settings` configure the reminders to the model, by default `Settings(unfinished=0)`: a final
+    answer is accepted, as by LangChain's own middleware. `clock` returns the aware time of a
+    change, and `verify` checks whether a task is done (see `Planner`).
 
     With a `store` the plan is kept there under `plan_id`, by default the thread's id, and not in
     the state. Other programs may then change the plan at any time. `actor` is this agent's name in
@@ -1661,7 +1664,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
     @property
     def name(self) -> str:
-        """The name of LangChain's planner, so that LangChain replaces it instead of adding both."""
+        """The same name as LangChain's planner has, so that this planner replaces LangChain's."""
         # LangChain and deepagents compare middleware by name, not by the names of their tools.
         # deepagents up to 0.6 always adds its own, and raises because of this name.
         return "TodoListMiddleware"
@@ -1671,7 +1674,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     ) -> ExtendedModelResponse[Any]:
         """
         Call the model, with a reminder at the end of the request if one is due. If the model
-        answers while tasks are open, call it again.
+        answers while tasks are open, call the model again.
         """
         return done_at_once(self._steps(request, handler, awaits=False))
 
@@ -1748,7 +1751,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
 
 def neutral(message: BaseMessage) -> Message:
-    """Convert a message of LangChain for guidance."""
+    """Convert a message of LangChain to the neutral form that guidance reads."""
     role = _ROLES.get(message.type, "user")
     metadata = message.response_metadata
     if isinstance(message, ToolMessage):
@@ -1772,8 +1775,8 @@ def neutral(message: BaseMessage) -> Message:
 
 def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyMessage]:
     """
-    Return the messages of a request, with a flag on the latest successful planning result that says
-    that it was already edited.
+    Return the messages of a request. The latest successful planning result gets a flag that marks
+    the result as already edited.
 
     Because of the flag, a `ContextEditingMiddleware` nearer to the model keeps the result, instead
     of removing it after this middleware has seen the request.
@@ -1807,7 +1810,10 @@ _ANYTHING_GOES = Policy()
 
 @attrs.frozen
 class Answer:
-    """A person's answer: whether they agree, their name, their words, and to which revision."""
+    """
+    A person's answer: whether they agree, their name, their words, and the revision that they have
+    seen.
+    """
 
     approved: bool
     by: str | None = None
@@ -1832,7 +1838,7 @@ def request_of(plan: Plan, problem: str = "") -> dict[str, Any]:
 
 def read_answer(given: object, plan: Plan) -> Answer | str:
     """
-    Return the answer, or what is wrong in it.
+    Return the answer; if it is not valid, return a text that says what is wrong in it.
 
     `True` and `False` are answers too. An answer with a `revision` agrees to that revision only.
     """
@@ -2010,8 +2016,8 @@ def deep_planning(
     If your subagents do not include the general-purpose one, it is added, since deepagents gives
     its own version none of the agent's middleware. The added one gets neither the agent's `skills`
     nor a profile's settings for it; `general_purpose` may be a mapping that adds or changes its
-    fields, such as `{"skills": [...]}`. With `False`, deepagents adds its own, without a planner
-    unless a profile adds one.
+    fields, such as `{"skills": [...]}`. With `False`, deepagents adds its own general-purpose
+    subagent, which has a planner only if a profile adds one.
 
     Raises:
         MissingExtraError: deepagents is not installed.

@@ -111,11 +111,12 @@ class Planning(BasePlanning):
     """
     The plans of all contexts of an agent: `PlanningAgent(llm=llm, planning=Planning())`.
 
-    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
-    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is appended to the agent's prompt; the default is the tool set's prompt, and ""
-    adds none. With a `store`, the plan is kept there under `plan_id`, and the context has only the
-    session's record. Agents of one `AgentWorkflow` share the plan of the context.
+    `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
+    `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
+    `AsyncPlanner`). `system_prompt` is appended to the agent's prompt; the default is the tool
+    set's prompt, and "" adds none. With a `store`, the plan is kept there under `plan_id`, and the
+    context has only the session's record. Agents of one `AgentWorkflow` share the plan of the
+    context.
 
     Raises:
         PlanError: an argument has the wrong type, or a store is given without a plan id.
@@ -128,7 +129,7 @@ class Planning(BasePlanning):
 
     @asynccontextmanager
     async def run(self, store: Any, *, saves: bool = True) -> AsyncGenerator[_Run]:
-        """Yield the session in a context's store to one task at a time, and then save it."""
+        """Yield the session in a context's store, to one task at a time, and save it afterwards."""
         run = self._runs.setdefault(store, _Run())
         async with run.limiter.semaphore(asyncio.get_running_loop()):
             text = await store.get(KEY, default="{}")
@@ -170,8 +171,8 @@ class PlanningAgent(FunctionAgent):
     """
     A `FunctionAgent` with the tools, the prompt and the guidance of a planning.
 
-    It takes the arguments of `FunctionAgent` by name. Give the agents of one `AgentWorkflow` the
-    same `planning`.
+    Pass the arguments of `FunctionAgent` by name. Give the agents of one `AgentWorkflow` the same
+    `planning`.
 
     Raises:
         PlanError: `planning` is not a `Planning`.
@@ -203,7 +204,7 @@ class PlanningAgent(FunctionAgent):
         tools: Sequence[AsyncBaseTool],
         memory: BaseMemory,
     ) -> AgentOutput:
-        """Guide one request to the model, and ask it again if it answers while tasks are open."""
+        """Guide one request to the model, and ask the model again if it answers too early."""
         scratchpad = await ctx.store.get(self.scratchpad_key, default=[])
         messages = [*llm_input, *scratchpad]
         is_new = not await ctx.store.get("num_iterations", default=0)
@@ -229,7 +230,7 @@ class PlanningAgent(FunctionAgent):
 
 
 def _answer(output: AgentOutput) -> Message:
-    """Convert an answer of the model for guidance."""
+    """Convert an answer of the model to the neutral form that guidance reads."""
     calls = tuple(each.tool_name for each in output.tool_calls)
     # The finish reason is beside the message for Anthropic, and in the raw response for OpenAI.
     raw = output.raw if isinstance(output.raw, Mapping) else {}
@@ -241,7 +242,7 @@ def _answer(output: AgentOutput) -> Message:
 
 
 def _conversation(messages: Sequence[ChatMessage]) -> list[Message]:
-    """Convert the messages of a request for guidance."""
+    """Convert the messages of a request to the neutral form that guidance reads."""
     names: dict[Any, str] = {}
     read = []
     for message in messages:

@@ -326,11 +326,11 @@ class Planning(BasePlanning):
     """
     The plan of one session. Make one per session, and pass it to every agent that shares the plan.
 
-    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
-    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`). Without
-    a `store`, save `to_data()` beside the SDK's session, and continue with `Planning(saved=...)`.
-    With a store, the plan is kept there under `plan_id`, and `to_data` has only session state.
-    `actor` is the name of the agents in the journal.
+    `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
+    `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
+    `AsyncPlanner`). Without a `store`, save `to_data()` beside the SDK's session, and continue with
+    `Planning(saved=...)`. With a store, the plan is kept there under `plan_id`, and `to_data` has
+    only session state. `actor` is the name of the agents in the journal.
 
     Raises:
         CodecError: the saved data is damaged.
@@ -412,8 +412,8 @@ class GuidedRequest:
     answer.
 
     `request` has the arguments of the request, without reminders. `asked` is the session's
-    `Request` for it. `stands` are the messages of an earlier answer that is part of the final
-    output.
+    `Request` for this request. `stands` are the messages of an earlier answer that is part of the
+    final output.
     """
 
     planning: Planning
@@ -694,7 +694,7 @@ def attach(
     The copy works in `Runner.run`, `run_sync` and `run_streamed`. Attaching is cheap, so make a
     copy for each session. `settings` are by default those of the planning.
 
-    The copy has its own lists, so what you add to them, such as handoffs, applies to it only.
+    The copy has its own lists, so what you add to them, such as handoffs, applies only to the copy.
     A clone of the copy with another model has no guidance: `clone` first, then attach.
 
     `system_prompt` is appended to the agent's instructions; the default is the tool set's prompt,

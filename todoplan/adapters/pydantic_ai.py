@@ -254,7 +254,10 @@ _NO_PLAN = plan_to_data(Plan())
 
 
 def note_of(session: Session | AsyncSession, *, plan: bool) -> dict[str, Any]:
-    """Return the note to save for a session, with its plan if `plan` and no store keeps it."""
+    """
+    Return the note to save for a session. If `plan` is true and no store keeps the plan, the note
+    has the plan.
+    """
     note: dict[str, Any] = {SESSION: session.record}
     if session.slot is None:
         note[STORED] = True
@@ -271,8 +274,8 @@ def noting(message: _M, note: Mapping[str, Any]) -> _M:
 
 def neutral(message: ModelMessage) -> Message:
     """
-    Convert a message for guidance. A response that will be continued is not a final answer, like a
-    response with calls.
+    Convert a message to the neutral form that guidance reads. A response that will be continued is
+    not a final answer, like a response with calls.
     """
     if isinstance(message, ModelResponse):
         calls = tuple(call.tool_name for call in message.tool_calls)

@@ -64,11 +64,11 @@ class Planning(BasePlanning, Plugin):
     """
     The plan of one agent: `Agent(model, plugins=[Planning()])`.
 
-    `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns the
-    aware time of a change, and `verify` checks whether a task is done (see `AsyncPlanner`).
-    `system_prompt` is appended to the agent's prompt; the default is the tool set's prompt, and ""
-    adds none. With a `store`, the plan is kept there under `plan_id`, and the agent's state has
-    only the session's record.
+    `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
+    `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
+    `AsyncPlanner`). `system_prompt` is appended to the agent's prompt; the default is the tool
+    set's prompt, and "" adds none. With a `store`, the plan is kept there under `plan_id`, and the
+    agent's state has only the session's record.
 
     Raises:
         PlanError: an argument has the wrong type, or a store is given without a plan id.
@@ -296,7 +296,7 @@ async def undo_plan(planning: Planning, agent: Agent, *, actor: str | None = Non
 
 @asynccontextmanager
 async def _editing(planning: Planning, agent: Agent) -> AsyncGenerator[AsyncSession]:
-    """Yield the saved session of an agent for an edit between runs, and then save it."""
+    """Yield the saved session of an agent, and save it after the edit. No run may be active."""
     require(agent, Agent, "an agent of Strands")
     if require(planning, Planning).store is None and planning.works_on(agent):
         planning.refuse_edit_beside(

@@ -253,7 +253,7 @@ class PlanMachine(_Machine):
         """
         Carry out a command on `self.plan`, and return the answer, or only the plan after it.
 
-        The default calls `decide`. Override it to call the code under test.
+        The default calls `decide`. Override this method to call the code under test.
         """
         return self._decided(command)
 
@@ -357,7 +357,7 @@ class ToolMachine(_Machine):
         """
         Answer a call on `self.plan`, and return the reply, or only the plan after it.
 
-        The default calls a `Toolbox`. Override it to call the code under test.
+        The default calls a `Toolbox`. Override this method to call the code under test.
         """
         return self._answered(call.name, call.arguments)
 

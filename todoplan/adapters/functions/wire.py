@@ -71,7 +71,7 @@ def entries(value: object, name: str) -> Sequence[Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return an SDK's object as the dict that its API takes; a dict is copied."""
+    """Return an SDK's object as the dict that the SDK's API accepts. A dict is copied."""
     if isinstance(value, Mapping):
         return dict(value)
     if hasattr(value, "to_dict"):  # OpenAI and Anthropic; leaves out unset fields
@@ -117,7 +117,7 @@ def call_of(call: object, arguments: str, call_id: object) -> Call:
 def message_of(
     role: object, text: str = "", *, finish: object = "", results: Iterable[ToolResult] = ()
 ) -> Message:
-    """Return a message without its calls; an unknown role counts as the user's."""
+    """Return a message without its calls. An unknown role is read as "user"."""
     known = _ROLES.get(role, "user") if isinstance(role, str) else "user"
     return Message(known, text, results=tuple(results), finish=as_text(finish))
 
@@ -183,7 +183,7 @@ class Wire(ABC):
 
     @abstractmethod
     def read(self, entry: object) -> Message:
-        """Convert a message or a response, without its calls."""
+        """Convert a message or a response to the neutral form, without its calls."""
 
     def message(self, response: object) -> tuple[Any, Any]:
         """
@@ -258,7 +258,8 @@ class Wire(ABC):
 
         `at` is an aware time, or `None`. `base` is the merge base of the previous answer, if others
         work on the plan too. Changes by others are kept, and the reply reports them once. Store the
-        returned merge base for the next answer; it is `None` if the model has listed all tasks.
+        returned merge base for the next answer; the merge base is `None` if the model has listed
+        all tasks.
 
         Raises:
             PlanError: an argument has the wrong type, or `response` is `None`.
@@ -322,12 +323,12 @@ class Wire(ABC):
         """
         Begin a `Run`: one run of an agent's loop, from a user's request to the final answer.
 
-        `toolbox` has the tools and their policy, `settings` are those of guidance, `clock` returns
-        the aware time of a change, `verify` checks whether a task is done (see `Planner`), and
-        `actor` is this agent's name in the history. With a `store`, the plan is kept there under
-        `plan_id`, and others may change it at any time; without a store, the plan is part of the
-        run's `to_data()`. For the next user request, start a new run, and pass as `saved` what
-        `to_data()` returned.
+        `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
+        `clock` returns the aware time of a change, `verify` checks whether a task is done (see
+        `Planner`), and `actor` is this agent's name in the history. With a `store`, the plan is
+        kept there under `plan_id`, and others may change it at any time; without a store, the plan
+        is part of the run's `to_data()`. For the next user request, start a new run, and pass as
+        `saved` what `to_data()` returned.
 
         Raises:
             CodecError: the saved data is damaged.
@@ -552,11 +553,11 @@ ANTHROPIC_MESSAGES, GEMINI = _AnthropicMessages(), _Gemini()
 @attrs.frozen
 class _SentBack:
     """
-    The final answers that the model gave too early, after which it is asked again.
+    Final answers that the model gave too early. After each of them, the model is asked again.
 
     `messages` (the answers) and `reminder` are appended to the next request only. `stand` are the
-    messages of the last of these answers; they are added to the conversation if the model's next
-    response ends the run. `stand` is empty if that answer must not be kept.
+    messages of the last early answer. They are added to the conversation if the model's next
+    response ends the run. `stand` is empty if the last early answer must not be kept.
     """
 
     messages: list[Shape] = attrs.field(factory=list)

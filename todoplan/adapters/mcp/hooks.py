@@ -64,7 +64,9 @@ class _Caller:
 
     @classmethod
     def of_call(cls, meta: Mapping[str, Any]) -> _Caller | None:
-        """Return the caller that a call's metadata names (in Codex), or `None` if it names none."""
+        """
+        Return the caller that a call's metadata names, as Codex's does; otherwise return `None`.
+        """
         session_id, thread_id = meta.get("sessionId"), meta.get("threadId")
         if not isinstance(session_id, str):
             return None
@@ -150,7 +152,9 @@ class HostSessions(BasePlanning):
         return result_of(turn.replies[0], caller.session_id)
 
     async def before_call(self, hook_input: Any, call_id: str | None, _: object) -> Any:
-        """PreToolUse: record who makes the next call, also under the call's id if it has one."""
+        """
+        PreToolUse: record who makes the next call, also under the call's id if the call has one.
+        """
         self._latest = caller = _Caller.of(hook_input)
         if call_id := call_id or hook_input.get("tool_use_id"):
             remember(self._callers, call_id, caller)

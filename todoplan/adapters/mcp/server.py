@@ -109,7 +109,10 @@ def plan_uri(plan_id: str) -> str:
 
 
 def app_uri(plan_id: str) -> str:
-    """Return the address of a plan's page. Each plan has its own, because clients cache pages."""
+    """
+    Return the address of a plan's page. Each plan has a page of its own, because clients cache
+    pages.
+    """
     return f"ui://todoplan/board/{plan_id}"
 
 
@@ -224,8 +227,8 @@ class Topic:
     A client with a connection subscribes that connection. Since protocol 2026-07-28, a client keeps
     a request open instead, which mcp 2.x serves. A client uses only one of the two ways, so no
     client is notified twice. A connection is identified by the client's parameters from the
-    handshake. In both versions of mcp, they are one object for the whole connection, whereas mcp
-    2.x makes a new session object for each request.
+    handshake. In both versions of mcp, these parameters are one object for the whole connection,
+    whereas mcp 2.x makes a new session object for each request.
     """
 
     def __init__(self, plan_id: str, planner: AsyncPlanner, actor: str | None = None) -> None:
@@ -527,11 +530,11 @@ def make_server(  # noqa: PLR0913 - what a server is made of
 
     `plan_id` is the plan that requests are about; over HTTP, a path that ends in another id selects
     that plan. `verify` checks whether a task is done (see `AsyncPlanner`). `structured` adds
-    structured data to the text of results; `None` adds it only for clients that show the board,
-    because other clients show the model the data instead of the text. `board` offers the board to
-    clients that show pages (MCP Apps). `lenient` publishes schemas without required fields and
-    without lists of allowed words, for hosts that check arguments themselves. `actor` is the actor
-    of all calls in the journal; by default it is the name that the client gives itself.
+    structured data to the text of results; `None` adds the data only for clients that show the
+    board, because other clients show the model the data instead of the text. `board` offers the
+    board to clients that show pages (MCP Apps). `lenient` publishes schemas without required fields
+    and without lists of allowed words, for hosts that check arguments themselves. `actor` is the
+    actor of all calls in the journal; by default it is the name that the client gives itself.
 
     Raises:
         PlanError: the plan id does not match `PLAN_ID`; or the toolbox, the store or the verifier

@@ -198,8 +198,8 @@ def http_server(
     """
     Return the HTTP server.
 
-    `await server.serve(sockets=[listener])` runs it until the process receives a signal to end or
-    `should_exit` is set.
+    `await server.serve(sockets=[listener])` runs the server until the process receives a signal to
+    end or `should_exit` is set.
     """
     limits = limits or Limits()
     app = make_app(server, access, limits)

@@ -167,7 +167,10 @@ class SameRoad(Checks):
 
     @each_toolset
     def test_the_plans_are_the_same(self, toolset: ToolSet) -> None:
-        """After each run the plan equals that of function calling: ids, order, edges, revision."""
+        """
+        After each run the plan equals the plan of the function-calling adapter: ids, order, edges,
+        revision.
+        """
         for outcome in self._outcomes(toolset):
             outcome.same_plan()
 
@@ -1130,8 +1133,9 @@ class Others(Checks):
     @needs(Capability.EDITS, Capability.LISTED)
     def test_the_first_list_of_a_session_removes_nothing(self) -> None:
         """
-        The first list that the model writes in a session removes no task. The reply to it names the
-        tasks that were kept and says how to remove them; later replies do not repeat this.
+        The first list that the model writes in a session removes no task. The reply to this list
+        names the tasks that were kept and says how to remove them; later replies do not repeat
+        this.
         """
         harness = self.harness(TODOS)
         harness.edit(CreateTask("Tell Bo"), "ann")
@@ -1232,7 +1236,8 @@ class Others(Checks):
     def test_an_edit_during_a_run_is_in_the_plan_or_refused(self) -> None:
         """
         A person adds a task while the model writes its next list. Either the task is in the plan
-        after the run and reported to the model, or the edit is refused and accepted after the run.
+        after the run and reported to the model, or the edit is refused, and the same edit is
+        accepted after the run.
         """
         # LangGraph's run uses the state that it read at its start, and would overwrite the edit
         # with this state.

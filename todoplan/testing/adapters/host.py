@@ -261,7 +261,7 @@ class Capability(StrEnum):
     """
     A feature that some frameworks do not support. Checks of undeclared capabilities are skipped.
 
-    The guide `write-an-adapter` lists what a host and its adapter must do for each.
+    The guide `write-an-adapter` lists what a host and its adapter must do for each capability.
     """
 
     # MCP serves tools and has no access to the model: no turns, no reminders, no answers.
@@ -342,8 +342,8 @@ def leave_out_without(suite: Checks, *wanted: Capability) -> None:
 
 def declares(suite: Checks, *wanted: Capability) -> bool:
     """
-    Return whether all of these capabilities are declared. If they are, the message of a failed
-    check names them.
+    Return whether all of these capabilities are declared. If all are declared, the message of a
+    failed check names them.
     """
     if not suite.capabilities.issuperset(wanted):
         return False

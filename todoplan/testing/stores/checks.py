@@ -933,7 +933,9 @@ class Watching(Checks):
 
     @law
     async def test_a_wait_ends_with_a_change(self, harness: Harness) -> None:
-        """A wait returns True as soon as the plan has changed, or False when its time is over."""
+        """
+        A wait returns True as soon as the plan has changed, or False when the time to wait is over.
+        """
         other = await harness.again()
         waits = getattr(harness.handles[0], "wait_for_change", None)
         if waits is None:

@@ -162,10 +162,10 @@ def _handing_over() -> Callable[[FrameType, str, object], None]:
     """
     Return a profile function that switches threads at the first few hundred calls in the store.
 
-    Without it, threads seldom conflict, because an append ends before the interpreter switches to
-    another thread. Python runs a profile function at every call and return, and that is where two
-    appends can interfere. Calls in other modules of todoplan than its stores do not count:
-    otherwise the checks would use up the switches.
+    Without this function, threads seldom conflict, because an append ends before the interpreter
+    switches to another thread. Python runs a profile function at every call and return, and that is
+    where two appends can interfere. Calls in other modules of todoplan than its stores do not
+    count: otherwise the checks would use up the switches.
     """
     switches = iter(range(_SWITCHES))
 
@@ -228,7 +228,8 @@ class Checks(TellsFailures):
 
     def close(self, store: Any) -> Any:
         """
-        Release the resources of a handle. Called once for each handle at the end of its check.
+        Release the resources of a handle. The suite calls this once for each handle, at the end of
+        a check.
         """
 
     def hold(self, law: Callable[["Harness"], Work[None]]) -> None:
@@ -279,7 +280,7 @@ class Harness:
 
 
 def law(check: Callable[[Any, Harness], Work[None]]) -> Callable[[Any], None]:
-    """Turn a check into a test that runs it on one new store."""
+    """Turn a check into a test that runs the check on one new store."""
 
     def test(self: Checks) -> None:
         self.hold(lambda harness: check(self, harness))
@@ -290,7 +291,7 @@ def law(check: Callable[[Any, Harness], Work[None]]) -> Callable[[Any], None]:
 def drawn(
     examples: SearchStrategy[T],
 ) -> Callable[[Callable[[Any, Harness, T], Work[None]]], Callable[[Any], None]]:
-    """Turn a check into a test that runs it on a new store for each drawn example."""
+    """Turn a check into a test that runs the check on a new store for each drawn example."""
 
     def decorate(check: Callable[[Any, Harness, T], Work[None]]) -> Callable[[Any], None]:
         def test(self: Checks) -> None:
