@@ -35,9 +35,10 @@ class PlanError(TodoplanError):
 
 class UnfinishedError(PlanError):
     """
-    The model gave a final answer while tasks were open, although it was asked to go on as often as
-    `Settings` allows, and `on_ignored="raise"` says that the run then ends with an error.
-    `data["task_ids"]` has the ids of the open tasks.
+    The model gave a final answer although tasks were open.
+
+    Before, the model was asked to go on, as often as `Settings` allows. The error is raised only
+    with the setting `on_ignored="raise"`. `data["task_ids"]` has the ids of the open tasks.
     """
 
 

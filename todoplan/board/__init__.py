@@ -1,11 +1,12 @@
 """
 A web page that shows the plans of a store live and lets a person change them.
 
-Install it with `pip install 'todoplan[board]'`. `make_board(store)` returns an ASGI application, to
-mount in your own or to serve with `todoplan board`. Read `application` first: it has the requests
-and responses, and carries out a person's actions. `messages` builds the messages to a page. The
-page itself is in `static` as plain JavaScript modules; `static/vendor` has third-party code.
-`bundle` joins the modules into one script, for reports and MCP clients.
+Install it with `pip install 'todoplan[board]'`. `make_board(store)` returns an ASGI application,
+which you can mount in your own application; the command `todoplan board` serves it. Read
+`application` first: it has the requests and responses, and carries out a person's actions.
+`messages` builds the messages to a page. The page itself is in `static` as plain JavaScript
+modules; `static/vendor` has third-party code. `bundle` joins the modules into one script, for
+reports and MCP clients.
 """
 
 from typing import TYPE_CHECKING

@@ -321,7 +321,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any], str], Command]] = {
     "remove": lambda wish, _: DeleteTask(wish["task"], children=wish.get("children", "refuse")),
     "approve": lambda _, actor: ApprovePlan(actor),
 }
-"""Makes a wish's command, by its "do" word. `carry_out` handles "undo", which is no command."""
+"""Functions that return the command for a wish, by its "do" word. `carry_out` handles "undo"."""
 
 
 # -------- acting --------
@@ -338,7 +338,7 @@ _COMPARED: dict[str, Callable[[Task], object]] = {
     "status": lambda task: (task.status, task.waiting),
     "remove": lambda task: task,
 }
-"""The part of the task that is compared, by the "do" words that are refused if it has changed."""
+"""The part of the task that must be as the page showed it, by the "do" word of the wish."""
 
 
 async def carry_out(
@@ -384,7 +384,7 @@ def _outcome(decision: Decision, before: Plan | None = None) -> dict[str, Any]:
 
 
 def _with_comparison(policy: Policy, wish: Mapping[str, Any], shown: Plan, base: int) -> Policy:
-    """Return the policy with a rule that compares the plan with what the page showed, if needed."""
+    """Return the policy; if needed, with a rule that compares the plan with the shown plan."""
     kind, task_id = wish["do"], wish.get("task")
     was = shown.get(task_id) if isinstance(task_id, str) else None
     # If the journal was cut, the plan that the page showed cannot be computed. Then the wish is
@@ -440,10 +440,11 @@ def make_board(  # noqa: PLR0913 - independent settings, all with a default
     Return the ASGI application that shows the plans of a store, or only the plan `plan_id`.
 
     A person's actions are checked against `policy`, and recorded under the name `person`. If
-    `person` is a text, the page may send another name that the reader has entered. If it is a
-    function, it takes the request and returns the name, for example from a login session. `access`
-    decides which requests are allowed; by default only those to this machine's own names. `write`
-    allows changes; by default, changes are allowed if `access` is limited to this machine.
+    `person` is a text, the page may send another name, which the person has entered there. If
+    `person` is a function, it takes the request and returns the name, for example from a login
+    session. `access` decides which requests are allowed; by default only those to this machine's
+    own names. `write` allows changes; by default, changes are allowed if `access` is limited to
+    this machine.
 
     Raises:
         PlanError: `store` is not a store.

@@ -39,7 +39,7 @@ def report_style() -> str:
 
 
 def app_page(plan: str, version: str) -> Markup:
-    """Return the page that an MCP host shows. It asks the host for the resource at URI `plan`."""
+    """Return the page that an MCP host shows. The page asks the host for the resource `plan`."""
     style = "".join(_read(f"{name}.css") for name in ("parts", "views", "app"))
     loading = element("p", "Waiting for the program that shows this page …", class_="quiet")
     main = element("main", loading, id="app", data_plan=plan, data_version=version)

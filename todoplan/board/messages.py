@@ -6,10 +6,10 @@ one message for a slow page, and receiving a message twice does no harm. Each me
 the rows of the timeline, one for each journal entry.
 
     snapshot: {plan, revision, next_id, approved, tasks: [...], rows: [...], earlier: true}
-    change:   {revision, approved, tasks: [...], gone: [ids], order: [ids], rows: [...]}
+    change:   {revision, next_id, approved, tasks: [...], gone: [ids], order: [ids], rows: [...]}
 
-Tasks are encoded as by `todoplan.codec`. Without `order`, the new tasks come after the others,
-whose order is unchanged. `earlier` is true if there are older rows.
+Tasks are encoded as by `todoplan.codec`. If a change has no `order`, the old tasks keep their
+order, and the new tasks come after them. `earlier` is true if there are older rows.
 """
 
 from collections.abc import Iterable, Sequence

@@ -299,7 +299,7 @@ A function returns new data and does not change its argument. For a journal it r
 
 class _Named(dict[int, Callable[[dict[str, Any]], dict[str, Any]]]):
     """
-    A dict whose repr, which signatures show, is its name. Functions in it have a varying repr.
+    A dict whose repr is always "UPCASTERS", for signatures. The repr of its functions would vary.
     """
 
     def __repr__(self) -> str:
@@ -390,7 +390,7 @@ def entry_from_data(
     """
     Return the entry that `entry_to_data` wrote. `version` is the version of the journal document.
 
-    If the data have a checksum, as lines do, it is verified.
+    If the data have a checksum, as the lines of a journal have, the checksum is verified.
 
     Raises:
         CodecError: the data have faults, which are listed with their paths; the checksum is wrong;
@@ -527,8 +527,8 @@ def _head_schema(form: str, required: Schema, others: Schema) -> Schema:
 
 
 # -------- fragments --------
-# A fragment is the JSON text of one task. It is created once and then cached with the plan, because
-# a call mostly changes only one task of a plan.
+# A fragment is the JSON text of one task. Fragments are cached together with the plan, because a
+# call mostly changes only one task of a plan.
 #
 # Law: a fragment is equal, byte for byte, to `to_text(write_task(task))`.
 
@@ -539,7 +539,7 @@ _quoted = encode_basestring
 
 def fragment(task: Task) -> str:
     """
-    Return the JSON text of a plan's task. Its id is a number, so the id needs no quoting.
+    Return the JSON text of a task of a plan. Ids in a plan are numbers, and need no escapes.
 
     Raises:
         MisfitError: the task contains a value that JSON cannot represent.
@@ -591,7 +591,7 @@ def fragment(task: Task) -> str:
 
 
 FRAGMENTS = ChunkWriter(fragment, lambda tasks: [*map(fragment, tasks)], ",")
-"""Writer of a plan's tasks, which encodes each task only once."""
+"""The writer of a plan's tasks. It encodes a task once, and again when the task has changed."""
 
 
 def plan_to_data(plan: Plan) -> dict[str, Any]:
@@ -705,10 +705,10 @@ def assembled(
 
 def dump_plan(plan: Plan, *, check: bool = False) -> str:
     """
-    Return the plan as one line of JSON. With `check`, it has a checksum.
+    Return the plan as one line of JSON. If `check` is true, the line has a checksum.
 
-    With a checksum, `load_plan` detects flipped bits, but all tasks are encoded again. Without one,
-    only the changed tasks are.
+    By the checksum `load_plan` detects flipped bits, but for it all tasks are encoded again.
+    Without a checksum, only the changed tasks are encoded again.
 
     Raises:
         CodecError: the same errors as `plan_to_data`.

@@ -401,9 +401,9 @@ def write_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
 #
 # The checksum is CRC-32 over the canonical text of the data: sorted keys, no spaces, ASCII. So it
 # does not depend on how the document was transported or stored: a JSON column of a database may
-# sort the keys, and a tool may indent the text. It detects every change of a few bits, and misses
-# one in four thousand million other changes. It is not a signature: somebody who changes an entry
-# on purpose can also compute its checksum.
+# sort the keys, and a tool may indent the text. The checksum detects every change of a few bits,
+# and misses one in four thousand million other changes. It is not a signature: somebody who changes
+# an entry on purpose can also compute the checksum of the changed entry.
 
 
 CHECK = "check"
@@ -554,8 +554,8 @@ class Record:
     """
     A `Kind` that reads and writes instances of one attrs class. Default values are not written.
 
-    The fields `first` are always written, before the others. `special` has the kinds of fields that
-    allow fewer values than their annotation.
+    The fields `first` are always written, before the others. `special` maps a field to its kind, if
+    the field allows fewer values than its type annotation.
     """
 
     def __init__(self, of: type[attrs.AttrsInstance], *first: str, **special: Kind) -> None:

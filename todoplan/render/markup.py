@@ -163,8 +163,8 @@ def to_mermaid(plan: Plan) -> str:
     Return a flowchart with a node for each task and an arrow from each blocker.
 
     A node is named "t7" for task 7; its class is the status, or "waiting". A task with subtasks is
-    a subgraph of that name, which contains them. Labels are cut at 80 columns. By default, Mermaid
-    draws at most 500 arrows and 50,000 characters.
+    a subgraph with such a name, which contains the subtasks. Labels are cut at 80 columns. By
+    default, Mermaid draws at most 500 arrows and 50,000 characters.
     """
     rows = lines(plan)
     if not rows:
@@ -199,7 +199,7 @@ def lifecycle_diagram() -> str:
 # A plan as a Graphviz graph in the DOT language.
 
 
-# Each style is for nodes and clusters. A filled cluster needs a colour, because its default is
+# Each style is for nodes and clusters. A filled cluster needs a colour, because the default is
 # black.
 _DOT_STYLES = {
     "pending": "style=dashed",
@@ -250,9 +250,9 @@ def to_html(plan: Plan) -> str:
     """
     Return one `<ul class="todoplan">` with an item for each task.
 
-    An item has its status as its class. It also has the class "waiting" if it waits, and "verified"
-    or "unverified" if it is completed and has a check or evidence. Subtasks are a nested list. All
-    texts are escaped.
+    The class of an item is the status of its task. An item also has the class "waiting" if the task
+    waits, and "verified" or "unverified" if the task is completed and has a check or evidence.
+    Subtasks are a nested list. All texts are escaped.
     """
     inner = ""
     for line, opens, ends in nesting(lines(plan)):

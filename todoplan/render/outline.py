@@ -78,7 +78,11 @@ def _columns(character: str) -> int:
 
 
 def verified(task: Task) -> bool | None:
-    """Return whether a completed task has passed evidence; `None` if it needs no evidence."""
+    """
+    Return True if a completed task has evidence that passed, and False if it has not.
+
+    Return `None` for a task that is not completed, or has neither a check nor evidence.
+    """
     if task.status is not Status.COMPLETED or (task.check is None and task.evidence is None):
         return None
     return task.evidence is not None and task.evidence.passed
@@ -108,7 +112,7 @@ def details(task: Task) -> Iterator[str]:
 
 
 def due_text(task: Task, today: date | None = None) -> str | None:
-    """Return the note about the due date of an open task ("due 2026-12-31"), or `None`."""
+    """Return a note such as "due 2026-12-31"; `None` for a closed task or one without due date."""
     if task.due is None or task.status.closed:
         return None
     if today is not None and task.due < today:
@@ -166,8 +170,8 @@ class Line:
     `due` is the note about the due date of an open task. `blocked_by` has the ids of all blockers.
     `waits_for` has the ids of the unresolved blockers, and is empty for a closed task. `behind` is
     the id of a failed task, if this task can never start because of it. `details` are notes that
-    quote texts of users and models: the wait, claim, answer, check and evidence. `verified` is
-    `None` unless a completed task has a check or evidence; then it says whether evidence passed.
+    quote texts of users and models: the wait, claim, answer, check and evidence. `verified` is the
+    result of the function `verified`.
     """
 
     id: str
@@ -267,9 +271,9 @@ def arrows(rows: Iterable[Line]) -> Iterator[tuple[str, str]]:
 
 def nesting(rows: Sequence[Line]) -> Iterator[tuple[Line, bool, int]]:
     """
-    Yield each line, whether it has subtasks, and the number of tasks whose subtasks end with it.
+    Yield each line, whether its task has subtasks, and of how many tasks it is the last descendant.
 
-    With these values, a format can draw a box around the subtasks of each task.
+    With these values, a format can draw a box around all subtasks of a task.
     """
     for place, row in enumerate(rows):
         level = rows[place + 1].level if place + 1 < len(rows) else 0

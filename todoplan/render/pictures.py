@@ -17,7 +17,7 @@ _LONGEST = 26
 
 
 def bars(title: str, rows: Iterable[tuple[str, float, str]]) -> Markup:
-    """Return a plot with a bar for each row of label, length, and text after the bar."""
+    """Return a plot with one bar per row. A row has a label, a length, and a text after the bar."""
     drawn = [(one_line(label), length, value) for label, length, value in rows]
     longest = max((length for _, length, _ in drawn), default=0) or 1
     parts = []
@@ -53,7 +53,7 @@ def bars(title: str, rows: Iterable[tuple[str, float, str]]) -> Markup:
 
 
 MOST_TASKS = 200
-"""The largest number of tasks that are drawn. A line has the number of the other tasks."""
+"""The maximum number of tasks that are drawn. A last line says how many tasks are left out."""
 
 _PICTURE, _LINE, _TOP, _LEFT, _INDENT = 760, 26, 64, 96, 18
 _TEXT, _LEVELS = 78, 6

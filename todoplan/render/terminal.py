@@ -31,7 +31,7 @@ def today() -> date:
 
 @attrs.frozen
 class Ticker:
-    """Callbacks of the progress bar: `add` takes a number of bytes read, `reach` the sum so far."""
+    """Callbacks of the progress bar: `add` takes the newly read bytes, `reach` all bytes so far."""
 
     add: Callable[[int], None]
     reach: Callable[[int], None]
@@ -95,8 +95,8 @@ class Screen:
         """
         Print an error message in one line on stderr.
 
-        If stdout and stderr are both terminals, it is printed by stdout's console, because that
-        console moves the progress bar out of the way.
+        If stdout and stderr are both terminals, the console of stdout prints the message, because
+        this console moves the progress bar out of the way.
         """
         line = f"todoplan: {one_line(text)}"
         if self._err is None and not sys.stderr.isatty():
@@ -161,7 +161,7 @@ COLOURS: dict[str, str] = {
 
 
 def room(taken: int, width: int | None) -> int | None:
-    """Return the number of columns left of a terminal's `width`; `None` if it is not a terminal."""
+    """Return the columns that are left of `width`, at least 20; `None` if `width` is `None`."""
     return None if width is None else max(width - taken, _LEAST)
 
 
@@ -171,7 +171,7 @@ def cut(text: str, width: int | None) -> str:
 
 
 def wrapped(text: str, width: int | None) -> Iterator[str]:
-    """Yield the cleaned text in lines of at most `width` columns; in one line for `None`."""
+    """Yield the cleaned text in lines of at most `width` columns; in one line without `width`."""
     whole = one_line(text)
     if width is None:
         yield whole
@@ -184,7 +184,7 @@ def wrapped(text: str, width: int | None) -> Iterator[str]:
 
 
 def hanging(head: "Text", lines: Iterable[str]) -> "Iterator[Text]":
-    """Yield the head with the first line, then the other lines, indented by the head's width."""
+    """Yield the head with the first line, then the other lines indented by the head's width."""
     from rich.text import Text  # noqa: PLC0415 - slow to import
 
     for line in lines:
@@ -217,7 +217,7 @@ def line(data: Any) -> str:
 
 
 def plan_lines(plan: Plan, width: int | None) -> "Iterator[Text | str]":
-    """Yield the lines of a plan; on a terminal cut to its width, with coloured marks."""
+    """Yield the lines of a plan. With `width`, cut them to it and colour the marks of the tasks."""
     head, *tasks = to_text(plan, width=room(_INDENT, width), today=today()).split("\n")
     yield " " * _INDENT + head
     if width is None:

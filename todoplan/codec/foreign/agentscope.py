@@ -1,12 +1,12 @@
 """
 Reading and writing plans in the format of AgentScope 2 (`state.tasks_context`), without losses.
 
-Fields that AgentScope's tasks do not have are saved in their metadata under "todoplan". AgentScope
-has no status for cancelled and failed tasks. A cancelled task becomes `completed`, so the tasks
-that it blocks can start. A failed task becomes `pending`, so the tasks that it blocks stay blocked.
-AgentScope's own fields take precedence on reading, because its tools may have changed them: the
-original status is restored only if AgentScope's task still has the substitute, and `waiting` only
-if the task is `pending`.
+Fields that AgentScope does not have are saved in a task's metadata under "todoplan". AgentScope has
+no status for cancelled and failed tasks. A cancelled task becomes `completed`, so the tasks that it
+blocks can start. A failed task becomes `pending`, so the tasks that it blocks stay blocked.
+AgentScope's tools may have changed AgentScope's own fields, so these take precedence on reading:
+the original status is restored only if AgentScope's task still has the substitute, and `waiting`
+only if the task is `pending`.
 
 The plan's next id, revision and approval are saved with every task, so that they survive if some
 tasks are deleted. For a plan without tasks, they are also saved beside the tasks under "todoplan".
@@ -68,7 +68,7 @@ _STATES = {s.value: s for s in Status if s not in _STAND_INS}
 
 @attrs.frozen
 class Context:
-    """AgentScope's tasks unchanged, even if they are no valid plan, and the plan's other data."""
+    """AgentScope's tasks, which may be no valid plan, and the plan's next id and other data."""
 
     tasks: list[Task]
     next_id: int
@@ -78,7 +78,7 @@ class Context:
 
 def to_agentscope(plan: Plan) -> dict[str, Any]:
     """
-    Return the JSON of a `TaskContext`, and "todoplan" with next id, revision and approval.
+    Return the JSON of a `TaskContext`. Its extra key "todoplan" has next id, revision and approval.
 
     `created_at` is "" if it is unknown.
 
@@ -131,9 +131,9 @@ def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan
     """
     Return the plan of AgentScope's tasks, including tasks that its own tools wrote.
 
-    If only one of the two tasks of an edge names the edge, it is added to the other task. The
-    `created_at` of AgentScope's own tasks has no time zone: `zone` is assumed; without `zone`, the
-    time is unknown.
+    If only one of the two tasks of an edge names the edge, the edge is added to the other task. If
+    AgentScope made a task, its `created_at` has no time zone, and is read as a time in `zone`;
+    without `zone`, the plan's task has no `created_at`.
 
     Raises:
         CodecError: ids are not numbers or are duplicated, edges lead nowhere, there are cycles, or
@@ -145,7 +145,7 @@ def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan
 
 def read_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Context:
     """
-    Return AgentScope's tasks even if they are no valid plan, and the plan's other data.
+    Return AgentScope's tasks, even if they are no valid plan, with next id, revision and approval.
 
     A subtask whose parent was deleted is moved to the top level.
 
@@ -159,8 +159,8 @@ def read_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Cont
     plain = read["tasks"]
     heads = [read.get(_KEY, {}), *(ours for _, ours in map(_parts, plain))]
     # A head has next id, revision and approval; tasks created by AgentScope's own tools have none.
-    # The head with the highest revision is used. If revisions are equal, the head of a task comes
-    # before the head beside the tasks, which may be missing: a missing one counts as revision 0.
+    # The head with the highest revision is used. If revisions are equal, the head of a task is
+    # used, and not the head beside the tasks. A missing head counts as revision 0.
     latest = max(reversed(heads), key=lambda each: each.get("revision", 0))
     tasks = [_task(one, zone) for one in plain]
     # AgentScope's tools have no subtasks, and may delete the parent of one.
@@ -283,7 +283,8 @@ class Mirror:
     A copy of the records as they were last written, with which later changes are detected.
 
     A record is an object with an `id`. Its fields, which are JSON values, are in its `__dict__`.
-    `make` returns a new record for an item. The fields `theirs` of a record are never changed.
+    `make` returns a new record for an item, which is the JSON of a task. The fields named `theirs`
+    of an existing record are never changed.
     """
 
     def __init__(self, make: Callable[[dict[str, Any]], Any], *theirs: str) -> None:

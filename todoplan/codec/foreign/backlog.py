@@ -59,8 +59,8 @@ def from_backlog(files: Mapping[str, str]) -> Plan:
     """
     Return a new plan with the tasks of Backlog.md. `files` maps file names to the files' texts.
 
-    A task whose id extends the id of another task by a number (`task-4.1` and `task-4`) is a
-    subtask of that task.
+    A task is a subtask if its id is the id of another task with one more number: `task-4.1` is a
+    subtask of `task-4`.
 
     Raises:
         CodecError: a file is not a task of Backlog.md; every fault is listed with its file.

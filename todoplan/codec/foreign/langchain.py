@@ -118,8 +118,9 @@ def from_langchain(todos: list[dict[str, Any]]) -> Plan:
 # -------- branches --------
 # A plan in a graph's state, which branches of the graph write concurrently.
 #
-# A value is {"head": the last write, "plan": the document of `plan_to_data`}. The value of a step
-# also has its journal entry (`line`), the `parent` (the write that it follows) and its `turn`.
+# A value is {"head": the last write, "plan": the document of `plan_to_data`}. A step is one call or
+# command. Its value also has the journal entry (`line`), the `parent` (the write that the step
+# follows) and the `turn`.
 #
 # A graph's state is never changed in place. Law: if two documents are the same object, they have
 # the same plan. So a document that was written or read here is not parsed a second time. A copy, or
@@ -142,7 +143,7 @@ def plan_in_value(value: _Value | None) -> Plan:
 
 
 def head_of(value: _Value | None) -> str:
-    """Return the id of the write that a value comes from: "revision:name", or "" for none."""
+    """Return the id of the write that made a value: "revision:name", or "" without a value."""
     return value.get("head", "") if value else ""
 
 
@@ -193,10 +194,10 @@ def merge_plans(current: _Value, update: _Value) -> _Value:
     Reducer: merge two writes of the plan.
 
     For a state key of your own, write `Annotated[dict, merge_plans]`. If a tool's step follows the
-    current value, its plan becomes the current plan. If it follows another value, because branches
-    of one superstep ran concurrently, its events are applied to the current plan, and its new tasks
-    get new ids if their ids are taken. The whole plan of a subgraph is merged in the same way. A
-    whole plan that the application passes replaces the current plan.
+    current value, the step's plan becomes the current plan. If the step follows another value,
+    because branches of one superstep ran concurrently, its events are applied to the current plan.
+    New tasks of the step then get other ids if their ids are taken. The whole plan of a subgraph is
+    merged in the same way. A whole plan that the application passes replaces the current plan.
     """
     if update.get("replace"):
         return _settled(update)
@@ -230,9 +231,10 @@ def _merged(current: _Value, update: _Value, plan: Plan) -> _Value:
 # A dict, because LangGraph needs plain JSON: other objects come back from a checkpoint as dicts.
 class Document(dict[str, Any]):
     """
-    The data that `plan_to_data` returns for `plan`, whose tasks are in `order`.
+    The data that `plan_to_data` returns for `plan`. `order` has the tasks of the plan, in order.
 
-    Every copy is a plain dict, also if the type is called to make it (`dataclasses.asdict`).
+    Every copy is a plain dict, even if the copy is made by calling this class, as
+    `dataclasses.asdict` does.
     """
 
     __slots__ = ("order", "plan")

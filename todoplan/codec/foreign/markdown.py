@@ -79,7 +79,8 @@ class Node:
     `before` are the lines between the previous task and this one; `lines` are the task's own lines.
     `name` is the task's id in the file, or "" if it has none. `level` is its depth in the tree.
     `section` is the number of its section P0 to P3 in TASKS.md, or -1 if it is in none of these.
-    `labels` and `raw` are texts as they are in the file: of name and labels, and of the subject.
+    `labels` and `raw` are texts as they are in the file: `labels` has the name and the labels, and
+    `raw` the subject.
     """
 
     before: list[str]
@@ -142,7 +143,7 @@ class Document:
 
 def read_document(text: str, form: Form | None = None) -> Document:
     """
-    Parse a file and its tasks. The form is recognised unless it is given.
+    Parse a file and its tasks. If `form` is not given, the form is recognised from the text.
 
     Raises:
         CodecError: the text is too long, two tasks have the same id, or `form` is unknown.
@@ -298,7 +299,7 @@ def _escaped(text: str) -> str:
 
 def from_markdown(text: str, form: Form | None = None) -> Plan:
     """
-    Return a new plan with the tasks of a Markdown file. The form is recognised unless it is given.
+    Return a new plan with the tasks of a Markdown file. Without `form`, the form is recognised.
 
     Ids in the file are kept in the metadata under "original_id". A heading that is read as a task
     is completed if all tasks below it are completed or cancelled.
@@ -353,7 +354,7 @@ def from_markdown(text: str, form: Form | None = None) -> Plan:
 
 
 def metadata_of(node: Node) -> dict[str, Any]:
-    """Return the metadata for a task that was read from a file: its id there, and extra fields."""
+    """Return the metadata for a task that was read from a file: its id in the file, and extras."""
     return {**({ORIGINAL_ID: node.name} if node.name else {}), **node.extras}
 
 
@@ -363,7 +364,7 @@ def to_markdown(plan: Plan, form: Form = "checklist") -> str:
 
 
 def not_held(plan: Plan, form: Form = "checklist") -> dict[str, tuple[str, ...]]:
-    """Return the fields that a Markdown file of this form changes, with the ids of the tasks."""
+    """Return a dict: for each field that a file of this form would lose, the ids of tasks."""
     order = [task.id for _, task in arranged(Document(form), plan, {})]
     again = dict(zip(order, from_markdown(to_markdown(plan, form), form), strict=True))
     numbers = {task.id: own for own, task in again.items()}
@@ -425,8 +426,8 @@ def write_document(
     Return the file with the tasks of a plan.
 
     `nodes` maps ids of the plan's tasks to tasks of the file. A task of the plan that is not in
-    `nodes` gets new lines; a task of the file that is not in `nodes` is removed. If `mark`, the
-    plan's id, is given, a comment with it and the revision is written at the end of the file.
+    `nodes` gets new lines; a task of the file that is not in `nodes` is removed. `mark` is the
+    plan's id. If it is given, a comment with the id and the revision is written at the file's end.
     """
     names = {**{task.id: _name(task) for task in plan}, **names_for(document, plan)}
     kept = {id(node) for task_id, node in nodes.items() if task_id in plan}
@@ -509,13 +510,13 @@ def arranged(
 
 
 def _is_heading(task: Task, parents: Container[str | None], node: Node | None) -> bool:
-    """Return whether a task is written as a heading. A heading needs tasks: else it is prose."""
+    """Return whether a task is written as a heading. A heading without tasks would be prose."""
     is_one = task.parent is None if node is None else node.is_heading
     return is_one and task.id in parents
 
 
 def _parents(document: Document, plan: Plan) -> Container[str | None]:
-    """Return the ids of tasks with subtasks, which spec-kit writes as headings; else ()."""
+    """Return the ids of the tasks with subtasks if the form is spec-kit; otherwise ()."""
     return {task.parent for task in plan} if document.form == "spec-kit" else ()
 
 
@@ -577,7 +578,7 @@ def _depth(plan: Plan, task: Task) -> int:
 
 
 def _indent(node: Node | None, depth: int, columns: Sequence[int]) -> str:
-    """Return the indentation of a task: its present one if that fits the depth, else a new one."""
+    """Return the indentation of a task: that in the file if it fits the depth, else a new one."""
     item = None if node is None else _ITEM.fullmatch(node.lines[0])
     if item is not None:
         column = len(item["indent"].expandtabs(4))
@@ -656,9 +657,9 @@ def match_nodes(document: Document, plan: Plan, *, reworded: bool = True) -> dic
     Match the plan's tasks with the tasks of a file. Return the file's tasks by the plan's task ids.
 
     Tasks are matched by their ids in the file, and then by equal texts. If `reworded` is true, the
-    others are matched by place and similarity: a new line and a missing task match if they are
-    between the same neighbours, and if they are the only ones there or at least half of their text
-    is equal.
+    other tasks are matched by place and similarity: a task of the plan and a task of the file match
+    if they are between the same matched tasks, and if they are the only ones there or at least half
+    of their text is equal.
     """
     found: dict[str, Node] = {}
     by_name = {_name(task): task.id for task in plan if _name(task)}

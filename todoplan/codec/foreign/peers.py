@@ -36,17 +36,18 @@ from todoplan.core.plan.plan import Plan, tree_order
 
 ORIGINAL_ID = "original_id"
 BLOCKED = "blocked"
-"""The foreign status "blocked". A task with blockers becomes pending; without any, it waits."""
+"""The foreign status "blocked". The task becomes pending; if it has no blockers, it also waits."""
 
 USUAL: dict[str, tuple[Status, str]] = {status.value: (status, "") for status in Status}
-"""The usual foreign status words: our status for each, and the reason for waiting, "" for none."""
+"""The usual foreign status words, each with our status and a reason for waiting ("": no wait)."""
 
 
 @attrs.frozen
 class Row:
     """
-    A foreign task: its path and id, the ids of its parent and blockers, `fields` for our task, and
-    the fields that are `kept` in the metadata.
+    A foreign task. `path` is its place in the data, `name` its id; `parent` and `blockers` are ids.
+
+    `fields` are the fields of our task; `kept` are the fields that are saved in its metadata.
     """
 
     path: str
@@ -72,7 +73,7 @@ def ids_of(value: Any) -> tuple[str, ...]:
 
 
 def split(data: Any, readers: Mapping[str, FieldReader], *required: str) -> tuple[Any, Any]:
-    """Return two dicts: the fields of a task that have readers, read; and the other fields."""
+    """Return two dicts: the values of the fields that have a reader, and the other fields."""
     if not isinstance(data, dict):
         raise misfit(data, "no object")
     known = read_object({key: data[key] for key in data if key in readers}, readers, required)
@@ -91,8 +92,8 @@ def row_of(
     """
     Return the row of a task.
 
-    `known` are the converted fields, `kept` those for the metadata, and `fields` further fields of
-    our task.
+    `known` are the converted foreign fields, and `subject` is the key of the title among them.
+    `kept` are the fields for the metadata, and `fields` are further fields of our task.
     """
     status, reason = known.get("status", (Status.PENDING, ""))
     if reason and not (reason == BLOCKED and blockers):
@@ -165,7 +166,7 @@ def from_hermes(data: dict[str, Any] | list[dict[str, Any]]) -> Plan:
     """
     Return a new plan with the todos of hermes: a list, or a tool's answer with a list in "todos".
 
-    A todo with a `parent` becomes a subtask of it.
+    A todo with a `parent` becomes a subtask of the todo with that id.
 
     Raises:
         CodecError: the data are not such a list; every fault is listed.
@@ -411,7 +412,7 @@ _TASK: dict[str, FieldReader] = {
 
 
 def _flat(tasks: list[Any]) -> Iterator[Any]:
-    """Yield each task and its subtasks. A subtask gets the id by which others refer to it."""
+    """Yield each task and its subtasks. A subtask gets an id such as "1.2", which others name."""
     for task in tasks:
         inner = task.get("subtasks") or [] if isinstance(task, dict) else []
         if not isinstance(task, dict) or not isinstance(inner, list):
