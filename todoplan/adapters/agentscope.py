@@ -774,10 +774,10 @@ class PlanMiddleware(MiddlewareBase):
 
     With `Settings(unfinished=2)`, if the model answers while tasks are open, it is asked to go on,
     at most twice. The state of guidance is kept in the agent's state. AgentScope's own lines about
-    tasks, which name `TaskList`, are removed from each request if reminders of a lost plan are on
-    or the model has no such tool. `system_prompt` is appended to the agent's prompt; the default is
-    the tool set's prompt, and "" adds none. `store`, `plan_id`, `clock`, `verify` and `actor` must
-    be those of the tools.
+    tasks, which name `TaskList`, are removed from each request if this middleware sends reminders
+    of a lost plan, or if the model has no tool `TaskList`. `system_prompt` is appended to the
+    agent's prompt; the default is the tool set's prompt, and "" adds none. `store`, `plan_id`,
+    `clock`, `verify` and `actor` must be those of the tools.
     """
 
     def __init__(  # noqa: PLR0913 - a constructor of keyword arguments

@@ -481,7 +481,10 @@ async def undo_plan(
 async def _editing(
     planning: Planning, service: BaseSessionService, session: Session
 ) -> AsyncGenerator[AsyncSession]:
-    """Yield the saved session of a plan, and save it after the edit. No run may be active."""
+    """
+    Yield the saved session of a plan, and save it after the edit. Without a store, no run may be
+    active.
+    """
     require(planning, Planning)
     require(session, Session, "a session of ADK, as its service returns it")
     if planning.store is None and planning.works_on(session):

@@ -1811,8 +1811,8 @@ _ANYTHING_GOES = Policy()
 @attrs.frozen
 class Answer:
     """
-    A person's answer: whether they agree, their name, their words, and the revision that they have
-    seen.
+    A person's answer: whether they agree, their name, their words, and the revision to which they
+    agree.
     """
 
     approved: bool
@@ -2013,11 +2013,11 @@ def deep_planning(
 
         make=lambda actor: PlanMiddleware(store=store, plan_id="release", actor=actor)
 
-    If your subagents do not include the general-purpose one, it is added, since deepagents gives
-    its own version none of the agent's middleware. The added one gets neither the agent's `skills`
-    nor a profile's settings for it; `general_purpose` may be a mapping that adds or changes its
-    fields, such as `{"skills": [...]}`. With `False`, deepagents adds its own general-purpose
-    subagent, which has a planner only if a profile adds one.
+    If your subagents do not include the general-purpose subagent, this function adds it, since
+    deepagents gives its own version none of the agent's middleware. The added subagent gets neither
+    the agent's `skills` nor a profile's settings for it; `general_purpose` may be a mapping that
+    adds or changes its fields, such as `{"skills": [...]}`. With `False`, deepagents adds its own
+    general-purpose subagent, which has a planner only if a profile adds one.
 
     Raises:
         MissingExtraError: deepagents is not installed.

@@ -705,8 +705,8 @@ def attach(
 
     Other agents, such as targets of handoffs, share the plan if they are attached to the same
     `Planning`; an agent that is not attached has no plan. An agent that is used as a tool and
-    shares the plan should have only `make_tools(planning)`, so that it is not asked to go on
-    because of tasks that are not its own.
+    shares the plan should have only `make_tools(planning)`, so that this agent is not asked to go
+    on because of the tasks of other agents.
 
     Raises:
         PlanError: the agent already has tools of these names, or an argument has the wrong type.

@@ -10,9 +10,9 @@ The plan is kept in the metadata of the message history, which the model does no
 Pydantic AI has no state except the messages, and its capabilities are shared by all runs. So each
 session saves its data in the metadata of the messages:
 
-- The `ToolReturnPart` of a call has the call's journal entry, the session's record (what the
-  session has listed and last seen of the plan), and the whole plan after the call. So one such
-  message is enough, even if all other messages are replaced by a summary.
+- The `ToolReturnPart` of a call has the call's journal entry, the session's record (which tasks the
+  session has listed, and what it has last seen of the plan), and the whole plan after the call. So
+  one such message is enough, even if all other messages are replaced by a summary.
 - A `ModelResponse` has the record, and also the plan if the earlier messages no longer have it.
 - Between runs, `seed_plan`, `edit_plan` and `undo_plan` write the entry, the record and the plan to
   the last message of a copy of the history.

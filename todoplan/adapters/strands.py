@@ -296,7 +296,10 @@ async def undo_plan(planning: Planning, agent: Agent, *, actor: str | None = Non
 
 @asynccontextmanager
 async def _editing(planning: Planning, agent: Agent) -> AsyncGenerator[AsyncSession]:
-    """Yield the saved session of an agent, and save it after the edit. No run may be active."""
+    """
+    Yield the saved session of an agent, and save it after the edit. Without a store, no run may be
+    active.
+    """
     require(agent, Agent, "an agent of Strands")
     if require(planning, Planning).store is None and planning.works_on(agent):
         planning.refuse_edit_beside(

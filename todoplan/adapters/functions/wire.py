@@ -727,8 +727,8 @@ class Run:
         Return the data to save beside the messages, as plain JSON values.
 
         If the model answered too early and is asked again, the data includes this answer, as the
-        provider's message. The data is complete at any time: before a request, with an unanswered
-        response (which must be saved too), and after the response was answered.
+        provider's message. The data is complete at any time: before a request, while a response is
+        unanswered (save the response too), and after the response was answered.
         """
         back = {} if self._back == _SentBack() else {_SENT_BACK: attrs.asdict(self._back)}
         return {**self._session.to_data(), **back}
