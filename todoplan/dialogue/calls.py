@@ -79,8 +79,8 @@ class Turn:
         """
         Return whether the model knows the whole plan after the turn, if it knew revision `known`.
 
-        A successful reply reports the changes by others; an error does not. A refused call can
-        change nothing except evidence, and its own reply reports this evidence.
+        A successful reply reports the changes by others; an error does not. A refused call can only
+        add evidence, and the reply to this call reports the evidence.
         """
         if any(not reply.is_error for reply in self.replies):
             return True

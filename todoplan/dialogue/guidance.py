@@ -214,7 +214,7 @@ def is_final_answer(message: Message) -> bool:
 
 
 def is_refusal(message: Message) -> bool:
-    """Return whether the model or its provider's filter refused, so that a retry is pointless."""
+    """Return whether the model or the provider's filter refused. A retry is then pointless."""
     return _finish(message) in _REFUSING_FINISHES
 
 
@@ -371,9 +371,9 @@ def _damaged(seen: object, wanted: str, name: str = "it") -> CodecError:
 # tag.
 #
 # Law: whatever the task texts contain, a reminder has exactly one opening and one closing tag, and
-# its length does not grow with the plan. DeerFlow inserts titles into its tag without escaping. A
-# title that contains the closing tag then ends the reminder, and the rest of the title looks as if
-# the system had written it.
+# its length does not grow with the plan. DeerFlow puts titles into its tag without escaping. There,
+# a title that contains the closing tag ends the reminder, and the rest of the title looks like text
+# of the system.
 
 
 ReminderKind = Literal[
@@ -382,8 +382,8 @@ ReminderKind = Literal[
 """Each kind has a text of the same name, and a row in `guidance.REMINDERS`."""
 
 TAG = "todoplan-reminder"
-# A reminder is sent with every request for which it is due, so its length is limited: its titles
-# together have at most 4,000 characters, before brackets and ampersands are escaped.
+# A reminder may be sent with many requests, so its length is limited. Together, the titles have at
+# most 4,000 characters, before brackets and ampersands are escaped.
 _LONGEST_SUBJECT = 200
 _LONGEST_OWNER = 60
 _MOST_TASKS = 20
@@ -399,7 +399,7 @@ def reminder(  # noqa: PLR0913 - what the text is made of
     claimed: Collection[str] = (),
 ) -> str:
     """
-    Return the text of a reminder; it lists `tasks`, by default all open tasks.
+    Return the text of a reminder that lists `tasks` (default: all open tasks).
 
     `base` is the model's merge base, if known; the reminder then reports the changes by others. If
     the model has listed tasks itself, an "unfinished" reminder says of every other task that it
@@ -536,7 +536,7 @@ class _Moment:
 
     def plan_is_lost(self) -> bool:
         # A failed call showed nothing, and a reminder of an earlier revision shows an old plan.
-        # DeerFlow counts both as showing the plan, so it does not show the present plan again.
+        # DeerFlow counts both as showing the plan, and then does not show the present plan again.
         return bool(self.plan.counts.open) and not any(
             message.shows == self.plan.revision
             or any(result.ok and self.toolset.find(result.name) for result in message.results)

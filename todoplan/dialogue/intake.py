@@ -212,7 +212,7 @@ def quoted(value: object) -> str:
 # - Objects from a framework are copied into plain values, once: the methods of foreign classes may
 #   raise, return different values the second time, or never end.
 # - Only complete texts with one meaning are repaired (commas, comments, fences, Python's
-#   spelling). A text that ends inside a value is always refused, since closing its brackets would
+#   spelling). A text that ends inside a value is always refused, since closing the brackets would
 #   invent a value: `"status": "pen` once became a status.
 #
 # JSON texts and Python literals are read strictly. Duplicate keys are refused unless their values
@@ -884,7 +884,7 @@ def priority_of(word: str) -> Priority | None:
 
 
 def id_of(value: object) -> str | None:
-    """Return the id that 3, "3", "#3", "task-3", 3.0 or " 3 " means; `None` for anything else."""
+    """Return the id that 3, "3", "#3", "task-3", 3.0 or " 3 " means, or `None` for other values."""
     if isinstance(value, bool):
         return None
     if isinstance(value, float):  # some frameworks pass 3 as 3.0
@@ -1101,7 +1101,7 @@ def read_waits(value: Any, path: str, findings: Findings) -> Any:
     """
     Read the reasons why tasks wait, as pairs of an id and a reason; "" ends the wait.
 
-    Accepted are {"3": "why"}, "3 why", [{"id": 3, "for": "why"}], and lists of these.
+    The accepted forms are {"3": "why"}, "3 why", [{"id": 3, "for": "why"}], and lists of these.
     """
     found = findings.decoded(value, path, expected=True)
     if found is MISSING:
@@ -1131,7 +1131,7 @@ def read_waits(value: Any, path: str, findings: Findings) -> Any:
 
 
 def _wait_in(part: Any) -> tuple[Any, Any]:
-    """Return the id and the reason in an entry; if one of them is missing, the id is `None`."""
+    """Return the id and the reason in an entry. If one of the two is missing, the id is `None`."""
     if isinstance(part, str) and (line := _WAITING_LINE.fullmatch(part.strip())):
         return line[1], line[2]
     if not isinstance(part, Mapping):
@@ -1257,14 +1257,14 @@ def _id(
 
 
 def _own_id(value: Any, _path: str, findings: Findings) -> Any:
-    """Read an id that the model chose itself, such as "2.1"; it need not be an id of the plan."""
+    """Read an id that the model chose itself, such as "2.1". The plan need not have such an id."""
     findings.need_care()  # references to it are resolved once all entries are read
     fits = isinstance(value, str | int | float) and not isinstance(value, bool)
     return str(value).strip() if fits else MISSING
 
 
 def _parent(value: Any, path: str, findings: Findings) -> Any:
-    """Read an entry's reference to its parent, by id or by title; "" for a top-level entry."""
+    """Read the id or title of an entry's parent; "" means that the entry is at the top level."""
     findings.need_care()
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return findings.refuse("wrong_type", path, value, "the id of an entry of the list")
@@ -1571,7 +1571,7 @@ _LEVELS = 3
 def arguments_in(
     value: Any, fields: tuple[Field, ...], findings: Findings
 ) -> Mapping[str, Any] | None:
-    """Return a call's arguments by key, unpacked from any container; `None` if they are refused."""
+    """Return a call's arguments by key, without any container, or `None` if they are refused."""
     value = _unwrapped(value, fields, findings)
     # Missing arguments (agno#4604, hermes#112120) are read as an empty object, so that the error
     # names the required fields.
@@ -1651,7 +1651,7 @@ def _wrapper(value: Any, fields: tuple[Field, ...]) -> str | None:
 
 def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
     """
-    Return the list of entries; `MISSING` if the value is not a list or is broken.
+    Return the list of entries, or `MISSING` if the value is broken or is not a list.
 
     The entries of a checklist are returned as `Line` objects. Nested containers such as
     {"todos": {"todos": ...}} are unpacked at most three times. A text is refused unless it is a
@@ -1703,10 +1703,12 @@ def entry_in(item: str | Line, field: Field, path: str, findings: Findings) -> A
 
 
 OWN_ID = "id"
-"""The key of an entry's own id: the model has chosen this id, it is not an id of the plan."""
+"""The key of the id that the model has given to an entry; it is not an id of the plan."""
 
 BY_OWN_ID = "@"
-"""The prefix of a reference to an entry by its own id; the index of the entry follows it."""
+"""
+The prefix of a reference to an entry by the id from the model. The index of the entry follows.
+"""
 
 _BULLET = "- "
 _MOST_NAMED = 20
@@ -1716,10 +1718,10 @@ _READ_EDGES = frozenset({"blocked_by", "blocks"})
 @attrs.define
 class Row:
     """
-    One entry of a list: its path, its values by target, and its place in the tree.
+    One entry of a list: the path, the values by target, and the place in the tree.
 
     `outer` is the index of the row whose nested list contains this entry. `level` is the
-    indentation of its line.
+    indentation of the entry's line.
     """
 
     path: str
@@ -2086,8 +2088,7 @@ def _read_object(
                 found = findings.refuse("empty_text", path, value)
         if found is not MISSING:
             values[field.target] = found
-        # A field is reported as missing only if its value was not refused, so that one fault is
-        # reported once.
+        # If the value of a field was refused, the field is not also reported as missing.
         elif field.required and not field.lenient and findings.faults == faults:
             findings.refuse("missing_field", path, "", field.name)
     if "waiting" in values or type(values.get("status")) is WaitingWord:
@@ -2240,7 +2241,8 @@ def _entries(value: Any, field: Field, path: str, findings: Findings) -> Any:
         findings,
         lambda entry, prefix: _read_object(entry, field.items, prefix, findings),
     )
-    # A row with a fault may lack values that its class requires; the call is refused anyway.
+    # A row with a fault may lack values that the class of entries requires; the call is refused
+    # anyway.
     if nests(field) and findings.faults == faults:
         if field.entry:
             lines = as_lines(rows, findings)

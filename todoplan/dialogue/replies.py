@@ -97,8 +97,8 @@ def list_text(plan: Plan) -> str:
     """
     Return all tasks in order, one per line.
 
-    A line has the id, status, subject and owner of the task, its wait, its claim, and its
-    unresolved blockers. Subtasks are indented. The line of a task that can never start says why.
+    A line has the id, status, subject, owner, wait, claim and unresolved blockers of the task.
+    Subtasks are indented. The line of a task that can never start says why.
     """
     chunks, waits = plan.written(_LINES), plan.waits()
     if plan.nested or plan.counts.failed:
@@ -299,7 +299,7 @@ _SHOWN: dict[FieldKind, Callable[[Any], str] | None] = {
     FieldKind.METADATA: _metadata,
     FieldKind.TIME: None,  # does not help the model and costs tokens
 }
-"""The function that formats a value of each kind; `None` for kinds that are not shown."""
+"""For each kind of field, the function that formats a value, or `None` if the kind is not shown."""
 
 _DETAILS = tuple(
     (name, show, field.default)
@@ -537,7 +537,7 @@ def _by_words(change: Change) -> dict[str, dict[str, None]]:
 
 
 def claims_in_vain(change: Change) -> str:
-    """Return a note if a claim of the next task found no task; "" otherwise."""
+    """Return a note if a claim of the next task found no task, otherwise ""."""
     asked = any(type(part) is ClaimTask for part in parts_of(change.command))
     got = any(type(event) is TaskClaimed for event in change.events)
     return say("replies", "nothing_to_claim") if asked and not got else ""
@@ -615,7 +615,7 @@ def news_text(base: Base, plan: Plan, reply: Reply) -> str:
 
 def unseen_text(base: Base, plan: Plan, after: Plan | None = None) -> str:
     """
-    Return the changes by others between the merge base and the plan; "" if there are none.
+    Return a text about changes by others between the merge base and the plan, or "" for none.
 
     `after` is the plan after this session's own write; if given, the text also names the values
     that the write overwrote.

@@ -131,8 +131,8 @@ def claimed_by_others(plan: Plan, fences: Fences, at: datetime | None) -> frozen
     """
     Return the ids of the tasks that other sessions work on.
 
-    Such a task has a live claim whose fencing token is not among those of this session. Guidance
-    does not remind a model to finish these tasks.
+    Such a task has a live claim, and this session does not have the fencing token of the claim.
+    Guidance does not remind a model to finish these tasks.
     """
     return frozenset(
         task.id
@@ -247,7 +247,8 @@ class Toolbox:
         repairs = intake.repairs
         if intake.problems:
             return _refusal(plan, name, intake.problems, repairs, self._example(plan, tool))
-        # If a call is only a list, its titles may also be tasks to add, or tasks that are done.
+        # If a call is only a list of titles, these may also be tasks to add, or tasks that are
+        # done.
         if tool.drops_by_id and len(plan) and any(each.code == "bare_list" for each in repairs):
             problem = Problem("wrong_type", seen="a list", legal="an object", path="arguments")
             return _refusal(plan, name, (problem,), (), self._example(plan, tool))
@@ -522,7 +523,7 @@ def edited(  # noqa: PLR0913 - the rest are options, by name
     fences: Fences = NO_FENCES,
 ) -> tuple[Decision, Entry | None]:
     """
-    Return the decision on a command, and its journal entry if the command changed something.
+    Return the decision on a command, and the journal entry if the command changed something.
 
     Raises:
         PlanError: `policy` is not a policy, or `command` is not a command.
@@ -538,7 +539,7 @@ def seeded(
     before: Plan, plan: Plan, *, at: datetime, actor: str | None
 ) -> tuple[Plan, Entry | None]:
     """
-    Replace the content of `before` by the tasks of `plan`; return the new plan and its entry.
+    Replace the tasks of `before` by those of `plan`. Return the new plan and the journal entry.
 
     Ids are never reused: new tasks get higher ids than all tasks of the two plans. No rule is
     checked, because an application may resume a plan that its policy would not let a model write.
@@ -938,7 +939,7 @@ class Findings:
     A verifier's findings about the tasks that the calls of a turn complete.
 
     `by` is the verifier's name. `upon` is the plan before the turn. `missing` are the tasks that
-    must still be verified, each with the plan before its call.
+    must still be verified, each with the plan before the call that completes the task.
     """
 
     by: str

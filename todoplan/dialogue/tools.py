@@ -164,7 +164,8 @@ Request = Command | Query | Problem | Ignoring
 @attrs.frozen(eq=False)  # compared by identity, because caches use a tool's fields as keys
 class Tool:
     """
-    One tool. `key` is its name in texts and files; `request` makes a command of the values read.
+    One tool. `key` is the name of the tool in texts and files. `request` makes a command from the
+    values that were read.
 
     `whole_list`: the tool replaces the list, so two of its calls in one turn contradict each other
     and are refused. `adds_only`: the tool does not change existing tasks, except for edges to new
@@ -186,7 +187,7 @@ class Tool:
 
 @attrs.frozen
 class Definition:
-    """A tool as frameworks need it: its published name, description and arguments' JSON Schema."""
+    """A tool as frameworks need it: published name, description, JSON Schema of the arguments."""
 
     name: str
     description: str
@@ -271,7 +272,9 @@ class ToolSet:
         return {**fields, **{tool.key: self.shown(tool.key) for tool in self.tools}}
 
     def text(self, name: str) -> str:
-        """Return a text of this set with published names filled in; "" if there is no such text."""
+        """
+        Return a text of this set with published names filled in, or "" if there is no such text.
+        """
         own = wording(self.name, f"{name}.team", "") if self.team else ""
         return fill(own or wording(self.name, name, ""), self._vocabulary)
 

@@ -9,10 +9,9 @@ its work half done.
 
 - Each call of a `Store` runs in a thread of its own. Starting a thread costs little compared with
   using a file or a database, and a thread of an executor would keep the process from exiting
-  while the store is stuck. A planner makes only a few such calls at a time, and its other calls
-  wait in the loop, so a plan whose store is stuck takes no threads from other plans.
-  `MemoryStore` is called directly: it never waits for more than a few instructions of another
-  thread.
+  while the store is stuck. A planner makes only a few such calls at a time, and further calls wait
+  in the loop. So a plan whose store is stuck takes no threads from other plans. `MemoryStore` is
+  called directly: it never waits for more than a few instructions of another thread.
 - If the caller is cancelled after an append has begun, or while the plan is locked, the work is
   continued to its end, and then subscribers are called for the result. Each subscriber runs in a
   task of its own.

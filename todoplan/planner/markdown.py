@@ -92,7 +92,7 @@ def sync_file(
     Raises:
         ReadError: the suffix of the file is not one of Markdown, the file cannot be read or
             written, or the file was edited during every attempt.
-        PlanError: the file belongs to another plan, or has lost all its tasks.
+        PlanError: the file belongs to another plan, or all tasks were removed from the file.
         CodecError: the file is damaged (see `read_document`).
     """
     if path.suffix.lower() not in _SUFFIXES:

@@ -23,7 +23,7 @@ from todoplan.dialogue.calls import Call, Reply
 
 
 class Answered(Protocol):
-    """The result of a group of calls: a `Turn`, or an adapter's own object with its replies."""
+    """The result of a group of calls: a `Turn`, or an adapter's own object with the replies."""
 
     @property
     def replies(self) -> tuple[Reply, ...]:

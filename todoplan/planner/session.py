@@ -357,8 +357,8 @@ def note_to_data(note: Note) -> dict[str, Any]:
 
 def note_from_data(data: object, ids: Mapping[str, str] = EMPTY) -> Note:
     """
-    Return the note that `note_to_data` wrote. `ids` has the new id of each task whose id has
-    changed, by its old id.
+    Return the note that `note_to_data` wrote. `ids` maps the old id of each task whose id has
+    changed to the new id.
 
     Raises:
         CodecError: the note is damaged.
@@ -867,8 +867,8 @@ class _Session(Generic[P]):
         and get the same replies when they are repeated. With "", the number of the turn in the
         conversation is used as the id; `None` means that no call is ever repeated.
 
-        If `calls` is empty, the turn has no planning calls: it is only counted, and its request is
-        closed.
+        If `calls` is empty, the turn has no planning calls: the turn is only counted, and the open
+        request is closed.
         """
         state = self.state
         if not calls:
@@ -922,7 +922,7 @@ class _Session(Generic[P]):
         # In a slot, the plan and the record are saved together, so no call is repeated.
         if self.slot is not None or response is None:
             return None
-        # Some servers give no id to a response; then its number in the conversation identifies it.
+        # Some servers give no id to a response. The turn's number then identifies the response.
         return self.planner.keys_of(calls, response or (self.state.id, turns))
 
     def _note_turn(self, turn: Turn, turns: int, open_turn: OpenTurn | None) -> None:
@@ -1023,8 +1023,8 @@ class Session(_Session[Planner]):
 
 class AsyncSession(_Session[AsyncPlanner]):
     """
-    A session whose plan is in any store or in a slot. Its methods are those of `Session`, awaited.
-    If several asyncio tasks use it, requests and answers are handled one after the other.
+    A session with the methods of `Session`, awaited. The plan is in any store or in a slot. If
+    several asyncio tasks use it, requests and answers are handled one after the other.
     """
 
     def __init__(self, planner: AsyncPlanner, record: Record | None = None, **given: Any) -> None:

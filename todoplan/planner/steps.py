@@ -1,7 +1,7 @@
 """
 The steps of transactions: a generator yields each step, and receives its result.
 
-So a transaction is written once: `Planner` executes its steps, and `AsyncPlanner` awaits them.
+So a transaction is written once: `Planner` executes the steps, and `AsyncPlanner` awaits them.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
@@ -137,7 +137,7 @@ async def done_awaited(calls: Generator[Callable[[], Awaitable[Any]], Any, T]) -
 
 
 def done_held(store: Any, step: Hold) -> Any:
-    """Execute a `Hold` in this thread, or return a coroutine that does so for an async store."""
+    """Execute a `Hold` in this thread. For an async store, return a coroutine that executes it."""
     holds = store.hold(step.plan_id)
     if hasattr(type(holds), "__aenter__"):
 

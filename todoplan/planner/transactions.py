@@ -5,9 +5,9 @@ Each operation runs an attempt: a function of the plan, of the journal entries t
 and of the time. `Transactions._commit` saves the attempt's result, even if others write to the
 store at the same time.
 
-Transactions are generators: they yield each action on the store or on subscribers, and receive its
-result. So each operation is written once: `Planner` executes the actions, and `AsyncPlanner` awaits
-them. During a store call, no lock of this module is held.
+Transactions are generators: they yield each action on the store or on subscribers, and receive the
+result of the action. So each operation is written once: `Planner` executes the actions, and
+`AsyncPlanner` awaits them. During a store call, no lock of this module is held.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ keys, it also gets the receipt stored under each key (`None` if there is none).
 
 Since = Callable[[Plan, Entry | None], int | None]
 """
-Returns the revision after which an attempt needs the journal; `None` if it needs no entry.
+Returns the revision after which an attempt needs the journal, or `None` if it needs no entry.
 
 If it returns `ALL`, for the whole journal, it is called again with the newest entry, which may show
 that the whole journal is not needed.
@@ -141,8 +141,8 @@ def nothing(_: Plan, __: Entry | None) -> None:
 #
 # - A repeated result comes with the current plan. Otherwise a framework that keeps the plan in its
 #   state would go back to an older plan.
-# - The result of a call that changed nothing (a read or a refusal) is not stored: its text may be
-#   long, and such a call can be made twice. If it is repeated, it is answered anew.
+# - The result of a call that changed nothing (a read or a refusal) is not stored: the text may be
+#   long, and such a call can be made twice. If the call is repeated, it is answered anew.
 # - A framework may repeat one call or all calls of a turn, in another order and in other groups. So
 #   each call has a key of its own (`Planner.keys_of`). The calls that were carried out get their
 #   results again, and the other calls are carried out.
@@ -318,7 +318,7 @@ def appends_of(
 # are news to the actor. A command of `apply` does not count as such a call, because it shows the
 # model nothing.
 #
-# Likewise, a planner knows only those fencing tokens that its own calls got.
+# Likewise, a planner knows only the fencing tokens that its own calls got.
 
 
 _EMPTY_PLAN = Plan()
@@ -400,7 +400,7 @@ class Actors:
 
     def since(self, actor: str | None, plan: Plan, newest: Entry | None = None) -> int | None:
         """
-        Return the revision after which `base` needs the journal; `None` if it needs no entry.
+        Return the revision after which `base` needs the journal, or `None` if it needs no entry.
         `newest` is the last entry of the journal, if the caller has it.
         """
         known = self._known.get(actor)
@@ -567,8 +567,8 @@ class Transactions(Generic[S]):
 
     def keys_of(self, calls: Sequence[Call], *scope: object) -> Sequence[str] | None:
         """
-        Return keys for calls that a framework may repeat, to be passed to `turn`; `None` if the
-        store keeps no keys.
+        Return keys, to be passed to `turn`, for calls that a framework may repeat. Return `None` if
+        the store keeps no keys.
 
         `scope` distinguishes these calls from other calls with the same ids, because some providers
         number the calls of each response anew. Pass the id of the conversation, and either the id

@@ -1,9 +1,9 @@
 """
 Verification by the program that a task is done, because the model's word may be wrong.
 
-Read the section `verifier` first: what a verifier is, and how it is called within its time limit.
-The section `looking` runs verifiers while the calls of a turn are answered. What the findings mean
-for a call is decided in `todoplan.dialogue.toolbox`.
+Read the section `verifier` first: what a verifier is, and how it is called with a time limit. The
+section `looking` runs verifiers while the calls of a turn are answered. What the findings mean for
+a call is decided in `todoplan.dialogue.toolbox`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Look = Callable[
     Finding | tuple[bool, str] | Awaitable[Finding | tuple[bool, str] | None] | None,
 ]
 """
-Checks whether a task is done, as its `check` describes, and returns (passed, summary).
+Checks whether a task is done, as the task's `check` describes, and returns (passed, summary).
 
 The summary says in a few words what was seen. The function returns `None` if it cannot verify this
 check. It may be a plain function or a coroutine function.
@@ -60,8 +60,8 @@ _logger = logging.getLogger("todoplan")
 @attrs.frozen
 class Verifier:
     """
-    A function that checks whether a task is done, with its time limit in `seconds` per task, and
-    the name `by` that its evidence states.
+    A function that checks whether a task is done. `seconds` is the time limit per task, and `by` is
+    the name that the evidence states.
 
         Verifier(run_the_tests, seconds=600, by="pytest")
 
