@@ -77,7 +77,7 @@ class MissingExtraError(TodoplanError, ImportError):
 
 
 REFUSED = 1
-"""Exit code: the rules refused the change (the plan is unchanged), or a finding is an error."""
+"""Exit code: the rules refused the change (the plan is unchanged), or a check found an error."""
 
 UNREADABLE = 2
 """Exit code: an input cannot be read, or an argument is wrong. Typer uses 2 for wrong options."""

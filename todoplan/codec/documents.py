@@ -80,7 +80,7 @@ from todoplan.errors import CodecError, PlanError
 
 
 TASK = Record(Task, "id", "subject", "status")
-"""The kind of tasks. These three fields are always written."""
+"""The kind of tasks. The fields id, subject and status are always written."""
 
 _LEAST = len(TASK.required)
 # Looking up a word here takes a third of the time of the attribute `value`.

@@ -665,7 +665,7 @@ class Doubled(dict[str, Any]):
 
 
 def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of these pairs; an `object_pairs_hook` for `json.JSONDecoder`."""
+    """Return a dict with these pairs, as the `object_pairs_hook` of a `json.JSONDecoder` must."""
     read = dict(pairs)
     if len(read) == len(pairs):
         return read

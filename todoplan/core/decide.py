@@ -457,11 +457,11 @@ def reorder(transaction: Transaction, order: list[str]) -> None:
 #
 # Theory. A claim is a command that is decided like any other, and a store serializes the decisions
 # about a plan. So a task has at most one claim, and there is only one definition of a ready task.
-# The fencing token identifies an owner: it is a number that grows with every claim of the task. A
-# worker that was paused beyond the end of its lease and resumes has an old token, whatever its
-# name. No process watches leases: an expired claim is taken over by the next actor that claims the
-# task, and the event names the actor who lost it. The time is that of the command, which a store
-# takes from its clock.
+# The fencing token identifies an owner: it is a number that grows with every claim of the task. If
+# a worker is paused beyond the end of its lease and then resumes, it has an old token, even if the
+# present owner has the same name. No process watches leases: an expired claim is taken over by the
+# next actor that claims the task, and the event names the actor who lost it. The time is that of
+# the command, which a store takes from its clock.
 #
 # Known failures elsewhere: pgmq, Oban, River and Procrastinate let a late worker complete a task
 # that another one is working on by then; Beads treated two processes of one name as one owner; in

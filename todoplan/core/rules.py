@@ -464,7 +464,8 @@ class Rule:
         """
         Return the rule's severity in a preset.
 
-        In "strict" every rule is an error, unless it is `opt_in`; for "" every rule is off.
+        In "strict" every rule is an error, except `opt_in` rules. For "", no preset, every rule is
+        off.
         """
         if self.opt_in:
             return Severity.OFF
@@ -1308,7 +1309,7 @@ LANGCHAIN = Policy.preset("langchain")
 """Like LangChain's TodoListMiddleware: only sizes are limited, the rest is left to prompts."""
 
 AGENTSCOPE = Policy.preset("agentscope")
-"""Like AgentScope's task tools: statuses change freely, and edges only give warnings."""
+"""Like AgentScope's task tools: statuses change freely, and ignored blockers only give warnings."""
 
 DEFAULT = Policy.preset("default")
 """Permissive where refusals hurt users of comparable libraries, strict where data would be lost."""

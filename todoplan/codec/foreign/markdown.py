@@ -224,7 +224,7 @@ def _form_of(text: str) -> Form:
 
 
 def _as_prose(heading: Node | None, above: list[str]) -> list[str]:
-    """Return the lines since the last task, with a heading that has no tasks."""
+    """Return the lines since the last task, after those of a heading that has no tasks, if any."""
     return above if heading is None else [*heading.before, *heading.lines, *above]
 
 

@@ -40,7 +40,7 @@ class FrozenDict(Mapping[str, Any]):
     """
     An immutable, hashable mapping. It is equal to any mapping with the same items.
 
-    Each of its values may be nested as deeply as `freeze` allows.
+    Each of the values may be nested at most `LEVELS` deep.
     """
 
     __slots__ = ("_items",)
