@@ -1,8 +1,8 @@
 """
 HTTP server code that the MCP server and the board share.
 
-`access` checks whether a request is allowed, `bodies` limits its size, `serving` runs a server.
-Starlette and uvicorn are required; the extras `board` and `mcp` install them.
+`access` checks whether a request is allowed, `bodies` limits request bodies, `serving` runs a
+server. Starlette and uvicorn are required; the extras `board` and `mcp` install them.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _ORIGIN_HEADER = re.compile(f"https?://{_HOST}", re.IGNORECASE)
 
 
 def _trimmed(token: str | None) -> str | None:
-    """Remove spaces around a token, such as a newline at the end; return `None` if it is empty."""
+    """Remove spaces around a token, such as a final newline. Return `None` if nothing is left."""
     return (token or "").strip() or None
 
 

@@ -32,7 +32,7 @@ class PlanClosed:
 
     `reason` tells the model why work may not end; it is "" if work may end. `open` are the ids of
     the open tasks that somebody can work on, and `waiting` are the ids of all other open tasks.
-    `unverified` are the ids of the completed tasks that have a check and no evidence that it
+    `unverified` are the ids of the completed tasks that have a check and no evidence that the check
     passed.
     """
 

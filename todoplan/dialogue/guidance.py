@@ -186,7 +186,7 @@ class Conversation(Sequence[Message]):
 
 def text_of(content: object) -> str:
     """
-    Return the text of a message's content: a string, or a list of strings and text blocks.
+    Return the text of a message's content, which is a string, or a list of strings and text blocks.
 
     Blocks of other kinds, and anything else, count as no text.
     """
@@ -206,7 +206,7 @@ def text_of(content: object) -> str:
 
 
 def is_final_answer(message: Message) -> bool:
-    """Return whether the message ends the agent's run: it is the assistant's and calls no tool."""
+    """Return whether this is an assistant message without calls, which ends the agent's run."""
     # A message with an unreadable call is no final answer: the model gets an error and continues.
     if message.role != "assistant" or message.calls or message.invalid_calls:
         return False
@@ -290,7 +290,7 @@ class Memory:
     @classmethod
     def of(cls, data: Mapping[str, Any] | None) -> Memory:
         """
-        Return the memory from the data of `to_data`, of any version; for `None`, a new memory.
+        Return the memory that `to_data` saved, in any version. For `None`, return a new memory.
 
         Raises:
             CodecError: the data is not a mapping of names to whole numbers.
@@ -510,7 +510,8 @@ class Advice:
         """
         Return whether the conversation keeps this final answer when the model is asked again.
 
-        The answer is kept if it has text, and the model is only asked whether it is complete.
+        The answer is kept if it has text, and the reminder only asks whether the answer is
+        complete.
         """
         return self.kind == "all_done" and bool(answer.text.strip())
 

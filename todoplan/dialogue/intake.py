@@ -76,7 +76,7 @@ def unnamed(change: Change) -> tuple[str, ...]:
 
 
 def parts_of(command: Command | None) -> Iterator[Command]:
-    """Yield the commands of a batch, or the command itself; nothing for `None`."""
+    """Yield the commands of a batch, or any other command itself. For `None`, yield nothing."""
     if isinstance(command, Batch):
         for part in command.commands:
             yield from parts_of(part)
@@ -599,9 +599,8 @@ def _scalar(value: Any) -> Any:
     """
     Return a text, number, flag or `None` as an object of a built-in type.
 
-    For a list or a mapping, return `_NO_SCALAR`.
-
-    Only methods of the built-in types are called, never those of a subclass.
+    For a list or a mapping, return `_NO_SCALAR`. Only methods of the built-in types are called,
+    never methods of a subclass.
     """
     if isinstance(value, str):
         return str.__str__(value)
@@ -1024,9 +1023,8 @@ class Findings:
         """
         Return the list or object that a text encodes, or `MISSING` if the text is broken.
 
-        Any other value is returned unchanged.
-
-        With `expected`, the schema asks for a JSON text here, so decoding it is not reported.
+        Any other value is returned unchanged. With `expected`, the schema asks for a JSON text
+        here, so the decoding is not reported.
         """
         if not isinstance(value, str):
             return value
@@ -1490,7 +1488,7 @@ _Edge = tuple[str, str]  # the ids of the blocker and of the blocked task
 
 def _edged(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], list[_Edge], list[_Edge]]:
     """
-    Return the tasks with both halves of every edge, the removed edges, and the completed edges.
+    Complete all half edges. Return the tasks, the removed edges, and the completed edges.
     """
     # Law 4: AgentScope drops one half of an edge when the blocker is completed (its fix for #2540),
     # so a reopened blocker would no longer block. Here either half is enough for the edge.
@@ -1890,8 +1888,8 @@ def read_own_ids(
     """
     Remove the ids that the model gave to new entries, and replace references to these ids.
 
-    A reference is an edge, a parent, or the head of an id with dots ("2" in "2.1"). It is replaced
-    by "@" and the index of the entry. `names` maps targets to published field names.
+    A reference is an edge, a parent, or the head of an id with dots ("2" in "2.1"). The reference
+    is replaced by "@" and the index of the entry. `names` maps targets to published field names.
     """
     # If the model's ids were simply ignored, "1" would mean a task that is already in the plan.
     named = _by_id(rows)

@@ -217,8 +217,9 @@ def task_text(plan: Plan, task: Task) -> str:
     """
     Return one task in full, with one line for each field that differs from its default.
 
-    The description comes last, because text after it would look like a part of it. Its lines are
-    kept but indented, so that none of them looks like a field of the task or like another task.
+    The description comes last, because text after it would look like a part of it. The lines of the
+    description are kept but indented, so that none of them looks like a field of the task or like
+    another task.
     """
     lines = []
     for (name, show, default), given in zip(_DETAILS, _detail_values(task), strict=True):
@@ -598,9 +599,9 @@ def news_text(base: Base, plan: Plan, reply: Reply) -> str:
     """
     Return the text that precedes a reply.
 
-    It names the changes by others since the merge base, and the values that the call overwrote. For
-    a whole list, it also names the open tasks that are kept although the list left them out, and
-    the lines whose tasks were deleted. `plan` is the plan before the call.
+    The text names the changes by others since the merge base, and the values that the call
+    overwrote. For a whole list, the text also names the open tasks that are kept although the list
+    left them out, and the lines whose tasks were deleted. `plan` is the plan before the call.
     """
     has_list = reply.note.lines is not None
     if base.plan is plan and base.heard is None and not (has_list and base.listed is not None):
@@ -645,7 +646,7 @@ def _staying(base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply)
     """
     Return the text about open tasks that are kept although the list left them out.
 
-    A task that was named before is named again only if others have changed it since.
+    A task that an earlier reply has named is named again only if others have changed it since.
     """
     listed = {task_id for task_id, _ in reply.note.lines or ()}
     news = {one.task.id for one in unseen}
@@ -788,7 +789,7 @@ def error_text(problems: Sequence[Problem], example: str = "") -> str:
 
 def is_error_text(text: str) -> bool:
     """
-    Return whether a text is a planning tool's reply to a refused call, or the beginning of one.
+    Return whether a planning tool's reply, or its beginning, reports a refused call.
 
     This is for frameworks that store a tool's reply as text without an error flag.
     """

@@ -223,8 +223,8 @@ class Toolbox:
         there is no other session, and that this one has listed all tasks.
 
         Raises:
-            PlanError: `plan` is not a plan, or `base` is not a merge base. Nothing that a model
-                sends raises.
+            PlanError: `plan` is not a plan, or `base` is not a merge base. No input from a model
+            raises an error.
         """
         if type(plan) is not Plan:
             checked_plan(plan)
@@ -956,7 +956,7 @@ class Findings:
         self.upon, self.missing = plan, []
 
     def put(self, task_id: str, found: Found) -> None:
-        """Record the finding about a task in its version before the turn."""
+        """Record the finding about a task as the task was before the turn."""
         self._found[task_id] = self.upon.get(task_id), found
 
     def knows(self, task_id: str) -> bool:
@@ -971,7 +971,7 @@ class Findings:
 @attrs.frozen
 class CheckedToolbox(Toolbox):
     """
-    A toolbox that completes a task with a check only after a verifier has found that it passes.
+    A toolbox that completes a task with a check only after a verifier has found it done.
 
     `strict` is the original toolbox; its policy is used for the final decision. The checked
     toolbox's own policy is the same without the rule `evidence_required`, and is used only to learn

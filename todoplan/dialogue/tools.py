@@ -302,11 +302,10 @@ class ToolSet:
 
 def plain_name(name: object) -> str:
     """
-    Return a tool name as a plain `str`.
+    Return a tool name as a plain `str`. For any other object, return its type's name in brackets.
 
-    For an object of another type, return the type's name in brackets. A lookup would call the
-    object's `__hash__` and `__eq__`. A list has no hash, and a subclass of `str` may define these
-    methods in any way. So the name is copied without calling them.
+    A lookup would call the object's `__hash__` and `__eq__`. A list has no hash, and a subclass of
+    `str` may define these methods in any way. So the name is copied without calling them.
     """
     if issubclass(type(name), str):
         return str.__str__(cast("str", name))

@@ -114,8 +114,8 @@ class AsyncPlanner(Transactions[AnyStore]):
         Claim a task, so that nobody else works on it for now. Return `None` if none is available.
 
         Use the result with `async with held:` in an asyncio event loop. For the owner, the lease
-        and the errors, see `Planner.claim`. If the call is cancelled, a task that it has claimed is
-        released.
+        and the errors, see `Planner.claim`. If the call is cancelled, a task that the call has
+        claimed is released.
         """
         command = claim_of(owner)
         found = await self._await(claiming(self._apply, command), grace=GRACE)
@@ -129,7 +129,7 @@ class AsyncPlanner(Transactions[AnyStore]):
     ) -> AsyncGenerator[Entry, None]:
         """
         Yield every journal entry after revision `since`, and wait for new ones, in an asyncio event
-        loop. See `Planner.watch`. Without `since`, the watch begins when its first entry is asked
+        loop. See `Planner.watch`. Without `since`, the watch begins when the first entry is asked
         for.
         """
         known = (await self.plan()).revision if since is None else since

@@ -31,9 +31,9 @@ class Planner(Transactions[Store]):
     """
     One plan in a store, which is this process's memory by default. Threads may share a planner.
 
-    `Planner(store, "thread-7", toolbox=Toolbox(LEAN))`. The argument `actor` of the methods names
-    who acts. The program passes it; it is never read from a model's arguments. Subscribers are
-    called one after the other, in the thread whose command was accepted.
+    An example is `Planner(store, "thread-7", toolbox=Toolbox(LEAN))`. The argument `actor` of the
+    methods names who acts. The program passes it; it is never read from a model's arguments.
+    Subscribers are called one after the other, in the thread whose command was accepted.
 
     `verify` is called before a model's call completes a task that has a `check`. It is a function
     that takes the task and the plan and returns (passed, summary), or a `Verifier`.

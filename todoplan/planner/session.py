@@ -133,8 +133,8 @@ class OpenTurn:
     """
     A turn whose calls are answered one by one.
 
-    `calls` are the ids of the calls. `before` is the session's record before the first call. Only
-    `revision`, `behind` and the fields named in `SIGHT` are saved of this record. `own` are the
+    `calls` are the ids of the calls. `before` is the session's record before the first call. Of
+    this record, only `revision`, `behind` and the fields named in `SIGHT` are saved. `own` are the
     revisions that the turn's calls have made since, and `notes` are the notes of these calls. In
     saved data, the plan of `before.behind` includes the changes that the turn's calls have made.
     """
@@ -733,7 +733,7 @@ class _Session(Generic[P]):
         """
         Return the session as plain JSON values, to be saved and later passed to `opened`. The
         record is under the key "session". If no store keeps the plan, the values also have the plan
-        and its latest journal entries.
+        and the latest journal entries.
         """
         return {**({} if self.slot is None else self.slot.slot), SESSION: self.record}
 
@@ -817,11 +817,11 @@ class _Session(Generic[P]):
         guidance: Guidance | None = None,
     ) -> Steps[Advice]:
         """
-        Check the model's answer, and return an `Advice`. Its verdict is "accept" or "again". After
-        "again", ask the model again, with the reminder of the advice.
+        Check the model's answer, and return an `Advice`. The verdict of the advice is "accept" or
+        "again". After "again", ask the model again, with the reminder of the advice.
 
-        `request` is the request that the model has answered, by default the last one. It must be
-        passed if several requests of one session are open at once. For `structured` see
+        `request` is the request that the model has answered, by default the last one. Pass it if
+        several requests of one session are open at once. For `structured` see
         `Guidance.after_model`. `silent` means that the answer is not checked, because the provider
         has blocked it.
 
@@ -1108,7 +1108,7 @@ def opened_async(  # noqa: PLR0913 - as `opened`
 
 def read_text(text: str) -> dict[str, Any]:
     """
-    Return the mapping in a text that `to_text` returned, for `opened`.
+    Return the mapping to pass to `opened`, from a text that `to_text` returned.
 
     Raises:
         CodecError: the text is damaged.

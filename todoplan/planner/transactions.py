@@ -344,7 +344,8 @@ def caught_up(
     earlier: Mapping[str, str] = EMPTY,
 ) -> Base:
     """
-    Return what a session knows after later entries of the journal. `known` is what it knew before.
+    Return what a session knows after later entries of the journal. `known` is what the session knew
+    before.
 
     An entry is the session's own if its revision is in `own`, or if it records what a verifier
     found for a refused call of this actor. Own entries are applied to the known plan. The result
@@ -364,7 +365,7 @@ def caught_up(
 
 
 class Actors:
-    """What each actor of one planner knows, and the fencing tokens that its calls got."""
+    """What each actor of one planner knows, and the fencing tokens that the actor's calls got."""
 
     def __init__(self, toolset: ToolSet) -> None:
         self._toolset = toolset
@@ -455,8 +456,8 @@ _BEGUN = "begin"
 
 def put_back(plan: Plan, earlier: Plan, blank: Entry, fences: Fences) -> Outcome:
     """
-    Replace the tasks by those of an `earlier` plan. The entry for this has the time, actor and
-    cause of `blank`.
+    Replace the tasks by those of an `earlier` plan. The journal entry of this change has the time,
+    actor and cause of `blank`.
 
     The command is refused if it would end a live claim whose fencing token is not among `fences`
     (law 19).
@@ -659,10 +660,10 @@ class Transactions(Generic[S]):
         Answer all planning calls of one model turn in order, and save their changes together.
 
         `base` is the plan as the writer of the calls last saw it (law 15); by default the planner
-        remembers it for each actor. `key` is one key for the turn (see `apply`), or one for each
-        call (`keys_of`): calls that were carried out before get their replies again, and the other
-        calls are carried out. `fences` are the fencing tokens of the writer's claims
-        (`fences_after`); by default the planner remembers them for each actor.
+        remembers this plan for each actor. `key` is one key for the turn (see `apply`), or one for
+        each call (`keys_of`): calls that were carried out before get their replies again, and the
+        other calls are carried out. `fences` are the fencing tokens of the writer's claims
+        (`fences_after`); by default the planner remembers these tokens for each actor.
         """
         began = time_ns()
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
@@ -775,8 +776,8 @@ class Transactions(Generic[S]):
         """
         Return the plan, and the merge base of a session that last saw revision `known`.
 
-        `own` are the revisions that the session has written since, and `actor` is its name. If
-        `known` is `None`, the base is `None`.
+        `own` are the revisions that the session has written since, and `actor` is the name of the
+        session's actor. If `known` is `None`, the base is `None`.
         """
 
         def attempt(plan: Plan, journal: Journal, _: datetime) -> Outcome:

@@ -236,7 +236,7 @@ class SharedLooks:
 
 @attrs.define(eq=False)
 class Looks:
-    """The verifications that one answer needs. `toolbox` answers with the findings so far."""
+    """The verifications that one answer needs. `toolbox` uses the findings so far."""
 
     verifier: Verifier
     shared: SharedLooks
@@ -291,7 +291,7 @@ class Verifying:
     @classmethod
     def of(cls, toolbox: Toolbox, verify: Verify | None) -> Verifying | None:
         """
-        Return the `Verifying` for a toolbox; `None` without a verifier.
+        Return the `Verifying` for a toolbox, or `None` if there is no verifier.
 
         Raises:
             PlanError: `verify` is not a verifier.
@@ -307,9 +307,10 @@ class Verifying:
 
     def answer(self, attempt: Callable[[Toolbox], T], shared: SharedLooks | None = None) -> T:
         """
-        Return the result of an attempt once everything that it completes has been verified.
+        Return the result of an attempt once all tasks that the attempt completes have been
+        verified.
 
-        The attempt is repeated after each round of verification; its earlier results are discarded.
+        The attempt is repeated after each round of verification; the earlier results are discarded.
 
         Raises:
             PlanError: the verifier is a coroutine function.
@@ -340,7 +341,7 @@ class Verifying:
     @contextmanager
     def of_turn(self, key: Hashable, ids: Sequence[str], own: str) -> Iterator[SharedLooks | None]:
         """
-        Yield the findings that the calls of a turn share; `None` for a turn of one call.
+        Yield the findings that the calls of a turn share, or `None` for a turn of one call.
 
         Each call uses this context manager separately. `ids` are the ids of the turn's calls, and
         `own` is the id of this call. The findings are dropped when all calls have been answered.

@@ -1,8 +1,8 @@
 """
 Working on tasks under claims (leases), so that no two workers do the same task.
 
-Read `claims` first: one claimed task, its heartbeat, and its release; `async_claims` awaits them.
-`workers` completes a plan with several workers, in threads or in asyncio tasks.
+Read `claims` first: one claimed task, its heartbeat, and its release. `async_claims` is for
+asyncio. `workers` completes a plan with several workers, in threads or in asyncio tasks.
 """
 
 from typing import TYPE_CHECKING

@@ -191,7 +191,7 @@ class HeldClaim:
 
         This is true after a refused renewal. It is also true if the lease has expired by this
         process's clock, until a renewal is accepted. If somebody has reassigned the task, the next
-        heartbeat notices it, at most a third of the lease later; `renew` asks immediately.
+        heartbeat notices this, at most a third of the lease later; `renew` asks the store at once.
 
         If this was true when the body last read it, the body counts as unfinished when it ends: the
         task is released, not completed.
@@ -210,7 +210,7 @@ class HeldClaim:
 
         Raises:
             StoreError: the claim was lost ("claim_lost"), or the store fails.
-            PlanError: the policy refuses it.
+            PlanError: the policy refuses the completion.
         """
         close = UpdateTask(self.task.id, status=Status.COMPLETED, fence=self.fence)
         return self._settling(*self._evidence(self.found), close)
@@ -226,8 +226,9 @@ class HeldClaim:
 
     def _release(self, waiting: Waiting | None = None) -> Steps[None]:
         """
-        Release the task for the next worker that claims it. With `waiting`, it first waits for
-        something outside the plan, such as a person's answer. Raises the same errors as `complete`.
+        Release the task for the next worker that claims it. With `waiting`, the task first waits
+        for something outside the plan, such as a person's answer. Raises the same errors as
+        `complete`.
         """
         if waiting is None:
             return self._settling(ReleaseClaim(self.task.id, self.fence))

@@ -79,7 +79,7 @@ def _commands(  # noqa: PLR0913, PLR0917 - the arguments of `work`
     backoff: float,
     command: ClaimTask,
 ) -> list[ClaimTask]:
-    """Check the arguments of a pool, and return the command with which each worker claims."""
+    """Check the arguments of a pool. Return the command with which each worker claims a task."""
     if not isinstance(planner, kind):
         raise unfit(planner, f"give {kind.__name__}(store, plan_id) first")
     if not callable(handler):
@@ -96,9 +96,9 @@ class _Idle:
     """
     Decides whether a worker that found nothing to claim should keep trying.
 
-    It keeps trying while others have live claims, because their tasks may unblock other tasks, or
-    may be released. It also keeps trying while the next attempt at a failed task is delayed,
-    whichever pool has delayed the task, because that pool may be killed meanwhile.
+    The worker keeps trying while others have live claims, because their tasks may unblock other
+    tasks, or may be released. The worker also keeps trying while the next attempt at a failed task
+    is delayed, whichever pool has delayed the task, because that pool may be killed meanwhile.
     """
 
     def __init__(self, planner: Transactions[Any], lease: float) -> None:
@@ -188,14 +188,14 @@ def work(  # noqa: PLR0913 - all are options, by name
     Work through a plan with a pool of threads, and return what was done.
 
     `handler` is called with each claimed task (`held.task`). When it returns, the task is
-    completed; when it raises, the task is released. It may close the task itself
+    completed; when it raises, the task is released. The handler may close the task itself
     (`held.fail(why)`), and should stop when `held.lost` is true. A task that was released or lost
     `attempts` times is failed, or is assigned to `give_to`. The type and the message of the last
     exception are recorded on the task as failed evidence.
 
     `backoff` is the delay in seconds until a task whose handler raised is tried again, by the
-    planner's clock; it doubles with each attempt, up to an hour. `verify` (see `Planner`) checks a
-    task that has a check before the task is completed. If it finds that the task is not done, this
+    planner's clock; it doubles with each attempt, up to an hour. Before a task that has a check is
+    completed, `verify` (see `Planner`) is called. If it finds that the task is not done, this
     counts as an exception of the handler.
 
     If `held.lost` was true when the handler last read it, the handler counts as unfinished when it
@@ -203,8 +203,8 @@ def work(  # noqa: PLR0913 - all are options, by name
     limit of its own.
 
     Once `stop` is set, no further task is claimed, and tasks in progress are finished. The same
-    happens after Ctrl-C, and `KeyboardInterrupt` is raised when they are finished. After a second
-    Ctrl-C, it is raised at once.
+    happens after Ctrl-C, and `KeyboardInterrupt` is raised when they are finished. A second Ctrl-C
+    raises it at once.
 
     A worker that finds nothing to claim tries again five times a second, as long as anybody has a
     claim. So it waits for tasks that others unblock, and up to `lease` seconds (default: five
