@@ -551,16 +551,19 @@ def make_server(  # noqa: PLR0913 - what a server is made of
         instructions=instructions_of(handlers.topic(plan_id).planner.toolbox.toolset),
     )
     server.offers_board = board
-    server.add("tools/list", "ListTools", handlers.list_tools)
-    server.add("tools/call", "CallTool", handlers.call_tool)
-    server.add("prompts/list", "ListPrompts", handlers.list_prompts)
-    server.add("prompts/get", "GetPrompt", handlers.get_prompt)
-    server.add("resources/list", "ListResources", handlers.list_resources)
-    server.add("resources/read", "ReadResource", handlers.read_resource)
-    server.add("resources/subscribe", "Subscribe", handlers.subscribe)
-    server.add("resources/unsubscribe", "Unsubscribe", handlers.unsubscribe)
-    if hasattr(types, "SubscriptionsListenRequest"):  # mcp 2.x
-        server.add("subscriptions/listen", "SubscriptionsListen", handlers.listen)
+    for method, request, handler in (
+        ("tools/list", "ListTools", handlers.list_tools),
+        ("tools/call", "CallTool", handlers.call_tool),
+        ("prompts/list", "ListPrompts", handlers.list_prompts),
+        ("prompts/get", "GetPrompt", handlers.get_prompt),
+        ("resources/list", "ListResources", handlers.list_resources),
+        ("resources/read", "ReadResource", handlers.read_resource),
+        ("resources/subscribe", "Subscribe", handlers.subscribe),
+        ("resources/unsubscribe", "Unsubscribe", handlers.unsubscribe),
+        ("subscriptions/listen", "SubscriptionsListen", handlers.listen),
+    ):
+        if hasattr(types, f"{request}Request"):  # mcp 1.x has no "subscriptions/listen"
+            server.add(method, request, handler)
     return server
 
 

@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from itertools import cycle, product
 from random import Random
 from threading import Event
@@ -841,6 +842,12 @@ class _Writer:
             # The last line may be incomplete.
             return self.output.read().decode().split("\n")[:-1]
 
+    def stop(self) -> None:
+        """End the process if it still runs, because a check that fails stops waiting for it."""
+        self.process.kill()
+        self.process.wait()
+        self.output.close()
+
 
 class Surviving(Checks):
     """Several processes on one store."""
@@ -874,8 +881,9 @@ class Surviving(Checks):
         # Beads#2672: several agents that opened a database for the first time in parallel lost it.
         script = _opening(harness, SCRIPT)
         start = time.time() + 1.5
-        openers = [_started(script, f"{number}", 1, start) for number in range(_OPENERS)]
-        acknowledged = [line for opener in openers for line in opener.ended()]
+        with ExitStack() as stack:
+            openers = [_started(stack, script, f"{n}", 1, start) for n in range(_OPENERS)]
+            acknowledged = [line for opener in openers for line in opener.ended()]
         codes = [opener.process.returncode for opener in openers]
         equal(codes, [0] * _OPENERS, "the exit codes of processes that open a store in parallel")
         plan = await (await harness.again()).load("a")
@@ -886,19 +894,22 @@ class Surviving(Checks):
 def told_to_the_killed(script: str, kills: int) -> list[str]:
     """Kill `kills` writers, one after the other, and return the acknowledged tasks."""
     chance, acknowledged = Random(11), list[str]()  # noqa: S311 - no secret
-    writers = [_started(script, f"{number}", 10**6) for number in range(_WRITERS)]
-    for number in range(_WRITERS, kills + _WRITERS):
-        acknowledged += writers.pop(chance.randrange(len(writers))).killed(chance)
-        # Each killed writer is replaced, so that some are always writing.
-        if number < kills:
-            writers.append(_started(script, f"{number}", 10**6))
+    with ExitStack() as stack:
+        writers = [_started(stack, script, f"{number}", 10**6) for number in range(_WRITERS)]
+        for number in range(_WRITERS, kills + _WRITERS):
+            acknowledged += writers.pop(chance.randrange(len(writers))).killed(chance)
+            # Each killed writer is replaced, so that some are always writing.
+            if number < kills:
+                writers.append(_started(stack, script, f"{number}", 10**6))
     return acknowledged
 
 
-def _started(script: str, name: str, count: int, at: float = 0) -> _Writer:
+def _started(stack: ExitStack, script: str, name: str, count: int, at: float = 0) -> _Writer:
     # The output is a file and not a pipe, because a writer blocks when its pipe is full.
-    output = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the writer has ended
-    return _Writer(_process(script, name, count, at, stdout=output), output)
+    output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
+    writer = _Writer(_process(script, name, count, at, stdout=output), output)
+    stack.callback(writer.stop)
+    return writer
 
 
 _WATCHED = 8
