@@ -733,20 +733,20 @@ def _edited(
         planner = Planner(store, plan_id)
     decision, phrases = act(planner)
     if edit.as_json:
+        accepted = None if isinstance(decision, Rejected) else decision
         problems = decision.problems if isinstance(decision, Rejected) else ()
-        events = () if isinstance(decision, Rejected) else decision.events
-        warnings = () if isinstance(decision, Rejected) else decision.warnings
-        plan = planner.plan if isinstance(decision, Rejected) else decision.plan
+        plan = accepted.plan if accepted else planner.plan
+        entry = Entry(plan.revision, accepted.events if accepted else ())
         write_document(
             screen,
             "edit",
             plan=plan_id,
-            accepted=not isinstance(decision, Rejected),
+            accepted=accepted is not None,
             revision=plan.revision,
-            events=entry_to_data(Entry(plan.revision, events))["events"],
+            events=entry_to_data(entry)["events"],
             counts=plan.counts._asdict(),
             ready=[task.id for task in ready(plan)],
-            warnings=problem_data(warnings),
+            warnings=problem_data(accepted.warnings if accepted else ()),
             problems=problem_data(problems),
         )
     elif isinstance(decision, Rejected):

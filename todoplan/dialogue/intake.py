@@ -527,11 +527,16 @@ def _from_text(text: str, limits: InputLimits, *, whole: bool) -> Parsed | Probl
     return _TRUNCATED if '"' in bare or opened > 0 else Problem("not_json", seen=text)
 
 
+def _unfenced(text: str) -> str:
+    found = _FENCED.fullmatch(text)
+    return found[1].strip() if found else text
+
+
 # Of these repairs, only dropping a comment is a guess (law 17). So it is tried last, after dropping
 # extra commas.
 _REPAIRS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("", str),
-    ("code_fence", lambda text: it[1].strip() if (it := _FENCED.fullmatch(text)) else text),
+    ("code_fence", _unfenced),
     ("closing_tags", lambda text: unleaked(text, ANY_CLOSER)),
     ("trailing_comma", lambda text: _NOISE.sub(lambda at: "" if at[0] == "," else at[0], text)),
     ("noise", lambda text: _NOISE.sub(lambda found: found[1] or "", text)),

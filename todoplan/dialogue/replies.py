@@ -206,11 +206,12 @@ def _blocked_by(plan: Plan, task: Task, count: int) -> str:
     # listed resolved blockers too (#2540).
     if count < len(blockers):
         blockers = unresolved_blockers(plan, task)
-    return f" [blocked by #{blockers[0]}]" if count == 1 else _BLOCKED_BY(blockers)
+    return f" [blocked by #{blockers[0]}]" if count == 1 else _blocked_by_several(blockers)
 
 
-# Cached, because in a wide graph many tasks wait for the same tasks.
-_BLOCKED_BY = lru_cache(maxsize=1024)(lambda blockers: f" [blocked by {ids_text(blockers)}]")
+@lru_cache(maxsize=1024)  # in a wide graph, many tasks wait for the same tasks
+def _blocked_by_several(blockers: tuple[str, ...]) -> str:
+    return f" [blocked by {ids_text(blockers)}]"
 
 
 def task_text(plan: Plan, task: Task) -> str:
@@ -382,7 +383,9 @@ def _perhaps_freed(change: Change) -> dict[str, list[str]]:
         elif isinstance(event, TaskDeleted | ParentChanged):
             task = before.get(event.task_id)
             # Its parent may have become a task without subtasks.
-            near = (task.id, task.parent, *before.children(task.id), *task.blocks) if task else ()
+            near = (task.parent, *before.children(task.id), *task.blocks) if task else ()
+            if isinstance(event, ParentChanged):
+                near = (event.task_id, *near)
             for task_id in filter(None, near):
                 freed.setdefault(task_id, [])
     return _leaves(after, freed) if freed and after.nested else freed

@@ -612,7 +612,7 @@ class LocalHold(Hold):
         self._check()
         if revision > self.revision:
             raise gone_back(self._plan_id, revision, self.revision)
-        return self.tail(revision)
+        return self._tail(revision)
 
     def append(
         self,
@@ -638,15 +638,15 @@ class LocalHold(Hold):
             raise overtaken(self._plan_id, expected, self.revision)
         # Iterate before anything is written, because this may raise.
         added = tuple(entries)
-        self.write(added, plan, key, answer)
+        self._write(added, plan, key, answer)
         return added
 
     @abstractmethod
-    def tail(self, revision: int) -> tuple[Entry, ...]:
+    def _tail(self, revision: int) -> tuple[Entry, ...]:
         """Return the entries after a revision, which the plan has reached."""
 
     @abstractmethod
-    def write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
+    def _write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
         """Write entries that `append` has checked, and set `self.revision` to the plan's."""
 
 

@@ -38,7 +38,7 @@ from todoplan.errors import StoreError
 try:
     import fcntl
 except ImportError:  # not a POSIX system
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # `no_locks` is raised before it is used
 
 
 PRIVATE = 0o600

@@ -143,14 +143,14 @@ class MemoryHold(LocalHold):
         check_payload(self._plan_id, key, payload)
         return receipt
 
-    def tail(self, revision: int) -> tuple[Entry, ...]:
+    def _tail(self, revision: int) -> tuple[Entry, ...]:
         """Return the entries after a revision."""
         before = self._store.entries_since(self._plan_id, min(revision, self._before))
         if not self._added:  # the usual read, of a fresh lock
             return before
         return before + tuple(entry for entry in self._added if entry.revision > revision)
 
-    def write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
+    def _write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
         """Collect entries. `keep` saves them later."""
         self._added += entries
         self._plan, self.revision = plan, plan.revision

@@ -812,14 +812,14 @@ class SqliteHold(LocalHold):
         self._is_broken = False
         return removed
 
-    def tail(self, revision: int) -> tuple[Entry, ...]:
+    def _tail(self, revision: int) -> tuple[Entry, ...]:
         """Return the entries after a revision."""
         try:
             return entries_between(self._taken[0], self._plan_id, self._name, revision)
         except FAILURES as error:
             raise failure(error, self._path) from error
 
-    def write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
+    def _write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
         """Write the entries, the key's receipt and, if it is due, a new snapshot."""
         # Encode before the first statement, because this may raise.
         lines = [line_of_entry(self._plan_id, entry) for entry in entries]

@@ -118,7 +118,7 @@ class _Machine(RuleBasedStateMachine):
         """Give each machine a test case that warns if a rule of the user's own never objected."""
         base: Any = super().TestCase
 
-        class TestCase(base):  # type: ignore[misc]
+        class TestCase(base):  # type: ignore[misc]  # known only at run time
             @wraps(base.runTest)
             def runTest(self) -> None:  # noqa: N802 - unittest's name
                 _, fired = counting(cls.policy)
@@ -437,7 +437,7 @@ def counting(policy: Policy) -> tuple[Policy, Counter[str]]:
             if isinstance(found, Iterable):
                 found = tuple(found)
             fired[own.name] += bool(found)
-            return found  # type: ignore[no-any-return]
+            return found  # type: ignore[no-any-return]  # passed on as the rule gave it
 
         return check
 

@@ -818,7 +818,12 @@ class Draft(Tasks):
 
     __slots__ = (
         *Tasks.__annotations__,
-        *("_counts", "_late", "_owns_children", "approved", "next_id", "revision"),
+        "_counts",
+        "_late",
+        "_owns_children",
+        "approved",
+        "next_id",
+        "revision",
     )
 
     def __init__(self, plan: Plan) -> None:

@@ -145,12 +145,12 @@ def claiming(apply: Apply, command: ClaimTask) -> Steps[tuple[Task, int, float] 
     try:
         yield nothing_to_do
     except CallerGoneError:
-        yield from apply(without_attempt(task.id, fence), actor=command.owner, policy=_NO_RULES)
+        yield from apply(_without_attempt(task.id, fence), actor=command.owner, policy=_NO_RULES)
         raise
     return task, fence, asked
 
 
-def without_attempt(task_id: str, fence: int) -> UpdateTask:
+def _without_attempt(task_id: str, fence: int) -> UpdateTask:
     """Return the command that releases a task on which nobody has worked."""
     # Not `ReleaseClaim`, which would count as a failed attempt.
     return UpdateTask(task_id, status=Status.PENDING, fence=fence)
@@ -418,7 +418,7 @@ class Claimed(HeldClaim):
             beating.start()
         except RuntimeError:  # no thread is free, and work must not begin without a heartbeat
             with suppress(StoreError, PlanError):  # then the claim expires
-                release = without_attempt(self.task.id, self.fence)
+                release = _without_attempt(self.task.id, self.fence)
                 self._run(self._settling(release, policy=_NO_RULES))
             raise
         self._beating = beating

@@ -253,10 +253,10 @@ def work(  # noqa: PLR0913 - all are options, by name
             ended.set()
 
     # Events, because an interrupted `Thread.join` of Python 3.11 marks a running thread as stopped.
-    threads = {
-        threading.Thread(target=drain, args=(command, end := threading.Event()), daemon=True): end
-        for command in commands
-    }
+    threads: dict[threading.Thread, threading.Event] = {}
+    for command in commands:
+        end = threading.Event()
+        threads[threading.Thread(target=drain, args=(command, end), daemon=True)] = end
     try:
         for thread in threads:
             thread.start()
