@@ -16,7 +16,7 @@ from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import TODOS
 from todoplan.planner import Planner
-from todoplan.planner.transactions import Actors
+from todoplan.planner.planner import ActorSight
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
 from todoplan.testing.strategies.text import titles
@@ -256,7 +256,7 @@ def test_actors_in_threads_lose_nothing():
 
 def test_who_is_forgotten_is_found_in_the_journal(monkeypatch):
     """Of more hands than are remembered, the one that was away longest."""
-    monkeypatch.setattr("todoplan.planner.transactions._MOST_ACTORS", 2)
+    monkeypatch.setattr("todoplan.planner.planner._MOST_ACTORS", 2)
     planner = Planner(toolbox=BOX)
     write(planner, "Dig", actor="bot")
     for number in range(3):
@@ -268,10 +268,10 @@ def test_who_is_forgotten_is_found_in_the_journal(monkeypatch):
 def test_the_later_of_two_calls_counts():
     """Whichever of two calls at once is noted last."""
     old, later = Plan(), Planner().apply(CreateTask("Dig")).unwrap()
-    actors = Actors(TODOS)
+    sight = ActorSight(TODOS, "bot")
     for plan in (later, old):
-        actors.knows("bot", Base(plan))
-    assert actors.since("bot", later) is None
+        sight.knows(Base(plan))
+    assert sight.since(later, None) is None
 
 
 @attrs.frozen

@@ -14,7 +14,7 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import tasks
 from todoplan.errors import StoreError
 from todoplan.planner import AsyncPlanner, Planner
-from todoplan.planner import transactions as commits
+from todoplan.planner import planner as commits
 from todoplan.stores.base import follow, is_holding
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore

@@ -4,11 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
+from todoplan.core.commands import CreateTask, UpdateTask
 from todoplan.dialogue import Call, Toolbox, lean, tasks
 from todoplan.dialogue.toolbox import fences_after
 from todoplan.planner import Planner
-from todoplan.planner.transactions import Actors
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
 
@@ -144,12 +143,15 @@ def test_a_person_may_not_move_what_is_claimed_either():
     planner.apply(UpdateTask("1", status="completed", fence=1), actor="boss").unwrap()
 
 
-def test_hands_are_forgotten_in_the_end(monkeypatch):
+def test_actors_are_forgotten_in_the_end(monkeypatch):
     """A server meets any number of them."""
-    monkeypatch.setattr("todoplan.planner.transactions._MOST_ACTORS", 2)
-    hands, planner = Actors(lean(team=True)), Planner()
+    monkeypatch.setattr("todoplan.planner.planner._MOST_ACTORS", 2)
+    planner = Planner(toolbox=Toolbox(lean(team=True)))
     fill(planner, *"abc")
     for name in "abc":
-        decision = planner.apply(ClaimTask(name))
-        hands.did(name, decision.events)
-    assert [dict(hands.fences(name)) for name in "abc"] == [{}, {"2": 1}, {"3": 1}]
+        assert "claimed" in planner.call("plan", NEXT, actor=name).text
+    done = [
+        planner.call("plan", {"done": [n]}, actor=name)
+        for n, name in ((2, "b"), (3, "c"), (1, "a"))
+    ]
+    assert [reply.is_error for reply in done] == [False, False, True]

@@ -37,6 +37,7 @@ from todoplan.errors import PlanError, StoreError
 from todoplan.planner.claiming.async_claims import AsyncClaimed
 from todoplan.planner.claiming.claims import claim_of, claiming
 from todoplan.planner.loops import GRACE, Background, Limiter, result_of, running_loop, threaded
+from todoplan.planner.planner import Transactions
 from todoplan.planner.steps import (
     CallerGoneError,
     Hold,
@@ -47,7 +48,6 @@ from todoplan.planner.steps import (
     done_held,
     nothing_to_do,
 )
-from todoplan.planner.transactions import Transactions
 from todoplan.planner.watching import check_watch, next_entries
 from todoplan.stores.base import AnyStore, follow
 

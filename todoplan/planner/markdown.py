@@ -44,8 +44,7 @@ from todoplan.core.plan.model import Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.errors import PlanError, ReadError
-from todoplan.planner.planner import Planner
-from todoplan.planner.transactions import Append, Outcome, plan_of_revision
+from todoplan.planner.planner import Append, Outcome, Planner, plan_of_revision
 from todoplan.planner.watching import Journal
 from todoplan.texts import one_line
 

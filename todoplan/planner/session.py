@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
-from datetime import datetime
 from threading import Lock
 from typing import Any, Generic, NoReturn, TypeVar, cast
 from uuid import uuid4
@@ -81,9 +80,8 @@ from todoplan.dialogue.toolbox import (
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner.async_planner import AsyncPlanner
 from todoplan.planner.loops import Limiter, running_loop
-from todoplan.planner.planner import Planner
+from todoplan.planner.planner import Planner, Transactions, caught_up, plan_of_revision
 from todoplan.planner.steps import Steps, at_once, awaited, store_of_plans
-from todoplan.planner.transactions import Outcome, Transactions, caught_up, plan_of_revision
 from todoplan.planner.verifying import Verify, verifier_of
 from todoplan.planner.watching import Journal
 from todoplan.stores.base import ALL, AnyStore
@@ -623,6 +621,8 @@ class _Sight:
     of these calls, and `heard` is the session's record after these calls.
     """
 
+    learns_from_repeats = True
+
     def __init__(
         self,
         record: Record,
@@ -763,11 +763,7 @@ class _Session(Generic[P]):
         the changes that the session has not seen.
         """
         sight = self._sight()
-
-        def attempt(plan: Plan, journal: Journal, _: datetime) -> Outcome:
-            return Outcome((plan, sight.known(plan, journal)), plan)
-
-        return self.planner._look_at(attempt, sight.since)
+        return self.planner._shown(sight.known, sight.since)
 
     def _before_model(
         self,

@@ -4,6 +4,7 @@ The steps of transactions: a generator yields each step, and receives its result
 So a transaction is written once: `Planner` executes the steps, and `AsyncPlanner` awaits them.
 """
 
+import operator
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from inspect import signature
 from os import PathLike, fspath
@@ -106,34 +107,45 @@ def described(
     function.__signature__ = given.replace(parameters=parameters, return_annotation=returned)
 
 
-def done_at_once(calls: Generator[Callable[[], Any], Any, T]) -> T:
-    """Make the calls that a generator yields, one by one, and return the generator's result."""
+def done_at_once(steps: Generator[Any, Any, T], perform: Callable[[Any], Any] = operator.call) -> T:
+    """
+    Perform the steps of a generator one by one, and return the generator's result. By default, each
+    step is a function, which is called.
+
+    The generator is sent each step's result; a step's exception is thrown into it.
+    """
+    resume: Callable[[Any], Any] = steps.send
     value: Any = None
     try:
         while True:
+            step = resume(value)
             try:
-                call = calls.send(value)
-            except StopIteration as done:
-                return done.value  # type: ignore[no-any-return]  # a generator's value is Any
-            value = call()
+                resume, value = steps.send, perform(step)
+            except Exception as raised:  # noqa: BLE001 - thrown into the steps
+                resume, value = steps.throw, raised
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]  # a generator's value is Any
     finally:
-        calls.close()
+        # Needed if a step has ended the program: if it was a subscriber, this releases the
+        # subscriber's lock, and the other subscribers are called later.
+        steps.close()
 
 
-async def done_awaited(calls: Generator[Callable[[], Awaitable[Any]], Any, T]) -> T:
-    """
-    Make the calls that a generator yields, await each result, and return the generator's result.
-    """
+async def done_awaited(steps: Generator[Callable[[], Awaitable[Any]], Any, T]) -> T:
+    """Do the same as `done_at_once`, but await the result of each function."""
+    resume: Callable[[Any], Any] = steps.send
     value: Any = None
     try:
         while True:
+            step = resume(value)
             try:
-                call = calls.send(value)
-            except StopIteration as done:
-                return done.value  # type: ignore[no-any-return]  # same
-            value = await call()
+                resume, value = steps.send, await step()
+            except Exception as raised:  # noqa: BLE001 - thrown into the steps
+                resume, value = steps.throw, raised
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]  # same
     finally:
-        calls.close()
+        steps.close()
 
 
 def done_held(store: Any, step: Hold) -> Any:

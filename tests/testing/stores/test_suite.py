@@ -172,7 +172,7 @@ def test_threads_take_turns_in_the_store_only(monkeypatch):
             give_way(frame, "call", None)
         return len(switches) - before
 
-    assert at_work_in("todoplan.planner.transactions") == 0
+    assert at_work_in("todoplan.planner.planner") == 0
     assert at_work_in("todoplan.stores.memory") == 150
     assert at_work_in("my_store") == 150
     assert at_work_in("my_store") == 0

@@ -44,10 +44,9 @@ from todoplan.core.rules import Policy
 from todoplan.dialogue.intake import clean
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner.steps import CallerGoneError, Steps, at_once, nothing_to_do, unfit
-from todoplan.planner.transactions import Transactions
 
 if TYPE_CHECKING:
-    from todoplan.planner.planner import Planner
+    from todoplan.planner.planner import Planner, Transactions
 
 T = TypeVar("T")
 

@@ -40,9 +40,8 @@ from todoplan.planner.claiming.claims import (
     claiming,
 )
 from todoplan.planner.loops import GRACE
-from todoplan.planner.planner import Planner
+from todoplan.planner.planner import Planner, Transactions
 from todoplan.planner.steps import Steps, unfit
-from todoplan.planner.transactions import Transactions
 from todoplan.planner.verifying import Verifier, Verify, verifier_of
 
 _PAUSE = 0.2  # seconds until a worker that found nothing tries again
