@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count, islice
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, Never, NoReturn
+from typing import Any, NoReturn
 
 import attrs
 
@@ -615,29 +615,31 @@ def under(transaction: Transaction, task: Task, fence: int) -> Claim | None:
     return task.claim
 
 
-def restore(transaction: Transaction, tasks: tuple[Task, ...]) -> tuple[Task, ...]:
+def restore(transaction: Transaction, command: commands.RestorePlan) -> None:
     """
-    Return the tasks of an earlier plan, with the claims adjusted to the present plan.
+    Restore the tasks of an earlier plan, with the claims adjusted to the present plan.
 
     No fencing token is given out twice, and no claim that has ended comes back. To restore a plan
     or undo a change, the actor needs the fencing token of each live claim that would end (law 19).
     Where the token is missing, a problem is noted.
     """
+    if found := tuple(plan_problems(command.tasks, command.next_id)):
+        transaction.problems += found
+        return
     draft = transaction.draft
-    if not any(task.claims for task in tasks) and not any(task.claims for task in draft):
-        return tasks
-    restored = tuple(_as_claimed(task, draft.get(task.id)) for task in tasks)
-    claims = {task.id: task.claim for task in restored}
+    tasks = tuple(_as_claimed(task, draft.get(task.id)) for task in command.tasks)
+    claims = {task.id: task.claim for task in tasks}
     for task in draft.active():
         if task.claim is not None and claims.get(task.id) != task.claim:
             transaction.may_change(task)
-    return restored
+    at, approved = transaction.at, command.approved
+    transaction.emit(events.PlanRestored(tasks, command.next_id, at, approved))
 
 
 def _as_claimed(task: Task, now: Task | None) -> Task:
     claims = max(task.claims, 0 if now is None else now.claims)
     if task.claim is None:
-        return task.but(claims=claims)
+        return task if task.claims == claims else task.but(claims=claims)
     if now is not None and now.claim is not None and now.claims == task.claims:
         return task.but(claim=now.claim)
     return task.but(status=Status.PENDING, claim=None, claims=claims)
@@ -833,7 +835,7 @@ def place(transaction: Transaction, command: commands.MoveTask) -> None:
     reorder(transaction, order)
 
 
-def start_next(transaction: Transaction) -> None:
+def start_next(transaction: Transaction, _: commands.StartNext) -> None:
     """
     Start the first ready task, unless a task is in progress.
 
@@ -1193,7 +1195,7 @@ def _woven(order: Sequence[str], rest: Sequence[str]) -> list[str]:
     return woven
 
 
-def clear(transaction: Transaction) -> None:
+def clear(transaction: Transaction, _: commands.ClearPlan) -> None:
     """
     Remove every task except those that others have added or changed since the merge base.
 
@@ -1483,50 +1485,34 @@ def _check_arguments(plan: object, policy: object) -> None:
 
 
 def _run(transaction: Transaction, command: Command) -> None:
-    # The most frequent command comes first. The last branch is for values that are not commands; a
-    # type checker verifies that no command reaches it.
-    match command:
-        case commands.UpdateTask():
-            update(transaction, command)
-        case commands.CreateTask():
-            create(transaction, (command,), single=True)
-        case commands.CreateTasks(items):
-            create(transaction, items)
-        case commands.DeleteTask():
-            delete(transaction, command)
-        case commands.MoveTask():
-            place(transaction, command)
-        case commands.WriteTodos():
-            write(transaction, command)
-        case commands.StartNext():
-            start_next(transaction)
-        case commands.ClearPlan():
-            clear(transaction)
-        case commands.ClaimTask():
-            claim(transaction, command)
-        case commands.RenewClaim():
-            renew(transaction, command)
-        case commands.ReleaseClaim():
-            release(transaction, command)
-        case commands.AnswerTask():
-            answer(transaction, command)
-        case commands.RecordEvidence():
-            record_evidence(transaction, command)
-        case commands.ApprovePlan():
-            approve(transaction, command)
-        case commands.RestorePlan(tasks, next_id, approved):
-            found = tuple(plan_problems(tasks, next_id))
-            transaction.problems.extend(found)
-            if not found:
-                kept = restore(transaction, tasks)
-                transaction.emit(events.PlanRestored(kept, next_id, transaction.at, approved))
-        case commands.Batch(parts):
-            for part in parts:
-                _run(transaction, part)
-        case _ as unreachable:
-            _refuse(unreachable)
+    handle = _HANDLERS.get(type(command))
+    if handle is None:
+        msg = f"{short_repr(command)} is no command; give one, such as commands.CreateTask('a')"
+        raise PlanError(msg, seen=command)
+    handle(transaction, command)
 
 
-def _refuse(command: Never) -> NoReturn:
-    msg = f"{short_repr(command)} is no command; give one, such as commands.CreateTask('a')"
-    raise PlanError(msg, seen=command)
+def _run_batch(transaction: Transaction, command: commands.Batch) -> None:
+    for part in command.commands:
+        _run(transaction, part)
+
+
+# A test checks that every command is here.
+_HANDLERS: dict[type[Any], Callable[[Transaction, Any], None]] = {
+    commands.WriteTodos: write,
+    commands.CreateTask: lambda transaction, one: create(transaction, (one,), single=True),
+    commands.CreateTasks: lambda transaction, several: create(transaction, several.items),
+    commands.UpdateTask: update,
+    commands.MoveTask: place,
+    commands.ClaimTask: claim,
+    commands.RenewClaim: renew,
+    commands.ReleaseClaim: release,
+    commands.DeleteTask: delete,
+    commands.AnswerTask: answer,
+    commands.RecordEvidence: record_evidence,
+    commands.ApprovePlan: approve,
+    commands.StartNext: start_next,
+    commands.ClearPlan: clear,
+    commands.RestorePlan: restore,
+    commands.Batch: _run_batch,
+}

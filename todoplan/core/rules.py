@@ -89,46 +89,29 @@ class Move:
     kind: Kind
 
 
-# Short names keep each row on one line: status and action, then the result.
-_P, _I, _C, _X = Status.PENDING, Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED
-_F = Status.FAILED
-
-TABLE: dict[tuple[Status, Action], Move] = {
-    (_P, Action.START): Move(_I, Kind.STEP),
-    (_P, Action.COMPLETE): Move(_C, Kind.JUMP),
-    (_P, Action.CANCEL): Move(_X, Kind.STEP),
-    (_P, Action.FAIL): Move(_F, Kind.STEP),
-    (_P, Action.RESET): Move(_P, Kind.STAY),
-    (_I, Action.START): Move(_I, Kind.STAY),
-    (_I, Action.COMPLETE): Move(_C, Kind.STEP),
-    (_I, Action.CANCEL): Move(_X, Kind.STEP),
-    (_I, Action.FAIL): Move(_F, Kind.STEP),
-    (_I, Action.RESET): Move(_P, Kind.BACK),
-    (_C, Action.START): Move(_I, Kind.REOPEN),
-    (_C, Action.COMPLETE): Move(_C, Kind.STAY),
-    (_C, Action.CANCEL): Move(_X, Kind.REOPEN),
-    (_C, Action.FAIL): Move(_F, Kind.REOPEN),
-    (_C, Action.RESET): Move(_P, Kind.REOPEN),
-    (_X, Action.START): Move(_I, Kind.REOPEN),
-    (_X, Action.COMPLETE): Move(_C, Kind.REOPEN),
-    (_X, Action.CANCEL): Move(_X, Kind.STAY),
-    (_X, Action.FAIL): Move(_F, Kind.REOPEN),
-    (_X, Action.RESET): Move(_P, Kind.REOPEN),
-    (_F, Action.START): Move(_I, Kind.REOPEN),
-    (_F, Action.COMPLETE): Move(_C, Kind.REOPEN),
-    (_F, Action.CANCEL): Move(_X, Kind.REOPEN),
-    (_F, Action.FAIL): Move(_F, Kind.STAY),
-    (_F, Action.RESET): Move(_P, Kind.REOPEN),
-}
-
 # The action that leads to each status. Events and commands name the status, as the tools of all
 # comparable libraries do.
 ACTION_TO: dict[Status, Action] = {
-    _P: Action.RESET,
-    _I: Action.START,
-    _C: Action.COMPLETE,
-    _X: Action.CANCEL,
-    _F: Action.FAIL,
+    Status.IN_PROGRESS: Action.START,
+    Status.COMPLETED: Action.COMPLETE,
+    Status.CANCELLED: Action.CANCEL,
+    Status.FAILED: Action.FAIL,
+    Status.PENDING: Action.RESET,
+}
+
+_STAY, _STEP, _JUMP, _BACK, _REOPEN = Kind
+_KINDS = {
+    # The kinds of: start, complete, cancel, fail, reset.
+    Status.PENDING: (_STEP, _JUMP, _STEP, _STEP, _STAY),
+    Status.IN_PROGRESS: (_STAY, _STEP, _STEP, _STEP, _BACK),
+    Status.COMPLETED: (_REOPEN, _STAY, _REOPEN, _REOPEN, _REOPEN),
+    Status.CANCELLED: (_REOPEN, _REOPEN, _STAY, _REOPEN, _REOPEN),
+    Status.FAILED: (_REOPEN, _REOPEN, _REOPEN, _STAY, _REOPEN),
+}
+TABLE: dict[tuple[Status, Action], Move] = {
+    (status, action): Move(target, kind)
+    for status, kinds in _KINDS.items()
+    for (target, action), kind in zip(ACTION_TO.items(), kinds, strict=True)
 }
 
 
@@ -1265,21 +1248,16 @@ def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Pr
 
 
 def _problems(rule: Rule, answer: Any) -> tuple[Problem, ...]:
-    if not hasattr(answer, "__iter__"):
-        raise _no_problems(rule, answer)
-    found = tuple(answer)
-    for each in found:
-        if not isinstance(each, Problem):
-            raise _no_problems(rule, each)
+    are_several = hasattr(answer, "__iter__")
+    found = tuple(answer) if are_several else (answer,)
+    wrong = [each for each in found if not (are_several and isinstance(each, Problem))]
+    if wrong:
+        msg = (
+            f"the rule {rule.name} gave {short_repr(wrong[0])}; a check yields problems,"
+            " or returns a tuple of them, () if nothing is wrong"
+        )
+        raise PlanError(msg, rule=rule.name, seen=wrong[0])
     return found
-
-
-def _no_problems(rule: Rule, seen: object) -> PlanError:
-    msg = (
-        f"the rule {rule.name} gave {short_repr(seen)}; a check yields problems,"
-        " or returns a tuple of them, () if nothing is wrong"
-    )
-    return PlanError(msg, rule=rule.name, seen=seen)
 
 
 def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
@@ -1305,30 +1283,26 @@ def inspect(plan: Plan, policy: Policy) -> tuple[Problem, ...]:
 # Each rule declares its severity in the presets, above its check.
 
 
-LANGCHAIN = Policy.preset("langchain")
-"""Like LangChain's TodoListMiddleware: only sizes are limited, the rest is left to prompts."""
-
-AGENTSCOPE = Policy.preset("agentscope")
-"""Like AgentScope's task tools: statuses change freely, and ignored blockers only give warnings."""
-
-DEFAULT = Policy.preset("default")
-"""Permissive where refusals hurt users of comparable libraries, strict where data would be lost."""
-
-CLAUDE = Policy.preset("claude")
-"""Like the description of Claude's TodoWrite: one task in progress, and active forms required."""
-
-CLAUDE_STRICT = Policy.preset("claude-strict")
-"""Like CLAUDE, and each task needs a priority."""
-
-STRICT = Policy.preset("strict")
-"""Every rule is an error, except those that must be switched on explicitly (`opt_in`)."""
-
 PRESETS: dict[str, Policy] = {
-    "default": DEFAULT,
-    "langchain": LANGCHAIN,
-    "claude": CLAUDE,
-    "claude-strict": CLAUDE_STRICT,
-    "agentscope": AGENTSCOPE,
-    "strict": STRICT,
+    name: Policy.preset(name)
+    for name in ("default", "langchain", "claude", "claude-strict", "agentscope", "strict")
 }
 """The presets by their names on the command line."""
+
+LANGCHAIN = PRESETS["langchain"]
+"""Like LangChain's TodoListMiddleware: only sizes are limited, the rest is left to prompts."""
+
+AGENTSCOPE = PRESETS["agentscope"]
+"""Like AgentScope's task tools: statuses change freely, and ignored blockers only give warnings."""
+
+DEFAULT = PRESETS["default"]
+"""Permissive where refusals hurt users of comparable libraries, strict where data would be lost."""
+
+CLAUDE = PRESETS["claude"]
+"""Like the description of Claude's TodoWrite: one task in progress, and active forms required."""
+
+CLAUDE_STRICT = PRESETS["claude-strict"]
+"""Like CLAUDE, and each task needs a priority."""
+
+STRICT = PRESETS["strict"]
+"""Every rule is an error, except those that must be switched on explicitly (`opt_in`)."""

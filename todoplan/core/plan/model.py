@@ -15,6 +15,7 @@ from collections.abc import Set as AbstractSet
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from enum import Enum, StrEnum
+from functools import cache
 from operator import attrgetter
 from reprlib import Repr
 from typing import Any, Literal, TypeVar, cast
@@ -140,9 +141,10 @@ def thaw(value: Any) -> Any:
 _Frozen = TypeVar("_Frozen", bound=attrs.AttrsInstance)
 
 
+@cache
 def mutable_variant(frozen: type[attrs.AttrsInstance]) -> Any:
     """
-    Return a mutable class with the fields of a frozen class.
+    Return the mutable class with the fields of a frozen class.
 
     To freeze an instance, set its `__class__` to the frozen class. The frozen class must have no
     slot for weak references: with one, CPython refuses the assignment.
@@ -601,25 +603,27 @@ class Approval:
 
 class FieldKind(Enum):
     """
-    The kind of value in a field of a task. Where `None` is allowed, it means "not given" and is the
-    default.
+    The kind of value in a field of a task: the field's annotation in `Task`.
+
+    `ID` and `PARENT` are kinds of one field each, and have its name. Where `None` is allowed, it
+    means "not given" and is the default.
     """
 
-    ID = "the task's own id"
-    TEXT = "a text"
-    TEXT_OR_NONE = "a text, or None"
-    STATUS = "a Status"
-    PRIORITY = "a Priority, or None"
-    PARENT = "the id of another task, or None"
-    WAITING = "a Waiting, or None"
-    EVIDENCE = "an Evidence, or None"
-    CLAIM = "a Claim, or None"
-    COUNT = "a whole number from 0 on"
-    IDS = "a tuple of task ids"
-    NUMBER = "a finite number, or None"
-    DATE = "a date, or None"
-    METADATA = "JSON values by key"
-    TIME = "an aware time, or None"
+    ID = "id"
+    PARENT = "parent"
+    TEXT = "str"
+    TEXT_OR_NONE = "str | None"
+    STATUS = "Status"
+    PRIORITY = "Priority | None"
+    WAITING = "Waiting | None"
+    EVIDENCE = "Evidence | None"
+    CLAIM = "Claim | None"
+    COUNT = "int"
+    IDS = "tuple[str, ...]"
+    NUMBER = "float | None"
+    DATE = "date | None"
+    METADATA = "FrozenDict"
+    TIME = "datetime | None"
 
 
 @attrs.frozen
@@ -690,13 +694,6 @@ class Todo:
     level: int | None = attrs.field(default=None, converter=count_or_none)
 
 
-def _is(kind: FieldKind, *, editable: bool = False) -> dict[str, Any]:
-    return {"kind": kind, "editable": editable}
-
-
-_TEXT = _is(FieldKind.TEXT_OR_NONE, editable=True)
-
-
 # With a slot for weak references, `fast_constructor` could not set the class of an instance.
 @attrs.frozen(weakref_slot=False, repr=False)
 class Task:
@@ -718,65 +715,32 @@ class Task:
     The repr shows the fields that differ from their default, and shortens long values.
     """
 
-    id: str = attrs.field(metadata=_is(FieldKind.ID), converter=as_id)
-    subject: str = attrs.field(metadata=_is(FieldKind.TEXT, editable=True), converter=as_text)
-    description: str = attrs.field(
-        metadata=_is(FieldKind.TEXT, editable=True), default="", converter=as_text
-    )
-    status: Status = attrs.field(
-        metadata=_is(FieldKind.STATUS), default=Status.PENDING, converter=as_status
-    )
-    active_form: str | None = attrs.field(default=None, converter=as_text_or_none, metadata=_TEXT)
-    priority: Priority | None = attrs.field(
-        metadata=_is(FieldKind.PRIORITY, editable=True), default=None, converter=as_priority
-    )
-    owner: str | None = attrs.field(default=None, converter=as_text_or_none, metadata=_TEXT)
-    blocks: tuple[str, ...] = attrs.field(metadata=_is(FieldKind.IDS), default=(), converter=as_ids)
-    blocked_by: tuple[str, ...] = attrs.field(
-        metadata=_is(FieldKind.IDS), default=(), converter=as_ids
-    )
-    estimate: float | None = attrs.field(
-        metadata=_is(FieldKind.NUMBER, editable=True), default=None, converter=as_number_or_none
-    )
-    metadata: FrozenDict = attrs.field(
-        metadata=_is(FieldKind.METADATA, editable=True),
-        default=EMPTY,
-        converter=as_metadata,
-        # `freeze` does not change values that are not JSON, such as a set, and these may be
-        # unhashable.
-        hash=False,
-    )
-    parent: str | None = attrs.field(
-        metadata=_is(FieldKind.PARENT), default=None, converter=as_text_or_none
-    )
-    waiting: Waiting | None = attrs.field(
-        metadata=_is(FieldKind.WAITING, editable=True), default=None, converter=as_waiting
-    )
-    check: str | None = attrs.field(default=None, converter=as_text_or_none, metadata=_TEXT)
-    due: date | None = attrs.field(
-        metadata=_is(FieldKind.DATE, editable=True), default=None, converter=as_date_or_none
-    )
-    answer: str | None = attrs.field(default=None, converter=as_text_or_none, metadata=_TEXT)
-    evidence: Evidence | None = attrs.field(
-        metadata=_is(FieldKind.EVIDENCE, editable=True), default=None, converter=as_evidence
-    )
-    claim: Claim | None = attrs.field(
-        metadata=_is(FieldKind.CLAIM), default=None, converter=as_claim
-    )
-    claims: int = attrs.field(metadata=_is(FieldKind.COUNT), default=0, converter=as_count)
-    failed_attempts: int = attrs.field(metadata=_is(FieldKind.COUNT), default=0, converter=as_count)
-    created_at: datetime | None = attrs.field(
-        metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
-    )
-    updated_at: datetime | None = attrs.field(
-        metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
-    )
-    started_at: datetime | None = attrs.field(
-        metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
-    )
-    completed_at: datetime | None = attrs.field(
-        metadata=_is(FieldKind.TIME), default=None, converter=as_time_or_none
-    )
+    id: str = attrs.field(converter=as_id)
+    subject: str = attrs.field(converter=as_text)
+    description: str = attrs.field(default="", converter=as_text)
+    status: Status = attrs.field(default=Status.PENDING, converter=as_status)
+    active_form: str | None = attrs.field(default=None, converter=as_text_or_none)
+    priority: Priority | None = attrs.field(default=None, converter=as_priority)
+    owner: str | None = attrs.field(default=None, converter=as_text_or_none)
+    blocks: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
+    blocked_by: tuple[str, ...] = attrs.field(default=(), converter=as_ids)
+    estimate: float | None = attrs.field(default=None, converter=as_number_or_none)
+    # Not hashed: `freeze` does not change values that are not JSON, such as a set, and these may be
+    # unhashable.
+    metadata: FrozenDict = attrs.field(default=EMPTY, converter=as_metadata, hash=False)
+    parent: str | None = attrs.field(default=None, converter=as_text_or_none)
+    waiting: Waiting | None = attrs.field(default=None, converter=as_waiting)
+    check: str | None = attrs.field(default=None, converter=as_text_or_none)
+    due: date | None = attrs.field(default=None, converter=as_date_or_none)
+    answer: str | None = attrs.field(default=None, converter=as_text_or_none)
+    evidence: Evidence | None = attrs.field(default=None, converter=as_evidence)
+    claim: Claim | None = attrs.field(default=None, converter=as_claim)
+    claims: int = attrs.field(default=0, converter=as_count)
+    failed_attempts: int = attrs.field(default=0, converter=as_count)
+    created_at: datetime | None = attrs.field(default=None, converter=as_time_or_none)
+    updated_at: datetime | None = attrs.field(default=None, converter=as_time_or_none)
+    started_at: datetime | None = attrs.field(default=None, converter=as_time_or_none)
+    completed_at: datetime | None = attrs.field(default=None, converter=as_time_or_none)
 
     def but(self, **changes: Any) -> Task:
         """Return a copy with the named fields changed. It is much faster than `attrs.evolve`."""
@@ -826,12 +790,19 @@ _MutableTask = mutable_variant(Task)  # every status change makes a copy, so thi
 # Reads all fields in one call in C.
 _values = attrgetter(*(field.name for field in attrs.fields(Task)))
 
-TASK_FIELDS: dict[str, TaskField] = {
-    field.name: TaskField(
-        field.name, field.metadata["kind"], field.default, field.metadata["editable"]
-    )
-    for field in attrs.fields(Task)
-}
+# Each of these has an event of its own or follows from such an event, as all times do.
+_SET_BY_OTHER_EVENTS = frozenset(
+    {"id", "status", "blocks", "blocked_by", "parent", "claim", "claims", "failed_attempts"}
+)
+
+
+def _task_field(field: attrs.Attribute[Any]) -> TaskField:
+    kind = FieldKind(field.name if field.name in {"id", "parent"} else field.type)
+    editable = kind is not FieldKind.TIME and field.name not in _SET_BY_OTHER_EVENTS
+    return TaskField(field.name, kind, field.default, editable)
+
+
+TASK_FIELDS: dict[str, TaskField] = {field.name: _task_field(field) for field in attrs.fields(Task)}
 """Every field of a task by name, in the order of `Task`."""
 
 EDITABLE = frozenset(field.name for field in TASK_FIELDS.values() if field.editable)
