@@ -1253,6 +1253,22 @@ def plan_of(
     return draft.freeze()
 
 
+def mirrored(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Return the tasks with each edge at both of its ends, where other systems have only one."""
+    # Dicts keep the order of edges, and have no duplicates.
+    blocks = {task.id: dict.fromkeys(task.blocks) for task in tasks}
+    blocked_by = {task.id: dict.fromkeys(task.blocked_by) for task in tasks}
+    for task in tasks:
+        for end in task.blocks:
+            blocked_by.get(end, {})[task.id] = None
+        for end in task.blocked_by:
+            blocks.get(end, {})[task.id] = None
+    return tuple(
+        task.but(blocks=tuple(blocks[task.id]), blocked_by=tuple(blocked_by[task.id]))
+        for task in tasks
+    )
+
+
 def plan_problems(tasks: tuple[Task, ...], next_id: int = 1) -> Iterator[Problem]:
     """
     Yield each problem that prevents these tasks and this next id from forming a plan.

@@ -41,6 +41,7 @@ from todoplan.codec.engine import (
     time,
     wrong_shape,
 )
+from todoplan.core.decide import mirrored
 from todoplan.core.plan.model import EMPTY, Approval, FrozenDict, Status, Task, instance_of
 from todoplan.core.plan.plan import Plan
 
@@ -140,7 +141,7 @@ def from_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Plan
             fields would be lost.
     """
     read = read_agentscope(data, zone=zone)
-    return assembled(_mirrored(read.tasks), read.next_id, read.revision, read.approved)
+    return assembled(mirrored(read.tasks), read.next_id, read.revision, read.approved)
 
 
 def read_agentscope(data: dict[str, Any], *, zone: tzinfo | None = None) -> Context:
@@ -250,22 +251,6 @@ def _created_at(written_at: str, zone: tzinfo | None) -> datetime | None:
     if at.tzinfo is not None:
         return at
     return at.replace(tzinfo=zone) if zone else None
-
-
-def _mirrored(tasks: list[Task]) -> tuple[Task, ...]:
-    # AgentScope's tools write an edge to one of its tasks only. Dicts keep the order of edges, and
-    # have no duplicates.
-    blocks = {task.id: dict.fromkeys(task.blocks) for task in tasks}
-    blocked_by = {task.id: dict.fromkeys(task.blocked_by) for task in tasks}
-    for task in tasks:
-        for end in task.blocks:
-            blocked_by.get(end, {})[task.id] = None
-        for end in task.blocked_by:
-            blocks.get(end, {})[task.id] = None
-    return tuple(
-        task.but(blocks=tuple(blocks[task.id]), blocked_by=tuple(blocked_by[task.id]))
-        for task in tasks
-    )
 
 
 # -------- mirror --------

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from todoplan.codec.engine import PRIORITIES, FieldReader, one_of, optional, text
+from todoplan.codec.engine import PRIORITIES, one_of, optional, text
 from todoplan.codec.foreign.peers import (
     ORIGINAL_ID,
+    Fields,
     Row,
     id_of,
     ids_of,
     plan_of_rows,
     row_of,
-    split,
 )
 from todoplan.core.plan.model import Status, thaw
 from todoplan.core.plan.plan import Plan
@@ -44,14 +44,14 @@ _UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]+')
 _LONGEST = 80  # characters of a title in a file's name
 
 
-_READERS: dict[str, FieldReader] = {
-    "id": id_of,
-    "title": id_of,  # YAML reads a title such as 2024 as a number
-    "status": lambda value: one_of(_STATUSES)(text(value).strip().lower()),
-    "priority": optional(one_of(PRIORITIES)),
-    "dependencies": ids_of,
-    "parent_task_id": optional(id_of),
-    "body": text,
+_BACKLOG: Fields = {
+    "id": ("name", lambda value: id_of(value).lower()),
+    "title": ("subject", id_of),  # YAML reads a title such as 2024 as a number
+    "status": ("status", lambda value: one_of(_STATUSES)(text(value).strip().lower())),
+    "priority": ("priority", optional(one_of(PRIORITIES))),
+    "dependencies": ("blockers", lambda value: tuple(one.lower() for one in ids_of(value))),
+    "parent_task_id": ("parent", optional(id_of)),
+    "body": ("body", text),
 }
 
 
@@ -71,26 +71,20 @@ def from_backlog(files: Mapping[str, str]) -> Plan:
     tasks.sort(key=lambda task: [int(each) for each in re.findall(r"\d+", str(task.get("id")))])
 
     def read(task: Any) -> Row:
-        fields, kept = split(task, _READERS, "id", "title", "status")
-        body, name = fields.pop("body"), fields["id"].lower()
-        above = (fields.get("parent_task_id") or name.rpartition(".")[0]).lower()
+        fields, kept = row_of(task, _BACKLOG, "id", "title", "status")
+        body, above = fields.pop("body"), fields.get("parent") or fields["name"].rpartition(".")[0]
         assignee = kept.get("assignee")
         names = ids_of([assignee] if isinstance(assignee, str) else assignee)
         if len(names) <= 1:  # several stay in the metadata, since a task has one owner
             kept.pop("assignee", None)
-        found = _CRITERIA.search(body)
-        criteria = _CRITERION.findall(found[1]) if found else []
-        return row_of(
-            fields | {"id": name},
-            kept,
-            subject="title",
-            parent=above if above in known else None,
-            blockers=[one.lower() for one in fields.get("dependencies", ())],
-            description=body.strip(),
-            owner=names[0] if len(names) == 1 else None,
-            priority=fields.get("priority"),
-            check="\n".join(criteria) or None,
-        )
+        criteria = _CRITERIA.search(body)
+        fields |= {
+            "parent": above.lower() if above.lower() in known else None,
+            "description": body.strip(),
+            "owner": names[0] if len(names) == 1 else None,
+            "check": "\n".join(_CRITERION.findall(criteria[1] if criteria else "")) or None,
+        }
+        return Row(fields, kept)
 
     return plan_of_rows(tasks, "files", read, "Backlog.md tasks")
 

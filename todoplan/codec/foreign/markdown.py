@@ -28,7 +28,7 @@ from typing import Any, Literal, get_args
 
 import attrs
 
-from todoplan.core.decide import plan_of
+from todoplan.core.decide import mirrored, plan_of
 from todoplan.core.plan.model import FrozenDict, Priority, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError
@@ -319,10 +319,6 @@ def from_markdown(text: str, form: Form | None = None) -> Plan:
     if lost:
         msg = f"these blockers are no tasks of the file: {'; '.join(lost)}; name ids of the file"
         raise CodecError(msg, problem="unknown_ids", ids=lost)
-    blocks: dict[str, list[str]] = {}
-    for place, node in enumerate(nodes, 1):
-        for one in node.blockers:
-            blocks.setdefault(ids[one], []).append(str(place))
     above: list[str] = []
     tasks: list[Task] = []
     for place, node in enumerate(nodes, 1):
@@ -340,14 +336,13 @@ def from_markdown(text: str, form: Form | None = None) -> Plan:
                 status=Status.COMPLETED if is_done else node.status,
                 priority=node.priority,
                 parent=above[-1] if above else None,
-                blocks=tuple(blocks.get(str(place), ())),
                 blocked_by=tuple(ids[one] for one in node.blockers),
                 metadata=FrozenDict(metadata_of(node)),
             )
         )
         above.append(str(place))
     try:
-        return plan_of(tasks)
+        return plan_of(mirrored(tasks))
     except PlanError as error:
         msg = f"the tasks of this file are not a valid plan: {error}"
         raise CodecError(msg, problem="no_plan") from error
@@ -558,8 +553,13 @@ def _lines(  # noqa: PLR0913 - a task, as the plan and as the file has it
             is_story = isinstance(story, str) and re.fullmatch(r"US\d+", story)
             parallel = "[P] " if kept.get("parallel") is True else ""
             labels = f"{name} {parallel}{f'[{story}] ' if is_story else ''}"
-    fields = _fields(document.form, task, names)
-    if item is not None and node is not None and _fields_of(node, document.form) == fields:
+    fields = _fields_of_task(document.form, task, names)
+    if (
+        item is not None
+        and node is not None
+        and fields
+        == _fields(document.form, node.name, node.description, node.blockers, node.extras)
+    ):
         body = node.lines[1:]
         if indent != item["indent"]:
             body = [
@@ -611,12 +611,7 @@ def shown_description(text: str) -> str:
     return "\n".join(map(str.rstrip, printable(text).strip().split("\n")))
 
 
-def _fields(form: Form, task: Task, names: Mapping[str, str]) -> dict[str, str]:
-    """Return the texts that are written below a task, by key. "Details" is the description."""
-    details = shown_description(task.description)
-    if form != "tasks.md":
-        return {"Details": details} if details else {}
-    blockers = ", ".join(sorted(names[one] for one in task.blocked_by))
+def _fields_of_task(form: Form, task: Task, names: Mapping[str, str]) -> dict[str, str]:
     extras = {
         key: shown_description(value)
         for key, value in task.metadata.items()
@@ -624,16 +619,17 @@ def _fields(form: Form, task: Task, names: Mapping[str, str]) -> dict[str, str]:
         and isinstance(value, str)
         and _FIELD.fullmatch(f"- **{key}**: x")
     }
-    fields = {"ID": names[task.id], "Details": details, "Blocked by": blockers, **extras}
-    return {key: value for key, value in fields.items() if value}
+    blockers = [names[one] for one in task.blocked_by]
+    return _fields(form, names[task.id], shown_description(task.description), blockers, extras)
 
 
-def _fields_of(node: Node, form: Form) -> dict[str, str]:
-    """Return the texts that are below a task in the file, as `_fields` returns them."""
-    if form != "tasks.md":
-        return {"Details": node.description} if node.description else {}
-    blockers = ", ".join(sorted(node.blockers))
-    fields = {"ID": node.name, "Details": node.description, "Blocked by": blockers, **node.extras}
+def _fields(
+    form: Form, name: str, details: str, blockers: Collection[str], extras: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the texts that stand below a task, by key. "Details" is the description."""
+    fields = {"Details": details}
+    if form == "tasks.md":
+        fields = {"ID": name, **fields, "Blocked by": ", ".join(sorted(blockers)), **extras}
     return {key: value for key, value in fields.items() if value}
 
 

@@ -3,9 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
-
-import attrs
+from typing import Any, NamedTuple
 
 from todoplan.codec.documents import assembled
 from todoplan.codec.engine import (
@@ -22,6 +20,7 @@ from todoplan.codec.engine import (
     time,
     wrong_shape,
 )
+from todoplan.core.decide import mirrored
 from todoplan.core.plan.model import Priority, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan, tree_order
 
@@ -42,20 +41,25 @@ USUAL: dict[str, tuple[Status, str]] = {status.value: (status, "") for status in
 """The usual foreign status words, each with our status and a reason for waiting ("": no wait)."""
 
 
-@attrs.frozen
-class Row:
+class Row(NamedTuple):
     """
-    A foreign task. `path` is its place in the data, `name` its id; `parent` and `blockers` are ids.
+    A foreign task. `fields` are the fields that we read, by our names (see `Fields`).
 
-    `fields` are the fields of our task; `kept` are the fields that are saved in its metadata.
+    `kept` are the other fields, which are saved in the metadata.
     """
 
-    path: str
-    name: str
-    parent: str | None
-    blockers: tuple[str, ...]
     fields: dict[str, Any]
     kept: dict[str, Any]
+
+
+Fields = Mapping[str, tuple[str, FieldReader]]
+"""
+The fields of a foreign task that we read, each with our name for it and its reader.
+
+Our name is a field of `Task`, or "name" for the foreign id, or "blockers". A parent and blockers
+are read as foreign ids, a status as our status with a reason for waiting. A field that is read as
+`None` is not set.
+"""
 
 
 def id_of(value: Any) -> str:
@@ -72,35 +76,19 @@ def ids_of(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(read_array(value, id_of)))
 
 
-def split(data: Any, readers: Mapping[str, FieldReader], *required: str) -> tuple[Any, Any]:
-    """Return two dicts: the values of the fields that have a reader, and the other fields."""
+def filled(value: Any) -> str | None:
+    """Read a string; null and the empty string mean that there is none."""
+    return None if value is None else text(value) or None
+
+
+def row_of(data: Any, known: Fields, *required: str) -> Row:
+    """Read the known fields of a foreign task."""
     if not isinstance(data, dict):
         raise misfit(data, "no object")
-    known = read_object({key: data[key] for key in data if key in readers}, readers, required)
-    return known, {key: value for key, value in data.items() if key not in readers}
-
-
-def row_of(
-    known: dict[str, Any],
-    kept: dict[str, Any],
-    *,
-    subject: str,
-    parent: str | None = None,
-    blockers: Sequence[str] = (),
-    **fields: Any,
-) -> Row:
-    """
-    Return the row of a task.
-
-    `known` are the converted foreign fields, and `subject` is the key of the title among them.
-    `kept` are the fields for the metadata, and `fields` are further fields of our task.
-    """
-    status, reason = known.get("status", (Status.PENDING, ""))
-    if reason and not (reason == BLOCKED and blockers):
-        fields["waiting"] = fields.get("waiting") or Waiting(reason)
-    fields = {"subject": known[subject], "status": status, **fields}
-    given = {name: value for name, value in fields.items() if value is not None}
-    return Row("", known.get("id", ""), parent or None, tuple(blockers), given, kept)
+    readers = {name: reader for name, (_, reader) in known.items()}
+    read = read_object({key: data[key] for key in data if key in readers}, readers, required)
+    fields = {known[name][0]: value for name, value in read.items()}
+    return Row(fields, {key: value for key, value in data.items() if key not in readers})
 
 
 def plan_of_rows(data: Any, path: str, read: Callable[[Any], Row], system: str) -> Plan:
@@ -111,8 +99,7 @@ def plan_of_rows(data: Any, path: str, read: Callable[[Any], Row], system: str) 
         CodecError: the data are not such a list; every fault is listed.
     """
     try:
-        rows = enumerate(read_array(data, read))
-        return _joined([attrs.evolve(row, path=f"[{place}]") for place, row in rows])
+        return _joined(read_array(data, read))
     except MisfitError as error:
         raise wrong_shape(error.below(path), f"list of {system}") from None
 
@@ -120,45 +107,56 @@ def plan_of_rows(data: Any, path: str, read: Callable[[Any], Row], system: str) 
 def _joined(rows: Sequence[Row]) -> Plan:
     ids: dict[str, str] = {}
     found: list[Found] = []
-    for number, row in enumerate(rows, 1):
-        if row.name and row.name in ids:
-            found.append((f"{row.path}.id", f"{row.name} is the id of two tasks"))
-        ids[row.name] = str(number)
-    blocks: dict[str, list[str]] = {}
-    for number, row in enumerate(rows, 1):
-        named = (*row.blockers, *filter(None, (row.parent,)))
+    for place, (fields, _) in enumerate(rows):
+        name = fields.get("name", "")
+        if name and name in ids:
+            found.append((f"[{place}].id", f"{name} is the id of two tasks"))
+        ids[name] = str(place + 1)
+    for place, (fields, _) in enumerate(rows):
+        named = (*fields.get("blockers", ()), *filter(None, (fields.get("parent"),)))
         lost = [name for name in named if name not in ids]
-        found += ((row.path, f"names {name}, which is no task in the list") for name in lost)
-        for name in row.blockers:
-            blocks.setdefault(ids.get(name, ""), []).append(str(number))
+        found += ((f"[{place}]", f"names {name}, which is no task in the list") for name in lost)
     if found:
         raise MisfitError(found)
-    tasks = [
-        Task(
-            str(number),
-            parent=ids[row.parent] if row.parent else None,
-            blocks=tuple(blocks.get(str(number), ())),
-            blocked_by=tuple(ids[name] for name in row.blockers),
-            metadata=metadata({**({ORIGINAL_ID: row.name} if row.name else {}), **row.kept}),
-            **row.fields,
-        )
-        for number, row in enumerate(rows, 1)
-    ]
-    ordered = tree_order(tasks)
+    ordered = tree_order(_task(str(number), row, ids) for number, row in enumerate(rows, 1))
     # `tree_order` would move a task of a cycle of parents to the top level: refuse it instead.
     for task in ordered:
-        row = rows[int(task.id) - 1]
-        if row.parent is not None and task.parent is None:
-            raise MisfitError([(row.path, "is a subtask of itself, through its parents")])
-    return assembled(tuple(ordered), 1, 0)
+        place = int(task.id) - 1
+        if task.parent is None and rows[place].fields.get("parent"):
+            raise MisfitError([(f"[{place}]", "is a subtask of itself, through its parents")])
+    return assembled(mirrored(ordered), 1, 0)
 
 
-_HERMES = {word: USUAL[word] for word in ("pending", "in_progress", "completed", "cancelled")}
-# In Agno, a task is "blocked" only because of its blockers.
-_AGNO = {**USUAL, BLOCKED: (Status.PENDING, "")}
-_TODO = {
-    **{word: USUAL[word] for word in ("pending", "in_progress", "completed")},
-    BLOCKED: (Status.PENDING, BLOCKED),
+def _task(task_id: str, row: Row, ids: Mapping[str, str]) -> Task:
+    fields = {name: value for name, value in row.fields.items() if value is not None}
+    name, parent = fields.pop("name", ""), fields.pop("parent", "")
+    blockers = fields.pop("blockers", ())
+    fields["status"], reason = fields.get("status", (Status.PENDING, ""))
+    if reason and not (reason == BLOCKED and blockers):
+        fields.setdefault("waiting", Waiting(reason))
+    return Task(
+        task_id,
+        parent=ids[parent] if parent else None,
+        blocked_by=tuple(ids[blocker] for blocker in blockers),
+        metadata=metadata({**({ORIGINAL_ID: name} if name else {}), **row.kept}),
+        **fields,
+    )
+
+
+_THREE = {word: USUAL[word] for word in ("pending", "in_progress", "completed")}
+_HERMES: Fields = {
+    "id": ("name", id_of),
+    "content": ("subject", text),
+    "status": ("status", one_of({**_THREE, "cancelled": USUAL["cancelled"]})),
+    "parent": ("parent", optional(id_of)),
+}
+_PYDANTIC_AI_TODO: Fields = {
+    "id": ("name", id_of),
+    "content": ("subject", text),
+    "status": ("status", one_of({**_THREE, BLOCKED: (Status.PENDING, BLOCKED)})),
+    "active_form": ("active_form", filled),
+    "parent_id": ("parent", optional(id_of)),
+    "depends_on": ("blockers", ids_of),
 }
 
 
@@ -171,15 +169,8 @@ def from_hermes(data: dict[str, Any] | list[dict[str, Any]]) -> Plan:
     Raises:
         CodecError: the data are not such a list; every fault is listed.
     """
-    readers = {"id": id_of, "content": text, "status": one_of(_HERMES), "parent": optional(id_of)}
-
-    def read(todo: Any) -> Row:
-        known, kept = split(todo, readers, "content")
-        return row_of(known, kept, subject="content", parent=known.get("parent"))
-
-    return plan_of_rows(
-        data.get("todos") if isinstance(data, dict) else data, "todos", read, "hermes"
-    )
+    todos = data.get("todos") if isinstance(data, dict) else data
+    return plan_of_rows(todos, "todos", lambda todo: row_of(todo, _HERMES, "content"), "hermes")
 
 
 def from_pydantic_ai_todo(todos: list[dict[str, Any]]) -> Plan:
@@ -191,25 +182,9 @@ def from_pydantic_ai_todo(todos: list[dict[str, Any]]) -> Plan:
     Raises:
         CodecError: the data are not such a list; every fault is listed.
     """
-    readers = {
-        "id": id_of,
-        "content": text,
-        "status": one_of(_TODO),
-        "active_form": optional(text),
-        "parent_id": optional(id_of),
-        "depends_on": ids_of,
-    }
 
     def read(todo: Any) -> Row:
-        known, kept = split(todo, readers, "content")
-        return row_of(
-            known,
-            kept,
-            subject="content",
-            parent=known.get("parent_id"),
-            blockers=known.get("depends_on", ()),
-            active_form=known.get("active_form") or None,
-        )
+        return row_of(todo, _PYDANTIC_AI_TODO, "content")
 
     return plan_of_rows(todos, "todos", read, "pydantic-ai-todo")
 
@@ -223,33 +198,13 @@ def from_agno(data: dict[str, Any] | list[dict[str, Any]]) -> Plan:
     Raises:
         CodecError: the data are not such a list; every fault is listed.
     """
-    readers = {
-        "id": id_of,
-        "title": text,
-        "description": optional(text),
-        "status": one_of(_AGNO),
-        "assignee": optional(text),
-        "parent_id": optional(id_of),
-        "dependencies": ids_of,
-        "created_at": _epoch,
-    }
 
     def read(task: Any) -> Row:
-        known, kept = split(task, readers, "title")
-        return row_of(
-            known,
-            {key: value for key, value in kept.items() if value},
-            subject="title",
-            parent=known.get("parent_id"),
-            blockers=known.get("dependencies", ()),
-            description=known.get("description"),
-            owner=known.get("assignee"),
-            created_at=known.get("created_at"),
-        )
+        fields, kept = row_of(task, _AGNO, "title")
+        return Row(fields, {key: value for key, value in kept.items() if value})
 
-    return plan_of_rows(
-        data.get("tasks") if isinstance(data, dict) else data, "tasks", read, "Agno"
-    )
+    tasks = data.get("tasks") if isinstance(data, dict) else data
+    return plan_of_rows(tasks, "tasks", read, "Agno")
 
 
 def _epoch(value: Any) -> datetime | None:
@@ -259,6 +214,19 @@ def _epoch(value: Any) -> datetime | None:
         except (ValueError, OverflowError, OSError):
             pass
     raise misfit(value, "no time in seconds since 1970")
+
+
+_AGNO: Fields = {
+    "id": ("name", id_of),
+    "title": ("subject", text),
+    "description": ("description", filled),
+    # In Agno, a task is "blocked" only because of its blockers.
+    "status": ("status", one_of({**USUAL, BLOCKED: (Status.PENDING, "")})),
+    "assignee": ("owner", optional(text)),
+    "parent_id": ("parent", optional(id_of)),
+    "dependencies": ("blockers", ids_of),
+    "created_at": ("created_at", _epoch),
+}
 
 
 # -------- beads --------
@@ -301,7 +269,7 @@ def from_beads(issues: str | list[dict[str, Any]]) -> Plan:
         rows = [
             row for row in rows if not (isinstance(row, dict) and row.get("status") == _DELETED)
         ]
-    return plan_of_rows(rows, "issues", _read, "Beads")
+    return plan_of_rows(rows, "issues", _read_issue, "Beads")
 
 
 def _rank(value: Any) -> Priority:
@@ -311,29 +279,31 @@ def _rank(value: Any) -> Priority:
 
 
 def _edges(value: Any) -> list[tuple[str, str]]:
-    edge: dict[str, FieldReader] = {"depends_on_id": id_of, "type": text}
-    read = read_array([] if value is None else value, lambda one: split(one, edge, *edge)[0])
-    return [(one["type"], one["depends_on_id"]) for one in read]
+    edge: Fields = {"depends_on_id": ("id", id_of), "type": ("type", text)}
+    read = read_array([] if value is None else value, lambda one: row_of(one, edge, *edge).fields)
+    return [(one["type"], one["id"]) for one in read]
 
 
-_ISSUE: dict[str, FieldReader] = {
-    "id": id_of,
-    "title": text,
-    "description": optional(text),
-    "acceptance_criteria": optional(text),
-    "status": one_of(_STATUSES),
-    "assignee": optional(text),
-    "dependencies": _edges,
-    "created_at": optional(time),
-    "closed_at": optional(time),
-    "defer_until": optional(time),
+_BEADS: Fields = {
+    "id": ("name", id_of),
+    "title": ("subject", text),
+    "description": ("description", filled),
+    "acceptance_criteria": ("check", filled),
+    "status": ("status", one_of(_STATUSES)),
+    "assignee": ("owner", filled),
+    "dependencies": ("dependencies", _edges),
+    "created_at": ("created_at", optional(time)),
+    "closed_at": ("completed_at", optional(time)),
+    "defer_until": ("until", optional(time)),
 }
 
 
-def _read(issue: Any) -> Row:
-    known, kept = split(issue, _ISSUE, "id", "title")
-    edges = known.get("dependencies", [])
+def _read_issue(issue: Any) -> Row:
+    fields, kept = row_of(issue, _BEADS, "id", "title")
+    edges, until = fields.pop("dependencies", []), fields.pop("until", None)
+    fields["blockers"] = tuple(dict.fromkeys(name for kind, name in edges if kind in _BLOCKING))
     parents = [name for kind, name in edges if kind == _PART_OF]
+    fields["parent"] = next(iter(parents), None)
     others = [
         {"type": kind, "id": name} for kind, name in edges if kind not in {*_BLOCKING, _PART_OF}
     ]
@@ -342,26 +312,12 @@ def _read(issue: Any) -> Row:
         kept["dependencies"] = others
     if labels := kept.pop("labels", None):
         kept["tags"] = labels
-    priority = None
     if "priority" in kept:  # it stays in the metadata, because Beads has five ranks, we have three
-        priority = _rank(kept["priority"])
-    status, reason = known.get("status", _STATUSES["open"])
-    until = known.get("defer_until")
-    waits = until is not None and status is Status.PENDING
-    return row_of(
-        known,
-        kept,
-        subject="title",
-        parent=next(iter(parents), None),
-        blockers=list(dict.fromkeys(name for kind, name in edges if kind in _BLOCKING)),
-        description=known.get("description"),
-        check=known.get("acceptance_criteria") or None,
-        owner=known.get("assignee") or None,
-        priority=priority,
-        created_at=known.get("created_at"),
-        completed_at=known.get("closed_at"),
-        waiting=Waiting(reason or "deferred", until) if waits else None,
-    )
+        fields["priority"] = _rank(kept["priority"])
+    status, reason = fields.get("status", _STATUSES["open"])
+    if until is not None and status is Status.PENDING:
+        fields["waiting"] = Waiting(reason or "deferred", until)
+    return Row(fields, kept)
 
 
 # -------- taskmaster --------
@@ -395,19 +351,19 @@ def from_taskmaster(data: object, tag: str = "master") -> Plan:
         held, path = data.get(tag, {}), f"{tag}.tasks"
     if not isinstance(held, dict) or not isinstance(held.get("tasks"), list):
         raise wrong_shape([(path, "is no array")], "list of task-master")
-    return plan_of_rows([*_flat(held["tasks"])], path, _taskmaster_read, "task-master")
+    return plan_of_rows([*_flat(held["tasks"])], path, _read_taskmaster, "task-master")
 
 
-_TASK: dict[str, FieldReader] = {
-    "id": id_of,
-    "title": text,
-    "description": optional(text),
-    "details": optional(text),
-    "status": one_of(_TASKMASTER_STATUSES),
-    "priority": optional(one_of(_PRIORITIES)),
-    "dependencies": ids_of,
-    "testStrategy": optional(text),
-    "parent": optional(id_of),
+_TASKMASTER: Fields = {
+    "id": ("name", id_of),
+    "title": ("subject", text),
+    "description": ("description", filled),
+    "details": ("details", filled),
+    "status": ("status", one_of(_TASKMASTER_STATUSES)),
+    "priority": ("priority", optional(one_of(_PRIORITIES))),
+    "dependencies": ("blockers", ids_of),
+    "testStrategy": ("check", filled),
+    "parent": ("parent", optional(id_of)),
 }
 
 
@@ -437,16 +393,7 @@ def _flat(tasks: list[Any]) -> Iterator[Any]:
             }
 
 
-def _taskmaster_read(task: Any) -> Row:
-    known, kept = split(task, _TASK, "title")
-    texts = filter(None, (known.get("description"), known.get("details")))
-    return row_of(
-        known,
-        kept,
-        subject="title",
-        parent=known.get("parent"),
-        blockers=known.get("dependencies", ()),
-        description="\n\n".join(texts),
-        priority=known.get("priority"),
-        check=known.get("testStrategy") or None,
-    )
+def _read_taskmaster(task: Any) -> Row:
+    fields, kept = row_of(task, _TASKMASTER, "title")
+    texts = fields.get("description"), fields.pop("details", None)
+    return Row({**fields, "description": "\n\n".join(filter(None, texts))}, kept)
