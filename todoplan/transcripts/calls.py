@@ -19,12 +19,12 @@ class CallResult:
     A tool's answer to a call.
 
     `data` is the structured answer if the recording has one (Claude Code's `toolUseResult`,
-    OpenHands' observation), else `None`.
+    OpenHands' observation), else empty.
     """
 
     text: str
     is_error: bool = False
-    data: Mapping[str, Any] | None = None
+    data: Mapping[str, Any] = attrs.Factory(dict)
 
 
 @attrs.frozen
@@ -47,6 +47,11 @@ class PlanningCall:
     call_id: str = ""
     at: datetime | None = None
     result: CallResult | None = None
+
+    @property
+    def answer(self) -> CallResult:
+        """The result, or an empty one."""
+        return self.result or CallResult("")
 
 
 @attrs.frozen

@@ -12,7 +12,7 @@ import attrs
 from todoplan.errors import ReadError
 from todoplan.transcripts.calls import Item
 from todoplan.transcripts.files import Probe, Source, no_progress, probes
-from todoplan.transcripts.readers import coding_agents, frameworks, messages, own
+from todoplan.transcripts.readers import coding_agents, frameworks
 from todoplan.transcripts.readers.base import DialectReader
 
 # Readers are tried from the top, so the readers of more specific formats come first. Nearly any
@@ -20,7 +20,7 @@ from todoplan.transcripts.readers.base import DialectReader
 DIALECTS: Mapping[str, DialectReader] = {
     reader.name: reader
     for reader in (
-        own.journal,  # the format's name is in the first bytes
+        frameworks.journal,  # the format's name is in the first bytes
         coding_agents.specstory,
         coding_agents.codex,
         coding_agents.copilot,
@@ -40,9 +40,9 @@ DIALECTS: Mapping[str, DialectReader] = {
         coding_agents.kiro,
         coding_agents.cline,
         coding_agents.cursor,
-        messages.langchain,
-        messages.anthropic,
-        messages.chat,
+        frameworks.langchain,
+        frameworks.anthropic,
+        frameworks.chat,
     )
 }
 """The readers by dialect name."""

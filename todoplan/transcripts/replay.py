@@ -5,8 +5,8 @@ Sections of this module, in reading order:
 
 - `recording`: a whole file with its steps, lanes (plans) and findings.
 - `call_replay`: one call, and the principles of the replay.
+- `lanes`: the plans of a recording.
 - `recorded_tools`: converts the arguments of other systems' tools to our commands.
-- `following`: converts the ids of other systems to our ids, and follows the changes of others.
 - `shown_state`: the state of the plan as the results of tool calls show it.
 - `rewording`: matches the lines of a list to tasks.
 - `findings`: the observations about calls.
@@ -36,7 +36,7 @@ from todoplan.core.commands import (
     WriteTodos,
 )
 from todoplan.core.decide import Rejected, decide
-from todoplan.core.events.apply import apply, replay
+from todoplan.core.events.apply import Entry, apply, replay
 from todoplan.core.events.types import (
     Event,
     PlanCleared,
@@ -80,17 +80,18 @@ _LENIENT = PRESETS["agentscope"]
 # The recorded system accepted the calls, so nothing is an error. This includes sizes: a system
 # without our limits accepts a task of a thousand characters.
 _NO_ERRORS = {rule.name: "warn" for rule, level in _LENIENT.rules if level is Severity.ERROR}
-AUDIT = _LENIENT.but(**cast("RuleSettings", _NO_ERRORS)).but(
-    single_in_progress="warn",
-    some_in_progress="warn",
-    completed_is_final="warn",
-    linear_status="warn",
-    dropped_open_items="warn",
-    empty_write="warn",
-    duplicate_content="warn",
-    batch_completion="warn",
-    no_op_write="warn",
+_WARNED = (
+    "single_in_progress",
+    "some_in_progress",
+    "completed_is_final",
+    "linear_status",
+    "dropped_open_items",
+    "empty_write",
+    "duplicate_content",
+    "batch_completion",
+    "no_op_write",
 )
+AUDIT = _LENIENT.but(**cast("RuleSettings", _NO_ERRORS | dict.fromkeys(_WARNED, "warn")))
 """The default policy of a replay: all rules are warnings."""
 
 _CLIP = 120
@@ -269,22 +270,20 @@ def _listed_items(arguments: Mapping[str, Any] | str) -> list[Any]:
     return todos if isinstance(todos, list) else []
 
 
-def created_id(result: CallResult | None) -> str | None:
+def created_id(answer: CallResult) -> tuple[str, ...]:
     """Return the id of a new task from a TaskCreate's answer. The call itself has no id."""
-    if result is None:
-        return None
-    task = (result.data or {}).get("task")
+    task = answer.data.get("task")
     recorded = task.get("id") if isinstance(task, Mapping) else None
     # The length is limited because int() refuses thousands of digits.
     if isinstance(recorded, str) and re.fullmatch(r"\d{1,18}", recorded):
-        return recorded
-    spelled = _CREATED.search(result.text)
-    return spelled[1] if spelled else None
+        return (recorded,)
+    spelled = _CREATED.search(answer.text)
+    return (spelled[1],) if spelled else ()
 
 
-def created_ids(result: CallResult | None, most: int) -> tuple[str, ...]:
+def created_ids(answer: CallResult, most: int) -> tuple[str, ...]:
     """Return the ids of the new tasks, at most `most`, from an answer of the tool set `lean`."""
-    answered = _ALL_CREATED.match(result.text) if result else None
+    answered = _ALL_CREATED.match(answer.text)
     if answered is None:
         return ()
     first = int(answered[1])
@@ -475,9 +474,8 @@ class ShownTask:
 
 def shown_tasks(result: CallResult) -> tuple[ShownTask, ...]:
     """Return the tasks that the answer of TaskList or TaskGet shows."""
-    data = result.data or {}
     structured = []
-    for one in data["tasks"] if shows_all(result) else [data.get("task")]:
+    for one in result.data["tasks"] if shows_all(result) else [result.data.get("task")]:
         fields: Mapping[str, Any] = one if isinstance(one, Mapping) else {}
         task_id, subject = fields.get("id"), fields.get("subject")
         status = _STATUSES.get(str(fields.get("status")))
@@ -489,17 +487,16 @@ def shown_tasks(result: CallResult) -> tuple[ShownTask, ...]:
         return tuple(structured)
     # In text answers, the subject may be followed by an owner in parentheses, which cannot be told
     # from a subject that ends in parentheses.
-    found = _LINE.findall(result.text)
     return tuple(
         ShownTask(task_id, _STATUSES[status], subject)
-        for task_id, status, subject in found
+        for task_id, status, subject in _LINE.findall(result.text)
         if status in _STATUSES
     )
 
 
 def shows_all(result: CallResult) -> bool:
     """Return whether the answer lists all tasks of the plan, so that a missing one was removed."""
-    listed = (result.data or {}).get("tasks")
+    listed = result.data.get("tasks")
     return isinstance(listed, list) and bool(listed)
 
 
@@ -509,19 +506,16 @@ def shows_none(result: CallResult) -> bool:
 
     Such an answer does not remove the plan's tasks, because some programs clear finished lists.
     """
-    data = result.data or {}
-    empty = any(data.get(key) == [] for key in ("tasks", *_LISTS))
+    empty = any(result.data.get(key) == [] for key in ("tasks", *_LISTS))
     return empty or result.text.startswith(_NO_TASKS) or result.text.strip() == "[]"
 
 
-def shown_list(result: CallResult | None) -> WriteTodos | None:
+def shown_list(result: CallResult) -> WriteTodos | None:
     """
     Return the whole list that the answer shows, or `None` if it shows no list or an empty one.
     """
-    if result is None:
-        return None
-    data = result.data or {}
-    rows = next((data[key] for key in _LISTS if isinstance(data.get(key), list)), None)
+    shown = (result.data[key] for key in _LISTS if isinstance(result.data.get(key), list))
+    rows = next(shown, None)
     return _as_write(_in_words(result.text) if rows is None else rows)
 
 
@@ -553,33 +547,23 @@ def _as_write(rows: Any) -> WriteTodos | None:
     return request if isinstance(request, WriteTodos) else None
 
 
-def is_new_list(result: CallResult | None, plan: Plan) -> bool:
+def is_new_list(result: CallResult, plan: Plan) -> bool:
     """
     Return whether a list begins a new plan, after the program cleared the finished old plan.
 
     If the list has a task of the old plan with the same finished status, it is the same plan.
     """
-    data = (result.data if result else None) or {}
-    new = data.get("newTodos")
-    if data.get("oldTodos") != [] or not new or not len(plan) or open_tasks(plan):
+    new = result.data.get("newTodos")
+    if result.data.get("oldTodos") != [] or not new or not len(plan) or open_tasks(plan):
         return False
     write = _as_write(new)
     old = {(normalised(task.subject), task.status) for task in plan}
     return write is None or all((normalised(t.content), t.status) not in old for t in write.todos)
 
 
-# -------- following --------
-# Translating a recorded command into the ids of our plan, and creating the tasks that it needs.
-# Bringing the plan to the state that the recording shows, and reporting the difference.
-#
-# A recording may begin in the middle of a session, be only one of a team's files, or use an id
-# twice. Then our ids differ from the recorded ones, and commands name tasks whose creation was not
-# recorded. Another agent, a person or the program may change the plan too. These changes are added
-# to the step's events before those of the call, and no rule is applied to them.
+# -------- lanes --------
+# The plans of a recording.
 
-
-SILENCE = timedelta(minutes=30)
-"""The time without a planning call after which a task in progress is reported."""
 
 _SEVERAL = 2
 
@@ -662,37 +646,117 @@ class Lane:
         return max(self.plans)
 
 
-_ELSEWHERE = "(made elsewhere)"
-_NAMED_AT_CREATION = ("blocks", "blocked_by", "parent")
-_NAMED_IN_UPDATE = (
-    "task_id",
-    "parent",
-    "add_blocks",
-    "add_blocked_by",
-    "remove_blocks",
-    "remove_blocked_by",
+# -------- call_replay --------
+# Replaying one recorded call on its lane's plan.
+#
+# A call that was accepted when it was recorded is carried out without a policy, and checked against
+# the policy afterwards. If the policy could refuse the call here, its changes would be missing, and
+# later findings would be about a plan that never existed. A call that was refused when it was
+# recorded changes nothing. So there are five outcomes: `applied`, `read`, `refused` (when
+# recorded), `unreadable` (the arguments are not understood) and `impossible` (the result would not
+# be a valid plan).
+#
+# A recording may begin in the middle of a session, be only one of a team's files, or use an id
+# twice. Then our ids differ from the recorded ones, and commands name tasks whose creation was not
+# recorded. So the ids are translated, and missing tasks are created. Another agent, a person or the
+# program may change the plan too. These changes are added to the step's events before those of the
+# call, and no rule is applied to them.
+
+
+SILENCE = timedelta(minutes=30)
+"""The time without a planning call after which a task in progress is reported."""
+
+
+ConversationEvent = Compaction | PersonSpoke
+Outcome = Literal["applied", "read", "refused", "unreadable", "impossible"]
+
+# A call with one of these answers is not a planning mistake: Claude Code and Gemini cancel a call
+# if a parallel call failed or if the person stopped it.
+_CANCELLED = re.compile(
+    r"Sibling tool call errored|Cancelled: parallel tool call|Request interrupted by user"
+    r"|user doesn't want to proceed|Operation Cancelled"
 )
-_Naming = TypeVar("_Naming", CreateTask, UpdateTask)
+_SHOWN = 3
+
+
+@attrs.frozen
+class Step:
+    """
+    The effect of one planning call.
+
+    `plan` is the lane's plan after the call. `chars` is the number of characters of the arguments
+    and the answer. `before` has the compactions and the person's messages since the previous step.
+    `was` is the plan before all events of the step, if known.
+    """
+
+    line: int
+    lane: str
+    actor: str
+    tool: str
+    at: datetime | None
+    outcome: Outcome
+    plan: Plan
+    events: tuple[Event, ...]
+    findings: tuple[Finding, ...]
+    chars: int
+    before: tuple[ConversationEvent, ...] = ()
+    was: Plan | None = None
+
+
+_ELSEWHERE = "(made elsewhere)"
+# The fields that name tasks, in the order in which missing tasks are created.
+_NAMING = {
+    CreateTask: ("blocks", "blocked_by", "parent"),
+    UpdateTask: (
+        "task_id",
+        "parent",
+        "add_blocks",
+        "add_blocked_by",
+        "remove_blocks",
+        "remove_blocked_by",
+    ),
+    DeleteTask: ("task_id",),
+}
+_Naming = TypeVar("_Naming", bound=CreateTask | UpdateTask | DeleteTask)
 
 
 ANYTHING_GOES = Policy()
 _MOVES = {Status.PENDING: "put back", Status.IN_PROGRESS: "started"}
 
 
-@attrs.define
-class Follower:
-    """
-    Brings a lane's plan to the state that a call and its answer show.
+def _change(event: Event) -> tuple[tuple[str, str], ...]:
+    match event:
+        case StatusChanged(task_id, _, new):
+            return ((_MOVES.get(new, new.value), task_id),)
+        case TaskCreated(task):
+            return (("added", task.id),)
+        case TaskDeleted(task_id):
+            return (("removed", task_id),)
+        case PlanCleared(task_ids):
+            return tuple(("removed", task_id) for task_id in task_ids)
+        case TaskEdited(task_id):
+            return (("reworded", task_id),)
+        case _:
+            return ()
 
-    `events` and `findings` report the changes. `_coming` are the ids of the tasks that the call
-    creates.
+
+@attrs.define
+class CallReplay:
+    """
+    The replay of one call, which brings the lane's plan to the state that the recording shows.
+
+    `events` and `findings` are those of the call, and the changes by others that its answer shows.
+    `_coming` are the ids of the tasks that the call creates.
     """
 
     lane: Lane
     call: PlanningCall
     findings: list[Finding] = attrs.Factory(list)
     events: list[Event] = attrs.Factory(list)
+    policy: Policy = AUDIT
+    before: tuple[ConversationEvent, ...] = ()
     _coming: frozenset[str] = attrs.field(default=frozenset(), init=False)
+    _is_checklist: bool = attrs.field(default=False, init=False)
 
     def translated(self, command: Command) -> Command:
         """
@@ -703,28 +767,25 @@ class Follower:
         # The named tasks come first, because missing ones are created and get numbers.
         match command:
             case CreateTask():
-                item = self._in_our_ids(command, *_NAMED_AT_CREATION)
-                recorded = created_id(self.call.result)
-                self.claim_ids((recorded,) if recorded else ())
+                item = self._in_our_ids(command)
+                self.claim_ids(created_id(self.call.answer))
                 return item
             case CreateTasks(items):
-                new = tuple(self._in_our_ids(one, *_NAMED_AT_CREATION) for one in items)
+                new = tuple(map(self._in_our_ids, items))
                 if not self._coming:  # for a batch, the ids are claimed all together
-                    self.claim_ids(created_ids(self.call.result, len(items)))
+                    self.claim_ids(created_ids(self.call.answer, len(items)))
                 return CreateTasks(new)
-            case UpdateTask():
-                return self._in_our_ids(command, *_NAMED_IN_UPDATE)
-            case DeleteTask(task_id):
-                return DeleteTask(self._id(task_id))
+            case UpdateTask() | DeleteTask():
+                return self._in_our_ids(command)
             case Batch(commands):
                 return self._translated_batch(commands)
             case _:
                 return command
 
-    def _in_our_ids(self, command: _Naming, *fields: str) -> _Naming:
-        """Return the command with our ids in these fields, translated in this order."""
+    def _in_our_ids(self, command: _Naming) -> _Naming:
+        """Return the command with our ids in the fields that name tasks."""
         ours: dict[str, Any] = {}
-        for field in fields:
+        for field in _NAMING[type(command)]:
             value = getattr(command, field)
             if isinstance(value, str):
                 ours[field] = self._id(value)
@@ -742,13 +803,13 @@ class Follower:
         start = self.lane.plan.next_id
         guessed = tuple(map(str, range(start, start + most)))
         # For a call without an answer, the ids are most likely the next numbers of our plan.
-        created = created_ids(self.call.result, most) or guessed
-        # Missing tasks are created first, before numbers are claimed for the new ones.
-        for one in (task_id for each in commands for task_id in _named(each)):
-            if one not in created:
-                self._id(one)
-        self.claim_ids(created)
+        created = created_ids(self.call.answer, most) or guessed
         self._coming = frozenset(created)
+        # The first translation creates the missing tasks, before numbers are claimed for the new
+        # ones.
+        for command in commands:
+            self.translated(command)
+        self.claim_ids(created)
         return Batch(tuple(map(self.translated, commands)))
 
     def _id(self, recorded: str) -> str:
@@ -819,7 +880,7 @@ class Follower:
     def before_update(self) -> None:
         """Set an updated task to its previous status, which Claude Code's answers show."""
         start, sent = len(self.events), self.call.arguments
-        data = (self.call.result.data if self.call.result else None) or {}
+        data = self.call.answer.data
         change, task_id = data.get("statusChange"), data.get("taskId")
         before = change.get("from") if isinstance(change, Mapping) else None
         # If the answer names no changed fields, the task already had the new status.
@@ -831,8 +892,7 @@ class Follower:
 
     def before_write(self) -> None:
         """Bring the plan to the list that a write replaced, which Claude Code's answers show."""
-        data = (self.call.result.data if self.call.result else None) or {}
-        if old := _as_write(data.get("oldTodos")):
+        if old := _as_write(self.call.answer.data.get("oldTodos")):
             self.whole(old)
 
     def whole(self, shown: WriteTodos) -> None:
@@ -899,89 +959,6 @@ class Follower:
             ids = dict.fromkeys(task_id for group in groups.values() for task_id in group)
             changes = ", ".join(f"{verb} {ids_text(tuple(one))}" for verb, one in groups.items())
             self.note("changed_elsewhere", *ids, changes=changes)
-
-
-def _named(command: Command) -> Iterator[str]:
-    # Only the tool set `lean` makes batches, and its commands name tasks only in these places.
-    if isinstance(command, UpdateTask):
-        yield command.task_id
-        yield from command.add_blocked_by
-        if isinstance(command.parent, str):
-            yield command.parent
-    elif isinstance(command, CreateTasks):
-        yield from (item.parent for item in command.items if item.parent and item.parent[0] != "#")
-
-
-def _change(event: Event) -> tuple[tuple[str, str], ...]:
-    match event:
-        case StatusChanged(task_id, _, new):
-            return ((_MOVES.get(new, new.value), task_id),)
-        case TaskCreated(task):
-            return (("added", task.id),)
-        case TaskDeleted(task_id):
-            return (("removed", task_id),)
-        case PlanCleared(task_ids):
-            return tuple(("removed", task_id) for task_id in task_ids)
-        case TaskEdited(task_id):
-            return (("reworded", task_id),)
-        case _:
-            return ()
-
-
-# -------- call_replay --------
-# Replaying one recorded call on its lane's plan.
-#
-# A call that was accepted when it was recorded is carried out without a policy, and checked against
-# the policy afterwards. If the policy could refuse the call here, its changes would be missing, and
-# later findings would be about a plan that never existed. A call that was refused when it was
-# recorded changes nothing. So there are five outcomes: `applied`, `read`, `refused` (when
-# recorded), `unreadable` (the arguments are not understood) and `impossible` (the result would not
-# be a valid plan).
-
-
-ConversationEvent = Compaction | PersonSpoke
-Outcome = Literal["applied", "read", "refused", "unreadable", "impossible"]
-
-# A call with one of these answers is not a planning mistake: Claude Code and Gemini cancel a call
-# if a parallel call failed or if the person stopped it.
-_CANCELLED = re.compile(
-    r"Sibling tool call errored|Cancelled: parallel tool call|Request interrupted by user"
-    r"|user doesn't want to proceed|Operation Cancelled"
-)
-_SHOWN = 3
-
-
-@attrs.frozen
-class Step:
-    """
-    The effect of one planning call.
-
-    `plan` is the lane's plan after the call. `chars` is the number of characters of the arguments
-    and the answer. `before` has the compactions and the person's messages since the previous step.
-    `was` is the plan before all events of the step, if known.
-    """
-
-    line: int
-    lane: str
-    actor: str
-    tool: str
-    at: datetime | None
-    outcome: Outcome
-    plan: Plan
-    events: tuple[Event, ...]
-    findings: tuple[Finding, ...]
-    chars: int
-    before: tuple[ConversationEvent, ...] = ()
-    was: Plan | None = None
-
-
-@attrs.define
-class CallReplay(Follower):
-    """The replay of one call."""
-
-    policy: Policy = AUDIT
-    before: tuple[ConversationEvent, ...] = ()
-    _is_checklist: bool = attrs.field(default=False, init=False)
 
     def step(self) -> Step:
         """
@@ -1051,7 +1028,7 @@ class CallReplay(Follower):
             command = merged(self.lane.plan, request)
         else:
             command, begins = meaning(self.lane.plan, request)
-            if begins or is_new_list(self.call.result, self.lane.plan):
+            if begins or is_new_list(self.call.answer, self.lane.plan):
                 self.begin()
                 # The ids would name tasks of the old plan, and no id is used twice (law 6).
                 command = attrs.evolve(command, todos=unnumbered(command.todos))
@@ -1066,13 +1043,12 @@ class CallReplay(Follower):
             pairs = zip(ids, ours, strict=False)
             self.lane.shown |= {given: one for given, one in pairs if given and one}
         # The state shown by the answer takes precedence.
-        if shown := shown_list(self.call.result):
+        if shown := shown_list(self.call.answer):
             self.whole(shown)
         return self._step(step.outcome)
 
-    def _step(self, outcome: Outcome) -> Step:
+    def _step(self, outcome: Outcome, was: Plan | None = None) -> Step:
         call, sent = self.call, self.call.arguments
-        answer = call.result.text if call.result else ""
         if not isinstance(sent, str):
             sent = json.dumps(sent, ensure_ascii=False, separators=(",", ":"))
         return Step(
@@ -1085,8 +1061,9 @@ class CallReplay(Follower):
             self.lane.plan,
             tuple(self.events),
             tuple(self.findings),
-            len(sent) + len(answer),
+            len(sent) + len(call.answer.text),
             self.before,
+            was,
         )
 
     def _decided(self, command: Command) -> Step:
@@ -1096,7 +1073,7 @@ class CallReplay(Follower):
             # The result would not be a valid plan (it has a cycle or an empty text), but the
             # recorded system accepted it. So the audit reports it as a warning.
             severity = Severity.WARN if self.policy == AUDIT else Severity.ERROR
-            self._judge(decision.problems, severity, before)
+            self._report(decision.problems, severity, before)
             self.lane.take(before, ())
             return self._step("impossible")
         events = decision.events
@@ -1107,10 +1084,8 @@ class CallReplay(Follower):
         ):
             events = ()
         change = Change(before, decision.plan, command, events, self.policy.limits)
-        errors, warnings = judge(self.policy, change)
         self.lane.note_starts(decision.events, self.call.actor)
-        self._judge(self._fair(errors, decision.plan), Severity.ERROR, before)
-        self._judge(self._fair(warnings, decision.plan), Severity.WARN, before)
+        self._judge(change, lambda problem: self._is_fair(problem, decision.plan))
         self.lane.take(decision.plan, decision.events)
         self.events += decision.events
         self._describe(change)
@@ -1161,70 +1136,50 @@ class CallReplay(Follower):
             minutes = int((at - last).total_seconds() // 60)
             self.note("long_silence", *active, tasks=ids_text(active), minutes=minutes)
 
-    def _fair(self, problems: Iterable[Problem], after: Plan) -> Iterator[Problem]:
-        """Yield the problems, except those caused by the recording's form or by several agents."""
-        for problem in problems:
-            active = after.active()
-            agents = {task.owner or self.lane.started_by.get(task.id) for task in active} - {None}
-            tasks = [after[task_id] for task_id in problem.task_ids if task_id in after]
-            is_explained = {
-                # A list format without a mark for "in progress" cannot show that a task was begun.
-                "linear_status": self._is_checklist,
-                "some_in_progress": self._is_checklist,
-                # `changed_elsewhere` already reports why this call changes nothing.
-                "no_op_write": any(one.code == "changed_elsewhere" for one in self.findings),
-                # Several agents work at the same time.
-                "single_in_progress": len(agents) > 1,
-                # The texts were in an unknown encoding. The characters that were replaced may have
-                # been different.
-                "duplicate_content": any("\ufffd" in task.subject for task in tasks),
-            }
-            if not is_explained.get(problem.code, False):
-                yield problem
+    def _is_fair(self, problem: Problem, after: Plan) -> bool:
+        """Return false for a problem caused by the recording's form or by several agents."""
+        active = after.active()
+        agents = {task.owner or self.lane.started_by.get(task.id) for task in active} - {None}
+        tasks = [after[task_id] for task_id in problem.task_ids if task_id in after]
+        is_explained = {
+            # A list format without a mark for "in progress" cannot show that a task was begun.
+            "linear_status": self._is_checklist,
+            "some_in_progress": self._is_checklist,
+            # `changed_elsewhere` already reports why this call changes nothing.
+            "no_op_write": any(one.code == "changed_elsewhere" for one in self.findings),
+            # Several agents work at the same time.
+            "single_in_progress": len(agents) > 1,
+            # The texts were in an unknown encoding. The characters that were replaced may have been
+            # different.
+            "duplicate_content": any("\ufffd" in task.subject for task in tasks),
+        }
+        return not is_explained.get(problem.code, False)
 
-    def _judge(self, problems: Iterable[Problem], severity: Severity, before: Plan) -> None:
+    def _judge(self, change: Change, is_fair: Callable[[Problem], bool]) -> None:
+        errors, warnings = judge(self.policy, change)
+        self._report(filter(is_fair, errors), Severity.ERROR, change.before)
+        self._report(filter(is_fair, warnings), Severity.WARN, change.before)
+
+    def _report(self, problems: Iterable[Problem], severity: Severity, before: Plan) -> None:
         self.findings += rule_findings(problems, severity, self.call.line, self.lane.name, before)
 
+    # An entry of one of our own journals.
 
-# -------- entries --------
-# Entries of our own journals. The rules are applied to their events as to the events of a call.
-
-
-def entry_step(
-    lane: Lane, item: RecordedEntry, policy: Policy, before: tuple[ConversationEvent, ...]
-) -> Step:
-    """Apply an entry to its lane's plan. An entry that does not fit the plan has no effect."""
-    entry, plan = item.entry, lane.plan
-    findings, events = [], entry.events
-    after = replay(plan, events)
-    # `apply` accepts any events on any plan. Only the revision shows that entries are missing.
-    fits = after.revision == entry.revision
-    if not fits:
-        after, events = plan, ()
-        reason = f"the entry does not lead to revision {entry.revision}; others are missing"
-        findings.append(recording_finding("bad_line", item.line, lane.name, reason=reason))
-    else:
+    def entry(self, entry: Entry) -> Step:
+        """Apply an entry to the lane's plan. An entry that does not fit the plan has no effect."""
+        before = self.lane.plan
+        after = replay(before, entry.events)
+        # `apply` accepts any events on any plan. Only the revision shows that entries are missing.
+        if after.revision != entry.revision:
+            reason = f"the entry does not lead to revision {entry.revision}; others are missing"
+            self.note("bad_line", reason=reason)
+            return self._step("unreadable", before)
         # A journal does not have the command, so rules about lists do not apply.
-        change = Change(plan, after, UpdateTask("0"), events, policy.limits)
-        for severity, problems in zip(
-            (Severity.ERROR, Severity.WARN), judge(policy, change), strict=True
-        ):
-            findings += rule_findings(problems, severity, item.line, lane.name, plan)
-    lane.take(after, events)
-    return Step(
-        line=item.line,
-        lane=lane.name,
-        actor=entry.actor or MAIN_LANE,
-        tool=entry.cause or "entry",
-        at=entry.at,
-        outcome="applied" if fits else "unreadable",
-        plan=after,
-        events=events,
-        findings=tuple(findings),
-        chars=0,
-        before=before,
-        was=plan,
-    )
+        change = Change(before, after, UpdateTask("0"), entry.events, self.policy.limits)
+        self._judge(change, lambda _: True)
+        self.lane.take(after, entry.events)
+        self.events += entry.events
+        return self._step("applied", before)
 
 
 # -------- recording --------
@@ -1275,10 +1230,10 @@ class Fold:
                     # A state at the end of a document has no line.
                     line = item.line or lane.last_line
                     shown = PlanningCall("", {}, line, item.lane, at=item.at)
-                    follower = Follower(lane, shown, events=lane.shown_between)
-                    follower.read(item.result)
+                    replaying = CallReplay(lane, shown, events=lane.shown_between)
+                    replaying.read(item.result)
                     lane.measure()
-                    yield from follower.findings
+                    yield from replaying.findings
             else:
                 self._between.append(item)
                 # Waiting for a person does not count as silence.
@@ -1305,12 +1260,13 @@ class Fold:
         before = tuple(self._between)
         self._between.clear()
         if isinstance(item, RecordedEntry):
-            step = entry_step(lane, item, self.policy, before)
+            tool, actor = item.entry.cause or "entry", item.entry.actor or MAIN_LANE
+            call = PlanningCall(tool, "", item.line, item.lane, actor, at=item.entry.at)
+            step = CallReplay(lane, call, policy=self.policy, before=before).entry(item.entry)
         else:
             is_next = not item.turn or item.turn != lane.completed_in[0]
             findings = list(lane.completions()) if is_next else []
-            replaying = CallReplay(lane, item, findings, policy=self.policy, before=before)
-            step = replaying.step()
+            step = CallReplay(lane, item, findings, policy=self.policy, before=before).step()
         lane.refused += step.outcome == "refused"
         lane.unreadable += step.outcome == "unreadable"
         lane.measure()

@@ -76,7 +76,7 @@ def test_refused_calls_are_errors(tmp_path):
     )
     found = [call.result for call in calls(path)]
     assert [result.is_error for result in found] == [True, True, False]
-    assert [result.data for result in found] == [None, None, None]
+    assert [result.data for result in found] == [{}, {}, {}]
 
 
 def test_results_made_of_blocks_are_text(tmp_path):

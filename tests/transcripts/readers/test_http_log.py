@@ -4,7 +4,7 @@ import json
 
 from support.recorded import TODOS, bad_lines, calls, lines_file
 
-from todoplan.transcripts.readers import messages
+from todoplan.transcripts.readers import frameworks
 from todoplan.transcripts.reading import detect
 
 
@@ -76,7 +76,7 @@ def test_each_system_prompt_has_a_lane(tmp_path):
 
 def test_lanes_are_bounded(tmp_path, monkeypatch):
     """Past the bound new prompts share a lane."""
-    monkeypatch.setattr(messages, "_MOST_LANES", 2)
+    monkeypatch.setattr(frameworks, "_MOST_LANES", 2)
     path = lines_file(tmp_path, *[_exchange([_use(f"t{n}")], system=f"s{n}") for n in range(4)])
     assert [call.lane for call in calls(path)] == ["main", "agent-2", "agent-3", "agent-3"]
 

@@ -14,7 +14,7 @@ SOWN = SOW | {"status": "completed"}
 
 def write(*todos, text="ok", line=1, **data):
     return PlanningCall(
-        "TodoWrite", {"todos": list(todos)}, line, result=CallResult(text, data=data or None)
+        "TodoWrite", {"todos": list(todos)}, line, result=CallResult(text, data=data)
     )
 
 

@@ -7,7 +7,7 @@ from todoplan.transcripts.replay import Fold, shown_tasks
 
 
 def call(tool, arguments, text="ok", line=1, **data):
-    return PlanningCall(tool, arguments, line, result=CallResult(text, data=data or None))
+    return PlanningCall(tool, arguments, line, result=CallResult(text, data=data))
 
 
 def create(subject, task_id):

@@ -128,4 +128,3 @@ def test_without_an_answer_ids_are_counted_on():
 def test_the_ids_that_an_answer_tells_of(text, most, ids):
     """One range behind the counts, of no more than the call could create."""
     assert created_ids(CallResult(text), most) == ids
-    assert created_ids(None, most) == ()

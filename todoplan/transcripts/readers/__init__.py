@@ -2,8 +2,7 @@
 From JSON to planning calls: the readers of the dialects, and `base` for their common parts.
 
 Read `base` first, which defines `DialectReader` and the conversion of its signals to items.
-`coding_agents` reads the sessions of coding agents, `frameworks` the recordings of programs that
-use an agent framework, `messages` lists of chat messages, and `own` our journals. To add a dialect,
-add a section with a reader to one of these modules, and a line to the table in
-`todoplan.transcripts.reading`.
+`coding_agents` reads the sessions of coding agents, and `frameworks` the recordings of programs:
+events, traces, chat messages and our own journals. To add a dialect, add a section with a reader to
+one of these modules, and a line to the table in `todoplan.transcripts.reading`.
 """

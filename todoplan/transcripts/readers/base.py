@@ -88,6 +88,7 @@ class Answered:
 
 
 Signal = Item | Seen | Answered
+Fields = Mapping[str, Any]
 
 
 @attrs.define(eq=False)
@@ -135,32 +136,35 @@ class Joiner:
             match signal:
                 case Answered(key, result):
                     self._close(key, result)
-                case OtherCall(tool):
-                    if self.wants_other_tools and tool and tool not in self._others:
-                        self._others.add(tool)
-                        self._append(_Slot(signal))
-                case Seen(item, key, once) if not (once and self._is_repeated(once)):
-                    slot = _Slot(item, key)
-                    self._append(slot)
-                    if key:
-                        # Entire masks call ids, so many lines may have the same id. Parallel calls
-                        # from one script of Codex are on one line and share its answer.
-                        same = self._waiting.get(key)
-                        if same and same[0].item.line != item.line:
-                            self._close(key)
-                        self._waiting.setdefault(key, []).append(slot)
-                case Seen():
-                    pass  # a repetition
+                case Seen(item, key, once):
+                    self._append(item, key, once)
                 case _:
-                    self._append(_Slot(signal))
+                    self._append(signal)
             while self._queue and (not self._queue[0].key or len(self._queue) > self._window):
                 yield self._release()
         while self._queue:
             yield self._release()
 
-    def _append(self, slot: _Slot) -> None:
-        self._planned |= isinstance(slot.item, PlanningCall)
+    def _append(self, item: Item, key: str = "", once: str = "") -> None:
+        if isinstance(item, PlanningCall) and not may_plan(item.tool, item.arguments):
+            # The answers of other tools are not read, so such a call would wait for its answer.
+            item, key, once = OtherCall(item.tool, item.line), "", ""
+        if isinstance(item, OtherCall):
+            if not self.wants_other_tools or not item.tool or item.tool in self._others:
+                return
+            self._others.add(item.tool)
+        if once and self._is_repeated(once):
+            return
+        self._planned |= isinstance(item, PlanningCall)
+        slot = _Slot(item, key)
         self._queue.append(slot)
+        if key:
+            # Entire masks call ids, so many lines may have the same id. Parallel calls from one
+            # script of Codex are on one line and share its answer.
+            same = self._waiting.get(key)
+            if same and same[0].item.line != item.line:
+                self._close(key)
+            self._waiting.setdefault(key, []).append(slot)
 
     def _close(self, key: str, result: CallResult | None = None) -> None:
         for slot in self._waiting.pop(key, ()):
@@ -174,7 +178,7 @@ class Joiner:
             # The answer did not come before the queue was full. The calls of a script share one
             # answer, so all of them stop waiting.
             self._close(slot.key)
-        return slot.item
+        return _checked(slot.item)
 
     def _is_repeated(self, once: str) -> bool:
         # Digests are stored because ids may have any length, and the memory is bounded in bytes.
@@ -193,35 +197,19 @@ _REFUSED = say("problems", "error", problems="").rstrip()
 _SHOWN = re.compile(rf"#\d+ \[(?:{'|'.join(Status)})\] |{re.escape(say('replies', 'empty_list'))}")
 
 
-def filter_calls(signals: Iterable[Signal]) -> Iterator[Signal]:
-    """Convert calls of other tools to `OtherCall`, but keep calls of `plan` without arguments."""
-    for signal in signals:
-        item = signal.item if isinstance(signal, Seen) else signal
-        if isinstance(item, PlanningCall) and not may_plan(item.tool, item.arguments):
-            yield OtherCall(item.tool, item.line)
-        else:
-            yield signal
-
-
-def filter_answered(items: Iterable[Item]) -> Iterator[Item]:
-    """
-    Use the answers to find calls that todoplan refused, and calls of `plan` that are not ours.
-    """
-    for item in items:
-        if not isinstance(item, PlanningCall):
-            yield item
-            continue
-        result = item.result
-        text = result.text if result else ""
-        # Other products have a tool `plan` too. If it has no arguments, it is ours only if the
-        # answer looks like our list.
-        is_bare = canonical_tool(item.tool) == OWN_TOOL and not item.arguments
-        if is_bare and not _SHOWN.match(text):
-            yield OtherCall(item.tool, item.line)
-        elif result and not result.is_error and text.startswith(_REFUSED):
-            yield attrs.evolve(item, result=attrs.evolve(result, is_error=True))
-        else:
-            yield item
+def _checked(item: Item) -> Item:
+    """Use the answer to find a call that todoplan refused, or a call of `plan` that is not ours."""
+    if not isinstance(item, PlanningCall):
+        return item
+    answer = item.answer
+    # Other products have a tool `plan` too. If it has no arguments, it is ours only if the answer
+    # looks like our list.
+    is_bare = canonical_tool(item.tool) == OWN_TOOL and not item.arguments
+    if is_bare and not _SHOWN.match(answer.text):
+        return OtherCall(item.tool, item.line)
+    if answer.text.startswith(_REFUSED):
+        return attrs.evolve(item, result=attrs.evolve(answer, is_error=True))
+    return item
 
 
 @attrs.frozen
@@ -240,13 +228,10 @@ class DialectReader:
 
     def read(self, source: Source) -> Iterator[Item]:
         """Yield the items of the recording, each call with its result."""
-        # Calls of other tools are filtered out before the join. Their answers are not read, so each
-        # of these calls would wait for its answer and delay the queue.
         joiner = Joiner()
-        return filter_answered(joiner.join(filter_calls(self.signals(source, joiner))))
+        return joiner.join(self.signals(source, joiner))
 
 
-Fields = Mapping[str, Any]
 _Of = TypeVar("_Of")
 
 
@@ -418,29 +403,61 @@ def arguments_of(value: Any) -> Mapping[str, Any] | str:
     return _dumped(value)
 
 
-def call_of(
-    record: Record, tool: Any, arguments: Any, at: Any = None, **known: Any
-) -> PlanningCall:
-    """
-    Return a call made of recorded values, each of which may be missing or of another type.
+@attrs.frozen
+class Use:
+    """A call of any tool. `call_id` is "" if the recording has none."""
 
-    `known` has other fields of the call. Without a turn, the call is the only one of its message.
-    """
+    tool: str
+    arguments: Mapping[str, Any] | str
+    call_id: str
+
+
+# The names of a call's parts in all dialects. If a call has several of them, the first is used.
+_TOOL = ("name", "toolName", "tool_name", "function_name", "toolCallName", "tool")
+# LangChain's constructors have an empty `input` and the arguments in `partial_json`.
+_ARGUMENTS = ("input", "arguments", "args", "partial_json")
+_CALL_ID = ("tool_call_id", "toolCallId", "toolUseId", "call_id", "callID", "id")
+
+
+def use_of(fields: Fields) -> Use:
+    """Return the call that these fields describe. Each may be missing or of another type."""
+    fields = {**fields, **mapping(fields.get("function"))}  # chat completions
+    arguments = next((fields[key] for key in _ARGUMENTS if fields.get(key)), None)
+    tool = id_of(*map(fields.get, _TOOL))
     if tool == "tool_call":  # Qwen Code calls the tools of MCP servers through this tool
         sent = mapping(arguments)
-        tool, arguments = sent.get("name"), sent.get("arguments")
+        tool, arguments = string(sent.get("name")), sent.get("arguments")
+    return Use(tool, arguments_of(arguments), id_of(*map(fields.get, _CALL_ID)))
+
+
+def call_of(
+    record: Record, fields: Fields, at: Any = None, *, turn: Any = None, **known: Any
+) -> PlanningCall:
+    """
+    Return the call that these fields of a record describe.
+
+    Without a usable `turn`, the call is the only one of its message. `known` has other fields of
+    the call.
+    """
+    use = use_of(fields)
     return PlanningCall(
-        tool=string(tool),
-        arguments=arguments_of(arguments),
-        line=record.line,
+        use.tool,
+        use.arguments,
+        record.line,
+        turn=turn_of(record.line, turn),
+        call_id=use.call_id,
         at=at if isinstance(at, datetime) else parse_time(at),
-        **{"turn": turn_of(record.line), **known},
+        **known,
     )
 
 
 def awaiting(call: PlanningCall) -> Seen:
-    """Return the signal of a call that waits for its answer. Repetitions of its id are ignored."""
-    return Seen(call, call.call_id, call.call_id)
+    """
+    Return the signal of a call, of which repetitions are ignored.
+
+    It waits for its answer, unless the record of the call has the answer too.
+    """
+    return Seen(call, "" if call.result else call.call_id, call.call_id)
 
 
 def result_of(value: Any, *, failed: bool = False, data: Any = None) -> CallResult:
@@ -452,9 +469,9 @@ def result_of(value: Any, *, failed: bool = False, data: Any = None) -> CallResu
     return CallResult(text, is_error, data_of(data))
 
 
-def data_of(value: Any) -> Mapping[str, Any] | None:
-    """Return a structured answer if it is an object and not nested too deeply, else `None`."""
-    return value if isinstance(value, dict) and not _too_deep(value) else None
+def data_of(value: Any) -> Fields:
+    """Return a structured answer if it is not nested too deeply, else an empty object."""
+    return value if isinstance(value, dict) and not _too_deep(value) else _NOTHING
 
 
 def _dumped(value: Any) -> str:
@@ -513,17 +530,10 @@ def parse_time(value: Any) -> datetime | None:
 _USES = {"tool_use", "tool_call", "tool-call", "toolCall", "toolRequest"}
 _RESULTS = {"tool_result", "tool-result", "toolResult", "toolResponse"}
 _ANSWERING = {"tool", "function", "ToolMessage", "ToolMessageChunk"}
-_DONE = CallResult("")
+DONE = CallResult("")
+"""The answer to a call that succeeded, if the recording has no answers."""
+
 _PEOPLE = {"human", "HumanMessage"}
-
-
-@attrs.frozen
-class Use:
-    """A call of any tool. `call_id` is "" if the recording has none."""
-
-    tool: str
-    arguments: Mapping[str, Any] | str
-    call_id: str
 
 
 @attrs.frozen
@@ -547,16 +557,19 @@ class Message:
     The calls and answers of one message.
 
     `turn` is the id of the message, or "". `by_person` says whether the person wrote the message.
+    `written` has the lists inside other parts of the message, which have no answer of their own.
     """
 
-    turn: str
-    uses: tuple[Use, ...]
-    replies: tuple[Reply, ...]
-    at: datetime | None
+    line: int
+    turn: str = ""
+    uses: tuple[Use, ...] = ()
+    replies: tuple[Reply, ...] = ()
+    at: datetime | None = None
     by_person: bool = False
+    written: tuple[Use, ...] = ()
 
 
-def unwrapped(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+def unwrapped(fields: Fields) -> Fields:
     """
     Return the message inside a LangChain constructor, a `{"type", "data"}` pair or an envelope.
     """
@@ -570,7 +583,7 @@ def unwrapped(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     return fields
 
 
-def message_of(fields: Mapping[str, Any]) -> Message:
+def message_of(line: int, fields: Fields) -> Message:
     """Return the message's calls, without duplicates, and its answers."""
     fields = unwrapped(fields)
     times = (fields, mapping(fields.get("_metadata")), mapping(fields.get("metadata")))
@@ -579,26 +592,24 @@ def message_of(fields: Mapping[str, Any]) -> Message:
     by_person = not replies and (
         fields.get("role") == "user" or string(fields.get("type")) in _PEOPLE
     )
-    return Message(id_of(fields.get("id")), tuple(_uses(fields)), replies, at, by_person)
+    uses, written = tuple(_uses(fields)), tuple(_written_in(fields))
+    return Message(line, id_of(fields.get("id")), uses, replies, at, by_person, written)
 
 
-def _uses(fields: Mapping[str, Any]) -> Iterator[Use]:
+def _uses(fields: Fields) -> Iterator[Use]:
     known: set[str] = set()
     # Listed calls come first, because the content of LangChain has only the unparsed text of the
     # same call. LangChain lists calls separately if their arguments are not JSON.
     listed = mappings(fields.get("tool_calls")) + mappings(fields.get("invalid_tool_calls"))
     # The oldest chat format has one call per message, without an id.
     legacy = mapping(fields.get("function_call"))
-    for one in (*listed, *([legacy] if legacy else [])):
-        call_id = id_of(one.get("id"))
-        if call_id not in known:
-            call = mapping(one.get("function")) or one
-            arguments = arguments_of(call.get("arguments", call.get("args")))
-            yield Use(string(call.get("name")), arguments, call_id)
-        known |= {call_id} - {""}
+    for use in map(use_of, (*listed, legacy) if legacy else listed):
+        if use.call_id not in known:
+            yield use
+        known |= {use.call_id} - {""}
     for block in mappings(fields.get("content")):
         if string(block.get("type")) in _USES:
-            use = _in_content(block)
+            use = use_of({**block, **mapping(mapping(block.get("toolCall")).get("value"))})  # Goose
             # If calls are listed, a call without an id in the content is one of them again.
             if use.call_id not in known and not (listed and not use.call_id):
                 yield use
@@ -611,7 +622,7 @@ _XML = re.compile(r"<(update_todo_list|task_progress)>((?:(?!<\1>).)*?)</\1>", r
 _XML_LIST = re.compile(r"</?todos>")
 
 
-def _written_in(message: Mapping[str, Any]) -> Iterator[Use]:
+def _written_in(message: Fields) -> Iterator[Use]:
     """
     Yield the lists inside other parts of a message: in the text as XML, or in other arguments.
 
@@ -630,18 +641,7 @@ def _written_in(message: Mapping[str, Any]) -> Iterator[Use]:
             yield Use("task_progress", {"todos": progress}, "")
 
 
-def _in_content(block: Mapping[str, Any]) -> Use:
-    if goose := mapping(mapping(block.get("toolCall")).get("value")):
-        block = {"id": block.get("id"), **goose}
-    name = id_of(block.get("name"), block.get("toolName"), block.get("tool_name"))
-    # LangChain's constructors have an empty `input` and the arguments in `partial_json`.
-    given = (block.get(key) for key in ("input", "arguments", "args", "partial_json"))
-    arguments = next((one for one in given if one), None)
-    ids = (block.get("id"), block.get("tool_call_id"), block.get("toolCallId"))
-    return Use(name, arguments_of(arguments), id_of(*ids))
-
-
-def _replies(fields: Mapping[str, Any]) -> Iterator[Reply]:
+def _replies(fields: Fields) -> Iterator[Reply]:
     content = fields.get("content")
     blocks = [one for one in mappings(content) if string(one.get("type")) in _RESULTS]
     for block in blocks:
@@ -661,7 +661,7 @@ def _replies(fields: Mapping[str, Any]) -> Iterator[Reply]:
         yield Reply(call_id, name, _result(fields, content), texts)
 
 
-def _result(fields: Mapping[str, Any], content: Any) -> CallResult:
+def _result(fields: Fields, content: Any) -> CallResult:
     failed = fields.get("is_error") is True or fields.get("status") == "error"
     return result_of(content, failed=failed)
 
@@ -681,35 +681,47 @@ class _Asked:
         return self.reply is None and belongs
 
 
-def conversation(records: Iterable[Record | BadLine]) -> Iterator[Signal]:
+def chat_message(record: Record) -> tuple[Message]:
+    """Return the message in a record, for `conversation`."""
+    return (message_of(record.line, record.value),)
+
+
+def conversation(
+    found: Iterable[Record | BadLine],
+    messages_of: Callable[[Record], Iterable[Message]] = chat_message,
+    unanswered: CallResult | None = None,
+) -> Iterator[Signal]:
     """
-    Yield the signals of messages in any known format.
+    Yield the signals of messages in any known format. `messages_of` converts a record to messages.
 
     Answers are kept until the next message with calls. Only then is it known whether several
-    answers were merged into the first one.
+    answers were merged into the first one. A call without an answer has the result `unanswered`.
     """
     asked: list[_Asked] = []
     numbers = count(1)
-    for record in records:
-        if isinstance(record, BadLine):
-            yield record
+    for message in each(found, messages_of):
+        if isinstance(message, BadLine):
+            yield message
             continue
-        message = message_of(record.value)
+        line, at = message.line, message.at
         if message.by_person:
-            yield PersonSpoke(record.line, at=message.at)
-        for use in _written_in(unwrapped(record.value)):
-            # Such a list has no answer of its own, but a part of the other tool's answer or of the
-            # person's next message.
-            call = PlanningCall(use.tool, use.arguments, record.line, at=message.at, result=_DONE)
-            yield Seen(call)
+            yield PersonSpoke(line, at=at)
+        for use in message.written:
+            # Its answer is a part of the other tool's answer or of the person's next message.
+            yield PlanningCall(use.tool, use.arguments, line, at=at, result=DONE)
         if message.uses:
             yield from _answers(asked)
             asked = [_Asked(use, use.call_id or f" {next(numbers)}") for use in message.uses]
-            turn, at = turn_of(record.line, message.turn), message.at
+            turn = turn_of(line, message.turn)
             for one in asked:
-                use, call_id = one.use, one.use.call_id
                 call = PlanningCall(
-                    use.tool, use.arguments, record.line, turn=turn, call_id=call_id, at=at
+                    one.use.tool,
+                    one.use.arguments,
+                    line,
+                    turn=turn,
+                    call_id=one.use.call_id,
+                    at=at,
+                    result=unanswered,
                 )
                 yield Seen(call, one.key)
         for reply in message.replies:

@@ -10,7 +10,7 @@ import html
 import re
 import sqlite3
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from itertools import chain, count
@@ -43,9 +43,12 @@ from todoplan.transcripts.files import (
     tool_calls,
 )
 from todoplan.transcripts.readers.base import (
+    DONE,
     Answered,
     Fields,
     Joiner,
+    Message,
+    Reply,
     Seen,
     Signal,
     arguments_of,
@@ -63,40 +66,22 @@ from todoplan.transcripts.readers.base import (
     is_said,
     mapping,
     mappings,
+    message_of,
     parse_time,
     record_dialect,
     records,
     result_of,
     string,
     turn_of,
+    use_of,
     writers_lane,
 )
-
-_DONE = CallResult("")  # for calls whose answers are not recorded
-
-
-def _chat(source: Source, messages_of: Callable[[Fields], Sequence[Fields]]) -> Iterator[Signal]:
-    """Yield the signals of chat messages. `messages_of` converts a record to its messages."""
-
-    def found(record: Record) -> Iterator[Record]:
-        return (Record(record.line, one) for one in messages_of(record.value))
-
-    return conversation(each(records(source), found))
 
 
 def _ticked(tasks: Iterable[tuple[bool, Any]]) -> Fields:
     """Return the arguments of a list write; each task is given as `(completed, text)`."""
     rows = [f"- [{'x' if done else ' '}] {' '.join(str(text).split())}" for done, text in tasks]
     return {"todos": "\n".join(rows) if rows else []}
-
-
-def _tool_call(call_id: Any, name: Any, arguments: Any) -> Fields:
-    return {"id": call_id, "name": name, "args": arguments}
-
-
-def _tool_result(call_id: Any, content: Any, *, failed: bool) -> Fields:
-    known = {"type": "tool_result", "tool_use_id": call_id}
-    return {**known, "content": content, "is_error": failed}
 
 
 # -------- claude_code --------
@@ -227,29 +212,22 @@ def _claude_code_message(record: Record, lane: str, actor: str) -> Iterator[Sign
     results = sum(block.get("type") == "tool_result" for block in blocks)
     for number, block in enumerate(blocks):
         if block.get("type") == "tool_use":
-            name, call_id = string(block.get("name")), id_of(block.get("id"))
-            call = call_of(
-                record,
-                name,
-                block.get("input"),
-                fields.get("timestamp"),
-                lane=writers_lane(name, lane),
-                actor=actor,
-                turn=turn_of(record.line, message.get("id"), fields.get("requestId")),
-                call_id=call_id,
-            )
+            message_id = id_of(message.get("id"), fields.get("requestId"))
+            call = call_of(record, block, fields.get("timestamp"), turn=message_id, actor=actor)
+            call = attrs.evolve(call, lane=writers_lane(call.tool, lane))
             # Without an id, copies are detected by the line and the position of the block in it.
             line_id = id_of(fields.get("uuid"))
-            yield Seen(call, call_id, call_id or (line_id and f"{line_id}#{number}"))
+            once = call.call_id or (line_id and f"{line_id}#{number}")
+            yield Seen(call, call.call_id, once)
         elif block.get("type") == "tool_result":
             text = content_text(block.get("content"))
             # `toolUseResult` belongs to the line and not to the block. If the line has several
             # answers, it cannot be assigned to one.
             beside = fields.get("toolUseResult", fields.get("tool_use_result"))
-            data = data_of(beside) if results == 1 else None
+            data = data_of(beside if results == 1 else None)
             # Some refusals have only a text and no flag; "Task not found" has `success: false`.
             refused = block.get("is_error") is True or is_refusal(text)
-            refused = refused or mapping(data).get("success") is False
+            refused = refused or data.get("success") is False
             yield Answered(id_of(block.get("tool_use_id")), CallResult(text, refused, data))
 
 
@@ -311,8 +289,7 @@ class _Rollout:
             case ("user_message" | "turn.started", _) | ("item_completed", "UserMessage"):
                 yield PersonSpoke(record.line, at=parse_time(at))
             case "item.started", "mcp_tool_call":
-                call = call_of(record, item.get("tool"), item.get("arguments"))
-                yield Seen(call, id_of(item.get("id")))
+                yield Seen(call_of(record, item), id_of(item.get("id")))
             # The output of an MCP call has no flag for refusals, but this line before the output
             # has one.
             case ("item.completed", "mcp_tool_call") | ("item_completed", "McpToolCall"):
@@ -322,15 +299,16 @@ class _Rollout:
             case "item.started" | "item.updated", "todo_list":
                 listed = mappings(item.get("items"))
                 todos = _ticked((one.get("completed") is True, one.get("text")) for one in listed)
-                yield call_of(record, _TERSE, todos, result=_DONE)
+                yield call_of(record, {"name": _TERSE, "arguments": todos}, result=DONE)
             case "function_call", _:
-                call = call_of(record, payload.get("name"), payload.get("arguments"), at)
+                call = call_of(record, payload, at)
                 self.terse |= {call_id} if canonical_tool(call.tool) == _TERSE else set()
-                yield _in_script(call, call_id, 0)
+                yield _in_script(call, 0)
             case "custom_tool_call", _:  # code mode (0.14x): tools are called from a script
                 script = string(payload.get("input"))
                 for number, (name, arguments) in enumerate(tool_calls(script)):
-                    yield _in_script(call_of(record, name, arguments, at), call_id, number)
+                    called = {"name": name, "arguments": arguments, "call_id": call_id}
+                    yield _in_script(call_of(record, called, at), number)
             case "function_call_output", _:
                 # Older versions wrap the text in JSON once more.
                 wrapped = mapping(arguments_of(output) if isinstance(output, str) else output)
@@ -343,10 +321,9 @@ class _Rollout:
                 yield Answered(call_id, CallResult(text, text.startswith(_FAILED_SCRIPT)))
 
 
-def _in_script(call: PlanningCall, call_id: str, number: int) -> Seen:
+def _in_script(call: PlanningCall, number: int) -> Seen:
     # The calls of one script share its id, so the number distinguishes them.
-    call = attrs.evolve(call, call_id=call_id)
-    return Seen(call, call_id, call_id and f"{call_id}#{number}")
+    return Seen(call, call.call_id, call.call_id and f"{call.call_id}#{number}")
 
 
 # -------- copilot --------
@@ -423,18 +400,15 @@ class _CopilotSession:
                 yield PersonSpoke(record.line, at=at)
             # `hook.start` lines repeat the same calls.
             case "assistant.message":
-                turn = turn_of(record.line, data.get("messageId"))
                 for request in mappings(data.get("toolRequests")):
-                    name, arguments = request.get("name"), request.get("arguments")
-                    call_id = id_of(request.get("toolCallId"))
-                    call = call_of(record, name, arguments, at, turn=turn, call_id=call_id)
+                    call = call_of(record, request, at, turn=data.get("messageId"))
                     query = mapping(call.arguments).get("query")
                     # The tool works on any table. Only queries that name this table are about the
                     # plan.
                     if call.tool != "sql" or not isinstance(query, str) or "todos" not in query:
                         yield awaiting(call)
                     elif len(self.waiting) < _MOST_WAITING:
-                        self.waiting[call_id] = attrs.evolve(call, arguments=query)
+                        self.waiting[call.call_id] = attrs.evolve(call, arguments=query)
             case "tool.execution_complete":
                 yield self._answer(data)
 
@@ -485,19 +459,17 @@ class _CopilotSession:
 )
 def entire(record: Record) -> Iterator[Signal]:
     """Yield the signals of a message in a transcript of Entire."""
-    turn, at = turn_of(record.line, record.value.get("id")), record.value.get("ts")
-    for block in mappings(record.value.get("content")):
+    message = record.value
+    for block in mappings(message.get("content")):
         if block.get("type") == "tool_use":
-            call_id, result = id_of(block.get("id")), block.get("result")
-            call = call_of(
-                record, block.get("name"), block.get("input"), at, turn=turn, call_id=call_id
-            )
+            call = call_of(record, block, message.get("ts"), turn=message.get("id"))
+            result = block.get("result")
             if isinstance(result, dict):  # some calls have none
                 text = content_text(result.get("output"))
                 refused = result.get("status") == "error" or is_refusal(text)
                 call = attrs.evolve(call, result=CallResult(text, refused))
             # No key is needed, because the call already has its result.
-            yield Seen(call, once=call_id)
+            yield Seen(call, once=call.call_id)
 
 
 # -------- opencode --------
@@ -529,14 +501,12 @@ def opencode(record: Record) -> Iterator[Signal]:
             data, failed = data_of(state.get("metadata")), state.get("status") == "error"
             text = content_text(state.get("error" if failed else "output"))
             is_answered = failed or state.get("status") == "completed"
+            # No signal waits for the call's id, because Entire masks all ids in its copies.
             yield call_of(
                 record,
-                part.get("tool"),
-                state.get("input"),
+                {"name": part.get("tool"), "input": state.get("input"), "id": part.get("callID")},
                 at,
-                turn=turn_of(record.line, info.get("id"), part.get("messageID")),
-                # Not used as a key, because Entire masks all call ids in its copies with one text.
-                call_id=id_of(part.get("callID")),
+                turn=id_of(info.get("id"), part.get("messageID")),
                 result=CallResult(text, failed, data) if is_answered else None,
             )
 
@@ -574,15 +544,12 @@ def _vscode_sent(record: Record) -> Iterator[PlanningCall]:
     asked = parse_time(record.value.get("timestamp"))
     for number, one in enumerate(mappings(metadata.get("toolCallRounds"))):
         for call in mappings(one.get("toolCalls")):
-            call_id = id_of(call.get("id"))
-            result = results.get(call_id)
+            result = results.get(id_of(call.get("id")))
             yield call_of(
                 record,
-                _own_name(call.get("name")),
-                call.get("arguments"),
+                {**call, "name": _own_name(call.get("name"))},
                 parse_time(one.get("timestamp")) or asked,
-                turn=turn_of(record.line, one.get("id"), f"#{record.line}.{number}"),
-                call_id=call_id,
+                turn=id_of(one.get("id"), f"#{record.line}.{number}"),
                 result=None if result is None else result_of(mapping(result).get("content")),
             )
 
@@ -591,17 +558,21 @@ def _vscode_shown(record: Record) -> Iterator[PlanningCall]:
     for number, part in enumerate(mappings(record.value.get("response"))):
         if part.get("kind") in _INVOKED:
             shown = mapping(part.get("toolSpecificData"))
-            listed = {"todoList": shown.get("todoList")} if "todoList" in shown else {}
+            call = {
+                "name": _own_name(part.get("toolId")),
+                "arguments": {"todoList": shown["todoList"]}
+                if "todoList" in shown
+                else shown.get("rawInput"),
+                "id": part.get("toolCallId"),
+            }
             # The person may have declined the call. Then it was not carried out.
             answer = part.get("isConfirmed")
             refused = answer is False or mapping(answer).get("type") == _DENIED
             yield call_of(
                 record,
-                _own_name(part.get("toolId")),
-                listed or shown.get("rawInput"),
+                call,
                 record.value.get("timestamp"),
                 turn=f"#{record.line}.{number}",
-                call_id=id_of(part.get("toolCallId")),
                 result=CallResult("", refused),
             )
 
@@ -665,14 +636,14 @@ def _openhands_log(source: Source) -> Iterator[Signal]:
             yield OtherCall(heading["tool"], block.line)
         elif heading and heading["what"] == "CALL":
             sent += 1
-            record = Record(block.line, {})
-            yield Seen(call_of(record, heading["tool"], block.text, heading["at"]), f" {sent}")
+            record = Record(block.line, {"name": heading["tool"], "arguments": block.text})
+            yield Seen(call_of(record, record.value, heading["at"]), f" {sent}")
         elif heading and answered < sent:
             answered += 1
-            data = data_of(arguments_of(block.text)) if block.text.strip() else None
+            data = data_of(arguments_of(block.text))
             error = bool(heading["error"])
             result = CallResult(block.text, error or block.text.startswith("ERROR:"))
-            if data is not None:
+            if data:
                 error = error or data.get("is_error") is True
                 result = CallResult(content_text(data.get("content")), error, data)
             yield Answered(f" {answered}", result)
@@ -688,9 +659,8 @@ def _openhands_event(record: Record) -> Iterator[Signal]:
             # The arguments as the model sent them. If they are missing, the action that OpenHands
             # made of them.
             sent = mapping(fields.get("tool_call")).get("arguments", fields.get("action"))
-            turn = turn_of(record.line, fields.get("llm_response_id"))
-            tool = fields.get("tool_name")
-            yield awaiting(call_of(record, tool, sent, at, turn=turn, call_id=key))
+            call = {"name": fields.get("tool_name"), "arguments": sent, "id": key}
+            yield awaiting(call_of(record, call, at, turn=fields.get("llm_response_id")))
         case "ObservationEvent":
             observation = mapping(fields.get("observation"))
             refused = observation.get("is_error") is True
@@ -722,13 +692,13 @@ class _Pairs:
 
     def sent(self, call: Fields, line: int, turn: str, at: Any = None) -> Iterator[Signal]:
         """Yield the signal of a call `{name, args, id?}`. Its id may contain the time."""
-        name, call_id = string(call.get("name")), id_of(call.get("id"))
+        call_id = id_of(call.get("id"))
         stamp = _STAMP.search(call_id)
         at = at or (parse_time(int(stamp[1])) if stamp else None)
-        sent = call_of(Record(line, {}), name, call.get("args"), at, turn=turn, call_id=call_id)
+        sent = call_of(Record(line, call), call, at, turn=turn)
         # Our own keys begin with a blank. `answered` matches only these by name.
         key = call_id or f" {next(self._numbers)}"
-        self._open.append((key, name))
+        self._open.append((key, sent.tool))
         yield Seen(sent, key)
 
     def answered(self, response: Fields) -> Iterator[Answered]:
@@ -812,9 +782,9 @@ class _SharedChat:
             else:
                 # A section of Unity has everything that the model did until the person's next
                 # message. Its calls were sent one after the other, so each call is a turn.
-                record, turn = Record(block.line, {}), f"call-{self.number}"
+                record = Record(block.line, {"name": block.label, "arguments": block.text})
                 self.key = f" u{self.number}" if self.has_result else ""
-                yield Seen(call_of(record, block.label, block.text, turn=turn), self.key)
+                yield Seen(call_of(record, record.value, turn=f"call-{self.number}"), self.key)
 
     def _label(self, line: str) -> str | None:
         if _TURN.match(line):
@@ -877,19 +847,16 @@ def _gemini_record(record: Record, pairs: _Pairs) -> Iterator[Signal]:
     if "user" in (fields.get("type"), fields.get("role")) and is_text and is_said(content):
         yield PersonSpoke(record.line, at=at)
     for call in mappings(fields.get("toolCalls")):
-        call_id = id_of(call.get("id"))
         responses = [mapping(one.get("functionResponse")) for one in mappings(call.get("result"))]
         planning = call_of(
             record,
-            call.get("name"),
-            call.get("args"),
+            call,
             parse_time(call.get("timestamp")) or at,
-            turn=turn_of(record.line, fields.get("id")),
-            call_id=call_id,
+            turn=fields.get("id"),
             result=_response_result(responses[0].get("response")) if responses else None,
         )
         # The call already has its result, so no key is needed.
-        yield Seen(planning, once=call_id)
+        yield Seen(planning, once=planning.call_id)
     for part in parts:  # in the spelling of JSON or of Python
         if sent := mapping(part.get("functionCall", part.get("function_call"))):
             yield from pairs.sent(sent, record.line, turn_of(record.line), at)
@@ -907,11 +874,11 @@ def _gemini_record(record: Record, pairs: _Pairs) -> Iterator[Signal]:
 )
 def cursor(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a transcript of Cursor."""
-    for signal in _chat(source, lambda line: [{**line, **mapping(line.get("message"))}]):
-        if isinstance(signal, Seen) and isinstance(signal.item, PlanningCall):
-            yield attrs.evolve(signal, item=attrs.evolve(signal.item, result=_DONE))
-        else:
-            yield signal
+    return conversation(records(source), _cursor_message, unanswered=DONE)
+
+
+def _cursor_message(record: Record) -> tuple[Message]:
+    return (message_of(record.line, {**record.value, **mapping(record.value.get("message"))}),)
 
 
 # -------- cline --------
@@ -942,7 +909,7 @@ def cline(record: Record) -> Iterator[Signal]:
         tool = string(arguments.get("tool"))
     if tool:
         turn = turn_of(record.line)
-        yield PlanningCall(tool, arguments, record.line, turn=turn, at=at, result=_DONE)
+        yield PlanningCall(tool, arguments, record.line, turn=turn, at=at, result=DONE)
 
 
 # -------- atif --------
@@ -953,59 +920,52 @@ _SOURCES = {"agent": "assistant", "user": "user", "system": "system"}
 
 @attrs.define
 class _Trajectory:
-    """
-    The lane of the latest step, and the structured answers that are not joined yet.
-
-    Subagents have their own steps, whose ids begin again at 1.
-    """
+    """The lane of the latest step. Subagents have their own steps, whose ids begin again at 1."""
 
     subagents: int | None = None
     lane: str = MAIN_LANE
-    beside: dict[str, Fields] = attrs.Factory(dict)
 
-    def messages(self, step: Fields) -> Sequence[Fields]:
+    def messages(self, record: Record) -> Iterator[Message]:
+        step = record.value
         if self.subagents is not None and step.get("step_id") == 1:
             self.subagents += 1
         aside = self.subagents is not None or mapping(step.get("extra")).get("is_sidechain") is True
         self.lane = f"agent-{self.subagents or 'sidechain'}" if aside else MAIN_LANE
         # A continued trajectory begins with copies of earlier steps.
         if step.get("is_copied_context") is True:
-            return []
+            return
         recorded = mappings(mapping(step.get("observation")).get("results"))
-        text = {"type": "text", "text": content_text(step.get("message"))}
-        results = []
+        replies = []
         for one in recorded:
             # In recordings of Claude Code, the exact answer is beside the result or beside its
             # step.
             extra = mapping(one.get("extra") or (step.get("extra") if len(recorded) == 1 else None))
             exact = mapping(extra.get("tool_result_metadata"))
-            raw, call_id = mapping(exact.get("raw_tool_result")), id_of(one.get("source_call_id"))
-            content, failed = raw.get("content", one.get("content")), exact.get("is_error") is True
-            results.append(_tool_result(call_id, content, failed=failed))
-            if data := data_of(exact.get("tool_use_result")):
-                self.beside[call_id] = data
-        calls = [
-            _tool_call(one.get("tool_call_id"), one.get("function_name"), one.get("arguments"))
-            for one in mappings(step.get("tool_calls"))
-        ]
-        role = "system" if aside else _SOURCES.get(string(step.get("source")))
-        message = {"role": role, "content": [text, *results], "tool_calls": calls}
-        return [{**message, "timestamp": step.get("timestamp")}]
+            content = mapping(exact.get("raw_tool_result")).get("content", one.get("content"))
+            failed, data = exact.get("is_error") is True, exact.get("tool_use_result")
+            result = result_of(content, failed=failed, data=data)
+            replies.append(Reply(id_of(one.get("source_call_id")), "", result))
+        message = message_of(
+            record.line,
+            {
+                "role": "system" if aside else _SOURCES.get(string(step.get("source"))),
+                "content": content_text(step.get("message")),
+                "tool_calls": step.get("tool_calls"),
+                "timestamp": step.get("timestamp"),
+            },
+        )
+        yield attrs.evolve(message, replies=tuple(replies))
 
     def signals(self, source: Source) -> Iterator[Signal]:
-        for signal in _chat(source, self.messages):
-            match signal:
-                case Seen(PlanningCall() as call):
-                    lane = writers_lane(call.tool, self.lane)
-                    call = attrs.evolve(call, lane=lane, actor=self.lane)
-                    # Some converters repeat a call in the step of its result.
-                    once = call.call_id and f"{self.lane} {call.call_id} {call.arguments}"
-                    yield attrs.evolve(signal, item=call, once=once)
-                case Answered(key, result):
-                    data = self.beside.pop(key, None)
-                    yield Answered(key, attrs.evolve(result, data=data))
-                case _:
-                    yield signal
+        for signal in conversation(records(source), self.messages):
+            if isinstance(signal, Seen) and isinstance(call := signal.item, PlanningCall):
+                lane = writers_lane(call.tool, self.lane)
+                call = attrs.evolve(call, lane=lane, actor=self.lane)
+                # Some converters repeat a call in the step of its result.
+                once = call.call_id and f"{self.lane} {call.call_id} {call.arguments}"
+                yield attrs.evolve(signal, item=call, once=once)
+            else:
+                yield signal
 
 
 @dialect(
@@ -1038,42 +998,41 @@ def _is_kiro(record: Fields) -> bool:
     return "user" in record and not _ANSWERS.isdisjoint(mapping(record.get("assistant")))
 
 
-def _kiro_messages(record: Fields) -> Sequence[Fields]:
-    if "assistant" in record:  # of a history: the results of earlier calls, and then an answer
-        user, answer = mapping(record.get("user")), mapping(record["assistant"])
+def _kiro_messages(record: Record) -> Iterator[Message]:
+    fields = record.value
+    if "assistant" in fields:  # of a history: the results of earlier calls, and then an answer
+        user, answer = mapping(fields.get("user")), mapping(fields["assistant"])
         content, sent = mapping(user.get("content")), mapping(answer.get("ToolUse"))
         uses = mappings(sent.get("tool_uses"))
         recorded = mappings(mapping(content.get("ToolUseResults")).get("tool_use_results"))
-        is_prompt, at = "Prompt" in content, user.get("timestamp")
+        is_prompt, at = "Prompt" in content, parse_time(user.get("timestamp"))
     else:
-        sent = mapping(record.get("data"))
+        sent = mapping(fields.get("data"))
         blocks = mappings(sent.get("content"))
         uses, recorded = (
             tuple(mapping(one.get("data")) for one in blocks if one.get("kind") == kind)
             for kind in ("toolUse", "toolResult")
         )
-        is_prompt, at = record.get("kind") == "Prompt", mapping(sent.get("meta")).get("timestamp")
-    calls = [
-        _tool_call(
-            one.get("toolUseId", one.get("id")), one.get("name"), one.get("input", one.get("args"))
-        )
-        for one in uses
-    ]
-    results = [
-        _tool_result(
-            one.get("toolUseId", one.get("tool_use_id")),
-            # A block of a result is `{"kind", "data"}`, or has the kind as its key.
-            [
-                part.get("data", next(iter(part.values()), None))
-                for part in mappings(one.get("content"))
-            ],
-            failed=string(one.get("status")).lower() == "error",
-        )
-        for one in recorded
-    ]
-    prompt = [{"role": "user", "content": "", "timestamp": at}] if is_prompt else []
-    message = {"id": sent.get("message_id"), "role": "assistant", "timestamp": at}
-    return [*prompt, {**message, "content": results, "tool_calls": calls}]
+        is_prompt = fields.get("kind") == "Prompt"
+        at = parse_time(mapping(sent.get("meta")).get("timestamp"))
+    if is_prompt:
+        yield Message(record.line, at=at, by_person=True)
+    yield Message(
+        record.line,
+        id_of(sent.get("message_id")),
+        tuple(map(use_of, uses)),
+        tuple(map(_kiro_reply, recorded)),
+        at,
+    )
+
+
+def _kiro_reply(fields: Fields) -> Reply:
+    # A block of a result is `{"kind", "data"}`, or has the kind as its key.
+    blocks = mappings(fields.get("content"))
+    content = [one.get("data", next(iter(one.values()), None)) for one in blocks]
+    failed = string(fields.get("status")).lower() == "error"
+    call_id = id_of(fields.get("toolUseId"), fields.get("tool_use_id"))
+    return Reply(call_id, "", result_of(content, failed=failed))
 
 
 @attrs.frozen
@@ -1142,7 +1101,7 @@ class _KiroList:
 def kiro(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a session of Kiro CLI."""
     listed, waiting = _KiroList(), dict[str, PlanningCall]()
-    for signal in _chat(source, _kiro_messages):
+    for signal in conversation(records(source), _kiro_messages):
         match signal:
             case Seen(PlanningCall("todo_list") as call, key):
                 waiting[key] = call
@@ -1200,7 +1159,7 @@ class _TaskFile:
                 rows = [line for line in self.text.splitlines() if CHECK.fullmatch(line)]
                 tool, sent = "update_todo_list", {"todos": "\n".join(rows) if rows else []}
             turn = turn_of(record.line)
-            yield PlanningCall(tool, sent, record.line, turn=turn, at=at, result=_DONE)
+            yield PlanningCall(tool, sent, record.line, turn=turn, at=at, result=DONE)
 
     def _edit(self, sent: Fields) -> bool:
         """Edit the text, and return whether the text to replace was found."""
@@ -1254,7 +1213,7 @@ def specstory(source: Source, _joiner: Joiner) -> Iterator[Signal]:
         speaker, named = _SPEAKER.fullmatch(line.rstrip()), _NAMED.match(line)
         if rows and (speaker or named or line.startswith(_ENDS)):
             arguments = {"todos": "\n".join(rows)}
-            yield PlanningCall(tool, arguments, begun, turn=f"#{begun}", at=at, result=_DONE)
+            yield PlanningCall(tool, arguments, begun, turn=f"#{begun}", at=at, result=DONE)
             rows = []
         if speaker:
             tool, moment = "", _MOMENT.search(speaker[2])

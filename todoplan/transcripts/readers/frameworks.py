@@ -1,41 +1,76 @@
 """
-Recordings of programs that use an agent framework.
+Recordings of programs, a section for each kind.
 
 ADK, Pydantic AI and AG-UI record events and messages. OpenAI Agents and OTLP record traces, in
-which a call is a span with its answer.
+which a call is a span with its answer. HTTP logs of the Anthropic API and lists of chat messages
+(Anthropic's, LangChain's, and chat completions) contain whole conversations. Our own journals have
+events in place of calls.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from io import StringIO
+from itertools import chain, count
 from typing import Any
 
 import attrs
 
-from todoplan.transcripts.calls import MAIN_LANE, CallResult, Compaction, PersonSpoke, PlanningCall
-from todoplan.transcripts.files import Record, Source
+from todoplan.codec import VERSION, entry_from_data
+from todoplan.errors import CodecError
+from todoplan.transcripts.calls import (
+    MAIN_LANE,
+    BadLine,
+    CallResult,
+    Compaction,
+    OtherCall,
+    PersonSpoke,
+    PlanningCall,
+    RecordedEntry,
+    ShownPlan,
+    may_plan,
+)
+from todoplan.transcripts.files import (
+    NotJsonError,
+    Probe,
+    Record,
+    Source,
+    line_records,
+    parse_json,
+    sibling_list,
+)
 from todoplan.transcripts.readers.base import (
     Answered,
     Fields,
     Joiner,
     Seen,
     Signal,
+    Use,
     arguments_of,
     awaiting,
     by_record,
     call_of,
     content_text,
+    conversation,
+    data_of,
     dialect,
     each,
     id_of,
     mapping,
     mappings,
+    message_of,
     parse_time,
     record_dialect,
     records,
     result_of,
     string,
     turn_of,
+    unwrapped,
+    use_of,
 )
+
+# A recording may have any number of conversations or prompts, each with a plan.
+_MOST_LANES = 1000
 
 # -------- adk --------
 # Google ADK: the events of a session, with camelCase or snake_case keys. An event has parts as in
@@ -74,17 +109,8 @@ class _AdkSession:
         for part in mappings(mapping(event.get("content")).get("parts")):
             if call := mapping(part.get("function_call", part.get("functionCall"))):
                 self.main = self.main or author
-                yield awaiting(
-                    call_of(
-                        record,
-                        call.get("name"),
-                        call.get("args"),
-                        at,
-                        call_id=id_of(call.get("id")),
-                        turn=turn_of(record.line, event.get("id")),
-                        actor=MAIN_LANE if author == self.main else author,
-                    )
-                )
+                actor = MAIN_LANE if author == self.main else author
+                yield awaiting(call_of(record, call, at, turn=event.get("id"), actor=actor))
             if answer := mapping(part.get("function_response", part.get("functionResponse"))):
                 response = answer.get("response")
                 error = mapping(response).get("error")
@@ -114,21 +140,19 @@ def pydantic_ai(record: Record) -> Iterator[Signal]:
         parts = (mapping(fields.get("part")) or mapping(fields.get("result")),)
     for part in parts:
         at = parse_time(part.get("timestamp")) or parse_time(fields.get("timestamp"))
-        call_id, tool = id_of(part.get("tool_call_id")), string(part.get("tool_name"))
-        content = part.get("content")
+        call_id, content = id_of(part.get("tool_call_id")), part.get("content")
         match part.get("part_kind"):
             case "user-prompt":
                 yield PersonSpoke(record.line, at=at)
             case "compaction":
                 yield Compaction(record.line, at=at)
             case "tool-call" | "builtin-tool-call":
-                turn = turn_of(record.line, fields.get("provider_response_id"))
-                sent = part.get("args")
-                yield awaiting(call_of(record, tool, sent, at, call_id=call_id, turn=turn))
+                turn = fields.get("provider_response_id")
+                yield awaiting(call_of(record, part, at, turn=turn))
             case "tool-return" | "builtin-tool-return":
                 failed = part.get("outcome") in ("failed", "denied")
                 yield Answered(call_id, result_of(content, failed=failed, data=content))
-            case "retry-prompt" if tool:
+            case "retry-prompt" if part.get("tool_name"):
                 # The tool or the validation of its arguments asked the model to retry.
                 yield Answered(call_id, CallResult(content_text(content), is_error=True))
 
@@ -205,9 +229,7 @@ class _Run:
         if len(self.open) >= _MOST_OPEN:
             yield from self._close(next(iter(self.open)))
         # All calls of one message of the model name it as their parent.
-        turn = turn_of(record.line, event.get("parentMessageId"))
-        name, at = event.get("toolCallName"), event.get("timestamp")
-        call = call_of(record, name, {}, at, call_id=call_id, turn=turn)
+        call = call_of(record, event, event.get("timestamp"), turn=event.get("parentMessageId"))
         self.open[call_id] = call, StringIO()
 
     def _close(self, call_id: str) -> Iterator[Signal]:
@@ -222,13 +244,11 @@ class _Run:
 
 def _repeated(record: Record, message: Fields) -> Iterator[Signal]:
     """Yield the signals of a message in a snapshot."""
-    turn = turn_of(record.line, message.get("id"))
     for listed in mappings(message.get("toolCalls")):
-        function = mapping(listed.get("function"))
-        name, sent = function.get("name"), function.get("arguments")
+        call = call_of(record, listed, turn=message.get("id"))
         # A call without an id may be a repetition of an earlier call, so it is left out.
-        if call_id := id_of(listed.get("id")):
-            yield awaiting(call_of(record, name, sent, call_id=call_id, turn=turn))
+        if call.call_id:
+            yield awaiting(call)
     if message.get("role") == "tool":
         yield Answered(id_of(message.get("toolCallId")), result_of(message.get("content")))
 
@@ -246,19 +266,17 @@ def openai_agents(record: Record) -> Iterator[Signal]:
     """Yield the signal of a span of the OpenAI Agents SDK, if it is a function call."""
     span, data = record.value, mapping(record.value.get("span_data"))
     if data.get("type") == "function":
-        # A trace does not show which calls were sent in one message.
-        span_id = id_of(span.get("id"))
         output, error = data.get("output"), mapping(span.get("error")).get("message")
-        call = call_of(
-            record,
-            data.get("name"),
-            data.get("input"),
-            span.get("started_at"),
-            call_id=span_id,
-            turn=turn_of(record.line, span_id),
-            result=_span_result(output, error, failed=error is not None),
+        yield awaiting(
+            call_of(
+                record,
+                {**data, "id": span.get("id")},
+                span.get("started_at"),
+                # A trace does not show which calls were sent in one message.
+                turn=span.get("id"),
+                result=_span_result(output, error, failed=error is not None),
+            )
         )
-        yield Seen(call, once=span_id)
 
 
 def _span_result(output: Any, error: Any, *, failed: bool) -> CallResult | None:
@@ -297,8 +315,6 @@ _KINDS = {
 }
 _CONVERSATIONS = ("gen_ai.conversation.id", "session.id", "gcp.vertex.agent.session_id")
 _DIGITS = 20  # nanoseconds since 1970 have 19
-# A server's traces may have any number of conversations, each with a plan.
-_MOST_LANES = 1000
 
 
 @dialect(
@@ -363,14 +379,16 @@ class _Traces:
         lane = self.lanes.get(conversation, MAIN_LANE)
         call = call_of(
             record,
-            _first(attributes, _NAMES),
-            _first(attributes, _ARGUMENTS),
+            {
+                "name": _first(attributes, _NAMES),
+                "arguments": _first(attributes, _ARGUMENTS),
+                "id": id_of(attributes.get("gen_ai.tool.call.id"), span_id),
+            },
             _nanoseconds(span.get("startTimeUnixNano")) or None,
             lane=lane,
             actor=lane,
             # A trace does not show which calls were sent in one message.
-            turn=turn_of(record.line, span_id),
-            call_id=id_of(attributes.get("gen_ai.tool.call.id"), span_id),
+            turn=span_id,
             result=_span_result(
                 _first(attributes, _RESULTS),
                 status.get("message"),
@@ -394,3 +412,211 @@ def _scalar(value: Any) -> Any:
 
 def _first(attributes: Fields, keys: tuple[str, ...]) -> Any:
     return next((attributes[key] for key in keys if attributes.get(key) is not None), None)
+
+
+# -------- http_log --------
+# HTTP logs (claude-trace): every request repeats the whole conversation. A log also has the
+# requests of subagents, which differ only in their system prompts.
+
+# The beginning of a prompt identifies the agent; environment and date come later in it.
+_TELLING = 500
+
+
+@attrs.define
+class _Log:
+    """The lanes by system prompt. Each agent has its own prompt, and so its own lane."""
+
+    lanes: dict[bytes, str] = attrs.Factory(dict)
+
+    def exchange(self, record: Record) -> Iterator[Signal]:
+        """Yield the signals of a request and its answer: calls and results, even repeated ones."""
+        request = mapping(record.value.get("request"))
+        body = _body(request.get("body"))
+        history = [message_of(record.line, one) for one in mappings(body.get("messages"))]
+        answer, turn = _answer(mapping(record.value.get("response")))
+        met = [(use, f"#{record.line}.{at}") for at, one in enumerate(history) for use in one.uses]
+        # A call is in the streamed answer first, and then in every later request. `awaiting`
+        # removes the duplicates.
+        met += [(use, turn_of(record.line, turn)) for use in answer]
+        planning = []
+        for use, turn in met:
+            if not may_plan(use.tool, use.arguments):
+                yield OtherCall(use.tool, record.line)
+            elif use.call_id:
+                planning.append((use, turn))
+        if planning:
+            system, at = body.get("system"), parse_time(request.get("timestamp"))
+            blocks = system if isinstance(system, list) else [system]
+            telling = "\n".join(content_text(one)[:_TELLING] for one in blocks[:2])
+            digest = blake2b(telling.encode(errors="replace"), digest_size=16).digest()
+            # Beyond the limit, all new prompts have one lane.
+            lane = f"agent-{len(self.lanes) + 1}" if self.lanes else MAIN_LANE
+            if len(self.lanes) < _MOST_LANES:
+                self.lanes.setdefault(digest, lane)
+            lane = self.lanes.get(digest, lane)
+            for use, turn in planning:
+                call = PlanningCall(
+                    use.tool, use.arguments, record.line, lane, lane, turn, use.call_id, at
+                )
+                yield awaiting(call)
+        for reply in (reply for one in history for reply in one.replies):
+            yield Answered(reply.call_id, reply.result)
+
+
+def _answer(response: Fields) -> tuple[tuple[Use, ...], str]:
+    """Return the calls and the message id of an answer, whether it was streamed or not."""
+    raw = response.get("body_raw")
+    if not isinstance(raw, str) or not raw:
+        message = message_of(1, _body(response.get("body")))
+        return message.uses, message.turn
+    turn = ""
+    blocks: dict[str, tuple[Fields, list[str]]] = {}
+    for line in raw.splitlines():
+        if not line.startswith("data:"):
+            continue
+        event = _body(line.removeprefix("data:"))
+        turn = turn or id_of(mapping(event.get("message")).get("id"))
+        index = str(event.get("index"))
+        if event.get("type") == "content_block_start":
+            blocks[index] = (mapping(event.get("content_block")), [])
+        elif event.get("type") == "content_block_delta" and index in blocks:
+            blocks[index][1].append(string(mapping(event.get("delta")).get("partial_json")))
+    uses = (
+        # When streaming, `input` is empty and the arguments follow in pieces.
+        use_of({**block, "input": "".join(parts) or block.get("input")})
+        for block, parts in blocks.values()
+    )
+    return tuple(uses), turn
+
+
+def _body(body: Any) -> Fields:
+    try:
+        return mapping(parse_json(body) if isinstance(body, str) else body)
+    except NotJsonError:
+        return {}
+
+
+# -------- lists --------
+
+
+def _is_anthropic(probe: Probe) -> bool:
+    if any(map(_is_exchange, probe.records)):
+        return True
+    # Conversions of Claude Code sessions to chat completions keep Anthropic's content blocks in
+    # addition to `tool_calls`. A message with `tool_calls` is a chat completion.
+    if any("tool_calls" in record for record in probe.records):
+        return False
+    return any(
+        string(block.get("type")) in {"tool_use", "tool_result"}
+        for record in probe.records
+        if "role" in record
+        for block in mappings(record.get("content"))
+    )
+
+
+def _is_exchange(record: Fields) -> bool:
+    return isinstance(record.get("request"), dict) and "response" in record
+
+
+@dialect("anthropic", _is_anthropic)
+def anthropic(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of messages of the Anthropic API, or of an HTTP log of it."""
+    # HTTP logs have a whole conversation on each line, message lists one message.
+    found = records(source)
+    for one in found:
+        if isinstance(one, BadLine):
+            yield one
+            continue
+        rest: Iterable[Record | BadLine] = chain([one], found)
+        yield from each(rest, _Log().exchange) if _is_exchange(one.value) else conversation(rest)
+
+
+_SPOKEN = {"content", "tool_calls", "function_call"}
+_ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
+
+
+def _is_chat(record: Fields) -> bool:
+    message = unwrapped(record)
+    return string(message.get("role")) in _ROLES and not _SPOKEN.isdisjoint(message)
+
+
+@dialect("chat", by_record(_is_chat))
+def chat(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of chat messages."""
+    return conversation(records(source))
+
+
+_MESSAGE_KINDS = {"human", "ai", "tool", "system", "remove", "AIMessageChunk"}
+
+
+def _is_langchain(record: Fields) -> bool:
+    if record.get("type") == "constructor":
+        return "lc" in record and "kwargs" in record
+    message = unwrapped(record)
+    return (
+        string(message.get("type")) in _MESSAGE_KINDS
+        and "role" not in message
+        and "content" in message
+    )
+
+
+@dialect("langchain", by_record(_is_langchain))
+def langchain(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the signals of LangChain's messages, and of the state of a thread around them."""
+    yield from conversation(records(source))
+    # A thread's state ends with the middleware's list, which a person or a node may have changed
+    # without any message.
+    if todos := sibling_list(source, "todos"):
+        yield ShownPlan(0, CallResult("", data=data_of({"todos": todos})))
+
+
+# -------- own --------
+# Our own journals: JSON Lines, or the file of a `FileStore` with a journal for each plan. A journal
+# has the events that calls caused, but not the calls. Each plan is a lane.
+
+_HEAD = re.compile(r'\s*\{\s*"format"\s*:\s*"todoplan/(journal|plans)"')
+
+
+@dialect("todoplan", lambda probe: _HEAD.match(probe.head) is not None)
+def journal(source: Source, _joiner: Joiner) -> Iterator[Signal]:
+    """Yield the entries of a journal, or of the journals in the file of a `FileStore`."""
+    with source.open() as stream:
+        first = stream.readline(source.limit)
+    kind = _HEAD.match(first.decode(errors="replace"))
+    return _of_plans(source) if kind and kind[1] == "plans" else _of_journal(source)
+
+
+def _of_journal(source: Source) -> Iterator[Signal]:
+    version: Any = VERSION
+    for number, record in enumerate(line_records(source)):
+        if isinstance(record, BadLine):
+            yield record
+        elif number == 0 and "format" in record.value:
+            version = record.value.get("version")
+        else:
+            yield _entry(record, MAIN_LANE, version)
+
+
+def _of_plans(source: Source) -> Iterator[Signal]:
+    # A store's file is a single document of limited size, and the only recording read as a whole.
+    with source.open() as stream:
+        raw = stream.read(source.limit)
+    try:
+        document = mapping(parse_json(raw.decode(errors="replace")))
+    except NotJsonError as error:
+        yield BadLine(1, f"not JSON: {error}")
+        return
+    lines = count(2)  # the store writes the head, each plan's name and each entry on its own line
+    for name, entries in mapping(document.get("plans")).items():
+        next(lines)
+        for entry in entries if isinstance(entries, list) else ():
+            yield _entry(Record(next(lines), mapping(entry)), name, document.get("version"))
+        next(lines)
+
+
+def _entry(record: Record, lane: str, version: Any) -> Signal:
+    try:
+        entry = entry_from_data(dict(record.value), version=version)
+        return RecordedEntry(record.line, entry, lane)
+    except CodecError as error:
+        return BadLine(record.line, f"no entry of a journal: {error}")
