@@ -7,29 +7,25 @@ arguments that the model sent), the core, and `replies` (the text that the model
 `guidance` decides when to remind the model. `calls` has the values that these modules exchange. All
 wording is in `todoplan.texts`.
 
-The names exported here are for embedders and authors of adapters. Each is imported on first use.
+The names exported here are for embedders and authors of adapters.
 """
 
-from typing import TYPE_CHECKING
-
-from todoplan.lazy import listing, loader
-
-if TYPE_CHECKING:
-    from todoplan.dialogue.calls import Call, Clock, Reply, Turn, utc_now
-    from todoplan.dialogue.closing import PlanClosed, plan_closed
-    from todoplan.dialogue.guidance import (
-        Advice,
-        Guidance,
-        Memory,
-        Message,
-        Settings,
-        ToolResult,
-        text_of,
-        unfinished_error,
-    )
-    from todoplan.dialogue.intake import InputLimits
-    from todoplan.dialogue.toolbox import Toolbox, answered_after, answered_beside, fences_after
-    from todoplan.dialogue.tools import LEAN, TASKS, TODOS, WRITE_TODOS, ToolSet, lean, tasks
+from todoplan.dialogue.calls import Call, Clock, Reply, Turn, utc_now
+from todoplan.dialogue.closing import PlanClosed, plan_closed
+from todoplan.dialogue.guidance import (
+    Advice,
+    Guidance,
+    Memory,
+    Message,
+    Settings,
+    ToolResult,
+    text_of,
+    unfinished_error,
+)
+from todoplan.dialogue.intake import InputLimits
+from todoplan.dialogue.toolbox import Toolbox, answered_after, answered_beside, fences_after
+from todoplan.dialogue.tools import LEAN, TASKS, TODOS, WRITE_TODOS, ToolSet, lean, tasks
+from todoplan.lazy import listing
 
 __all__ = [
     "LEAN",
@@ -61,25 +57,3 @@ __all__ = [
     "utc_now",
 ]
 __dir__ = listing(__all__)
-
-if not TYPE_CHECKING:  # with a `__getattr__`, type checkers would accept every misspelled name
-    __getattr__ = loader(
-        __name__,
-        {
-            "calls": ("Call", "Clock", "Reply", "Turn", "utc_now"),
-            "closing": ("PlanClosed", "plan_closed"),
-            "guidance": (
-                "Advice",
-                "Guidance",
-                "Memory",
-                "Message",
-                "Settings",
-                "ToolResult",
-                "text_of",
-                "unfinished_error",
-            ),
-            "intake": ("InputLimits",),
-            "toolbox": ("Toolbox", "answered_after", "answered_beside", "fences_after"),
-            "tools": ("LEAN", "TASKS", "TODOS", "ToolSet", "WRITE_TODOS", "lean", "tasks"),
-        },
-    )

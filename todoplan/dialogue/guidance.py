@@ -635,12 +635,13 @@ class Guidance:
     Guidance for one tool set, without state of its own.
 
     `policy` is the toolbox's policy. It matters because it may forbid starting a task before a
-    person has approved the plan.
+    person has approved the plan. `advised` is called with each reminder and its plan.
     """
 
     toolset: ToolSet
     settings: Settings = Settings()
     policy: Policy = Policy()
+    advised: Callable[[Advice, Plan], None] | None = attrs.field(default=None, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         checked(self.toolset, ToolSet, "a tool set: Guidance(toolbox.toolset)")
@@ -722,7 +723,10 @@ class Guidance:
             text = reminder(
                 kind, moment.plan, self.toolset, tasks, moment.base, claimed=moment.claimed
             )
-            return Advice(memory, kind, text, verdict)
+            advice = Advice(memory, kind, text, verdict)
+            if self.advised is not None:
+                self.advised(advice, moment.plan)
+            return advice
         return None
 
 

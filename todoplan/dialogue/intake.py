@@ -18,7 +18,7 @@ from datetime import date
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import lru_cache, partial
-from itertools import count, islice, repeat
+from itertools import chain, count, islice, repeat
 from typing import Any, NamedTuple, cast
 
 import attrs
@@ -60,21 +60,6 @@ class Repair:
     used: str = ""
 
 
-def unnamed(change: Change) -> tuple[str, ...]:
-    """
-    Return the ids of the tasks that a command removes without naming them, in the plan's order.
-
-    A whole-list write names each task that it keeps, by id or by text. Other commands name every
-    task by its id. `clear` with an empty list counts as naming all tasks.
-    """
-    # Closed tasks count too, since they show what was done.
-    parts = [*parts_of(change.command)]
-    if any(isinstance(part, WriteTodos) and part.clear and not part.todos for part in parts):
-        return ()
-    named = {part.task_id for part in parts if isinstance(part, DeleteTask)}
-    return tuple(task.id for task in change.removed() if task.id not in named)
-
-
 def parts_of(command: Command | None) -> Iterator[Command]:
     """Yield the commands of a batch, or any other command itself. For `None`, yield nothing."""
     if isinstance(command, Batch):
@@ -85,13 +70,24 @@ def parts_of(command: Command | None) -> Iterator[Command]:
 
 
 def loss_by_guess(repairs: Sequence[Repair], change: Change) -> Problem | None:
-    """Return the problem if a repair was a guess and tasks would be lost (law 17), or `None`."""
+    """
+    Return the problem if a repair was a guess and the command removes tasks that it does not name
+    (law 17), or `None`.
+
+    A whole-list write names each task that it keeps, by id or by text. Other commands name every
+    task by its id. `clear` with an empty list counts as naming all tasks.
+    """
     guess = next((repair for repair in repairs if repair.code in GUESSES), None)
-    lost = unnamed(change) if guess else ()
-    if guess is None or not lost:
+    if guess is None:
         return None
+    parts = [*parts_of(change.command)]
+    if any(isinstance(part, WriteTodos) and part.clear and not part.todos for part in parts):
+        return None
+    # Closed tasks count too, since they show what was done.
+    named = {part.task_id for part in parts if isinstance(part, DeleteTask)}
+    lost = tuple(task.id for task in change.removed() if task.id not in named)
     how = say("repairs", guess.code, path=guess.path or say("repairs", "arguments"))
-    return Problem("guessed_container", lost, seen=how)
+    return Problem("guessed_container", lost, seen=how) if lost else None
 
 
 def loss_by_list(change: Change) -> Problem | None:
@@ -807,7 +803,6 @@ _STATUSES = {
     # read as done or cancelled, tasks that need the result could start. So it is its own status.
     Status.FAILED: "failed failure fail error errored unsuccessful",
 }
-_STATUS_BY_WORD = {word: status for status, words in _STATUSES.items() for word in words.split()}
 # Reasons for waiting, each with the status words that express it. A task with such a word is
 # pending and waits for the reason. Waiting is no status: pydantic-ai-todo stores "blocked" as a
 # status, and nothing ever resets it.
@@ -820,13 +815,11 @@ _WAITS = {
     "approval": "needsapproval waitingforapproval awaitingapproval pendingapproval",
     "review": "review inreview needsreview waitingforreview awaitingreview",
 }
-_WAIT_BY_WORD = {word: reason for reason, words in _WAITS.items() for word in words.split()}
 _PRIORITIES = {
     Priority.HIGH: "high urgent critical p0 p1 important",
     Priority.MEDIUM: "medium normal mid moderate p2",
     Priority.LOW: "low minor p3 p4",
 }
-_PRIORITY_BY_WORD = {word: rank for rank, words in _PRIORITIES.items() for word in words.split()}
 # [0-9], not \d, wherever a number is read: \d also matches digits such as "\uff11\uff12".
 _ID = re.compile(r"(?:(?:task|todo|item|step)[\s#_-]*|#\s*)?([0-9]{1,18})(?:\.0)?", re.IGNORECASE)
 _REFERENCE = re.compile(r"#[0-9]{1,18}")
@@ -839,6 +832,35 @@ _MARKS = {
 }
 _BOX = re.compile(r"\[\s*+([xX~*>/!-]?)\s*+\]")  # possessive, else blanks take quadratic time
 _BLOCKED_BOX = "!"  # used by pydantic-ai-todo and pydantic-ai-harness
+
+
+@attrs.frozen
+class WaitingWord:
+    """
+    A status such as "on hold": the task is pending and waits for `reason`. `word` is what was sent.
+    """
+
+    reason: str
+    word: str = ""
+
+
+def _by_word(meanings: Mapping[Any, str]) -> dict[str, Any]:
+    return {word: meaning for meaning, words in meanings.items() for word in words.split()}
+
+
+# No folded word begins with a blank, so the key of a checkbox is its mark after a blank.
+_STATUS_WORDS = {
+    **_by_word(_STATUSES),
+    **_by_word({WaitingWord(reason): words for reason, words in _WAITS.items()}),
+    **{f" {mark}": status for mark, status in _MARKS.items()},
+    f" {_BLOCKED_BOX}": WaitingWord(BLOCKED),
+}
+WORDS: dict[Kind, Mapping[str, Any]] = {
+    Kind.STATUS: _STATUS_WORDS,
+    Kind.STATUS_OR_DELETED: _STATUS_WORDS | _by_word({DELETED: "deleted delete remove removed"}),
+    Kind.PRIORITY: _by_word(_PRIORITIES),
+}
+"""The meaning of each word, by its folded form, for each kind of field."""
 _LINE = re.compile(r"(\s*+)(?:(?:[-*+]|\d{1,6}[.)])\s*)?\[([ xX~*>/!-])\]\s++(\S.*)")
 # A line without a checkbox. If only some lines of a list have one, it is no checklist (law 17).
 _ITEM = re.compile(
@@ -860,31 +882,20 @@ class Line:
     level: int | None = None
 
 
-def status_of(word: str) -> Status | None:
-    """Return the status that the word means, or `None` if it is unknown."""
-    box = _BOX.fullmatch(word.strip())
-    return _MARKS.get(box[1] or " ") if box else _STATUS_BY_WORD.get(folded(word))
-
-
-def wait_of(word: str) -> str | None:
+def meaning_of(word: str, kind: Kind) -> Any:
     """
-    Return the reason for waiting that a status word expresses, such as "input" for "needs input".
+    Return what a word means for a field of this kind, or `None` if the word is unknown.
 
-    Return `None` if the word does not mean waiting.
+    This is a status, a `WaitingWord`, a priority, or `DELETED`.
     """
     box = _BOX.fullmatch(word.strip())
-    return _WAIT_BY_WORD.get(BLOCKED if box and box[1] == _BLOCKED_BOX else folded(word))
+    return WORDS[kind].get(f" {box[1] or ' '}" if box else folded(word))
 
 
 def indentation(text: str) -> int:
     """Return the indentation of a line in levels; two spaces or a tab are one level."""
     margin = text[: len(text) - len(text.lstrip())]
     return (len(margin) + margin.count("\t")) // 2
-
-
-def priority_of(word: str) -> Priority | None:
-    """Return the priority that the word means, or `None` if it is unknown."""
-    return _PRIORITY_BY_WORD.get(folded(word))
 
 
 def id_of(value: object) -> str | None:
@@ -995,10 +1006,6 @@ MOST_KEPT = 1_000
 """The most repairs, and the most problems, that are recorded; a large call may have 100,000."""
 
 
-class NotPlainError(Exception):
-    """The call does not follow its schema exactly, so it must be read with repairs."""
-
-
 @attrs.define
 class Findings:
     """The repairs and problems of a call. `faults` counts all problems, also unrecorded ones."""
@@ -1007,9 +1014,6 @@ class Findings:
     repairs: list[Repair] = attrs.Factory(list)
     problems: list[Problem] = attrs.Factory(list)
     faults: int = 0
-
-    def need_care(self) -> None:
-        """Report that a value is not plain; only the subclass `Plain` reacts to this."""
 
     def repair(self, code: str, path: str, seen: object = "", used: str = "") -> None:
         """Record a repair."""
@@ -1053,6 +1057,14 @@ class Findings:
         return kept
 
 
+class NotPlainError(Exception):
+    """The call does not follow its schema exactly, so it must be read with repairs."""
+
+
+def _not_plain(*_: object, **__: object) -> Any:
+    raise NotPlainError
+
+
 class Plain(Findings):
     """
     Findings for the first pass: every method raises `NotPlainError` instead of recording something.
@@ -1062,13 +1074,9 @@ class Plain(Findings):
     """
 
     def __init__(self, limits: InputLimits) -> None:
-        self.limits, self.faults = limits, 0
+        self.limits = limits
 
-    def need_care(self, *_: object, **__: object) -> Any:
-        """Raise `NotPlainError`."""
-        raise NotPlainError
-
-    repair = refuse = decoded = cleaned = need_care
+    repair = refuse = decoded = cleaned = _not_plain
 
 
 _ID_KEYS = frozenset({"id", "taskid"})
@@ -1079,19 +1087,10 @@ _WAIT_EXAMPLE = {"id": "why"}  # the description of the argument, as an object
 _WAITS_LEGAL = 'ids with what each waits for, such as {"3": "the answer of ann"}'
 
 
-@attrs.frozen
-class WaitingWord:
-    """A status such as "on hold": the task is pending and waits for `reason`."""
-
-    word: str
-    reason: str
-
-
 def read_reason(value: Any, path: str, findings: Findings) -> Any:
     """
     Read the reason why a task waits, from a key such as `needs`, which may contain ids instead.
     """
-    findings.need_care()
     if isinstance(value, str) and not all(map(id_of, ids_in(value))):
         return findings.cleaned(value.strip(), path)
     # The value is no text, or consists of ids. Ids would mean edges, but a whole list has no edges,
@@ -1168,7 +1167,6 @@ def settle_wait(values: dict[str, Any], paths: Mapping[str, str], findings: Find
 
 
 _MOST_MINUTES = 1e9  # two thousand years
-_DELETING = frozenset({DELETED, "delete", "remove", "removed"})
 _AT_THE_TOP = ABSENT | {"0", "root"}
 
 Reader = Callable[[Any, str, Findings], Any]
@@ -1191,7 +1189,7 @@ def _text(value: Any, path: str, findings: Findings) -> Any:
     return findings.cleaned(value, path)
 
 
-def _word_reader(kind: Kind, meaning: Callable[[str], Any], code: str) -> Reader:
+def _word_reader(kind: Kind, code: str) -> Reader:
     """Return the reader for a kind whose values are words; an unknown word is refused."""
     exact, legal = EXACT_WORDS[kind], ", ".join(PUBLISHED[kind])
 
@@ -1203,11 +1201,12 @@ def _word_reader(kind: Kind, meaning: Callable[[str], Any], code: str) -> Reader
         word = findings.cleaned(value, path)
         if word is MISSING or _is_absent(word, path, findings):
             return MISSING
-        used = meaning(word)
+        used = meaning_of(word, kind)
         if used is None:
             return findings.refuse(code, path, word, legal)
-        if not isinstance(used, WaitingWord):  # `settle_wait` reports it
-            _report(word, used, path, findings)
+        if isinstance(used, WaitingWord):  # `settle_wait` reports it
+            return WaitingWord(used.reason, word)
+        _report(word, used, path, findings)
         return used
 
     return read
@@ -1227,14 +1226,12 @@ def _report(word: str, used: str, path: str, findings: Findings) -> None:
         findings.repair("word", path, word, str(used))
 
 
-def _status(word: str) -> Status | WaitingWord | None:
-    reason = wait_of(word)
-    return status_of(word) if reason is None else WaitingWord(word, reason)
+_PLAIN_ID = re.compile(f"[1-9][0-9]{{0,{MOST_DIGITS - 1}}}").fullmatch
 
 
 def _plain_id(value: Any) -> str | None:
-    if type(value) is str:  # the length is checked first, since `number_of` caches its arguments
-        return value if len(value) <= MOST_DIGITS and number_of(value) else None
+    if type(value) is str:
+        return value if _PLAIN_ID(value) else None
     return str(value) if type(value) is int and 0 < value < _BEYOND_IDS else None
 
 
@@ -1259,16 +1256,14 @@ def _id(
     return found
 
 
-def _own_id(value: Any, _path: str, findings: Findings) -> Any:
+def _own_id(value: Any, _path: str, _findings: Findings) -> Any:
     """Read an id that the model chose itself, such as "2.1". The plan need not have such an id."""
-    findings.need_care()  # references to it are resolved once all entries are read
     fits = isinstance(value, str | int | float) and not isinstance(value, bool)
     return str(value).strip() if fits else MISSING
 
 
 def _parent(value: Any, path: str, findings: Findings) -> Any:
     """Read the id or title of an entry's parent; "" means that the entry is at the top level."""
-    findings.need_care()
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return findings.refuse("wrong_type", path, value, "the id of an entry of the list")
     word = str(value).strip()
@@ -1318,7 +1313,6 @@ def _single(part: Any) -> Any:
 def _minutes(value: Any, path: str, findings: Findings) -> Any:
     if type(value) in (int, float) and 0 <= value < _MOST_MINUTES:
         return value
-    findings.need_care()
     given = value
     # float() accepts the digits of every script, and reads "1_0" as 10; only ASCII digits are
     # accepted here.
@@ -1337,7 +1331,6 @@ def _minutes(value: Any, path: str, findings: Findings) -> Any:
 
 def _date(value: Any, path: str, findings: Findings) -> Any:
     """Read a date. If a time and a time zone follow the date, they are ignored."""
-    findings.need_care()
     word = findings.cleaned(value, path) if isinstance(value, str) else value
     if isinstance(word, str):
         if _is_absent(word, path, findings):
@@ -1369,9 +1362,8 @@ def _flag(value: Any, path: str, findings: Findings) -> Any:
     return used
 
 
-def _as_sent(value: Any, _path: str, findings: Findings) -> Any:
+def _as_sent(value: Any, _path: str, _findings: Findings) -> Any:
     """Return the value unchanged: it is read later, with the other values of the call."""
-    findings.need_care()
     return value
 
 
@@ -1404,15 +1396,11 @@ def _cleaned(value: Any, path: str, findings: Findings) -> Any:
 READERS: dict[Kind, Reader] = {
     Kind.LINE: _text,
     Kind.TEXT: _text,
-    Kind.STATUS: _word_reader(Kind.STATUS, _status, "unknown_status"),
-    Kind.STATUS_OR_DELETED: _word_reader(
-        Kind.STATUS_OR_DELETED,
-        lambda word: DELETED if folded(word) in _DELETING else _status(word),
-        "unknown_status",
-    ),
-    Kind.PRIORITY: _word_reader(Kind.PRIORITY, priority_of, "unknown_priority"),
+    Kind.STATUS: _word_reader(Kind.STATUS, "unknown_status"),
+    Kind.STATUS_OR_DELETED: _word_reader(Kind.STATUS_OR_DELETED, "unknown_status"),
+    Kind.PRIORITY: _word_reader(Kind.PRIORITY, "unknown_priority"),
     Kind.ID: _id,
-    Kind.ID_HINT: lambda value, path, findings: _plain_id(value) or _own_id(value, path, findings),
+    Kind.ID_HINT: _own_id,
     Kind.OWN_ID: _own_id,
     Kind.IDS: _ids,
     Kind.REF: partial(_id, plain=_plain_ref),
@@ -1427,6 +1415,10 @@ READERS: dict[Kind, Reader] = {
     Kind.SUBTASKS: _as_sent,
 }
 """The reader of each kind, except for lists of entries, which `_entries` reads."""
+
+# What these values mean depends on other values of the call, so the first pass does not read them.
+_PLAIN_READERS = READERS | dict.fromkeys((Kind.OWN_ID, Kind.PARENT, Kind.SUBTASKS), _not_plain)
+_PLAIN_READERS[Kind.ID_HINT] = _id
 
 
 # -------- application_lists --------
@@ -1720,22 +1712,19 @@ _READ_EDGES = frozenset({"blocked_by", "blocks"})
 
 @attrs.define
 class Row:
-    """
-    One entry of a list: the path, the values by target, and the place in the tree.
-
-    `outer` is the index of the row whose nested list contains this entry. `level` is the
-    indentation of the entry's line.
-    """
+    """One entry of a list: its path, its values by target, and the index of the containing row."""
 
     path: str
     values: dict[str, Any]
-    outer: int | None
-    level: int
+    within: int | None
 
 
 @attrs.define
 class _List:
-    """A list that is being read: its remaining entries, and the index of the row read last."""
+    """
+    A list that is being read: the remaining entries, the path, the index of the row that contains
+    the list, and the index of the row read last.
+    """
 
     left: Iterator[tuple[int, Any]]
     path: str
@@ -1748,20 +1737,18 @@ def nests(field: Field) -> bool:
     return any(inner.kind is Kind.SUBTASKS for inner in field.items)
 
 
-def rows_in(
-    listed: Sequence[Any],
-    field: Field,
-    path: str,
-    findings: Findings,
-    read: Callable[[Mapping[str, Any], str], dict[str, Any]],
-) -> list[Row]:
+def rows_in(listed: Sequence[Any], field: Field, path: str, findings: Findings) -> list[Row]:
     """
-    Return the entries of a list and of its nested lists, each read with `read`.
+    Return the entries of a list and of its nested lists, each read by the fields of an entry.
 
-    The entries of a nested list follow the entry that contains it. The call is refused if there are
-    more entries in total than the limit.
+    The entries of a nested list follow the entry that contains it. An entry is contained in the
+    last row above it, in the same list, that is indented less. If there is no such row, it is
+    contained in the row that contains the list. The call is refused if there are more entries in
+    total than the limit.
     """
     rows: list[Row] = []
+    # For each containing row: the indentation and the index of the rows that may contain another.
+    above: dict[int | None, list[tuple[int, int]]] = {}
     nested, bulleted = nests(field), False
     open_lists = [_List(enumerate(listed), path)]
     while open_lists:
@@ -1792,8 +1779,13 @@ def rows_in(
                 continue
             # A text with an odd level had a bullet: see `_entry`.
             bulleted = bulleted or (isinstance(item, str) and level % 2 == 1)
+            siblings = above.setdefault(here.outer, [])
+            while siblings and siblings[-1][0] >= level:
+                siblings.pop()
+            within = siblings[-1][1] if siblings else here.outer
             here.last = len(rows)
-            row = Row(at, read(entry, f"{at}."), here.outer, level)
+            siblings.append((level, here.last))
+            row = Row(at, _read_object(entry, field.items, f"{at}.", findings), within)
             rows.append(row)
             if inner := row.values.pop("subtasks", None):
                 inside = entries_in(inner, field, f"{at}.subtasks", findings)
@@ -1819,35 +1811,16 @@ def _entry(item: Any, field: Field, at: str, findings: Findings) -> tuple[int, A
     return level, entry_in(bare or item, field, at, findings)
 
 
-def within_each_other(rows: Sequence[Row]) -> list[int | None]:
+def in_tree_order(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
     """
-    Return, for each row, the index of the row that contains it.
-
-    A row is contained in the last row above it, in the same list, that is indented less. If there
-    is no such row, it is contained in the row that contains the list.
-    """
-    found: list[int | None] = []
-    above: dict[int | None, list[tuple[int, int]]] = {}
-    for index, row in enumerate(rows):
-        lines = above.setdefault(row.outer, [])
-        while lines and lines[-1][0] >= row.level:
-            lines.pop()
-        found.append(lines[-1][1] if lines else row.outer)
-        lines.append((row.level, index))
-    return found
-
-
-def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
-    """
-    Return the rows of a whole list as field values, in tree order.
+    Return the values of the rows of a whole list, in tree order.
 
     If at least one row is nested, the values of each row include its level.
     """
-    within = within_each_other(rows)
     places = reversed([*enumerate(rows)])  # the first entry with a title wins
     titles = {str(row.values.get("content", "")).strip(): index for index, row in places}
     named = titles | _by_id(rows)
-    is_nested = any(outer is not None for outer in within)
+    is_nested = any(row.within is not None for row in rows)
     for index, row in enumerate(rows):
         values = row.values
         parent, own = values.pop("parent", None), values.pop("id", "")
@@ -1856,7 +1829,7 @@ def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
         if "waiting" in values:
             values["waiting"] = Waiting(values["waiting"])
         head = own.rpartition(".")[0]
-        if within[index] is not None:
+        if row.within is not None:
             continue
         if parent:
             is_nested = True
@@ -1865,14 +1838,27 @@ def as_lines(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
                 known = ", ".join(islice(named, _MOST_NAMED))
                 findings.refuse("unknown_reference", f"{row.path}.parent", parent, known)
             else:
-                within[index] = found
+                row.within = found
         elif parent is not None:
             is_nested = True
         elif head and head in named and task_id is None:
-            is_nested, within[index] = True, named[head]
+            is_nested, row.within = True, named[head]
     if not is_nested:
         return [row.values for row in rows]
-    return _in_tree_order(rows, within, findings)
+    below: dict[int | None, list[int]] = {}
+    for index in reversed(range(len(rows))):
+        below.setdefault(rows[index].within, []).append(index)
+    lines: list[dict[str, Any]] = []
+    left = [(index, 0) for index in below.pop(None, ())]
+    while left:
+        index, level = left.pop()
+        lines.append({**rows[index].values, "level": level})
+        left += [(inner, level + 1) for inner in below.pop(index, ())]
+    if below:
+        # Rows whose parents form a cycle cannot be reached from a top-level row.
+        lost = rows[min(chain.from_iterable(below.values()))]
+        findings.refuse("parent_circle", f"{lost.path}.parent", lost.values.get("content", ""))
+    return lines
 
 
 def _by_id(rows: Sequence[Row]) -> dict[str, int]:
@@ -1887,17 +1873,16 @@ def _by_id(rows: Sequence[Row]) -> dict[str, int]:
     return named
 
 
-def read_own_ids(
-    rows: Sequence[Row], within: Sequence[int | None], names: Mapping[str, str], findings: Findings
-) -> None:
+def settle_own_ids(rows: Sequence[Row], field: Field, findings: Findings) -> None:
     """
     Remove the ids that the model gave to new entries, and replace references to these ids.
 
     A reference is an edge, a parent, or the head of an id with dots ("2" in "2.1"). The reference
-    is replaced by "@" and the index of the entry. `names` maps targets to published field names.
+    is replaced by "@" and the index of the entry.
     """
     # If the model's ids were simply ignored, "1" would mean a task that is already in the plan.
     named = _by_id(rows)
+    names = {inner.target: inner.name for inner in field.items}
     used: set[int] = set()
 
     def read(reference: str, path: str) -> str:
@@ -1908,7 +1893,7 @@ def read_own_ids(
         findings.repair("id", path, reference, f"#{index}")
         return f"{BY_OWN_ID}{index}"
 
-    for place, row in enumerate(rows):
+    for place, row in enumerate(rows if named else ()):
         values, own = row.values, row.values.get(OWN_ID, "")
         for edges in _READ_EDGES & values.keys():
             path = f"{row.path}.{names[edges]}"
@@ -1916,33 +1901,14 @@ def read_own_ids(
         head = own.rpartition(".")[0]
         if "parent" in values:
             values["parent"] = read(values["parent"], f"{row.path}.{names['parent']}")
-        elif within[place] is None and named.get(head, place) < place:
+        elif row.within is None and named.get(head, place) < place:
             values["parent"] = read(head, f"{row.path}.{OWN_ID}")
             used.add(named[own])
     for index, row in enumerate(rows):
         if row.values.pop(OWN_ID, "") and index not in used:
             findings.repair("ignored_key", f"{row.path}.{OWN_ID}", OWN_ID)
-
-
-def _in_tree_order(
-    rows: Sequence[Row], within: Sequence[int | None], findings: Findings
-) -> list[dict[str, Any]]:
-    below: dict[int | None, list[int]] = {}
-    for index in reversed(range(len(rows))):
-        below.setdefault(within[index], []).append(index)
-    lines: list[dict[str, Any]] = []
-    seen = [False] * len(rows)
-    left = [(index, 0) for index in below.get(None, ())]
-    while left:
-        index, level = left.pop()
-        seen[index] = True
-        lines.append({**rows[index].values, "level": level})
-        left += [(inner, level + 1) for inner in below.get(index, ())]
-    if not all(seen):
-        # Rows whose parents form a cycle cannot be reached from a top-level row.
-        lost = rows[seen.index(False)]
-        findings.refuse("parent_circle", f"{lost.path}.parent", lost.values.get("content", ""))
-    return lines
+        if row.within is not None:
+            row.values[WITHIN] = row.within
 
 
 WITHIN = "within"
@@ -1952,8 +1918,7 @@ _LONGEST_KEY = 80
 _MOST_NEAR = 10
 
 
-@attrs.frozen(weakref_slot=False)
-class Intake:
+class Intake(NamedTuple):
     """
     A call's arguments by target name. `values` has only arguments that were sent and could be read.
     """
@@ -1963,7 +1928,6 @@ class Intake:
     problems: tuple[Problem, ...] = ()
 
 
-_intake = fast_constructor(Intake)
 _USUAL = InputLimits()
 _FEW_ROWS = 5  # measured: for so few entries, rows are faster than columns
 
@@ -1972,7 +1936,7 @@ def read(raw: object, fields: tuple[Field, ...], limits: InputLimits | None = No
     """Read a call's arguments: JSON text, or a mapping that a framework has parsed."""
     limits = limits or _USUAL
     try:
-        return _intake(plain_read(raw, fields, limits))
+        return Intake(plain_read(raw, fields, limits))
     except Exception:  # noqa: BLE001 - not plain, or a foreign class: the second pass reports the cause
         return careful_read(raw, fields, limits)
 
@@ -2032,10 +1996,10 @@ def table_of(fields: tuple[Field, ...]) -> Table:
         if field.kind is Kind.ITEMS:
             reader = _plain_entries(field)
         elif field.clears:  # "" and `null` have a meaning, which depends on the other keys
-            reader = _as_sent
+            reader = _not_plain
         else:
             is_text = field.required and field.kind in _TEXTS
-            reader = _filled_text if is_text else READERS[field.kind]
+            reader = _filled_text if is_text else _PLAIN_READERS[field.kind]
         readers[field.name] = field.target, reader
     return Table(
         readers,
@@ -2044,13 +2008,13 @@ def table_of(fields: tuple[Field, ...]) -> Table:
     )
 
 
-_UNKNOWN = "", _as_sent
+_UNKNOWN = "", _not_plain
 _TEXTS = frozenset({Kind.LINE, Kind.TEXT})
 
 
 def _filled_text(value: Any, path: str, findings: Findings) -> Any:
     found = _text(value, path, findings)
-    return found if found.strip() else findings.need_care()
+    return found if found.strip() else _not_plain()
 
 
 def _plain_object(given: dict[str, Any], table: Table, findings: Findings) -> dict[str, Any]:
@@ -2237,24 +2201,12 @@ def _entries(value: Any, field: Field, path: str, findings: Findings) -> Any:
         return MISSING
     if len(listed) > findings.limits.items:
         return findings.refuse("too_many", path, len(listed), str(findings.limits.items))
-    rows = rows_in(
-        listed,
-        field,
-        path,
-        findings,
-        lambda entry, prefix: _read_object(entry, field.items, prefix, findings),
-    )
+    rows = rows_in(listed, field, path, findings)
     # A row with a fault may lack values that the class of entries requires; the call is refused
     # anyway.
     if nests(field) and findings.faults == faults:
         if field.entry:
-            lines = as_lines(rows, findings)
+            lines = in_tree_order(rows, findings)
             return [field.entry(**line) for line in lines if findings.faults == faults]
-        within = within_each_other(rows)
-        if any(OWN_ID in row.values for row in rows):
-            names = {inner.target: inner.name for inner in field.items}
-            read_own_ids(rows, within, names, findings)
-        for row, outer in zip(rows, within, strict=True):
-            if outer is not None:
-                row.values[WITHIN] = outer
+        settle_own_ids(rows, field, findings)
     return [row.values for row in rows]

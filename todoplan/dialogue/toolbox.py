@@ -22,6 +22,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from operator import attrgetter
 from time import time_ns
 from types import MappingProxyType
@@ -682,26 +683,10 @@ def guidance_of(toolbox: Toolbox, settings: Settings) -> Guidance:
     Raises:
         PlanError: `settings` is not an instance of `Settings`.
     """
+    advised = None
     if isinstance(toolbox, ObservedToolbox):
-        observer = toolbox.observer
-        return _ObservedGuidance(toolbox.toolset, settings, toolbox.policy, observer=observer)
-    return Guidance(toolbox.toolset, settings, toolbox.policy)
-
-
-@attrs.frozen
-class _ObservedGuidance(Guidance):
-    observer: Observer = attrs.field(kw_only=True, eq=False)
-
-    def before_model(self, plan: Plan, *given: Any, **more: Any) -> Advice:
-        return self._observed(super().before_model(plan, *given, **more), plan)
-
-    def after_model(self, plan: Plan, *given: Any, **more: Any) -> Advice:
-        return self._observed(super().after_model(plan, *given, **more), plan)
-
-    def _observed(self, advice: Advice, plan: Plan) -> Advice:
-        if advice.kind:
-            _tell(self.observer.advised, advice, plan)
-        return advice
+        advised = partial(_tell, toolbox.observer.advised)
+    return Guidance(toolbox.toolset, settings, toolbox.policy, advised)
 
 
 def _tell(hear: Callable[..., None], *happened: Any) -> None:

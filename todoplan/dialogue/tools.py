@@ -646,17 +646,24 @@ TASKS = tasks()
 
 # Ids are published as integers: each costs one token less than as a string.
 _TITLE = Field("text", "subject", Kind.LINE, required=True, aliases=TITLES, weak=("description",))
-_LINES = (_TITLE, SUBTASKS)
 _PARENT = Field("parent", "parent", Kind.ID, aliases=("parentId", "under"), hidden=True)
 _AFTER = Field(
     "after", "after", Kind.IDS, numeric=True, aliases=("blockedBy", "dependsOn", "needs")
 )
 _FIELDS = (
     Field(
-        "write", "write", Kind.ITEMS, aliases=("plan", "tasks", "todos"), items=_LINES, begins=True
+        "write",
+        "write",
+        Kind.ITEMS,
+        aliases=("plan", "tasks", "todos"),
+        items=(attrs.evolve(_TITLE, target="content"), SUBTASKS),
+        entry=Todo,
+        begins=True,
     ),
     Field("done", "done", Kind.IDS, numeric=True, aliases=("complete", "completed")),
-    Field("add", "add", Kind.ITEMS, aliases=("create",), items=(*_LINES, _PARENT), adds=True),
+    Field(
+        "add", "add", Kind.ITEMS, aliases=("create",), items=(_TITLE, SUBTASKS, _PARENT), adds=True
+    ),
     Field(
         "edit",
         "edit",
@@ -691,7 +698,6 @@ _TEAM_FIELDS = (
 )
 
 
-_todo = fast_constructor(Todo)
 _STATUSES = {
     "done": Status.COMPLETED,
     "drop": Status.CANCELLED,
@@ -746,7 +752,7 @@ def _commands(values: Mapping[str, Any]) -> list[Command]:
     commands: list[Command] = []
     # An empty list does not clear the plan, and this set has no `clear`.
     if values.get("write"):
-        commands.append(_write(tuple(_todos(values["write"]))))
+        commands.append(_write(tuple(values["write"])))
     if values.get("add"):
         # A nested entry is a subtask of the entry that contains it.
         added = (
@@ -772,17 +778,6 @@ def _commands(values: Mapping[str, Any]) -> list[Command]:
     for key, status in _STATUSES.items():
         commands += [_update_task(task_id, status) for task_id in values.get(key, ())]
     return commands
-
-
-def _todos(entries: Sequence[Mapping[str, Any]]) -> list[Todo]:
-    if not any(WITHIN in entry for entry in entries):
-        return [_todo(entry["subject"]) for entry in entries]
-    levels: list[int] = []
-    for entry in entries:
-        levels.append(levels[entry[WITHIN]] + 1 if WITHIN in entry else 0)
-    return [
-        Todo(entry["subject"], level=level) for entry, level in zip(entries, levels, strict=True)
-    ]
 
 
 _LEAN_TOOL = Tool("plan", _FIELDS, _plan, drops_by_id=True, with_plan=True)

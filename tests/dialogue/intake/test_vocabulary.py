@@ -6,60 +6,61 @@ from hypothesis import strategies as st
 
 from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import number_of
-from todoplan.dialogue import intake as vocabulary
 from todoplan.dialogue.intake import (
+    ABSENT,
+    WORDS,
+    Kind,
+    WaitingWord,
     checklist,
     id_of,
     ids_in,
     indentation,
     is_reference,
-    priority_of,
-    status_of,
-    wait_of,
+    meaning_of,
 )
 
-WORDS = {
+STATUSES = {
     "pending": "pending todo open notstarted notdone new queued \u2610 \u23f3",
     "in_progress": "inprogress doing active started running ongoing current wip \U0001f504",
     "completed": "completed complete done finished closed resolved success "
     "\u2713 \u2714 \u2705 \u2611",
     "cancelled": "cancelled canceled abandoned skipped dropped wontdo obsolete \u274c",
     "failed": "failed failure fail error errored unsuccessful",
+    WaitingWord("blocked"): "blocked",
+    WaitingWord("waiting"): "waiting awaiting",
+    WaitingWord("on hold"): "onhold hold held paused suspended postponed deferred",
+    WaitingWord("input"): "needsinput inputneeded inputrequired waitingforinput awaitinginput "
+    "needsinfo",
+    WaitingWord("the user"): "needsuser waitingforuser awaitinguser waitingonuser",
+    WaitingWord("approval"): "needsapproval waitingforapproval awaitingapproval pendingapproval",
+    WaitingWord("review"): "review inreview needsreview waitingforreview awaitingreview",
 }
-WAITS = {
-    "blocked": "blocked",
-    "waiting": "waiting awaiting",
-    "on hold": "onhold hold held paused suspended postponed deferred",
-    "input": "needsinput inputneeded inputrequired waitingforinput awaitinginput needsinfo",
-    "the user": "needsuser waitingforuser awaitinguser waitingonuser",
-    "approval": "needsapproval waitingforapproval awaitingapproval pendingapproval",
-    "review": "review inreview needsreview waitingforreview awaitingreview",
-}
-RANKS = {
+PRIORITIES = {
     "high": "high urgent critical p0 p1 important",
     "medium": "medium normal mid moderate p2",
     "low": "low minor p3 p4",
 }
 
 
-def test_the_words_for_statuses_and_priorities_are_these():
-    """One by one, so that none is lost, added or moved unseen."""
-    for meaning, table, words in (
-        (status_of, vocabulary._STATUS_BY_WORD, WORDS),
-        (priority_of, vocabulary._PRIORITY_BY_WORD, RANKS),
-        (wait_of, vocabulary._WAIT_BY_WORD, WAITS),
-    ):
-        expected = {word: value for value, listed in words.items() for word in listed.split()}
-        assert {word: str(value) for word, value in table.items()} == expected
-        for word, value in expected.items():
-            assert meaning(word) == meaning(f" {word.upper()}") == value
+@pytest.mark.parametrize(
+    ("kind", "meanings"),
+    [
+        (Kind.STATUS, STATUSES),
+        (Kind.STATUS_OR_DELETED, STATUSES | {"deleted": "deleted delete remove removed"}),
+        (Kind.PRIORITY, PRIORITIES),
+    ],
+)
+def test_the_words_for_statuses_and_priorities_are_these(kind, meanings):
+    """One by one, so that none is lost, added or moved unseen; boxes are tested below."""
+    expected = {word: value for value, listed in meanings.items() for word in listed.split()}
+    assert {word: value for word, value in WORDS[kind].items() if word[0] != " "} == expected
+    for word, value in expected.items():
+        assert meaning_of(word, kind) == meaning_of(f" {word.upper()}", kind) == value
 
 
-@pytest.mark.parametrize("word", ["", "None", "null", "undefined", "NIL"])
-def test_words_that_stand_for_nothing(word):
+def test_words_that_stand_for_nothing():
     """They count as not given where a word or an id is asked for."""
-    assert word.casefold() in vocabulary.ABSENT
-    assert len(vocabulary.ABSENT) == 5
+    assert {"", "none", "null", "undefined", "nil"} == ABSENT
 
 
 def test_an_id_has_at_most_eighteen_digits():
@@ -237,23 +238,24 @@ def test_a_numbered_list_reads_back(titles):
     assert rows(text) == [(title.strip(), None, None) for title in titles]
 
 
-@pytest.mark.parametrize("mark", "xX~*>/- ")
-def test_a_box_means_the_same_alone_and_in_a_list(mark):
-    """One table of marks."""
-    ((_, status, _),) = rows(f"- [{mark}] a")
-    assert status_of(f"[{mark}]") is status_of(f" [ {mark} ]") is Status(status)
+@pytest.mark.parametrize(
+    ("box", "status"),
+    [
+        *((box, Status.PENDING) for box in ("[ ]", "[]")),
+        *((box, Status.COMPLETED) for box in ("[x]", "[X]")),
+        *((f"[{mark}]", Status.IN_PROGRESS) for mark in "~*>/-"),
+        ("[!]", WaitingWord("blocked")),
+    ],
+)
+def test_a_box_means_the_same_alone_and_in_a_list(box, status):
+    """`[-]` is under way, as Roo writes it; `[!]` waits, as in pydantic-ai-todo and its like."""
+    assert meaning_of(box, Kind.STATUS) == meaning_of(f" [ {box[1:-1]} ]", Kind.STATUS) == status
+    ((_, word, _),) = rows(f"- {box if box != '[]' else '[ ]'} a")
+    assert meaning_of(word, Kind.STATUS) == status
 
 
-def test_the_box_of_what_is_blocked_waits():
-    """`[!]`, as pydantic-ai-todo and its like write it."""
-    assert rows("- [!] a") == [("a", "blocked", None)]
-    assert wait_of("[!]") == wait_of(" [ ! ]") == "blocked"
-    assert status_of("[!]") is wait_of("[x]") is None
-
-
-def test_marks_of_boxes():
-    """`[-]` is under way, as Roo writes it, since that drops no work; no mark is open."""
-    words = {"[ ]": "pending", "[]": "pending", "[x]": "completed", "[~]": "in_progress"}
-    for word, status in {**words, "[-]": "in_progress"}.items():
-        assert status_of(word) == status
-    assert status_of("[?]") is status_of("pending!") is priority_of("") is None
+def test_other_marks_mean_nothing():
+    """Nor does a word with more around it, or a box where a priority is wanted."""
+    for word in ("[?]", "pending!", "[_x_]", ""):
+        assert meaning_of(word, Kind.STATUS) is None
+    assert meaning_of("[x]", Kind.PRIORITY) is None
