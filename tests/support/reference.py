@@ -26,7 +26,6 @@ from todoplan.core.rules import PRESETS, RULES, Limits
 from todoplan.dialogue import InputLimits, Settings
 from todoplan.dialogue import guidance as conversation
 from todoplan.dialogue.guidance import REMINDERS
-from todoplan.planner import session
 from todoplan.stores.file import FORMAT as PLANS
 from todoplan.texts import names
 from todoplan.transcripts.commands import STATS_FORMAT as STATS
@@ -203,30 +202,6 @@ def documents():
     return table(["format", "version", "what it is", "by"], rows)
 
 
-def record():
-    """Return the keys of a session's record, as its reader knows them."""
-    told = {
-        "version": f"{session.RECORD_VERSION}",
-        "id": "identifies the session in the keys of its calls",
-        "revision": "of the plan after the last answered call; `null` before the first",
-        "listed": "ids that the session has listed, as ranges `[[1, 57], [60, 60]]`; absent: all",
-        "mine": "its last words for listed tasks that others have changed since: `[id, line]`",
-        "order": "ids in the order of its last list, if the plan's order differs",
-        "told": "an id: it was told that unlisted tasks with lower ids stay",
-        "overflow": "`true` if entries of `mine` were dropped: no line reopens a closed task",
-        "fences": "the fencing tokens of its claims, by task",
-        "guidance": "what guidance remembers, as numbers",
-        "answered": "how many turns were answered",
-        "asked": "the request without an answer: `guidance` and `revision`",
-        "turn": "a turn whose calls are answered one by one: "
-        + ", ".join(code(key) for key in session._TURN if key not in session.SIGHT)
-        + ", and what the session knew before it",
-        "behind": "for a plan that no store has: what others have changed since `revision`",
-    }
-    assert [*told] == [*session._FIELDS]
-    return table(["key of a record", "value"], [[code(key), each] for key, each in told.items()])
-
-
 def reminders():
     """Return the reminders in order of precedence, by what each is about."""
     kinds = {
@@ -276,7 +251,6 @@ TABLES = {
     "input-limits": input_limits,
     "fields": fields,
     "documents": documents,
-    "record": record,
     "reminders": reminders,
     "finish-reasons": finish_reasons,
     "capabilities": cache(capabilities),
