@@ -2,7 +2,7 @@
 `AsyncPlanner`: the transactions of `Planner`, awaited, on an `AsyncStore` or a `Store`.
 
 It is not in the module of `Planner`, because asyncio takes longer to import than all that `Planner`
-needs.
+needs. `AsyncClaimed`, a task that was claimed through it, is at the end of this module.
 
 In an event loop, a slow store must not block everything else, and a cancelled call must not leave
 its work half done.
@@ -24,18 +24,17 @@ after the next command.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from todoplan.core.commands import ClaimTask
 from todoplan.core.events.apply import Entry
 from todoplan.dialogue.guidance import Settings
 from todoplan.errors import PlanError, StoreError
-from todoplan.planner.claiming.async_claims import AsyncClaimed
-from todoplan.planner.claiming.claims import claim_of, claiming
+from todoplan.planner.claiming.claims import BEATS, HeldClaim, claim_of, claiming
 from todoplan.planner.loops import GRACE, Background, Limiter, result_of, running_loop, threaded
 from todoplan.planner.planner import Transactions
 from todoplan.planner.steps import (
@@ -169,26 +168,19 @@ class AsyncPlanner(Transactions[AnyStore]):
                 await self._tell(News(before, (entry,), plan))
 
     async def _await(self, steps: Steps[T], *, grace: float = 0) -> T:
+        resume: Callable[[Any], Step] = steps.send
         value: Any = None
-        failure: Exception | None = None
         goes_on = False
         try:
             while True:
-                step = steps.send(value) if failure is None else steps.throw(failure)
-                value, failure = None, None
+                step = resume(value)
+                resume = steps.send
                 try:
-                    # If the store never waits, the step is executed here: a coroutine for each step
-                    # would take as long as the step itself.
-                    if step is nothing_to_do:
-                        continue
-                    if not self._never_waits or not isinstance(step, tuple):
-                        value = await self._perform(step)
-                    elif isinstance(step, News):
-                        await self._tell(step)
-                    elif isinstance(step, Hold):
-                        value = done_held(self._store, step)
-                    else:
-                        value = getattr(self._store, step[0])(*step[1])
+                    # A store that never waits is called here: a coroutine for each step would take
+                    # as long as the step itself.
+                    value = self._perform(step)
+                    if hasattr(type(value), "__await__"):
+                        value = await value
                 except _StillWritingError as writing:
                     goes_on = True
                     await self._background.leave(self._finish(steps, writing.answer), grace)
@@ -199,7 +191,7 @@ class AsyncPlanner(Transactions[AnyStore]):
                         await self._background.leave(self._finish(steps, None), grace)
                     raise
                 except Exception as raised:  # noqa: BLE001 - thrown into the steps
-                    failure = raised
+                    resume, value = steps.throw, raised
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]  # a generator's value is Any
         finally:
@@ -213,23 +205,24 @@ class AsyncPlanner(Transactions[AnyStore]):
         Subscribers are called, and the fencing tokens of new claims are kept. A claim that only the
         caller could use is released (`CallerGoneError`). A failed append is not tried again.
         """
+        resume: Callable[[Any], Step] = steps.send
         value: Any = None
-        failure: Exception | None = None
         is_gone = False
         try:
             if answer is not None:
                 (value,) = await asyncio.gather(answer, return_exceptions=True)
-                value, failure = (None, value) if isinstance(value, Exception) else (value, None)
+                resume = steps.throw if isinstance(value, Exception) else steps.send
             while True:
-                step = steps.send(value) if failure is None else steps.throw(failure)
-                value, failure = None, None
+                step = resume(value)
+                resume = steps.send
                 if step is nothing_to_do:
-                    is_gone, failure = True, CallerGoneError()
+                    is_gone, resume, value = True, steps.throw, CallerGoneError()
                 elif is_gone or isinstance(step, News):
                     try:
-                        value = await self._perform(step)
+                        value = self._perform(step)
+                        value = await value if hasattr(type(value), "__await__") else value
                     except Exception as raised:  # noqa: BLE001 - thrown into the steps
-                        failure = raised
+                        resume, value = steps.throw, raised
                 else:
                     return
         except (StopIteration, CallerGoneError, StoreError, _StillWritingError):
@@ -237,19 +230,24 @@ class AsyncPlanner(Transactions[AnyStore]):
         finally:
             steps.close()
 
-    async def _perform(self, step: Step) -> Any:
+    def _perform(self, step: Step) -> Any:
+        """Return the result of a step, or an awaitable that performs it."""
         if isinstance(step, News):
-            return await self._tell(step)
-        if isinstance(step, Hold):
-            return await self._ask("hold", (step,))
+            return self._tell(step)
         if isinstance(step, tuple):
-            name, arguments = step
-            return await self._ask(name, arguments)
+            if isinstance(step, Hold):
+                name, method, arguments = "hold", partial(done_held, self._store), (step,)
+            else:
+                name, arguments = step
+                method = getattr(self._store, name)
+            return method(*arguments) if self._never_waits else self._ask(name, method, arguments)
         value = step()
-        if not isawaitable(value):
-            return value
+        return self._heard(value) if isawaitable(value) else value
+
+    async def _heard(self, work: Awaitable[Any]) -> Any:
+        """Await what a subscriber returned."""
         try:
-            return await value
+            return await work
         except asyncio.CancelledError as error:
             task = asyncio.current_task() if running_loop() else None
             if task is None or task.cancelling():
@@ -270,8 +268,7 @@ class AsyncPlanner(Transactions[AnyStore]):
                 [self._background.start(self._await(steps)) for steps in steps_of_all]
             )
 
-    async def _ask(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        method = partial(done_held, self._store) if name == "hold" else getattr(self._store, name)
+    async def _ask(self, name: str, method: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         loop = running_loop()
         if loop is None or not self._in_thread:
             value = method(*arguments)
@@ -282,9 +279,9 @@ class AsyncPlanner(Transactions[AnyStore]):
             await semaphore.acquire()
             work = partial(method, *arguments)
             value = await self._to_its_end(name, threaded(work, loop, semaphore.release))
-        if loop is None or not isawaitable(value):
-            return await value if isawaitable(value) else value
-        return await self._to_its_end(name, value)
+        if not isawaitable(value):
+            return value
+        return await value if loop is None else await self._to_its_end(name, value)
 
     async def _to_its_end(self, name: str, work: Awaitable[T]) -> T:
         # A cancelled read leaves nothing half done.
@@ -295,3 +292,40 @@ class AsyncPlanner(Transactions[AnyStore]):
             return await asyncio.shield(answer)
         except asyncio.CancelledError as cancelled:
             raise _StillWritingError(answer, cancelled) from None
+
+
+class AsyncClaimed(HeldClaim):
+    """A `Claimed` whose methods are awaited, for `async with`. `AsyncPlanner.claim` returns it."""
+
+    planner: AsyncPlanner
+    _sleep = staticmethod(asyncio.sleep)
+
+    complete = awaited(HeldClaim._complete)
+    fail = awaited(HeldClaim._fail)
+    release = awaited(HeldClaim._release)
+    renew = awaited(HeldClaim._renew)
+
+    async def _await(self, steps: Steps[T]) -> T:
+        return await self.planner._await(steps)
+
+    async def __aenter__(self) -> Self:
+        await self._await(self._starting())
+        self._beating = asyncio.create_task(self._beat())
+        return self
+
+    async def _beat(self) -> None:
+        # The flag `_stop` is checked too, because a subscriber may suppress a cancellation.
+        while not self._stop.is_set() and not self._lost:
+            await asyncio.sleep(self.lease / BEATS)
+            await self.renew()
+
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        async def end() -> None:
+            self._stop.set()
+            if self._beating is not None:
+                self._beating.cancel()
+                await asyncio.wait([self._beating])
+            await self._await(self._ending(error))
+
+        # If this were cancelled halfway, the task would stay claimed without a heartbeat.
+        await self.planner._background.to_its_end(end())

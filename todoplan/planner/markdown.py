@@ -13,7 +13,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -36,7 +35,7 @@ from todoplan.codec.foreign.markdown import (
     write_document,
 )
 from todoplan.core.commands import Batch, Command, UpdateTask, WriteTodos
-from todoplan.core.decide import Rejected, decide, decide_with_change
+from todoplan.core.decide import Accepted, Rejected, decide, decide_with_change
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import Base, Difference, changed_by, differences
 from todoplan.core.events.types import Event
@@ -172,31 +171,9 @@ def sync_text(
             "that plan, or remove the comment of todoplan in the file to join the two"
         )
         raise PlanError(msg, seen=document.plan_id)
-    then = None
+    then, shown = None, dict[str, Node]()
     if document.revision is not None:
         then = plan_of_revision(planner.history(), document.revision)
-    chosen = planner.toolbox.policy if policy is None else policy
-    attempt = partial(_attempt, document, plan_id, then, chosen, actor)
-
-    def since(plan: Plan, _: Entry | None) -> int | None:
-        return None if then is None or then.revision == plan.revision else then.revision
-
-    result: Synced | Rejected = planner._run(planner._commit(attempt, since))  # noqa: SLF001
-    return result
-
-
-def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
-    document: Document,
-    plan_id: str,
-    then: Plan | None,
-    policy: Policy,
-    actor: str | None,
-    plan: Plan,
-    journal: Journal,
-    at: datetime,
-) -> Outcome:
-    known = plan if then is None else then
-    shown: Mapping[str, Node] = {}
     if then is not None:
         # What a file of that plan shows. Headings that have no tasks are not shown.
         written = write_document(Document(document.form), then, {})
@@ -207,55 +184,63 @@ def _attempt(  # noqa: PLR0913, PLR0917 - bound by `partial`
             "the file, or remove the tasks by their ids"
         )
         raise PlanError(msg, seen=0)
-    nodes = {
-        task_id: node
-        for task_id, node in match_nodes(document, known, reworded=then is not None).items()
-        # If the file rewords a task that others removed, the new text is kept as a new task.
-        if task_id in plan or node.subject == one_line(known[task_id].subject)
-    }
-    missing = {one_line(known[task_id].subject) for task_id in shown if task_id not in nodes}
-    if missing and (found := document.unknown_box(missing)):
-        msg = (
-            f"{found!r} is no task, because of its box; nothing was changed. Write [ ], [x], [/]"
-            " (in progress) or [-] (cancelled), or remove the line"
-        )
-        raise PlanError(msg, seen=found)
-    actors = {} if then is None else changed_by(then, journal)
-    base = Base(known, actors, listed=frozenset(shown), overflow=then is None)
-    rows = _rows(document, known, nodes)
-    lines = {id(todo): node for todo, node in rows}
-    events: tuple[Event, ...] = ()
-    after, meant = plan, nodes
-    conflicts: tuple[str, ...] = ()
-    if rows:
-        write = WriteTodos(tuple(todo for todo, _ in rows))
-        decision, change = decide_with_change(plan, write, policy, at, base, actor)
-        if isinstance(decision, Rejected) and {one.code for one in decision.problems} == {"cycle"}:
+    chosen = planner.toolbox.policy if policy is None else policy
+
+    def since(plan: Plan, _: Entry | None) -> int | None:
+        return None if then is None or then.revision == plan.revision else then.revision
+
+    def attempt(plan: Plan, journal: Journal, at: datetime) -> Outcome:
+        known = plan if then is None else then
+        nodes = {
+            task_id: node
+            for task_id, node in match_nodes(document, known, reworded=then is not None).items()
+            # If the file rewords a task that others removed, the new text is kept as a new task.
+            if task_id in plan or node.subject == one_line(known[task_id].subject)
+        }
+        missing = {one_line(known[task_id].subject) for task_id in shown if task_id not in nodes}
+        if missing and (found := document.unknown_box(missing)):
+            msg = (
+                f"{found!r} is no task, because of its box; nothing was changed. Write [ ], [x],"
+                " [/] (in progress) or [-] (cancelled), or remove the line"
+            )
+            raise PlanError(msg, seen=found)
+        actors = {} if then is None else changed_by(then, journal)
+        base = Base(known, actors, listed=frozenset(shown), overflow=then is None)
+        rows = _rows(document, known, nodes)
+        events: tuple[Event, ...] = ()
+        after, meant = plan, nodes
+        conflicts: tuple[str, ...] = ()
+        while rows:
+            write = WriteTodos(tuple(todo for todo, _ in rows))
+            decision, change = decide_with_change(plan, write, chosen, at, base, actor)
+            if isinstance(decision, Accepted):
+                lines = {id(todo): node for todo, node in rows}
+                events, after = decision.events, decision.plan
+                meant = {task_id: lines[id(todo)] for task_id, todo in change.lines or ()}
+                break
+            if conflicts or {one.code for one in decision.problems} != {"cycle"}:
+                return Outcome(decision, plan)
             # The file has moved one task below another, and the plan has moved the second one below
             # the first. The plan's tree is kept.
             rows = [(attrs.evolve(todo, level=None), node) for todo, node in rows]
-            lines = {id(todo): node for todo, node in rows}
-            write = WriteTodos(tuple(todo for todo, _ in rows))
-            decision, change = decide_with_change(plan, write, policy, at, base, actor)
-            conflicts += (_TREE,)
-        if isinstance(decision, Rejected):
-            return Outcome(decision, plan)
-        events, after = decision.events, decision.plan
-        meant = {task_id: lines[id(todo)] for task_id, todo in change.lines or ()}
-    updates = list(_updates(document, known, after, nodes, meant))
-    if updates:
-        decision = decide(after, Batch(tuple(updates)), policy, at=at, actor=actor)
-        if isinstance(decision, Rejected):
-            return Outcome(decision, plan)
-        events, after = (*events, *decision.events), decision.plan
-    if then is not None:
-        conflicts += tuple(_conflicts(known, plan, after, nodes, shown, base))
-    entries = (Entry(after.revision, events, at, actor, CAUSE),)
-    appends = (Append(entries, after),) if events else ()
-    text = write_document(document, after, meant, mark=plan_id)
-    changed = () if then is None else differences(then, plan, actors)
-    done = Synced(after, text, events, changed, conflicts, then is None)
-    return Outcome(done, after, appends)
+            conflicts = (_TREE,)
+        updates = list(_updates(document, known, after, nodes, meant))
+        if updates:
+            decision = decide(after, Batch(tuple(updates)), chosen, at=at, actor=actor)
+            if isinstance(decision, Rejected):
+                return Outcome(decision, plan)
+            events, after = (*events, *decision.events), decision.plan
+        if then is not None:
+            conflicts += tuple(_conflicts(known, plan, after, nodes, shown, base))
+        entries = (Entry(after.revision, events, at, actor, CAUSE),)
+        appends = (Append(entries, after),) if events else ()
+        text = write_document(document, after, meant, mark=plan_id)
+        changed = () if then is None else differences(then, plan, actors)
+        done = Synced(after, text, events, changed, conflicts, then is None)
+        return Outcome(done, after, appends)
+
+    result: Synced | Rejected = planner._run(planner._commit(attempt, since))  # noqa: SLF001
+    return result
 
 
 def _rows(document: Document, known: Plan, nodes: Mapping[str, Node]) -> list[tuple[Todo, Node]]:

@@ -12,14 +12,15 @@ again, but gets the same answer, as long as this process runs and keeps the turn
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Hashable, Sequence
 from concurrent.futures import Future, wait
 from threading import Lock
-from typing import Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import attrs
 
 from todoplan.dialogue.calls import Call, Reply
+from todoplan.planner.steps import done_at_once, done_awaited
 
 
 class Answered(Protocol):
@@ -53,9 +54,11 @@ def _settled_by_us() -> "Future[None]":
 
 @attrs.define(eq=False)
 class _Group(Generic[R]):
-    """Calls that are carried out together; `after` is the previous group of the same turn."""
+    """
+    Calls that are carried out together. `earlier` are the groups of the same turn before this one.
+    """
 
-    after: "_Group[R] | None" = None
+    earlier: "tuple[_Group[R], ...]" = ()
     is_open: bool = True
     has_failed: bool = False
     calls: dict[str, Call] = attrs.field(factory=dict)
@@ -63,23 +66,9 @@ class _Group(Generic[R]):
     done: "Future[None]" = attrs.field(factory=_settled_by_us)
     result: R | None = None
 
-    def earlier(self) -> list[R]:
-        """Return the results of the turn's earlier groups; a group that failed has none."""
-        if self.after is None:
-            return []
-        result = self.after.result
-        return [*self.after.earlier(), *([] if result is None else [result])]
 
-    def answer(self, call: Call) -> tuple[Reply, R]:
-        """
-        Return the reply to one of the calls, once the calls of the group are carried out.
-
-        Raises:
-            Exception: the error because of which the calls were not carried out.
-        """
-        self.done.result()
-        result = cast("R", self.result)
-        return next(each for each in result.replies if each.call_id == call.call_id), result
+_Wait = tuple["Future[None]", float | None]
+"""A future, and the time in seconds after which it is no longer waited for."""
 
 
 class ParallelCalls(Generic[R]):
@@ -99,19 +88,13 @@ class ParallelCalls(Generic[R]):
         Raises:
             Exception: what `carry_out` raised; the call may be started again.
         """
-        group, is_first = self._join(key, ids, call)
-        if is_first:
-            wait([group.complete], _PATIENCE_SECONDS)
-            calls = self._close(ids, group)
-            try:
-                if group.after:
-                    wait([group.after.done])
-                group.result = carry_out(calls, group.earlier())
-            except BaseException as error:
-                self._failed(group, error)
-                raise
-            group.done.set_result(None)
-        return group.answer(call)
+
+        def perform(step: "_Wait | _Group[R]") -> object:
+            if isinstance(step, tuple):
+                return wait([step[0]], step[1])
+            return carry_out(*self._close(ids, step))
+
+        return done_at_once(self._answering(key, ids, call), perform)
 
     async def aanswer(
         self,
@@ -121,21 +104,36 @@ class ParallelCalls(Generic[R]):
         carry_out: Callable[[_Calls, Sequence[R]], Awaitable[R]],
     ) -> tuple[Reply, R]:
         """Do the same as `answer`, awaited in an event loop."""
+
+        async def perform(step: "_Wait | _Group[R]") -> object:
+            if isinstance(step, tuple):
+                return await asyncio.wait([asyncio.wrap_future(step[0])], timeout=step[1])
+            return await carry_out(*self._close(ids, step))
+
+        return await done_awaited(self._answering(key, ids, call), perform)
+
+    def _answering(
+        self, key: Hashable, ids: Sequence[str], call: Call
+    ) -> "Generator[_Wait | _Group[R], Any, tuple[Reply, R]]":
+        """Answer a call. A step is a future to wait for, or a group of calls to carry out."""
         group, is_first = self._join(key, ids, call)
         if is_first:
             try:
-                await asyncio.wait([asyncio.wrap_future(group.complete)], timeout=_PATIENCE_SECONDS)
-                calls = self._close(ids, group)
-                if group.after:
-                    await asyncio.wait([asyncio.wrap_future(group.after.done)])
-                group.result = await carry_out(calls, group.earlier())
+                yield group.complete, _PATIENCE_SECONDS
+                if group.earlier:
+                    yield group.earlier[-1].done, None
+                group.result = yield group
             except BaseException as error:
-                self._failed(group, error)
+                with self._lock:
+                    group.is_open, group.has_failed = False, True
+                group.done.set_exception(error)
                 raise
             group.done.set_result(None)
         else:
-            await asyncio.wait([asyncio.wrap_future(group.done)])
-        return group.answer(call)
+            yield group.done, None
+        group.done.result()  # raises the error because of which the calls were not carried out
+        result = cast("R", group.result)
+        return next(one for one in result.replies if one.call_id == call.call_id), result
 
     def _join(self, key: Hashable, ids: Sequence[str], call: Call) -> tuple[_Group[R], bool]:
         """Return the group of a call that was started, and whether it is the group's first call."""
@@ -150,20 +148,18 @@ class ParallelCalls(Generic[R]):
                 return known, False
             is_first = not groups or not groups[-1].is_open or known is not None
             if is_first:
-                groups.append(_Group(after=groups[-1] if groups else None))
+                groups.append(_Group((*groups,)))
             group = groups[-1]
             group.calls[call.call_id] = call
             if not set(ids) - {*begun, *group.calls} and not group.complete.done():
                 group.complete.set_result(None)
             return group, is_first
 
-    def _close(self, ids: Sequence[str], group: _Group[R]) -> _Calls:
+    def _close(self, ids: Sequence[str], group: _Group[R]) -> tuple[_Calls, Sequence[R]]:
+        """Return the calls of a group, in order, and the results of the turn's earlier groups."""
         with self._lock:
             group.is_open = False
             order = {call_id: place for place, call_id in enumerate(ids)}
-            return tuple(sorted(group.calls.values(), key=lambda one: order.get(one.call_id, 0)))
-
-    def _failed(self, group: _Group[R], error: BaseException) -> None:
-        with self._lock:
-            group.is_open, group.has_failed = False, True
-        group.done.set_exception(error)
+            calls = sorted(group.calls.values(), key=lambda one: order.get(one.call_id, 0))
+        # A group that failed has no result.
+        return (*calls,), [one.result for one in group.earlier if one.result is not None]

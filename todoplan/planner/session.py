@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
+from operator import attrgetter
 from threading import Lock
 from typing import Any, Generic, NoReturn, TypeVar, cast
 from uuid import uuid4
@@ -173,9 +174,7 @@ class Record:
 
     def base(self, plan: Plan) -> Base:
         """Return the merge base of the next calls. `plan` is the plan at the record's revision."""
-        return quick_base(
-            plan, EMPTY, self.listed, self.mine, self.order, self.told, self.overflow, None
-        )
+        return quick_base(plan, EMPTY, *_sight_of(self), None)
 
     def after_turn(
         self, known: Base | None, memory: Memory, turns: int, turn: OpenTurn | None
@@ -190,23 +189,15 @@ class Record:
         if not known.is_alone:
             known = bounded(known)
         # Not `attrs.evolve`, which would take a tenth of the time of a whole call.
-        return _record(
-            self.id,
-            known.plan.revision,
-            known.listed,
-            known.mine,
-            known.order,
-            known.told,
-            known.overflow,
-            self.fences,
-            memory,
-            answered,
-            None,
-            turn,
-            None,
-        )
+        sight = _sight_of(known)
+        revision = known.plan.revision
+        return _record(self.id, revision, *sight, self.fences, memory, answered, None, turn, None)
 
 
+SIGHT = ("listed", "mine", "order", "told", "overflow")
+"""The fields of `Base` that a record keeps, in the order in which both classes have them."""
+
+_sight_of = attrgetter(*SIGHT)
 _record = fast_constructor(Record)
 
 
@@ -234,26 +225,34 @@ def record_to_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
     If no store keeps the plan, pass the current plan as `plan`. Then the data also has the
     differences between `record.behind.plan`, the plan that the session knows, and the current plan.
     """
-    data: dict[str, Any] = {"version": RECORD_VERSION, "id": record.id, "revision": record.revision}
-    data |= _sight(record)
-    if record.fences:
-        data["fences"] = dict(record.fences)
-    if memory := _memory_to_data(record.memory):
-        data["guidance"] = memory
-    if record.answered:
-        data["answered"] = record.answered
-    if (asked := record.asked) is not None:
-        data["asked"] = {"guidance": _memory_to_data(asked.memory), "revision": asked.revision}
-    if (turn := record.turn) is not None:
-        data["turn"] = {
-            "calls": [*turn.calls],
-            "revision": turn.before.revision,
-            **_sight(turn.before),
-            **({"own": [*turn.own]} if turn.own else {}),
-            "notes": [note_to_data(note) for note in turn.notes],
-            **_behind_to_data(turn.before, plan),
-        }
-    return data | _behind_to_data(record, plan)
+    asked, turn = record.asked, record.turn
+    return {
+        "version": RECORD_VERSION,
+        "id": record.id,
+        "revision": record.revision,
+        **_sight(record),
+        **_given(
+            fences=dict(record.fences) or None,
+            guidance=_memory_to_data(record.memory) or None,
+            answered=record.answered or None,
+            asked=asked and {"guidance": _memory_to_data(asked.memory), "revision": asked.revision},
+            turn=turn
+            and {
+                "calls": [*turn.calls],
+                "revision": turn.before.revision,
+                **_sight(turn.before),
+                **_given(own=[*turn.own] or None),
+                "notes": [note_to_data(note) for note in turn.notes],
+                **_given(behind=_behind_to_data(turn.before, plan)),
+            },
+            behind=_behind_to_data(record, plan),
+        ),
+    }
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """Return the values that are not `None`."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def record_from_data(data: object, plan: Plan | None = None) -> Record:
@@ -343,14 +342,10 @@ def base_from_data(data: object) -> Base:
 
 def note_to_data(note: Note) -> dict[str, Any]:
     """Return a note as plain JSON values, for an adapter that calls `Base.advanced` later."""
-    data: dict[str, Any] = {}
-    if note.lines is not None:
-        data["lines"] = [[task_id, _line_to_data(line)] for task_id, line in note.lines]
-    if note.named:
-        data["named"] = [*note.named]
-    if note.read is not None:
-        data["read"] = note.read
-    return data
+    lines = [[task_id, _line_to_data(line)] for task_id, line in note.lines or ()]
+    return _given(
+        lines=None if note.lines is None else lines, named=[*note.named] or None, read=note.read
+    )
 
 
 def note_from_data(data: object, ids: Mapping[str, str] = EMPTY) -> Note:
@@ -370,35 +365,33 @@ def note_from_data(data: object, ids: Mapping[str, str] = EMPTY) -> Note:
 
 
 def _sight(known: Base | Record) -> dict[str, Any]:
-    data: dict[str, Any] = {}
-    if known.listed is not None:
-        data["listed"] = _ranges(known.listed)
-    if known.mine:
-        data["mine"] = [[task.id, _line_to_data(task)] for task in known.mine.values()]
-    if known.order:
-        data["order"] = [*known.order]
-    if known.told:
-        data["told"] = known.told
-    if known.overflow:
-        data["overflow"] = True
-    return data
+    return _given(
+        listed=None if known.listed is None else _ranges(known.listed),
+        mine=[[task.id, _line_to_data(task)] for task in known.mine.values()] or None,
+        order=[*known.order] or None,
+        told=known.told or None,
+        overflow=known.overflow or None,
+    )
 
 
 def _line_to_data(line: Todo | Task) -> dict[str, Any]:
     """Return the fields of a line or a task as plain JSON values. `None` is left out."""
-    data = {"content": line.content if isinstance(line, Todo) else line.subject}
-    given = {name: getattr(line, name) for name in ("status", "active_form", "priority")}
-    data |= {name: str(value) for name, value in given.items() if value is not None}
-    return data if line.waiting is None else {**data, "waiting": write_fields(line.waiting)}
+    return _given(
+        content=line.content if isinstance(line, Todo) else line.subject,
+        status=line.status and line.status.value,
+        active_form=line.active_form,
+        priority=line.priority and line.priority.value,
+        waiting=line.waiting and write_fields(line.waiting),
+    )
 
 
-def _behind_to_data(record: Record, plan: Plan | None) -> dict[str, Any]:
+def _behind_to_data(record: Record, plan: Plan | None) -> dict[str, Any] | None:
     base = record.behind
     if base is None or plan is None or record.revision is None:
-        return {}
+        return None
     # A program may have replaced the plan by another one at the same revision.
     if record.revision == plan.revision and base.plan == plan:
-        return {}
+        return None
     changed = differences(base.plan, plan)
     then = [task.id for task in base.plan]
     data: dict[str, Any] = {
@@ -411,7 +404,7 @@ def _behind_to_data(record: Record, plan: Plan | None) -> dict[str, Any]:
         data["order"] = then
     if base.plan.approved != plan.approved:
         data["approved"] = base.plan.approved and write_fields(base.plan.approved)
-    return {"behind": data}
+    return data
 
 
 def _ranges(listed: Iterable[str]) -> list[list[int]]:
@@ -546,10 +539,6 @@ _FIELDS: dict[str, FieldReader] = {
     "turn": _object(_TURN, "calls", "revision"),
     "behind": _object(_BEHIND),
 }
-SIGHT = tuple(_SIGHT)
-"""The fields of `Base` that a record keeps."""
-
-
 SAVED_BY_0_2 = ("memory", "seen", "base", "id", "answered", "asked")
 
 
@@ -612,6 +601,7 @@ SESSION = "session"
 """The key under which `to_data` saves the record."""
 
 
+@attrs.define
 class _Sight:
     """
     What a session knows of a plan. It is computed inside the transaction that needs it.
@@ -621,21 +611,16 @@ class _Sight:
     of these calls, and `heard` is the session's record after these calls.
     """
 
-    learns_from_repeats = True
-
-    def __init__(
-        self,
-        record: Record,
-        plan: Plan | None,
-        actor: str | None,
-        did: Callable[[Sequence[Event]], None],
-    ) -> None:
-        self.record, self.plan, self.actor, self.did = record, plan, actor, did
-        self.listed: frozenset[str] | None = NOTHING_LISTED  # the value for a new session
-        self.own: Collection[int] = ()
-        self.heard: Record | None = None
-        self.heard_plan: Plan | None = None
-        self.notes: tuple[Note, ...] = ()
+    record: Record
+    plan: Plan | None
+    actor: str | None
+    did: Callable[[Sequence[Event]], None]
+    own: Collection[int] = ()
+    notes: tuple[Note, ...] = ()
+    heard: Record | None = None
+    heard_plan: Plan | None = None
+    listed: frozenset[str] | None = NOTHING_LISTED  # the value for a new session
+    learns_from_repeats: bool = True
 
     def since(self, plan: Plan, _: Entry | None) -> int | None:
         """Return the revision after which entries are needed, or `None` if none is needed."""
@@ -751,11 +736,10 @@ class _Session(Generic[P]):
         return _Sight(self.state, self._plan, self.actor, self._did)
 
     def _sight_of_turn(self, turn: OpenTurn) -> _Sight:
-        sight = _Sight(turn.before, self._turn_plan, self.actor, self._did)
-        sight.own, sight.notes = turn.own, turn.notes
-        if turn.notes:  # an earlier reply of this turn has reported the changes by others
-            sight.heard, sight.heard_plan = self.state, self._plan
-        return sight
+        # If there are notes, an earlier reply of this turn has reported the changes by others.
+        heard = (self.state, self._plan) if turn.notes else (None, None)
+        given = self._turn_plan, self.actor, self._did, turn.own, turn.notes
+        return _Sight(turn.before, *given, *heard)
 
     def _unseen(self) -> Steps[tuple[Plan, Base]]:
         """
@@ -924,13 +908,11 @@ class _Session(Generic[P]):
     def _note_turn(self, turn: Turn, turns: int, open_turn: OpenTurn | None) -> None:
         """Update the record with what the replies of a turn have shown the session."""
         state, before = self.state, turn.plan.revision - len(turn.events)
-        if turn.known is None:
-            memory = state.memory.saw_own(before, turn.plan, refused=True)
+        if turn.known is not None and state.revision not in {None, before}:
+            memory = state.memory.saw(turn.plan)  # the turn has told of changes by others
         else:
-            told = state.revision is not None and state.revision != before
-            memory = (
-                state.memory.saw(turn.plan) if told else state.memory.saw_own(before, turn.plan)
-            )
+            memory = state.memory.saw_own(before, turn.plan, refused=turn.known is None)
+        if turn.known is not None:
             self._plan = turn.known.plan
         self.state = state.after_turn(turn.known, memory, turns, open_turn)
 

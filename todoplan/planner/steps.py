@@ -121,26 +121,26 @@ def done_at_once(steps: Generator[Any, Any, T], perform: Callable[[Any], Any] = 
             step = resume(value)
             try:
                 resume, value = steps.send, perform(step)
-            except Exception as raised:  # noqa: BLE001 - thrown into the steps
+            except BaseException as raised:  # noqa: BLE001 - thrown into the steps
                 resume, value = steps.throw, raised
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]  # a generator's value is Any
     finally:
-        # Needed if a step has ended the program: if it was a subscriber, this releases the
-        # subscriber's lock, and the other subscribers are called later.
-        steps.close()
+        steps.close()  # needed if an interrupt (Ctrl-C) came between two steps
 
 
-async def done_awaited(steps: Generator[Callable[[], Awaitable[Any]], Any, T]) -> T:
-    """Do the same as `done_at_once`, but await the result of each function."""
+async def done_awaited(
+    steps: Generator[Any, Any, T], perform: Callable[[Any], Awaitable[Any]] = operator.call
+) -> T:
+    """Do the same as `done_at_once`, but await the performance of each step."""
     resume: Callable[[Any], Any] = steps.send
     value: Any = None
     try:
         while True:
             step = resume(value)
             try:
-                resume, value = steps.send, await step()
-            except Exception as raised:  # noqa: BLE001 - thrown into the steps
+                resume, value = steps.send, await perform(step)
+            except BaseException as raised:  # noqa: BLE001 - thrown into the steps
                 resume, value = steps.throw, raised
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]  # same

@@ -9,7 +9,7 @@ a call is decided in `todoplan.dialogue.toolbox`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Hashable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -26,7 +26,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake import clean
 from todoplan.dialogue.toolbox import CheckedToolbox, Finding, Findings, Found, Toolbox
 from todoplan.errors import PlanError
-from todoplan.planner.steps import unfit
+from todoplan.planner.steps import done_at_once, done_awaited, unfit
 
 if TYPE_CHECKING:
     import asyncio
@@ -315,12 +315,7 @@ class Verifying:
         Raises:
             PlanError: the verifier is a coroutine function.
         """
-        looks = self.looks(shared)
-        while True:
-            result = attempt(looks.toolbox)
-            if not looks.are_missing:
-                return result
-            looks.look()
+        return done_at_once(self._answering(attempt, shared), Looks.look)
 
     async def aanswer(
         self, attempt: Callable[[Toolbox], T], shared: SharedLooks | None = None
@@ -331,12 +326,18 @@ class Verifying:
         Nothing is awaited after the last attempt, so no other task can interleave between what the
         attempt read and what the caller writes.
         """
+        return await done_awaited(self._answering(attempt, shared), Looks.alook)
+
+    def _answering(
+        self, attempt: Callable[[Toolbox], T], shared: SharedLooks | None
+    ) -> Generator[Looks, None, T]:
+        """Yield the verifications that are missing, until an attempt needs no other."""
         looks = self.looks(shared)
         while True:
             result = attempt(looks.toolbox)
             if not looks.are_missing:
                 return result
-            await looks.alook()
+            yield looks
 
     @contextmanager
     def of_turn(self, key: Hashable, ids: Sequence[str], own: str) -> Iterator[SharedLooks | None]:

@@ -1,8 +1,8 @@
 """
 Working on tasks under claims (leases), so that no two workers do the same task.
 
-Read `claims` first: one claimed task, its heartbeat, and its release. `async_claims` is for
-asyncio. `workers` completes a plan with several workers, in threads or in asyncio tasks.
+Read `claims` first: one claimed task, its heartbeat, and its release. `AsyncClaimed` is beside
+`AsyncPlanner`. `workers` completes a plan with several workers, in threads or in asyncio tasks.
 """
 
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from todoplan.lazy import listing, loader
 
 if TYPE_CHECKING:
-    from todoplan.planner.claiming.async_claims import AsyncClaimed
+    from todoplan.planner.async_planner import AsyncClaimed
     from todoplan.planner.claiming.claims import Claimed
     from todoplan.planner.claiming.workers import WorkDone, work, work_async
 
@@ -21,8 +21,7 @@ if not TYPE_CHECKING:
     __getattr__ = loader(
         __name__,
         {
-            "async_claims": ("AsyncClaimed",),
             "claims": ("Claimed",),
-            "workers": ("WorkDone", "work", "work_async"),
+            "workers": ("AsyncClaimed", "WorkDone", "work", "work_async"),
         },
     )

@@ -182,6 +182,8 @@ class HeldClaim:
         """The delay in seconds before a failed task is tried again; doubled by each attempt."""
         self.found: Evidence | None = None
         """What a verifier has found at the end of the body: recorded with the completion."""
+        self._stop = threading.Event()  # ends the heartbeat
+        self._beating: Any = None  # the thread or the task of the heartbeat
 
     @property
     def lost(self) -> bool:
@@ -211,8 +213,7 @@ class HeldClaim:
             StoreError: the claim was lost ("claim_lost"), or the store fails.
             PlanError: the policy refuses the completion.
         """
-        close = UpdateTask(self.task.id, status=Status.COMPLETED, fence=self.fence)
-        return self._settling(*self._evidence(self.found), close)
+        return self._closing(Status.COMPLETED, self.found)
 
     def _fail(self, why: str = "") -> Steps[None]:
         """
@@ -220,8 +221,7 @@ class HeldClaim:
         task as failed evidence. Raises the same errors as `complete`.
         """
         found = Evidence(passed=False, summary=self._summary(why), by=self.owner) if why else None
-        close = UpdateTask(self.task.id, status=Status.FAILED, fence=self.fence)
-        return self._settling(*self._evidence(found), close)
+        return self._closing(Status.FAILED, found)
 
     def _release(self, waiting: Waiting | None = None) -> Steps[None]:
         """
@@ -234,10 +234,12 @@ class HeldClaim:
         parked = UpdateTask(self.task.id, status=Status.PENDING, waiting=waiting, fence=self.fence)
         return self._settling(parked)
 
-    def _evidence(self, found: Evidence | None) -> tuple[RecordEvidence, ...]:
+    def _closing(self, status: Status, found: Evidence | None) -> Steps[None]:
+        close = UpdateTask(self.task.id, status=status, fence=self.fence)
         if found is None:
-            return ()
-        return (RecordEvidence(self.task.id, found.passed, found.summary, found.by),)
+            return self._settling(close)
+        evidence = RecordEvidence(self.task.id, found.passed, found.summary, found.by)
+        return self._settling(evidence, close)
 
     def _settling(self, *commands: Command, policy: Policy | None = None) -> Steps[None]:
         """
@@ -389,13 +391,6 @@ class Claimed(HeldClaim):
 
     planner: Planner
     _sleep = staticmethod(time.sleep)
-
-    def __init__(
-        self, planner: Planner, command: ClaimTask, *got: *tuple[Task, int, float]
-    ) -> None:
-        super().__init__(planner, command, *got)
-        self._stop = threading.Event()
-        self._beating: threading.Thread | None = None
 
     complete = at_once(HeldClaim._complete)
     fail = at_once(HeldClaim._fail)

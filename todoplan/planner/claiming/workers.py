@@ -30,8 +30,7 @@ from todoplan.core.plan.model import Claim, Evidence, Task, in_utc
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Found
 from todoplan.errors import StoreError
-from todoplan.planner.async_planner import AsyncPlanner
-from todoplan.planner.claiming.async_claims import AsyncClaimed
+from todoplan.planner.async_planner import AsyncClaimed, AsyncPlanner
 from todoplan.planner.claiming.claims import (
     LONGEST_BACKOFF,
     Claimed,
