@@ -1,10 +1,23 @@
-"""Planners of both kinds: what holds of one holds of the other."""
+"""Planners of both kinds, and tests that are coroutine functions."""
+
+import asyncio
+from inspect import iscoroutinefunction
 
 import pytest
 from support.blocking import BlockingPlanner
 
 from todoplan.planner import Planner
 from todoplan.stores import MemoryStore
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Run a test that is a coroutine function in an event loop of its own."""
+    if not iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
 
 
 @pytest.fixture(params=["at once", "awaited"])

@@ -30,41 +30,26 @@ class Stuck(MemoryStore):
         return super().load(plan_id)
 
 
-def test_a_stuck_store_holds_up_neither_the_loop_nor_other_plans():
-    """The loop turns and another plan is served, however many wait; then all is carried out."""
-
-    async def act():
-        store = Stuck()
-        stuck, other = AsyncPlanner(store, "stuck"), AsyncPlanner(store, "other")
-        calls = [asyncio.create_task(stuck.apply(CreateTask(f"{n}"))) for n in range(20)]
-        for _ in range(3):
-            await asyncio.wait_for(other.apply(CreateTask("a")), PATIENCE)
-        assert not any(call.done() for call in calls)
-        assert len(store.waiting) == async_planner._AT_ONCE
-        assert all(thread.daemon for thread in store.waiting)
-        store.go_on.set()
-        await asyncio.wait_for(asyncio.gather(*calls), PATIENCE)
-        return len(await stuck.plan()), len(await other.plan())
-
-    assert asyncio.run(act()) == (20, 3)
-
-
-def test_who_is_cancelled_while_waiting_for_a_thread_leaves_nothing_behind():
-    """A call that did not come to the store is as if it had never been made."""
-
-    async def act():
-        store = Stuck()
-        planner = AsyncPlanner(store, "stuck")
-        calls = [asyncio.create_task(planner.apply(CreateTask(f"{n}"))) for n in range(20)]
-        await until(lambda: len(store.waiting) == async_planner._AT_ONCE)
-        for call in calls:
-            call.cancel()
+@pytest.mark.parametrize("cancelled", [False, True])
+async def test_a_stuck_store_holds_up_neither_the_loop_nor_other_plans(cancelled):
+    """However many wait; then all is carried out. A cancelled call that waits was never made."""
+    store = Stuck()
+    stuck, other = AsyncPlanner(store, "stuck"), AsyncPlanner(store, "other")
+    calls = [asyncio.create_task(stuck.apply(CreateTask(f"{n}"))) for n in range(20)]
+    for _ in range(3):
+        await asyncio.wait_for(other.apply(CreateTask("a")), PATIENCE)
+    assert not any(call.done() for call in calls)
+    assert len(store.waiting) == async_planner._AT_ONCE
+    assert all(thread.daemon for thread in store.waiting)
+    for call in calls if cancelled else ():
+        call.cancel()
+    if cancelled:
         await asyncio.wait(calls)
-        store.go_on.set()
-        await planner.apply(CreateTask("more"))
-        return [task.subject for task in await planner.plan()]
-
-    assert asyncio.run(act()) == ["more"]
+    store.go_on.set()
+    await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), PATIENCE)
+    await stuck.apply(CreateTask("more"))
+    assert len(await stuck.plan()) == (1 if cancelled else 21)
+    assert len(await other.plan()) == 3
 
 
 ENDS = """
@@ -108,24 +93,20 @@ def test_what_a_store_raises_in_its_thread_reaches_the_caller(raised, seen):
         asyncio.run(AsyncPlanner(Broken(), "a").plan())
 
 
-def test_a_thread_that_cannot_be_started_is_heard(monkeypatch):
+async def test_a_thread_that_cannot_be_started_is_heard(monkeypatch):
     """And its place is given back: later calls do not wait for it."""
+    planner = AsyncPlanner(Stuck(), "a")
 
-    async def act():
-        planner = AsyncPlanner(Stuck(), "a")
+    def refused(_):
+        msg = "can't start new thread"
+        raise RuntimeError(msg)
 
-        def refused(_):
-            msg = "can't start new thread"
-            raise RuntimeError(msg)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(threading.Thread, "start", refused)
-            for _ in range(9):
-                with pytest.raises(RuntimeError, match="start new thread"):
-                    await planner.plan()
-        return await asyncio.wait_for(planner.plan(), PATIENCE)
-
-    assert len(asyncio.run(act())) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refused)
+        for _ in range(9):
+            with pytest.raises(RuntimeError, match="start new thread"):
+                await planner.plan()
+    assert len(await asyncio.wait_for(planner.plan(), PATIENCE)) == 0
 
 
 def test_a_store_that_answers_after_the_loop_has_ended_disturbs_nobody():
@@ -145,7 +126,7 @@ def test_a_store_that_answers_after_the_loop_has_ended_disturbs_nobody():
     assert len(store.load("stuck")) == 1
 
 
-def test_memory_is_asked_where_we_are():
+async def test_memory_is_asked_where_we_are():
     """It never waits, so a thread would only cost time; a subclass of it may do anything."""
     asked = []
 
@@ -154,12 +135,12 @@ def test_memory_is_asked_where_we_are():
             asked.append(threading.current_thread())
             return super().load(plan_id)
 
-    asyncio.run(AsyncPlanner(Mine(), "a").plan())
+    await AsyncPlanner(Mine(), "a").plan()
     assert asked != [threading.current_thread()]
     assert AsyncPlanner()._in_thread is False
 
 
-def test_a_plain_method_may_return_what_is_awaited():
+async def test_a_plain_method_may_return_what_is_awaited():
     """A store may wrap another one's coroutines: they are awaited in the loop."""
 
     class Wrapping:
@@ -179,12 +160,9 @@ def test_a_plain_method_may_return_what_is_awaited():
         def append(self, *given):
             return self._later(self.kept.append, *given)
 
-    async def act():
-        planner = AsyncPlanner(Wrapping(), "a")
-        await planner.apply(CreateTask("a"))
-        return len(await planner.history())
-
-    assert asyncio.run(act()) == 1
+    planner = AsyncPlanner(Wrapping(), "a")
+    await planner.apply(CreateTask("a"))
+    assert len(await planner.history()) == 1
 
 
 def test_without_a_loop_of_asyncio_everything_happens_where_we_are():
@@ -200,7 +178,7 @@ def test_without_a_loop_of_asyncio_everything_happens_where_we_are():
     assert told == [(1, threading.current_thread())]
 
 
-def test_a_cancelled_call_that_waits_for_an_acknowledgement_which_fails_is_quiet(caplog):
+async def test_a_cancelled_call_that_waits_for_an_acknowledgement_which_fails_is_quiet(caplog):
     """Nobody is left to hear the failure; the loop does not complain of it either."""
 
     class Failing(MemoryStore):
@@ -211,16 +189,12 @@ def test_a_cancelled_call_that_waits_for_an_acknowledgement_which_fails_is_quiet
             raise OSError(msg)
 
     appending = threading.Event()
-
-    async def act():
-        planner = AsyncPlanner(Failing(), "a")
-        planner.subscribe(print)
-        call = asyncio.create_task(planner.apply(CreateTask("a")))
-        await until(appending.is_set)
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
-        await until(lambda: not planner._background)
-
-    asyncio.run(act())
+    planner = AsyncPlanner(Failing(), "a")
+    planner.subscribe(print)
+    call = asyncio.create_task(planner.apply(CreateTask("a")))
+    await until(appending.is_set)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await until(lambda: not planner._background)
     assert caplog.text == ""

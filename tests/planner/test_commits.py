@@ -190,50 +190,41 @@ def test_who_sees_every_call_goes_on_seeing_it(method):
 
 
 @pytest.mark.parametrize("kind", [Holding, AsyncHolding, MemoryStore, SqliteStore])
-def test_awaited_calls_hold_as_well(kind, tmp_path):
+async def test_awaited_calls_hold_as_well(kind, tmp_path):
     """In a thread, in the loop, or awaited: tasks side by side lose nothing."""
-
-    async def act():
-        store = kind(tmp_path / "plans.db") if kind is SqliteStore else kind()
-        one, other = AsyncPlanner(store, "a"), AsyncPlanner(store, "a", toolbox=BOX)
-        told = []
-        one.subscribe(lambda entry, _: told.append(entry.revision))
-        works = [(one, other)[n % 2].apply(CreateTask(f"{n}")) for n in range(10)]
-        await asyncio.gather(*works)
-        await other.call("TaskCreate", {"subject": "Dig"}, key="k")
-        await other.call("TaskCreate", {"subject": "Dig"}, key="k")
-        await one.undo()
-        return len(await one.plan()), told, [entry.revision for entry in await one.history()]
-
-    count, told, revisions = asyncio.run(act())
-    assert count == 10
-    assert told == revisions == [*range(1, 13)]
+    store = kind(tmp_path / "plans.db") if kind is SqliteStore else kind()
+    one, other = AsyncPlanner(store, "a"), AsyncPlanner(store, "a", toolbox=BOX)
+    told = []
+    one.subscribe(lambda entry, _: told.append(entry.revision))
+    works = [(one, other)[n % 2].apply(CreateTask(f"{n}")) for n in range(10)]
+    await asyncio.gather(*works)
+    await other.call("TaskCreate", {"subject": "Dig"}, key="k")
+    await other.call("TaskCreate", {"subject": "Dig"}, key="k")
+    await one.undo()
+    assert len(await one.plan()) == 10
+    assert told == [entry.revision for entry in await one.history()] == [*range(1, 13)]
 
 
-def test_a_cancelled_call_that_holds_is_carried_to_its_end():
+async def test_a_cancelled_call_that_holds_is_carried_to_its_end():
     """What has begun is done, and subscribers hear of it; nothing is left held."""
+    store, told, heard = AsyncHolding(), [], asyncio.Event()
 
-    async def act():
-        store, told, heard = AsyncHolding(), [], asyncio.Event()
+    async def tell(entry, _):
+        told.append(entry.revision)
+        heard.set()
 
-        async def tell(entry, _):
-            told.append(entry.revision)
-            heard.set()
-
-        planner = AsyncPlanner(store, "a")
-        planner.subscribe(tell)
-        await store.turn.acquire()
-        call = asyncio.create_task(planner.apply(CreateTask("Dig")))
-        for _ in range(5):
-            await asyncio.sleep(0)
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
-        store.turn.release()
-        await asyncio.wait_for(heard.wait(), 60)
-        return told, len(await planner.plan()), store.turn.locked()
-
-    assert asyncio.run(act()) == ([1], 1, False)
+    planner = AsyncPlanner(store, "a")
+    planner.subscribe(tell)
+    await store.turn.acquire()
+    call = asyncio.create_task(planner.apply(CreateTask("Dig")))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    store.turn.release()
+    await asyncio.wait_for(heard.wait(), 60)
+    assert (told, len(await planner.plan()), store.turn.locked()) == ([1], 1, False)
 
 
 def test_what_is_raised_while_a_plan_is_held_reaches_the_caller():

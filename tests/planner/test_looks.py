@@ -1,11 +1,16 @@
-"""A plan in a store, for an adapter whose framework keeps what its model has seen."""
+"""A plan in a store, for an adapter whose framework keeps the plan or what its model has seen."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import full_plans
 
 from todoplan import TASKS, Plan, Planner, Toolbox, plan_of
 from todoplan.core import commands
 from todoplan.core.decide import Rejected
 from todoplan.core.plan.model import Task
+from todoplan.stores.base import beginning
+from todoplan.stores.memory import MemoryStore
 
 
 @pytest.fixture
@@ -56,3 +61,19 @@ def test_a_plan_that_began_otherwise_is_left_alone(planner):
     planner.apply(commands.CreateTask("a"))
     assert not planner.begin(plan_of([Task("1", "b")]))
     assert [task.subject for task in planner.look(None)[0]] == ["a"]
+
+
+@given(full_plans | st.just(plan_of((Task("1", "made by hand"),))))
+def test_a_planner_goes_on_from_a_plan_as_it_is(plan):
+    """Ids and revision go on, and undo takes back only what was done since."""
+    store = MemoryStore()
+    if plan != Plan():
+        store.append("p", 0, (beginning(plan, "held"),), plan)
+    planner = Planner(store, "p")
+    assert planner.plan == plan
+    planner.apply(commands.CreateTask("more"))
+    assert planner.plan[str(plan.next_id)].subject == "more"
+    assert planner.plan.revision == planner.history()[-1].revision > plan.revision
+    planner.undo()
+    assert isinstance(planner.undo(), Rejected)
+    assert tuple(planner.plan) == tuple(plan)

@@ -60,13 +60,13 @@ def test_threads_that_start_in_any_order_are_one_turn_in_the_models_order(desk, 
     assert (desk.subjects, desk.appends) == (["a", "b", "c"], [(["a", "b", "c"], [])])
 
 
-def test_tasks_are_one_turn_as_well(desk):
+async def test_tasks_are_one_turn_as_well(desk):
     """As threads are."""
-
-    async def turn():
-        return await asyncio.gather(*map(desk.aanswer, "bca"))
-
-    assert [text[:4] for text in asyncio.run(turn())] == ["0/2:", "0/3:", "0/1:"]
+    assert [text[:4] for text in await asyncio.gather(*map(desk.aanswer, "bca"))] == [
+        "0/2:",
+        "0/3:",
+        "0/1:",
+    ]
     assert desk.appends == [(["a", "b", "c"], [])]
 
 
@@ -79,14 +79,10 @@ def test_a_call_that_is_kept_back_is_not_carried_out_by_another(desk):
     assert desk.appends == [(["a", "c"], []), (["b"], [1, 2])]
 
 
-def test_a_task_that_is_kept_back_comes_later_too(desk):
+async def test_a_task_that_is_kept_back_comes_later_too(desk):
     """As a thread does."""
-
-    async def turn():
-        await asyncio.gather(desk.aanswer("a"), desk.aanswer("b"))
-        return await asyncio.gather(desk.aanswer("c"))
-
-    assert asyncio.run(turn()) == ["0/3: #3 created"]
+    await asyncio.gather(desk.aanswer("a"), desk.aanswer("b"))
+    assert await asyncio.gather(desk.aanswer("c")) == ["0/3: #3 created"]
     assert desk.appends == [(["a", "b"], []), (["c"], [1, 2])]
 
 
@@ -162,19 +158,16 @@ def test_a_failure_of_a_turn_that_is_forgotten_is_raised_all_the_same(desk, monk
         desk.calls.answer("turn", ["a"], create("a"), forgotten)
 
 
-def test_who_is_cancelled_while_waiting_takes_the_others_along(desk, monkeypatch):
+async def test_who_is_cancelled_while_waiting_takes_the_others_along(desk, monkeypatch):
     """Nothing was carried out, and each may be started again."""
     monkeypatch.setattr(parallel_calls, "_PATIENCE_SECONDS", 30)
-
-    async def turn():
-        both = [asyncio.create_task(desk.aanswer(name)) for name in "ab"]
-        await asyncio.sleep(0.01)
-        both[0].cancel()
-        ended = await asyncio.gather(*both, return_exceptions=True)
-        return [type(each).__name__ for each in ended], await asyncio.gather(
-            *map(desk.aanswer, IDS)
-        )
-
-    ended, again = asyncio.run(turn())
+    both = [asyncio.create_task(desk.aanswer(name)) for name in "ab"]
+    await asyncio.sleep(0.01)
+    both[0].cancel()
+    ended = await asyncio.gather(*both, return_exceptions=True)
+    ended, again = (
+        [type(each).__name__ for each in ended],
+        await asyncio.gather(*map(desk.aanswer, IDS)),
+    )
     assert ended == ["CancelledError"] * 2
     assert len(again) == len(desk.planner.plan) == 3

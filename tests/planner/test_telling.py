@@ -303,7 +303,7 @@ class SlowInThreads(MemoryStore):
 
 
 @pytest.mark.parametrize("made", [SlowToAnswer, SlowInThreads])
-def test_a_storm_of_cancelled_calls_leaves_nobody_untold(made):
+async def test_a_storm_of_cancelled_calls_leaves_nobody_untold(made):
     """What was kept is told, also if all who asked for it have gone; and nothing else."""
     store, told, awaited = made(), [], []
     kept_in = getattr(store, "store", store)
@@ -312,67 +312,56 @@ def test_a_storm_of_cancelled_calls_leaves_nobody_untold(made):
         awaited.append(entry.revision)
         await asyncio.sleep(0)
 
-    async def act():
-        planner = AsyncPlanner(store, "a")
-        planner.subscribe(revisions(told))
-        planner.subscribe(listen)
-        calls = []
-        for number in range(120):
-            calls.append(asyncio.create_task(planner.apply(CreateTask(f"{number}"))))
-            await asyncio.sleep(0.001)
-            CHANCE.choice(calls).cancel()
-        for call in calls:
-            call.cancel()
-        await asyncio.gather(*calls, return_exceptions=True)
-        await until(lambda: not planner._background)
-
-    asyncio.run(act())
+    planner = AsyncPlanner(store, "a")
+    planner.subscribe(revisions(told))
+    planner.subscribe(listen)
+    calls = []
+    for number in range(120):
+        calls.append(asyncio.create_task(planner.apply(CreateTask(f"{number}"))))
+        await asyncio.sleep(0.001)
+        CHANCE.choice(calls).cancel()
+    for call in calls:
+        call.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
+    await until(lambda: not planner._background)
     assert told == awaited == all_of(kept_in)
     assert told == sorted(set(told))
 
 
-def test_a_call_that_is_cancelled_while_telling_leaves_the_subscriber_to_go_on():
+async def test_a_call_that_is_cancelled_while_telling_leaves_the_subscriber_to_go_on():
     """Who hears is not interrupted because the caller has gone, and hears what follows after it."""
     told = []
+    may_go_on = asyncio.Event()
 
-    async def act():
-        may_go_on = asyncio.Event()
+    async def listen(entry, _):
+        await may_go_on.wait()
+        told.append(entry.revision)
 
-        async def listen(entry, _):
-            await may_go_on.wait()
-            told.append(entry.revision)
-
-        planner = AsyncPlanner()
-        planner.subscribe(listen)
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(planner.apply(CreateTask("a")), 0.01)
-        await planner.apply(CreateTask("b"))
-        assert told == []
-        may_go_on.set()
-        await until(lambda: told == [1, 2])
-
-    asyncio.run(act())
+    planner = AsyncPlanner()
+    planner.subscribe(listen)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(planner.apply(CreateTask("a")), 0.01)
+    await planner.apply(CreateTask("b"))
+    assert told == []
+    may_go_on.set()
+    await until(lambda: told == [1, 2])
 
 
-def test_a_slow_coroutine_holds_up_nobody_else():
+async def test_a_slow_coroutine_holds_up_nobody_else():
     """One waits; the others hear at once, and later calls do not wait for it."""
     told = []
+    planner = AsyncPlanner()
 
-    async def act():
-        planner = AsyncPlanner()
+    async def linger(entry, _):
+        await asyncio.sleep(3600)
 
-        async def linger(entry, _):
-            await asyncio.sleep(3600)
-
-        planner.subscribe(linger)
-        planner.subscribe(revisions(told))
-        first = asyncio.create_task(planner.apply(CreateTask("a")))
-        await until(lambda: told == [1])
-        await asyncio.wait_for(planner.apply(CreateTask("b")), PATIENCE)
-        assert told == [1, 2]
-        first.cancel()
-
-    asyncio.run(act())
+    planner.subscribe(linger)
+    planner.subscribe(revisions(told))
+    first = asyncio.create_task(planner.apply(CreateTask("a")))
+    await until(lambda: told == [1])
+    await asyncio.wait_for(planner.apply(CreateTask("b")), PATIENCE)
+    assert told == [1, 2]
+    first.cancel()
 
 
 def test_a_loop_that_ends_amid_the_news_leaves_the_rest_for_the_next():
@@ -397,7 +386,7 @@ def test_a_loop_that_ends_amid_the_news_leaves_the_rest_for_the_next():
     assert told == [1, 2, 3]
 
 
-def test_a_subscriber_that_was_cancelled_from_within_hears_the_rest():
+async def test_a_subscriber_that_was_cancelled_from_within_hears_the_rest():
     """A coroutine that waited for something which was cancelled has failed as any other."""
     told = []
 
@@ -405,11 +394,8 @@ def test_a_subscriber_that_was_cancelled_from_within_hears_the_rest():
         told.append(entry.revision)
         raise asyncio.CancelledError
 
-    async def act():
-        planner = AsyncPlanner(toolbox=Toolbox(tasks()))
-        planner.subscribe(listen)
-        calls = [Call("TaskCreate", {"subject": subject}) for subject in "abc"]
-        await planner.turn(calls)
-
-    asyncio.run(act())
+    planner = AsyncPlanner(toolbox=Toolbox(tasks()))
+    planner.subscribe(listen)
+    calls = [Call("TaskCreate", {"subject": subject}) for subject in "abc"]
+    await planner.turn(calls)
     assert told == [1, 2, 3]

@@ -275,59 +275,47 @@ class TestAwaited:
         if request.param == "sqlite":
             made.close()
 
-    def test_every_entry_comes_once_and_in_order(self, store):
+    async def test_every_entry_comes_once_and_in_order(self, store):
         """While other tasks add to the plan."""
+        watcher, writer = AsyncPlanner(store, "a"), AsyncPlanner(store, "a")
+        await writer.apply(CreateTask("Dig"))
 
-        async def run():
-            watcher, writer = AsyncPlanner(store, "a"), AsyncPlanner(store, "a")
-            await writer.apply(CreateTask("Dig"))
+        async def write():
+            for number in range(10):
+                await writer.apply(CreateTask(f"{number}"))
 
-            async def write():
-                for number in range(10):
-                    await writer.apply(CreateTask(f"{number}"))
+        writing = asyncio.create_task(write())
+        seen = []
+        async for entry in watcher.watch(since=0):
+            seen.append(entry)
+            if len(seen) == 11:
+                break
+        await writing
+        assert tuple(seen) == await watcher.history()
+        new = [entry async for entry in watcher.watch(timeout=0.01)]
+        assert new == []
 
-            writing = asyncio.create_task(write())
-            seen = []
-            async for entry in watcher.watch(since=0):
-                seen.append(entry)
-                if len(seen) == 11:
-                    break
-            await writing
-            assert tuple(seen) == await watcher.history()
-            new = [entry async for entry in watcher.watch(timeout=0.01)]
-            assert new == []
-
-        asyncio.run(run())
-
-    def test_a_watch_that_is_cancelled_ends_at_once(self, store):
+    async def test_a_watch_that_is_cancelled_ends_at_once(self, store):
         """And nobody else has to wait for it."""
+        planner = AsyncPlanner(store, "a")
 
-        async def run():
-            planner = AsyncPlanner(store, "a")
+        async def watch():
+            async for _ in planner.watch():
+                pass
 
-            async def watch():
-                async for _ in planner.watch():
-                    pass
-
-            watches = [asyncio.create_task(watch()) for _ in range(8)]
-            await asyncio.sleep(0.05)
-            await planner.apply(CreateTask("Dig"))
-            for each in watches:
-                each.cancel()
-            ended = await asyncio.gather(*watches, return_exceptions=True)
-            assert {type(each) for each in ended} == {asyncio.CancelledError}
-            return await planner.plan()
-
-        plan = asyncio.run(run())
+        watches = [asyncio.create_task(watch()) for _ in range(8)]
+        await asyncio.sleep(0.05)
+        await planner.apply(CreateTask("Dig"))
+        for each in watches:
+            each.cancel()
+        ended = await asyncio.gather(*watches, return_exceptions=True)
+        assert {type(each) for each in ended} == {asyncio.CancelledError}
+        plan = await planner.plan()
         assert plan != Plan()
 
-    def test_a_store_that_is_away_is_waited_for(self):
+    async def test_a_store_that_is_away_is_waited_for(self):
         """As of a `Planner`."""
         store = Failing()
         add(store.kept, "Dig")
-
-        async def run():
-            watch = AsyncPlanner(store, "a").watch(since=0, timeout=0.5)
-            return [entry.revision async for entry in watch]
-
-        assert asyncio.run(run()) == [1]
+        watch = AsyncPlanner(store, "a").watch(since=0, timeout=0.5)
+        assert [entry.revision async for entry in watch] == [1]

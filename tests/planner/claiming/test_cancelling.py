@@ -64,24 +64,20 @@ async def settled(planner):
         await asyncio.wait(tasks)
 
 
-def test_a_cancelled_claim_gives_its_task_back():
+async def test_a_cancelled_claim_gives_its_task_back():
     """Also where it was kept already; nobody worked on it, so that it counts as no attempt."""
-
-    async def main():
-        store = filled(SlowStore(), 1)
-        planner = AsyncPlanner(store, "p")
-        for _ in range(3):
-            store.entered.clear()
-            store.goes_on.clear()
-            await cancelled_in_its_append(store, planner.claim("bot"))
-            await settled(planner)
-            assert ((await planner.plan())["1"].status, store.load("p")["1"].claim) == (
-                Status.PENDING,
-                None,
-            )
-        return await planner.claim(ClaimTask("bot", attempts=1))
-
-    held = asyncio.run(main())
+    store = filled(SlowStore(), 1)
+    planner = AsyncPlanner(store, "p")
+    for _ in range(3):
+        store.entered.clear()
+        store.goes_on.clear()
+        await cancelled_in_its_append(store, planner.claim("bot"))
+        await settled(planner)
+        assert ((await planner.plan())["1"].status, store.load("p")["1"].claim) == (
+            Status.PENDING,
+            None,
+        )
+    held = await planner.claim(ClaimTask("bot", attempts=1))
     assert (held.task.id, held.fence) == ("1", 4)
 
 
@@ -135,17 +131,13 @@ class FailingStore(SlowStore):
         return held
 
 
-def test_a_cancelled_claim_that_a_store_failed_raises_nothing_more():
+async def test_a_cancelled_claim_that_a_store_failed_raises_nothing_more():
     """The caller was cancelled, and hears of nothing else."""
-
-    async def main():
-        store = filled(FailingStore(), 1)
-        planner = AsyncPlanner(store, "p")
-        await cancelled_in_its_append(store, planner.claim("bot"))
-        await settled(planner)
-        return await planner.plan()
-
-    assert asyncio.run(main())["1"].claim is None
+    store = filled(FailingStore(), 1)
+    planner = AsyncPlanner(store, "p")
+    await cancelled_in_its_append(store, planner.claim("bot"))
+    await settled(planner)
+    assert (await planner.plan())["1"].claim is None
 
 
 class AwayForSubscribers(SlowStore):
@@ -161,75 +153,63 @@ class AwayForSubscribers(SlowStore):
         return super().hold(plan_id)
 
 
-def test_what_cannot_be_given_back_runs_out():
+async def test_what_cannot_be_given_back_runs_out():
     """The store is away by then: nothing is raised in the background."""
-
-    async def main():
-        store = filled(AwayForSubscribers(), 1)
-        planner = AsyncPlanner(store, "p")
-        await cancelled_in_its_append(store, planner.claim("bot"))
-        await settled(planner)
-        return await planner.plan()
-
-    assert asyncio.run(main())["1"].claim.owner == "bot"
+    store = filled(AwayForSubscribers(), 1)
+    planner = AsyncPlanner(store, "p")
+    await cancelled_in_its_append(store, planner.claim("bot"))
+    await settled(planner)
+    assert (await planner.plan())["1"].claim.owner == "bot"
 
 
-def test_a_claim_that_is_cancelled_while_subscribers_hear_of_it_is_given_back():
+async def test_a_claim_that_is_cancelled_while_subscribers_hear_of_it_is_given_back():
     """It was kept by then, and its caller never gets it."""
+    planner = AsyncPlanner(filled(count=1), "p")
+    heard = asyncio.Event()
 
-    async def main():
-        planner = AsyncPlanner(filled(count=1), "p")
-        heard = asyncio.Event()
+    async def subscriber(entry, _):
+        heard.set()
+        await asyncio.sleep(0.01)
 
-        async def subscriber(entry, _):
-            heard.set()
-            await asyncio.sleep(0.01)
-
-        planner.subscribe(subscriber)
-        running = asyncio.create_task(planner.claim("bot"))
-        await heard.wait()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        await settled(planner)
-        return await planner.plan()
-
-    assert asyncio.run(main())["1"].claim is None
+    planner.subscribe(subscriber)
+    running = asyncio.create_task(planner.claim("bot"))
+    await heard.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await settled(planner)
+    assert (await planner.plan())["1"].claim is None
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_cancellation_at_the_end_of_a_body_leaves_no_claim(fails):
+async def test_a_cancellation_at_the_end_of_a_body_leaves_no_claim(fails):
     """The heartbeat is over by then: the task is completed or given back all the same."""
+    store = filled(count=1)
+    planner = AsyncPlanner(store, "p")
 
-    async def main():
-        store = filled(count=1)
-        planner = AsyncPlanner(store, "p")
+    async def body():
+        async with await planner.claim(ClaimTask("bot", lease=0.03)) as held:
+            renewing = asyncio.Event()
 
-        async def body():
-            async with await planner.claim(ClaimTask("bot", lease=0.03)) as held:
-                renewing = asyncio.Event()
+            async def renew():
+                renewing.set()
+                with suppress(asyncio.CancelledError):
+                    await asyncio.sleep(10)
+                await asyncio.sleep(0.01)
+                return False
 
-                async def renew():
-                    renewing.set()
-                    with suppress(asyncio.CancelledError):
-                        await asyncio.sleep(10)
-                    await asyncio.sleep(0.01)
-                    return False
+            held.renew = renew
+            await renewing.wait()
+            asyncio.get_running_loop().call_soon(asyncio.current_task().cancel)
+            if fails:
+                msg = "oh"
+                raise ValueError(msg)
 
-                held.renew = renew
-                await renewing.wait()
-                asyncio.get_running_loop().call_soon(asyncio.current_task().cancel)
-                if fails:
-                    msg = "oh"
-                    raise ValueError(msg)
-
-        running = asyncio.create_task(body())
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        await settled(planner)
-        return await planner.plan()
-
-    task = asyncio.run(main())["1"]
+    running = asyncio.create_task(body())
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await settled(planner)
+    task = (await planner.plan())["1"]
     assert (task.status, task.claim) == ("pending" if fails else "completed", None)
 
 
@@ -243,25 +223,21 @@ def test_a_cancellation_at_the_end_of_a_body_leaves_no_claim(fails):
         ),
     ],
 )
-def test_a_call_that_is_cancelled_after_its_commit_keeps_its_claim(toolset, calls):
+async def test_a_call_that_is_cancelled_after_its_commit_keeps_its_claim(toolset, calls):
     """The next call of the agent goes on with its task; it is told of what it has not seen."""
     looks, claims, done = calls
-
-    async def main():
-        store = filled(SlowStore())
-        planner = AsyncPlanner(store, "p", toolbox=Toolbox(toolset))
-        await planner.call(*looks, actor="bot")
-        await cancelled_in_its_append(store, planner.call(*claims, actor="bot"))
-        await settled(planner)
-        assert (await planner.plan())["1"].claim.owner == "bot"
-        return await planner.call(*done, actor="bot")
-
-    reply = asyncio.run(main())
+    store = filled(SlowStore())
+    planner = AsyncPlanner(store, "p", toolbox=Toolbox(toolset))
+    await planner.call(*looks, actor="bot")
+    await cancelled_in_its_append(store, planner.call(*claims, actor="bot"))
+    await settled(planner)
+    assert (await planner.plan())["1"].claim.owner == "bot"
+    reply = await planner.call(*done, actor="bot")
     assert not reply.is_error
     assert "#1 t0 claimed by bot" in reply.text
 
 
-def test_a_call_that_is_cancelled_and_found_nothing_kept_is_not_tried_again():
+async def test_a_call_that_is_cancelled_and_found_nothing_kept_is_not_tried_again():
     """A store that compares revisions refused the append: nothing happens behind the caller."""
 
     class Comparing:
@@ -276,14 +252,11 @@ def test_a_call_that_is_cancelled_and_found_nothing_kept_is_not_tried_again():
             assert self.goes_on.wait(10)
             return False
 
-    async def main():
-        store = Comparing(filled())
-        planner = AsyncPlanner(store, "p")
-        await cancelled_in_its_append(store, planner.apply(CreateTask("more")))
-        await settled(planner)
-        return store.asked
-
-    assert asyncio.run(main()) == 1
+    store = Comparing(filled())
+    planner = AsyncPlanner(store, "p")
+    await cancelled_in_its_append(store, planner.apply(CreateTask("more")))
+    await settled(planner)
+    assert store.asked == 1
 
 
 def pressed():
@@ -316,26 +289,22 @@ def test_an_interrupted_pool_claims_no_further_task(ctrl_c):
     assert then.counts.in_progress == 0
 
 
-def test_an_interrupted_pool_of_coroutines_leaves_no_claim():
+async def test_an_interrupted_pool_of_coroutines_leaves_no_claim():
     """Each body is cancelled, and each task given back."""
     store = filled(count=4)
+    both = asyncio.Event()
 
-    async def main():
-        both = asyncio.Event()
+    async def handler(held):
+        if store.load("p").counts.in_progress == 2:
+            both.set()
+        await asyncio.sleep(10)
 
-        async def handler(held):
-            if store.load("p").counts.in_progress == 2:
-                both.set()
-            await asyncio.sleep(10)
-
-        planner = AsyncPlanner(store, "p")
-        running = asyncio.create_task(work_async(planner, handler, workers=2))
-        await asyncio.wait_for(both.wait(), 10)
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-
-    asyncio.run(main())
+    planner = AsyncPlanner(store, "p")
+    running = asyncio.create_task(work_async(planner, handler, workers=2))
+    await asyncio.wait_for(both.wait(), 10)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
     assert all(task.claim is None for task in store.load("p"))
 
 

@@ -169,25 +169,21 @@ def test_a_store_that_is_away_for_a_while_loses_nothing(planner):
     held.release()
 
 
-def test_a_cancelled_body_gives_its_task_back():
+async def test_a_cancelled_body_gives_its_task_back():
     """As one that raises."""
+    plans = AsyncPlanner()
+    await plans.apply(CreateTask("a"))
 
-    async def main():
-        plans = AsyncPlanner()
-        await plans.apply(CreateTask("a"))
+    async def body():
+        async with await plans.claim("bot"):
+            await asyncio.sleep(60)
 
-        async def body():
-            async with await plans.claim("bot"):
-                await asyncio.sleep(60)
-
-        running = asyncio.create_task(body())
-        await asyncio.sleep(0.01)
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-        return (await plans.plan())["1"]
-
-    task = asyncio.run(main())
+    running = asyncio.create_task(body())
+    await asyncio.sleep(0.01)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    task = (await plans.plan())["1"]
     assert (task.status, task.claims) == (Status.PENDING, 1)
 
 

@@ -164,7 +164,7 @@ def test_a_call_that_is_made_twice_is_looked_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("awaited", [False, True])
-def test_an_async_planner_looks_without_standing_still(awaited):
+async def test_an_async_planner_looks_without_standing_still(awaited):
     """Other tasks of the loop go on, whether the verifier is awaited or in a thread."""
     let_go = Event()
 
@@ -174,17 +174,14 @@ def test_an_async_planner_looks_without_standing_still(awaited):
     async def alook(task, plan):
         return await asyncio.to_thread(let_go.wait, 60), "seen"
 
-    async def act():
-        planner = planner_with(alook if awaited else look, kind=AsyncPlanner)
-        call = asyncio.create_task(planner.call(*COMPLETE))
-        await asyncio.sleep(0.01)
-        await planner.apply(CreateTask("Tell Ann"))
-        assert not call.done()
-        let_go.set()
-        reply = await call
-        assert reply.plan["1"].status is Status.COMPLETED
-
-    asyncio.run(act())
+    planner = planner_with(alook if awaited else look, kind=AsyncPlanner)
+    call = asyncio.create_task(planner.call(*COMPLETE))
+    await asyncio.sleep(0.01)
+    await planner.apply(CreateTask("Tell Ann"))
+    assert not call.done()
+    let_go.set()
+    reply = await call
+    assert reply.plan["1"].status is Status.COMPLETED
 
 
 def test_what_is_no_verifier_is_refused():
@@ -199,7 +196,7 @@ def test_what_is_no_verifier_is_refused():
         AsyncPlanner(verify="pytest")
 
 
-def test_calls_of_a_turn_share_their_looks():
+async def test_calls_of_a_turn_share_their_looks():
     """Each of them answers those before it again: a check is looked at once for all."""
     look = Looker()
     verifying = Verifying.of(ASKING, look)
@@ -219,14 +216,11 @@ def test_calls_of_a_turn_share_their_looks():
     assert verifying._turns == {}
     look.asked.clear()
 
-    async def together():
-        async def one(place):
-            with verifying.of_turn("turn", ["1", "2", "3"], str(place + 1)) as shared:
-                return await verifying.aanswer(lambda b: b.turn(plan, calls[: place + 1]), shared)
+    async def one(place):
+        with verifying.of_turn("turn", ["1", "2", "3"], str(place + 1)) as shared:
+            return await verifying.aanswer(lambda b: b.turn(plan, calls[: place + 1]), shared)
 
-        return await asyncio.gather(*map(one, range(3)))
-
-    assert asyncio.run(together())[2].plan.counts.completed == 3
+    assert (await asyncio.gather(*map(one, range(3))))[2].plan.counts.completed == 3
     assert sorted(look.asked) == ["1", "2", "3"]
 
 

@@ -127,7 +127,7 @@ def test_time_that_has_run_out_is_told():
     let_go.set()
 
 
-def test_a_look_that_is_cancelled_ends_its_verifier():
+async def test_a_look_that_is_cancelled_ends_its_verifier():
     """The caller is cancelled, and what it waited for is not left behind."""
     ended = []
 
@@ -137,15 +137,12 @@ def test_a_look_that_is_cancelled_ends_its_verifier():
         finally:
             ended.append(task.id)
 
-    async def act():
-        work = asyncio.create_task(Verifier(look).afind(TASK, PLAN))
-        await asyncio.sleep(0.01)
-        work.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await work
-        await asyncio.sleep(0.01)
-
-    asyncio.run(act())
+    work = asyncio.create_task(Verifier(look).afind(TASK, PLAN))
+    await asyncio.sleep(0.01)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    await asyncio.sleep(0.01)
     assert ended == ["1"]
 
 
