@@ -465,9 +465,9 @@ def test_a_lock_file_that_was_replaced_while_one_waited_is_seen(path, monkeypatc
     looked, real = [], locks.is_at
 
     def once_another(where, descriptor):
-        looked.append(where.name)
+        looked.append(Path(where).name)
         if len(looked) == 1:
-            where.unlink()
+            Path(where).unlink()
         return real(where, descriptor)
 
     monkeypatch.setattr(locks, "is_at", once_another)

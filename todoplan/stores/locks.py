@@ -30,7 +30,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from random import uniform
 from secrets import token_hex
-from threading import Event, Lock, Thread, get_ident
+from threading import Event, Thread, get_ident
 from typing import Any
 
 from todoplan.errors import StoreError
@@ -128,11 +128,6 @@ class Turn:
             moved(taken, self._free.put)
 
 
-def lock_of(path: Path) -> Path:
-    """Return the path of a file's lock file."""
-    return path.with_name(f"{path.name}.lock")
-
-
 def lock_file(taken: list[int], path: Path) -> int:
     """Open a file's lock file, and create it if there is none."""
     lock = f"{path}.lock"
@@ -150,20 +145,33 @@ def lock_file(taken: list[int], path: Path) -> int:
     return opened(taken, lock, making)
 
 
-def locked(
-    taken: list[int], path: Path, opening: Callable[[], int], end: float, patience: float
-) -> None:
+def polled(_descriptor: int, began: float, end: float) -> bool:
     """
-    Lock a file, retrying until `end`. `taken`, an empty list, receives the descriptor.
+    Pause until the next attempt to take a lock.
 
-    The lock is polled, because a blocking `flock` has no timeout. The longer a caller has waited,
-    the more often it polls, so many writers get the lock roughly in order. One attempt costs two
-    microseconds.
+    The longer a caller has waited, the shorter the pause, so many writers get the lock roughly in
+    order. One attempt costs two microseconds.
+    """
+    paused(began, end)
+    return False
+
+
+def locked(
+    taken: list[int],
+    path: str | Path,
+    opening: Callable[[], int],
+    end: float,
+    waited: Callable[[int, float, float], bool] = polled,
+) -> bool:
+    """
+    Lock a file, retrying until `end`; return whether it is locked.
+
+    `taken`, an empty list, receives the descriptor. `waited` waits while somebody else has the
+    lock, and returns whether it has taken the lock.
 
     Raises:
-        StoreError: somebody else holds the lock for longer ("busy"), or this system has no file
-            locks.
-        OSError: there is no such folder, or no permission.
+        StoreError: this system has no file locks ("no_locks").
+        OSError: there is no such folder, or no permission, or the file system has no locks.
     """
     if fcntl is None:
         raise no_locks(path)
@@ -172,20 +180,32 @@ def locked(
         descriptor = opening()
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if is_at(path, descriptor):
-                return
-            is_free = True
+            is_locked = True
         except BlockingIOError:
-            is_free = False
+            if time.monotonic() >= end:
+                closed(taken)
+                return False
+            is_locked = waited(descriptor, began, end)
         except OSError:
-            closed(taken)
+            closed(taken)  # without a lock, `unlocked` is not needed
             raise
+        # If the file was deleted during the wait, others lock a new one.
+        if is_locked and is_at(path, descriptor):
+            return True
         unlocked(taken, os.getpid())
-        if not is_free and not paused(began, end):
-            raise busy(path, patience)
 
 
-def is_at(path: Path, descriptor: int) -> bool:
+def locked_beside(
+    taken: list[int],
+    path: Path,
+    end: float,
+    waited: Callable[[int, float, float], bool] = polled,
+) -> bool:
+    """Lock a file's lock file, as `locked` does."""
+    return locked(taken, f"{path}.lock", lambda: lock_file(taken, path), end, waited)
+
+
+def is_at(path: str | Path, descriptor: int) -> bool:
     """Return whether an open descriptor is still the file at its path."""
     try:
         found, mine = os.lstat(path), os.fstat(descriptor)
@@ -209,7 +229,7 @@ def paused(began: float, end: float) -> bool:
     return True
 
 
-def no_locks(path: Path) -> StoreError:
+def no_locks(path: str | Path) -> StoreError:
     """Return the error for a system that cannot lock files."""
     msg = (
         f"{path} cannot be locked: a FileStore needs a POSIX system; use a SqliteStore, which "
@@ -218,7 +238,7 @@ def no_locks(path: Path) -> StoreError:
     return StoreError(msg, file=str(path), problem="no_locks")
 
 
-def busy(path: Path, patience: float) -> StoreError:
+def busy(path: str | Path, patience: float) -> StoreError:
     """Return the error for a file that somebody else has locked for too long."""
     msg = (
         f"{path} is busy: somebody else has held its lock for {patience:g} seconds, nothing was "
@@ -242,95 +262,55 @@ class LockQueue:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._lock_path = path, lock_of(path)
-        self._given_up: _Waiter | None = None
+        self._path = path
+        self._given_up: Thread | None = None
 
-    def take(self, taken: list[int], patience: float) -> None:
-        """
-        Take the lock, waiting at most `patience` seconds. `taken` receives the descriptor.
+    def take(self, taken: list[int], end: float) -> bool:
+        """Take the lock, as `locked` does."""
+        return locked_beside(taken, self._path, end, self._waited)
 
-        Raises:
-            StoreError: somebody else holds the lock for longer ("busy"), or this system has no file
-                locks ("no_locks").
-            OSError: there is no such folder, or no permission, or the file system has no locks.
-        """
-        if fcntl is None:
-            raise no_locks(self._path)
-        began = time.monotonic()
-        end = began + patience
-        while True:
-            descriptor = lock_file(taken, self._path)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                is_locked = True
-            except BlockingIOError:
-                is_locked = self._waited(taken, descriptor, began, end)
-            except OSError:
-                closed(taken)  # without a lock, `unlocked` is not needed
-                raise
-            # If the lock file was deleted during the wait, others lock a new one.
-            if is_locked and is_at(self._lock_path, descriptor):
-                return
-            unlocked(taken, os.getpid())
-            if time.monotonic() >= end:
-                raise busy(self._path, patience)
-
-    def _waited(self, taken: list[int], descriptor: int, began: float, end: float) -> bool:
+    def _waited(self, descriptor: int, began: float, end: float) -> bool:
+        # At most one helper thread for each handle, however many attempts time out.
         if self._given_up is not None and self._given_up.is_alive():
-            # At most one helper thread for each handle, however many attempts time out.
-            paused(began, end)
-            return False
-        waiter = _Waiter(descriptor)
+            return polled(descriptor, began, end)
+        # The thread locks a copy of the descriptor, which is the same open file, so the caller may
+        # close its own at any time. The item of `wanted` is popped once: by the thread when it has
+        # the lock, or by the caller when it gives up.
+        copies, wanted, got, came = list[int](), [True], list[bool](), Event()
+
+        def wait() -> None:
+            # IndexError: given up before the thread began. OSError: no locks are left.
+            with suppress(IndexError, OSError):
+                copy = copies.pop()
+                try:
+                    fcntl.flock(copy, fcntl.LOCK_EX)  # pyright: ignore[reportOptionalMemberAccess]
+                    got.extend(map(list.pop, (wanted,)))
+                except IndexError:
+                    fcntl.flock(copy, fcntl.LOCK_UN)  # pyright: ignore[reportOptionalMemberAccess]
+                finally:
+                    os.close(copy)
+            came.set()
+
+        def give_up() -> None:
+            wanted.clear()
+            with suppress(IndexError):  # the thread was faster
+                moved(copies, os.close)
+
+        thread = Thread(target=wait, name="todoplan lock", daemon=True)
         try:
-            waiter.start()
-            waiter.came.wait(max(0.0, end - time.monotonic()))
+            copies.extend(map(os.dup, (descriptor,)))
+            thread.start()
+            came.wait(max(0.0, end - time.monotonic()))
         except RuntimeError:  # no thread can be started
             paused(began, end)
         finally:
-            # Also after an interrupt, so that the helper thread releases the lock.
+            # Also after an interrupt, so that the thread releases the lock.
             try:
-                waiter.stop(taken)
+                give_up()
             finally:
-                waiter.stop(taken)
-            self._given_up = None if waiter.is_locked else waiter
-        return waiter.is_locked
-
-
-class _Waiter(Thread):
-    """A thread that waits for the lock of a descriptor. While it waits, it owns the descriptor."""
-
-    def __init__(self, descriptor: int) -> None:
-        super().__init__(name="todoplan lock", daemon=True)
-        self._descriptor = descriptor
-        self._mutex = Lock()
-        # Not named `_is_stopped`, which `threading.Thread` itself uses.
-        self._is_unwanted = self._has_it = False
-        self.is_locked = False
-        self.came = Event()
-
-    def run(self) -> None:
-        with self._mutex:
-            self._has_it = not self._is_unwanted
-        if not self._has_it:
-            return
-        is_locked = False
-        with suppress(OSError):  # the file system has no locks left: the caller gets "busy"
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX)  # pyright: ignore[reportOptionalMemberAccess]
-            is_locked = True
-        with self._mutex:
-            self._has_it, is_unwanted = False, self._is_unwanted
-            self.is_locked = is_locked and not is_unwanted
-        self.came.set()
-        if is_unwanted:
-            unlocked([self._descriptor], os.getpid())
-
-    def stop(self, taken: list[int]) -> None:
-        """Stop waiting. A thread that still waits keeps the descriptor, and closes it later."""
-        with self._mutex:
-            if not self._is_unwanted:
-                self._is_unwanted = True
-                if self._has_it:
-                    del taken[:]
+                give_up()
+            self._given_up = None if got else thread
+        return bool(got)
 
 
 # -------- locked_file --------
@@ -407,9 +387,12 @@ def lock(taken: tuple[list[int], list[int]], path: Path, patience: float) -> Non
     end = time.monotonic() + patience
     # All writers lock in this order, so that they cannot deadlock.
     first, second = taken
-    locked(first, lock_of(path), lambda: lock_file(first, path), end, patience)
+    if not locked_beside(first, path, end):
+        lock_path = f"{path}.lock"
+        raise busy(lock_path, patience)
     with suppress(FileNotFoundError):
-        locked(second, path, lambda: open_plain(second, path), end, patience)
+        if not locked(second, path, lambda: open_plain(second, path), end):
+            raise busy(path, patience)
 
 
 def write_anew(path: Path, document: bytes, *, is_first: bool) -> os.stat_result:

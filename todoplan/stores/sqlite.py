@@ -13,45 +13,46 @@ import sqlite3
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from itertools import repeat
 from pathlib import Path
 from threading import get_ident
-from typing import ParamSpec, Self, TypeVar
+from typing import ParamSpec, TypeVar
 from weakref import finalize
 
 from todoplan.codec.documents import VERSION, dump_plan
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.errors import CodecError, StoreError
+from todoplan.errors import StoreError
 from todoplan.lazy import listing
 from todoplan.stores.base import (
     ALL,
+    COLUMNS,
+    FORMAT,
+    LOADED,
+    RECEIPT,
+    SNAPSHOT,
+    TAIL,
     Key,
     LocalHold,
     Receipt,
-    check_payload,
+    Row,
+    RowStore,
     cut_off,
-    entry_of_line,
-    follow,
-    gone_back,
     is_snapshot_due,
     line_of_entry,
-    plan_of_snapshot,
+    receipt_of_rows,
     stored_name,
-    text_of_name,
-    without_gaps,
+    tail_of_rows,
 )
 from todoplan.stores.locks import (
     PRIVATE,
     LockQueue,
     Turn,
     busy,
-    lock_file,
-    lock_of,
-    locked,
+    locked_beside,
     missing_folder,
     paused,
     problem_of,
@@ -219,8 +220,7 @@ def _code(error: sqlite3.Error) -> int:
 
 
 # -------- schema --------
-# The tables. Every key begins with the plan's id, and no statement reads several plans, so that a
-# plan can be moved to another file with all its rows.
+# The tables and queries. SQLite's tables have no prefix.
 
 
 APPLICATION = 0x746F646F
@@ -228,51 +228,47 @@ APPLICATION = 0x746F646F
 The application id of our files, "todo". `file` and other tools identify databases by this number.
 """
 
-FORMAT = 1
-"""The version of the tables, stored in SQLite's `user_version`. Rows have their own version."""
-
-# `plan` has a row id, which gives the order in which plans were added. The other tables are stored
-# in key order, so that the newest entries of a journal are contiguous in the file.
+# `plan` has a row id, which gives the order in which plans were added. The journal and the receipts
+# are stored in key order, so that the newest entries of a journal are contiguous in the file.
+# `since` and `size` are bytes: of the entries since the last snapshot, and of this snapshot. The
+# format of the tables is SQLite's `user_version`.
 TABLES = (
     """
     CREATE TABLE plan (
         id TEXT PRIMARY KEY,
         revision INTEGER NOT NULL,
-        since INTEGER NOT NULL,  -- bytes of entries since the last snapshot
-        size INTEGER NOT NULL    -- bytes of the last snapshot
+        since INTEGER NOT NULL,
+        size INTEGER NOT NULL
     )
     """,
-    """
-    CREATE TABLE entry (
-        plan_id TEXT NOT NULL,
-        revision INTEGER NOT NULL,
-        version INTEGER NOT NULL,
-        line TEXT NOT NULL,
-        PRIMARY KEY (plan_id, revision)
-    ) WITHOUT ROWID
-    """,
-    """
-    CREATE TABLE snapshot (
-        plan_id TEXT PRIMARY KEY,
-        revision INTEGER NOT NULL,
-        version INTEGER NOT NULL,
-        document TEXT NOT NULL
-    )
-    """,
-    """
-    CREATE TABLE receipt (
-        plan_id TEXT NOT NULL,
-        key TEXT NOT NULL,
-        payload TEXT NOT NULL,
-        before INTEGER NOT NULL,    -- the revision before its entries, and after them
-        after INTEGER NOT NULL,
-        answer TEXT NOT NULL,
-        PRIMARY KEY (plan_id, key)
-    ) WITHOUT ROWID
-    """,
+    f"CREATE TABLE entry ({COLUMNS['entry']}) WITHOUT ROWID",
+    f"CREATE TABLE snapshot ({COLUMNS['snapshot']})",
+    f"CREATE TABLE receipt ({COLUMNS['receipt']}) WITHOUT ROWID",
     f"PRAGMA application_id = {APPLICATION}",
     f"PRAGMA user_version = {FORMAT}",
 )
+
+
+def _ours(query: str) -> str:
+    """Return a query of `todoplan.stores.base` in SQLite's SQL."""
+    ours = query.replace("todoplan_", "").replace("%s", "?")
+    return ours.format(format=FORMAT, clock="")
+
+
+_LOADED, _TAIL, _RECEIPT, _SNAPSHOT = map(_ours, (LOADED, TAIL, RECEIPT, SNAPSHOT))
+_PLAN_IDS = "SELECT id FROM plan ORDER BY rowid"
+_PLAN = "SELECT revision, since, size FROM plan WHERE id = ?"
+_APPEND = "INSERT INTO entry (plan_id, revision, version, line) VALUES (?, ?, ?, ?)"
+_MOVE = """
+    INSERT INTO plan (id, revision, since, size) VALUES (?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE
+    SET revision = excluded.revision, since = excluded.since, size = excluded.size
+"""
+_CUT = "DELETE FROM entry WHERE plan_id = ? AND revision <= ?"
+_FORGET = "DELETE FROM receipt WHERE plan_id = ? AND after <= ?"
+_SIGN = """
+    INSERT INTO receipt (plan_id, key, payload, before, after, answer) VALUES (?, ?, ?, ?, ?, ?)
+"""
 
 
 # -------- opening --------
@@ -294,16 +290,16 @@ class Connection(sqlite3.Connection):
     log: Log = (None, None)
 
 
+def rows_of(connection: Connection, query: str, values: Row) -> list[Row]:
+    """Execute a statement, and return its rows."""
+    return connection.execute(query, values).fetchall()
+
+
 DURABLE = "PRAGMA synchronous = FULL"
 """Sync commits to disk. This is set on each connection, because the file does not store it."""
 
 
-def log_of(path: Path) -> Log:
-    """Return the identities of the files where SQLite keeps a database's log."""
-    return _identity(f"{path}-wal"), _identity(f"{path}-shm")
-
-
-def _identity(path: str | Path) -> Identity | None:
+def _identity(path: str) -> Identity | None:
     try:
         found = os.stat(path)  # noqa: PTH116 - on every call, and in a third of the time of Path.stat
     except FileNotFoundError:
@@ -422,6 +418,8 @@ class Connections:
     def __init__(self, path: Path, patience: float) -> None:
         self.path = path
         self.patience = patience
+        # As texts, because a path would be turned into a text again at every look.
+        self._file, self._wal, self._shm = f"{path}", f"{path}-wal", f"{path}-shm"
         self._identity: Identity | None = None
         self._begin_anew()
 
@@ -438,9 +436,9 @@ class Connections:
         self.after_fork()
         _close(self.path, self.process, self.idle)
 
-    def read(self, job: Callable[[Connection], T], missing: T) -> T:
+    def rows(self, query: str, values: Row) -> list[Row]:
         """
-        Return the result of `job` for a connection, or return `missing` if there is no database.
+        Return the rows of a query. If there is no database, there are none.
 
         Raises:
             StoreError: the database cannot be read, or its file was deleted or replaced.
@@ -450,20 +448,17 @@ class Connections:
         is_sound = False
         try:
             if self.on_disk() is None:
-                return missing
+                return []
             try:
                 if not self.take(taken, end, create=False):
-                    return missing
-                found = again(end, job, taken[0])
+                    return []
+                rows = again(end, rows_of, taken[0], query, values)
             except sqlite3.Error as error:
                 if not is_unwritable(error) or not self._take_immutable(taken):
                     raise
-                return job(taken[0])
+                return rows_of(taken[0], query, values)
             is_sound = True
-            return found  # noqa: TRY300 - a raise must leave it unsound
-        except CodecError:
-            is_sound = True  # only a row is damaged, not the connection
-            raise
+            return rows  # noqa: TRY300 - a raise must leave it unsound
         except FAILURES as error:
             raise failure(error, self.path, is_read=True) from error
         finally:
@@ -513,7 +508,7 @@ class Connections:
         with suppress(IndexError):
             taken.extend(map(deque.pop, (self.idle,)))
             # If SQLite's log was deleted, nobody could ever read what is written now.
-            known, log = taken[0].log, log_of(self.path)
+            known, log = taken[0].log, self._log()
             if known[0] is not None and known != log:
                 if log[0] is not None:
                     # The connection is not closed either: SQLite would delete the log of others.
@@ -535,21 +530,25 @@ class Connections:
             set_up(connection, self.path, end)
         self._identity = self.on_disk()
         # The connection has read, so it has opened the log. SQLite deletes no log that is open.
-        connection.log = log_of(self.path)
+        connection.log = self._log()
         return True
 
     def lock(self, taken: list[int], end: float) -> None:
         """Take our lock. If files cannot be locked here, warn and continue without it."""
         try:
-            self._queue.take(taken, max(0.0, end - time.monotonic()))
-        except StoreError as error:
-            if error.data["problem"] == "busy":
-                raise busy(self.path, self.patience) from error
+            is_locked = self._queue.take(taken, end)
+        except StoreError:  # this system has none
             warn_of_missing_locks(self.path)
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise
             warn_of_missing_locks(self.path)
+        else:
+            if not is_locked:
+                raise busy(self.path, self.patience)
+
+    def _log(self) -> Log:
+        return _identity(self._wal), _identity(self._shm)
 
     def on_disk(self) -> Identity | None:
         """
@@ -559,7 +558,7 @@ class Connections:
             StoreError: the file was deleted ("deleted") or replaced ("rolled_back") while in use.
             OSError: the folder is missing.
         """
-        identity = _identity(self.path)
+        identity = _identity(self._file)
         if identity is None:
             # If the folder is missing too, the path is misspelled. Raise before any work is lost.
             self.path.parent.stat()
@@ -590,9 +589,8 @@ def _close(path: Path, process: int, idle: _Idle) -> None:
         # This thread may already have the lock, if a store is garbage-collected during a write.
         if may_close and _holders.get(path) != get_ident():
             try:
-                if lock_of(path).exists():
-                    end = time.monotonic() + _AT_THE_END
-                    locked(lock, lock_of(path), lambda: lock_file(lock, path), end, _AT_THE_END)
+                if Path(f"{path}.lock").exists():
+                    may_close = locked_beside(lock, path, time.monotonic() + _AT_THE_END)
             except (StoreError, OSError):
                 may_close = False
         # Each connection is removed from `idle` first, so that no other thread gets a closed one.
@@ -628,45 +626,6 @@ def _leave_open(*given: Connection) -> None:
 
 # -------- the locked plan --------
 # A locked plan. All operations on it are in one SQLite transaction.
-
-
-TO_THE_END = 2**63 - 1
-"""SQLite's largest integer: no revision is larger."""
-
-_PLAN = "SELECT revision, since, size FROM plan WHERE id = ?"
-_ENTRIES = """
-    SELECT revision, version, line FROM entry
-    WHERE plan_id = ? AND revision > ? AND revision <= ? ORDER BY revision
-"""
-_APPEND = "INSERT INTO entry (plan_id, revision, version, line) VALUES (?, ?, ?, ?)"
-_MOVE = """
-    INSERT INTO plan (id, revision, since, size) VALUES (?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE
-    SET revision = excluded.revision, since = excluded.since, size = excluded.size
-"""
-_SNAPSHOT = """
-    INSERT INTO snapshot (plan_id, revision, version, document) VALUES (?, ?, ?, ?)
-    ON CONFLICT (plan_id) DO UPDATE
-    SET revision = excluded.revision, version = excluded.version, document = excluded.document
-"""
-_RECEIPT = "SELECT payload, before, after, answer FROM receipt WHERE plan_id = ? AND key = ?"
-_CUT = "DELETE FROM entry WHERE plan_id = ? AND revision <= ?"
-_FORGET = "DELETE FROM receipt WHERE plan_id = ? AND after <= ?"
-_SIGN = """
-    INSERT INTO receipt (plan_id, key, payload, before, after, answer) VALUES (?, ?, ?, ?, ?, ?)
-"""
-
-
-def entries_between(
-    connection: Connection, plan_id: str, name: str, after: int, until: int = TO_THE_END
-) -> tuple[Entry, ...]:
-    """
-    Return the entries after revision `after`, up to and including revision `until`.
-
-    `name` is the stored name of the plan.
-    """
-    rows = connection.execute(_ENTRIES, (name, after, until)).fetchall()
-    return tuple(entry_of_line(plan_id, *row) for row in rows)
 
 
 class SqliteHold(LocalHold):
@@ -706,12 +665,11 @@ class SqliteHold(LocalHold):
             _holders[mine.path] = get_ident()
             mine.on_disk()
             mine.take(self._taken, end, create=True)
-            connection = self._taken[0]
-            again(end, connection.execute, "BEGIN IMMEDIATE")
-            row: tuple[int, int, int] | None = connection.execute(_PLAN, (self._name,)).fetchone()
+            again(end, self._taken[0].execute, "BEGIN IMMEDIATE")
         except FAILURES as error:
             raise failure(error, mine.path) from error
-        self.revision, self._since, self._size = row or (0, 0, 0)
+        rows = self._execute(_PLAN, (self._name,))
+        self.revision, self._since, self._size = rows[0] if rows else (0, 0, 0)
 
     def keep(self) -> None:
         """
@@ -734,10 +692,7 @@ class SqliteHold(LocalHold):
                 "this process was forked while its parent held a plan",
                 "fork before or after that, and hold the plan again in the child",
             )
-        try:
-            self._taken[0].execute("COMMIT")
-        except FAILURES as error:
-            raise failure(error, self._path) from error
+        self._execute("COMMIT")
         self._is_sound = True
 
     def release(self) -> None:
@@ -775,17 +730,8 @@ class SqliteHold(LocalHold):
             StoreError: the key was used with another payload ("key_reused").
         """
         self._check()
-        connection = self._taken[0]
-        try:
-            row = connection.execute(_RECEIPT, (self._name, stored_name(key.name))).fetchone()
-            if row is None:
-                return None
-            payload, before, after, answer = row
-            check_payload(self._plan_id, key, payload)
-            entries = entries_between(connection, self._plan_id, self._name, before, after)
-            return Receipt(entries, answer)
-        except FAILURES as error:
-            raise failure(error, self._path) from error
+        rows = self._execute(_RECEIPT, (self._name, stored_name(key.name)))
+        return receipt_of_rows(self._plan_id, key, rows)
 
     def compact(self, keep: int | timedelta) -> int:
         """
@@ -798,62 +744,54 @@ class SqliteHold(LocalHold):
         if cut is None:
             return 0
         removed, first, plan = cut
-        connection, at = self._taken[0], (self._name, first.revision)
-        line = line_of_entry(self._plan_id, first)
+        at, line = (self._name, first.revision), line_of_entry(self._plan_id, first)
         self._is_broken = True
-        try:
-            connection.execute(_CUT, at)
-            connection.execute(_FORGET, at)
-            connection.execute(_APPEND, (*at, VERSION, line))
-            self._write_snapshot(connection, plan)
-            connection.execute(_MOVE, (self._name, self.revision, self._since, self._size))
-        except FAILURES as error:
-            raise failure(error, self._path) from error
+        self._execute(_CUT, at)
+        self._execute(_FORGET, at)
+        self._execute(_APPEND, (*at, VERSION, line))
+        self._write_snapshot(plan)
+        self._execute(_MOVE, (self._name, self.revision, self._since, self._size))
         self._is_broken = False
         return removed
 
     def _tail(self, revision: int) -> tuple[Entry, ...]:
         """Return the entries after a revision."""
-        try:
-            return entries_between(self._taken[0], self._plan_id, self._name, revision)
-        except FAILURES as error:
-            raise failure(error, self._path) from error
+        rows = self._execute(_TAIL, (revision, self._name))
+        return tail_of_rows(self._plan_id, revision, rows)
 
     def _write(self, entries: tuple[Entry, ...], plan: Plan, key: Key | None, answer: str) -> None:
         """Write the entries, the key's receipt and, if it is due, a new snapshot."""
         # Encode before the first statement, because this may raise.
         lines = [line_of_entry(self._plan_id, entry) for entry in entries]
-        connection = self._taken[0]
         self._is_broken = True
-        try:
-            for entry, line in zip(entries, lines, strict=True):
-                connection.execute(_APPEND, (self._name, entry.revision, VERSION, line))
-                self._since += len(line.encode())
-            if is_snapshot_due(self._since, self._size):
-                self._write_snapshot(connection, plan)
-            connection.execute(_MOVE, (self._name, plan.revision, self._since, self._size))
-            if key is not None:
-                signed = (key.payload, self.revision, plan.revision, answer)
-                connection.execute(_SIGN, (self._name, stored_name(key.name), *signed))
-        except FAILURES as error:
-            raise failure(error, self._path) from error
+        for entry, line in zip(entries, lines, strict=True):
+            self._execute(_APPEND, (self._name, entry.revision, VERSION, line))
+            self._since += len(line.encode())
+        if is_snapshot_due(self._since, self._size):
+            self._write_snapshot(plan)
+        self._execute(_MOVE, (self._name, plan.revision, self._since, self._size))
+        if key is not None:
+            signed = (key.payload, self.revision, plan.revision, answer)
+            self._execute(_SIGN, (self._name, stored_name(key.name), *signed))
         self.revision, self._is_broken = plan.revision, False
 
-    def _write_snapshot(self, connection: Connection, plan: Plan) -> None:
+    def _write_snapshot(self, plan: Plan) -> None:
         document = dump_plan(plan, check=True)
         self._since, self._size = 0, len(document.encode())
-        connection.execute(_SNAPSHOT, (self._name, plan.revision, VERSION, document))
+        self._execute(_SNAPSHOT, (self._name, plan.revision, VERSION, document))
+
+    def _execute(self, statement: str, values: Row = ()) -> list[Row]:
+        try:
+            return self._taken[0].execute(statement, values).fetchall()
+        except FAILURES as error:
+            raise failure(error, self._path) from error
 
 
 # -------- store --------
 # `SqliteStore`: plans by id in one SQLite database.
 
 
-_STORE_SNAPSHOT = "SELECT document FROM snapshot WHERE plan_id = ?"
-_NAMES = "SELECT id FROM plan ORDER BY rowid"
-
-
-class SqliteStore:
+class SqliteStore(RowStore):
     """
     A `HoldingStore` in one SQLite database. Safe between threads and processes of one machine.
 
@@ -861,6 +799,8 @@ class SqliteStore:
     `patience` seconds, then raises a StoreError whose `data["problem"]` is "busy". The first append
     creates the file, which only its owner can read. A store may be used after a fork.
     """
+
+    _loaded, _tail, _plan_ids = _LOADED, _TAIL, _PLAN_IDS
 
     def __init__(self, path: str | os.PathLike[str], *, patience: float = 10.0) -> None:
         given: object = path
@@ -876,81 +816,6 @@ class SqliteStore:
         self.path = Path(named).resolve()
         self._connections = Connections(self.path, patience)
 
-    def load(self, plan_id: str) -> Plan:
-        """
-        Return the plan as its last entry left it.
-
-        Raises:
-            StoreError: the database cannot be read; `data["problem"]` says why.
-            CodecError: a row of the plan is damaged, or of a newer version.
-        """
-        name = stored_name(plan_id)
-
-        def load(connection: Connection) -> Plan:
-            row = connection.execute(_STORE_SNAPSHOT, (name,)).fetchone()
-            plan = plan_of_snapshot(plan_id, *row) if row else Plan()
-            # No transaction is needed: a commit between these queries only adds newer entries.
-            return follow(plan, entries_between(connection, plan_id, name, plan.revision))
-
-        return self._connections.read(load, Plan())
-
-    def entries(self, plan_id: str) -> tuple[Entry, ...]:
-        """
-        Return the plan's journal, oldest entry first.
-
-        Raises:
-            TodoplanError: the same errors as `load`.
-        """
-        name = stored_name(plan_id)
-        entries: tuple[Entry, ...] = self._connections.read(
-            lambda connection: entries_between(connection, plan_id, name, ALL), ()
-        )
-        return tuple(without_gaps(entries))
-
-    def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
-        """
-        Return the entries after a revision, oldest first.
-
-        Raises:
-            TodoplanError: the same errors as `load`; a StoreError ("rolled_back") if the plan has
-                not reached that revision.
-        """
-        name = stored_name(plan_id)
-
-        def tail(connection: Connection) -> tuple[Entry, ...]:
-            row = connection.execute(_PLAN, (name,)).fetchone()
-            found = row[0] if row else 0
-            if revision > found:
-                raise gone_back(plan_id, revision, found)
-            # Usually there is nothing new.
-            if revision == found:
-                return ()
-            return entries_between(connection, plan_id, name, revision)
-
-        return self._connections.read(tail, ())
-
-    def plan_ids(self) -> tuple[str, ...]:
-        """
-        Return the ids of the plans in the database, in the order in which they were added.
-
-        Raises:
-            StoreError: the same errors as `load`.
-        """
-        names: list[tuple[str]] = self._connections.read(
-            lambda connection: connection.execute(_NAMES).fetchall(), []
-        )
-        return tuple(text_of_name(name) for (name,) in names)
-
-    def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
-        """
-        Add entries if the plan is at revision `expected`; return whether they were added.
-
-        Raises:
-            TodoplanError: the same errors as `hold`; a CodecError if an entry contains a value that
-                JSON cannot represent.
-        """
-        return self.hold(plan_id).append_if_at(expected, entries, plan)
-
     def hold(self, plan_id: str) -> SqliteHold:
         """
         Lock a plan for the duration of a `with` block, whose end commits the appended entries.
@@ -964,26 +829,9 @@ class SqliteStore:
         """
         return SqliteHold(self._connections, plan_id)
 
-    def compact(self, plan_id: str, *, keep: int | timedelta) -> int:
-        """
-        Cut a plan's journal and return the number of removed entries.
-
-        `keep` is the number of newest entries to keep, or the maximum age of the entries to keep. A
-        snapshot entry, which contains the plan, replaces the removed entries. Undo cannot go back
-        further than this entry. Idempotency keys of removed entries are deleted.
-
-        Raises:
-            PlanError: `keep` is neither a number of entries nor an age.
-            TodoplanError: the same errors as `hold`.
-        """
-        return self.hold(plan_id).done(lambda held: held.compact(keep))
-
     def close(self) -> None:
         """Close the idle connections. A store that is used again opens new ones."""
         self._connections.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def _ask(self, query: str, values: Row, read: Callable[[list[Row]], T], doing: str) -> T:  # noqa: ARG002 - errors name the file
+        return read(self._connections.rows(query, values))

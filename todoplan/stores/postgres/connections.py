@@ -17,13 +17,13 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from itertools import repeat
 from queue import Empty, SimpleQueue
 from random import uniform
 from threading import Event, Lock, Thread
-from typing import Any, LiteralString, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet, WeakValueDictionary, finalize
 
 import attrs
@@ -33,6 +33,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
 from todoplan.errors import StoreError
+from todoplan.stores.base import COLUMNS, Row
 from todoplan.stores.locks import Turn, moved
 
 # -------- address --------
@@ -91,18 +92,12 @@ def checked_address(dsn: object) -> Address:
 # -------- schema --------
 # The tables, and how statements are executed.
 #
-# Every key begins with the plan's id, and no statement changes several plans, so that tables can be
-# sharded and a plan can be moved with all its rows. The columns are those of
-# `todoplan.stores.sqlite`, and the texts in them are equal, byte by byte (`todoplan.stores.base`).
-#
 # The row of a plan states the format of all the plan's rows. An older todoplan refuses a plan of a
 # newer format. So an old and a new todoplan can run side by side, while plans are migrated one by
 # one.
 
 
 T = TypeVar("T")
-
-Row = tuple[Any, ...]
 
 Connection = psycopg.Connection[Row] | psycopg.AsyncConnection[Row]
 
@@ -116,7 +111,7 @@ value is an awaitable, which is awaited to get the result (`awaited`).
 """
 
 
-def rows_of(db: Connection, query: LiteralString | bytes, values: Any = None) -> Steps[list[Row]]:
+def rows_of(db: Connection, query: bytes, values: Any = None) -> Steps[list[Row]]:
     """Execute a query, and return its rows. Without `values`, it may have several statements."""
     cursor = yield db.execute(query, values)
     return (yield cursor.fetchall()) if cursor.description else []
@@ -151,57 +146,28 @@ async def awaited(steps: Steps[T]) -> T:
         steps.close()
 
 
-FORMAT = 1
-"""The format that this version writes, and the highest one that it reads."""
-
 CHANNEL = "todoplan"
 """The channel for notifications of commits, as "<plan's id>:<revision>". All schemas share it."""
 
 LONGEST = 1_000
 """The maximum size of a plan's id or a key in bytes of UTF-8. An index entry contains both."""
 
-TABLES: Mapping[str, LiteralString] = {
-    "todoplan_plan": """
-    create table if not exists todoplan_plan (
+# `since` and `size` are bytes: of the entries since the last snapshot, and of this snapshot.
+TABLES = {
+    "plan": """
         id text primary key,
         revision bigint not null,
         format integer not null,
-        since bigint not null default 0, -- bytes of entries since the last snapshot
-        size bigint not null default 0   -- bytes of the last snapshot
-    )
+        since bigint not null default 0,
+        size bigint not null default 0
     """,
-    "todoplan_entry": """
-    create table if not exists todoplan_entry (
-        plan_id text not null,
-        revision bigint not null,
-        version integer not null,
-        line text not null,
-        primary key (plan_id, revision)
-    )
-    """,
-    "todoplan_snapshot": """
-    create table if not exists todoplan_snapshot (
-        plan_id text primary key,
-        revision bigint not null,
-        version integer not null,
-        document text not null
-    )
-    """,
-    "todoplan_receipt": """
-    create table if not exists todoplan_receipt (
-        plan_id text not null,
-        key text not null,
-        payload text not null,
-        before bigint not null, -- the revision before its entries, and after them
-        after bigint not null,
-        answer text not null,
-        primary key (plan_id, key)
-    )
-    """,
+    **COLUMNS,
 }
 
 _LOCK = 7_030_226_001  # our number among the database's advisory locks
-_MISSING: LiteralString = "select name from unnest(%s::text[]) name where to_regclass(name) is null"
+_MISSING = b"""
+select name from unnest(%s::text[]) name where to_regclass('todoplan_' || name) is null
+"""
 
 
 def settled(db: Connection) -> Steps[None]:
@@ -230,8 +196,8 @@ def prepared(db: Connection) -> Steps[None]:
     # `if not exists` is not race-free: of 80 concurrent set-ups 75 failed without this lock, and
     # none with it.
     yield db.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
-    for table in TABLES.values():
-        yield db.execute(table)
+    for name, columns in TABLES.items():
+        yield db.execute(f"create table if not exists todoplan_{name} ({columns})".encode())
     yield db.execute("commit")
 
 

@@ -2,12 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from threading import Event
-from typing import Any, Concatenate, LiteralString, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -17,28 +17,32 @@ from todoplan.codec.engine import LIMIT
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
+from todoplan.stores import base
 from todoplan.stores.base import (
     ALL,
+    FORMAT,
+    LOADED,
+    RECEIPT,
+    SNAPSHOT,
     Hold,
     Key,
     Receipt,
-    check_payload,
+    Row,
+    RowStore,
+    checked_format,
     cut_off,
-    entry_of_line,
-    follow,
-    gone_back,
     is_snapshot_due,
     line_of_entry,
     not_held,
     overtaken,
-    plan_of_snapshot,
+    receipt_of_rows,
     stored_name,
+    tail_of_rows,
     text_of_name,
 )
 from todoplan.stores.locks import Turn
 from todoplan.stores.postgres.connections import (
     CHANNEL,
-    FORMAT,
     LONGEST,
     Address,
     AsyncPool,
@@ -46,7 +50,6 @@ from todoplan.stores.postgres.connections import (
     Lent,
     Listener,
     Pool,
-    Row,
     Steps,
     TaskTurn,
     Turns,
@@ -61,134 +64,21 @@ from todoplan.stores.postgres.connections import (
 T = TypeVar("T")
 P = ParamSpec("P")
 
-# -------- reading --------
-# The queries, for both stores. Each is a single statement, so that it reads a consistent state.
-
-
-# The clock is read here, after the plan was locked: the locking statement would read it before it
-# waits. `now()` would be the time at which the transaction began.
-TAIL: LiteralString = """
-select p.revision, p.format, clock_timestamp(), e.revision, e.version, e.line
-from todoplan_plan p left join todoplan_entry e on e.plan_id = p.id and e.revision > %s
-where p.id = %s order by e.revision
-"""
-_LOADED: LiteralString = """
-select 0, revision, format, '' from todoplan_plan where id = %s
-union all
-select 1, revision, version, document from todoplan_snapshot where plan_id = %s
-union all
-select 2, revision, version, line from todoplan_entry where plan_id = %s and revision > coalesce(
-    (select revision from todoplan_snapshot where plan_id = %s), 0)
-order by 1, 2
-"""
-_RECEIPT: LiteralString = """
-select r.payload, r.answer, e.revision, e.version, e.line
-from todoplan_receipt r left join todoplan_entry e
-on e.plan_id = r.plan_id and e.revision > r.before and e.revision <= r.after
-where r.plan_id = %s and r.key = %s order by e.revision
-"""
-_PLAN_IDS: LiteralString = """
-select id from todoplan_plan where revision > 0 order by id collate "C"
-"""
-
-
-def name_in_row(name: str) -> str:
-    """
-    Return a plan id or key name as it is stored in the tables.
-
-    Raises:
-        PlanError: the name is not a string.
-        StoreError: the name is too long for an index.
-    """
-    stored = stored_name(name)
-    if len(stored) * 4 > LONGEST and (size := len(stored.encode())) > LONGEST:
-        msg = (
-            f"the name {name[:50]!r}... has {size} bytes, and PostgreSQL's indexes take {LONGEST}; "
-            "use a shorter one, such as a hash of it"
-        )
-        raise StoreError(msg, problem="too_large", seen=name)
-    return stored
-
-
-def checked_format(plan_id: str, found: int) -> None:
-    """
-    Check that this version can read the plan's rows.
-
-    Raises:
-        StoreError: the rows have a newer format ("newer_format").
-    """
-    if found > FORMAT:
-        msg = (
-            f"the plan {plan_id!r} has format {found}, of a newer todoplan; this one reads formats "
-            f"up to {FORMAT}, and changed nothing: upgrade it"
-        )
-        raise StoreError(msg, plan_id=plan_id, problem="newer_format", format=found)
-
-
-def loaded(db: Connection, plan_id: str) -> Steps[Plan]:
-    """Return the plan: its snapshot, with the later entries applied."""
-    rows = yield from rows_of(db, _LOADED, (name_in_row(plan_id),) * 4)
-    revision, plan, entries = 0, Plan(), list[Entry]()
-    for kind, at, version, text in rows:
-        if kind == 0:
-            revision = at
-            checked_format(plan_id, version)
-        elif kind == 1:
-            plan = plan_of_snapshot(plan_id, text)
-        else:
-            entries.append(entry_of_line(plan_id, at, version, text))
-    plan = follow(plan, entries)
-    if plan.revision != revision:
-        msg = (
-            f"the plan {plan_id!r} is at revision {revision}, and its journal leads to "
-            f"{plan.revision}: rows are missing; restore a backup of the database"
-        )
-        raise StoreError(msg, plan_id=plan_id, problem="gap", revision=plan.revision)
-    return plan
-
-
-def tail_read(
-    db: Connection, plan_id: str, revision: int
-) -> Steps[tuple[tuple[Entry, ...], datetime | None]]:
-    """
-    Return the entries after a revision, and the server's time if the plan was ever written.
-
-    Raises:
-        StoreError: the plan has not reached that revision.
-    """
-    rows = yield from rows_of(db, TAIL, (revision, name_in_row(plan_id)))
-    at, version, time = rows[0][:3] if rows else (0, FORMAT, None)
-    checked_format(plan_id, version)
-    if at < revision:
-        raise gone_back(plan_id, revision, at)
-    return _entries(plan_id, [row[3:] for row in rows]), time and time.astimezone(UTC)
-
-
-def _entries(plan_id: str, rows: list[Row]) -> tuple[Entry, ...]:
-    # An outer join gives one row of nulls if there is no entry.
-    return tuple(entry_of_line(plan_id, *row) for row in rows if row[0] is not None)
-
-
-def is_changed(db: Connection, plan_id: str, revision: int) -> Steps[bool]:
-    """Return whether the plan is at another revision. A plan that was never written is at 0."""
-    query: LiteralString = "select revision from todoplan_plan where id = %s"
-    rows = yield from rows_of(db, query, (name_in_row(plan_id),))
-    return revision != (rows[0][0] if rows else 0)
-
-
-def plan_ids(db: Connection) -> Steps[tuple[str, ...]]:
-    """Return the ids of all written plans, in byte order."""
-    rows = yield from rows_of(db, _PLAN_IDS)
-    return tuple(text_of_name(row[0]) for row in rows)
-
-
 # -------- writing --------
-# The writing statements, for both stores. They write to a locked plan.
+# The statements, for both stores. They write to a locked plan.
 #
 # A plan is locked by locking its row, in a statement of its own under READ COMMITTED. A statement
 # sees the data as of its start, and the locking statement starts before it waits. So everything is
 # read by later statements.
 
+
+def _ours(query: str) -> bytes:
+    return query.format(format="format", clock=", clock_timestamp()").encode()
+
+
+_LOADED, TAIL, _RECEIPT = map(_ours, (LOADED, base.TAIL, RECEIPT))
+_PLAN_IDS = b'select id from todoplan_plan where revision > 0 order by id collate "C"'
+_REVISION = b"select revision from todoplan_plan where id = %s"
 
 _LONGEST_HOLD = "60s"
 """
@@ -196,13 +86,13 @@ The server ends a transaction that is idle for so long, because its process was 
 disconnected. Running a command takes milliseconds.
 """
 
-LOCK: LiteralString = """
+LOCK = b"""
 select revision, format, since, size from todoplan_plan where id = %s for update
 """
-_NEW: LiteralString = """
+_NEW = b"""
 insert into todoplan_plan (id, revision, format) values (%s, 0, %s) on conflict do nothing
 """
-ADD: LiteralString = """
+ADD = b"""
 with entry as (
     insert into todoplan_entry (plan_id, revision, version, line)
     select %(plan)s, new.revision, %(version)s, new.line
@@ -215,16 +105,10 @@ with entry as (
 update todoplan_plan set revision = %(after)s, since = %(since)s where id = %(plan)s
 returning case when %(announced)s then pg_notify(%(channel)s, %(news)s) end
 """
-_SNAPSHOT: LiteralString = """
-with snapshot as (
-    insert into todoplan_snapshot (plan_id, revision, version, document)
-    values (%(plan)s, %(revision)s, %(version)s, %(document)s)
-    on conflict (plan_id) do update set
-    revision = excluded.revision, version = excluded.version, document = excluded.document
-)
-update todoplan_plan set since = 0, size = %(size)s where id = %(plan)s
-"""
-_CUT: LiteralString = """
+_SNAPSHOT = f"""
+with snapshot as ({SNAPSHOT}) update todoplan_plan set since = 0, size = %s where id = %s
+""".encode()  # noqa: S608 - our own
+_CUT = b"""
 with entry as (
     delete from todoplan_entry where plan_id = %(plan)s and revision < %(revision)s
 ), receipt as (
@@ -233,6 +117,24 @@ with entry as (
 update todoplan_entry set version = %(version)s, line = %(line)s
 where plan_id = %(plan)s and revision = %(revision)s
 """
+
+
+def name_in_row(name: object) -> str:
+    """
+    Return a plan id or key name as it is stored in the tables.
+
+    Raises:
+        PlanError: the name is not a string.
+        StoreError: the name is too long for an index.
+    """
+    stored = stored_name(name)
+    if len(stored) * 4 > LONGEST and (size := len(stored.encode())) > LONGEST:
+        msg = (
+            f"the name {str(name)[:50]!r}... has {size} bytes, and PostgreSQL's indexes take "
+            f"{LONGEST}; use a shorter one, such as a hash of it"
+        )
+        raise StoreError(msg, problem="too_large", seen=name)
+    return stored
 
 
 def begin(patience: float) -> bytes:
@@ -295,12 +197,7 @@ class PostgresHold(Hold):
     @_carried_out
     def now(self) -> Steps[datetime]:
         """Return the time of the server's clock, in UTC."""
-        # The time when the plan was read, plus the time elapsed since.
-        if self._clock is None:
-            rows = yield from rows_of(self._lent.db, "select clock_timestamp()")
-            self._clock = rows[0][0].astimezone(UTC), time.monotonic()
-        theirs, ours = self._clock
-        return theirs + timedelta(seconds=time.monotonic() - ours)
+        return (yield from self._now())
 
     @_carried_out
     def entries_since(self, revision: int) -> Steps[tuple[Entry, ...]]:
@@ -310,9 +207,7 @@ class PostgresHold(Hold):
         Raises:
             StoreError: the plan has not reached that revision ("rolled_back").
         """
-        entries, clock = yield from tail_read(self._lent.db, self._plan_id, revision)
-        self._clock = (clock, time.monotonic()) if clock else None
-        return entries
+        return (yield from self._tail(revision))
 
     @_carried_out
     def receipt(self, key: Key) -> Steps[Receipt | None]:
@@ -322,7 +217,7 @@ class PostgresHold(Hold):
         Raises:
             StoreError: the key was used with another payload ("key_reused").
         """
-        return (yield from self._receipt(self._lent.db, key))
+        return (yield from self._receipt(key))
 
     @_carried_out
     def append(
@@ -344,8 +239,7 @@ class PostgresHold(Hold):
                 payload ("key_reused"), or an entry is too large.
             CodecError: an entry contains a value that JSON cannot represent.
         """
-        db = self._lent.db
-        if key is not None and (known := (yield from self._receipt(db, key))) is not None:
+        if key is not None and (known := (yield from self._receipt(key))) is not None:
             return known.entries
         if expected != self.revision:
             raise overtaken(self._plan_id, expected, self.revision)
@@ -369,19 +263,18 @@ class PostgresHold(Hold):
             "channel": CHANNEL,
             "news": f"{self._name}:{plan.revision}",
         }
-        yield db.execute(ADD, values)
+        yield self._lent.db.execute(ADD, values)
         self._since = since
         if is_snapshot_due(since, self._size):
-            yield from self._write_snapshot(db, plan)
+            yield from self._write_snapshot(plan)
         self.revision, self._has_written, self._key = plan.revision, True, key or self._key
         return added
 
     @_carried_out
     def compact(self, keep: int | timedelta) -> Steps[int]:
         """Cut the plan's journal, as `PostgresStore.compact` does."""
-        db = self._lent.db
-        journal, clock = yield from tail_read(db, self._plan_id, ALL)
-        cut = cut_off(journal, keep, clock or datetime.now(UTC))
+        journal = yield from self._tail(ALL)
+        cut = cut_off(journal, keep, (yield from self._now()))
         if cut is None:
             return 0
         removed, first, plan = cut
@@ -391,8 +284,8 @@ class PostgresHold(Hold):
             "version": VERSION,
             "line": line_of_entry(self._plan_id, first),
         }
-        yield db.execute(_CUT, values)
-        yield from self._write_snapshot(db, plan)
+        yield self._lent.db.execute(_CUT, values)
+        yield from self._write_snapshot(plan)
         self._has_written = True
         return removed
 
@@ -505,27 +398,32 @@ class PostgresHold(Hold):
         self.revision, version, self._since, self._size = rows[0]
         checked_format(self._plan_id, version)
 
-    def _receipt(self, db: Connection, key: Key) -> Steps[Receipt | None]:
-        rows = yield from rows_of(db, _RECEIPT, (self._name, name_in_row(key.name)))
-        if not rows:
-            return None
-        payload, answer = map(text_of_name, rows[0][:2])
-        check_payload(self._plan_id, key, payload)
-        return Receipt(_entries(self._plan_id, [row[2:] for row in rows]), answer)
+    def _now(self) -> Steps[datetime]:
+        if self._clock is None:
+            rows = yield from rows_of(self._lent.db, b"select clock_timestamp()")
+            self._clock = rows[0][0].astimezone(UTC), time.monotonic()
+        # The server's time when it was read, plus the time elapsed since.
+        theirs, ours = self._clock
+        return theirs + timedelta(seconds=time.monotonic() - ours)
 
-    def _write_snapshot(self, db: Connection, plan: Plan) -> Steps[None]:
+    def _tail(self, revision: int) -> Steps[tuple[Entry, ...]]:
+        rows = yield from rows_of(self._lent.db, TAIL, (revision, self._name))
+        self._clock = rows[0][5].astimezone(UTC), time.monotonic()
+        return tail_of_rows(self._plan_id, revision, rows)
+
+    def _receipt(self, key: Key) -> Steps[Receipt | None]:
+        values = self._name, name_in_row(key.name)
+        rows = yield from rows_of(self._lent.db, _RECEIPT, values)
+        texts = [(*row[:3], *map(text_of_name, row[3:])) for row in rows]
+        return receipt_of_rows(self._plan_id, key, texts)
+
+    def _write_snapshot(self, plan: Plan) -> Steps[None]:
         document = dump_plan(plan, check=True)
         self._since, self._size = 0, len(document.encode())
         # A larger snapshot could not be read again. Without one, the journal is replayed.
         if self._size <= LIMIT:
-            values = {
-                "plan": self._name,
-                "revision": plan.revision,
-                "version": VERSION,
-                "document": document,
-                "size": self._size,
-            }
-            yield db.execute(_SNAPSHOT, values)
+            row = self._name, plan.revision, VERSION, document
+            yield self._lent.db.execute(_SNAPSHOT, (*row, self._size, self._name))
 
     def _was_committed(self, error: psycopg.Error) -> Steps[bool]:
         """Return whether the commit succeeded, after its response was lost."""
@@ -538,7 +436,7 @@ class PostgresHold(Hold):
             # The lost transaction had locked the plan. So once the plan can be locked again, that
             # transaction has been committed or rolled back.
             yield from self._locked(db)
-            return key is not None and (yield from self._receipt(db, key)) is not None
+            return key is not None and (yield from self._receipt(key)) is not None
 
         with suppress(StoreError, psycopg.Error):
             if key is not None:
@@ -558,6 +456,8 @@ class PostgresHold(Hold):
 class _Postgres:
     """What both stores share."""
 
+    _loaded, _tail, _plan_ids = _LOADED, TAIL, _PLAN_IDS
+    _name = staticmethod(name_in_row)
     _pool: type[Pool]
     _turn: type[Turn]
     carry_out: Callable[[Steps[Any]], Any]
@@ -572,7 +472,12 @@ class _Postgres:
         self.notify = notify
         self._listener = Listener(self.address, notify=notify)
 
-    def _read(self, act: Callable[[Connection], Steps[T]], doing: str) -> Steps[T]:
+    def _read(
+        self, query: bytes, values: Row, read: Callable[[list[Row]], T], doing: str
+    ) -> Steps[T]:
+        def act(db: Connection) -> Steps[T]:
+            return read((yield from rows_of(db, query, values)))
+
         lent = Lent(self.connections)
         try:
             return (yield from self.connections.lend(lent, act, doing))
@@ -590,10 +495,15 @@ class _Postgres:
         changed: Event | asyncio.Event,
         pause: Callable[[float], Any],
     ) -> Steps[bool]:
-        end, doing = time.monotonic() + timeout, f"look for changes of the plan {plan_id!r}"
+        values, end = (name_in_row(plan_id),), time.monotonic() + timeout
+
+        def is_changed(rows: list[Row]) -> bool:
+            return revision != (rows[0][0] if rows else 0)
+
+        doing = f"look for changes of the plan {plan_id!r}"
         while True:
             changed.clear()  # before the query, so that no later change is missed
-            if (yield from self._read(lambda db: is_changed(db, plan_id, revision), doing)):
+            if (yield from self._read(_REVISION, values, is_changed, doing)):
                 return True
             left = end - time.monotonic()
             if left <= 0:
@@ -601,7 +511,20 @@ class _Postgres:
             yield pause(min(left, self._listener.pause))
 
 
-class PostgresStore(_Postgres):
+def _awaited(
+    method: Callable[Concatenate[Any, P], T],
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """Return a method of `RowStore` for a store whose `_ask` is awaited."""
+
+    @wraps(method)
+    async def awaited(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        result: Any = method(self, *args, **kwargs)
+        return await result  # type: ignore[no-any-return]  # what the awaited `_ask` returns
+
+    return awaited
+
+
+class PostgresStore(_Postgres, RowStore):
     """
     A `HoldingStore` in a PostgreSQL database, for any number of machines.
 
@@ -619,52 +542,8 @@ class PostgresStore(_Postgres):
         self._listener.close()
         self.connections.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def load(self, plan_id: str) -> Plan:
-        """
-        Return the plan as its last entry left it.
-
-        Raises:
-            StoreError: the database cannot be reached, or refuses a statement; `data["problem"]`
-                says why.
-            CodecError: a row is damaged, or of a newer version.
-        """
-        return called(self._read(lambda db: loaded(db, plan_id), f"load the plan {plan_id!r}"))
-
-    def entries(self, plan_id: str) -> tuple[Entry, ...]:
-        """
-        Return the plan's journal, oldest entry first. A journal that was cut begins with a snapshot
-        entry.
-
-        Raises:
-            TodoplanError: the same errors as `load`.
-        """
-        return self.entries_since(plan_id, ALL)
-
-    def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
-        """
-        Return the entries after a revision, oldest first.
-
-        Raises:
-            TodoplanError: the same errors as `load`; a StoreError ("rolled_back") if the plan has
-                not reached that revision.
-        """
-        doing = f"read the journal of the plan {plan_id!r}"
-        return called(self._read(lambda db: tail_read(db, plan_id, revision), doing))[0]
-
-    def plan_ids(self) -> tuple[str, ...]:
-        """
-        Return the ids of all written plans, in byte order.
-
-        Raises:
-            StoreError: the same errors as `load`.
-        """
-        return called(self._read(plan_ids, "list its plans"))
+    def _ask(self, query: bytes, values: Row, read: Callable[[list[Row]], T], doing: str) -> T:
+        return called(self._read(query, values, read, doing))
 
     def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:
         """
@@ -677,30 +556,6 @@ class PostgresStore(_Postgres):
         changed = Event()
         with self._listener.waking(name_in_row(plan_id), changed.set):
             return called(self._changed(plan_id, revision, timeout, changed, changed.wait))
-
-    def append(self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
-        """
-        Add entries if the plan is at revision `expected`; return whether they were added.
-
-        Raises:
-            TodoplanError: the same errors as `hold`.
-        """
-        return self.hold(plan_id).append_if_at(expected, entries, plan)
-
-    def compact(self, plan_id: str, *, keep: int | timedelta) -> int:
-        """
-        Cut a plan's journal and return the number of removed entries.
-
-        `keep` is the number of newest entries to keep, or the maximum age of the entries to keep. A
-        snapshot entry, which contains the plan, replaces the removed entries. Undo cannot go back
-        further than this entry. Idempotency keys of removed entries are deleted.
-
-        Raises:
-            PlanError: `keep` is neither a number of entries nor an age.
-            TodoplanError: the same errors as `hold`.
-        """
-        removed: int = PostgresHold(self, plan_id).done(lambda held: held.compact(keep))
-        return removed
 
     def hold(self, plan_id: str) -> Hold:
         """
@@ -735,46 +590,15 @@ class AsyncPostgresStore(_Postgres):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def load(self, plan_id: str) -> Plan:
-        """
-        Return the plan as its last entry left it.
+    load = _awaited(RowStore.load)
+    entries = _awaited(RowStore.entries)
+    entries_since = _awaited(RowStore.entries_since)
+    plan_ids = _awaited(RowStore.plan_ids)
 
-        Raises:
-            TodoplanError: the same errors as `PostgresStore.load`.
-        """
-        doing = f"load the plan {plan_id!r}"
-        return await awaited(self._read(lambda db: loaded(db, plan_id), doing))
-
-    async def entries(self, plan_id: str) -> tuple[Entry, ...]:
-        """
-        Return the plan's journal, oldest entry first. A journal that was cut begins with a snapshot
-        entry.
-
-        Raises:
-            TodoplanError: the same errors as `load`.
-        """
-        return await self.entries_since(plan_id, ALL)
-
-    async def entries_since(self, plan_id: str, revision: int) -> tuple[Entry, ...]:
-        """
-        Return the entries after a revision, oldest first.
-
-        Raises:
-            TodoplanError: the same errors as `load`; a StoreError ("rolled_back") if the plan has
-                not reached that revision.
-        """
-        doing = f"read the journal of the plan {plan_id!r}"
-        steps = self._read(lambda db: tail_read(db, plan_id, revision), doing)
-        return (await awaited(steps))[0]
-
-    async def plan_ids(self) -> tuple[str, ...]:
-        """
-        Return the ids of all written plans, in byte order.
-
-        Raises:
-            StoreError: the same errors as `load`.
-        """
-        return await awaited(self._read(plan_ids, "list its plans"))
+    async def _ask(
+        self, query: bytes, values: Row, read: Callable[[list[Row]], T], doing: str
+    ) -> T:
+        return await awaited(self._read(query, values, read, doing))
 
     async def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - as in `PostgresStore`
         """
