@@ -74,9 +74,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """
-    Leave what was imported out of later garbage collections: a million objects of frameworks.
-    """
+    """Leave what was imported out of later garbage collections: a million objects of frameworks."""
     gc.freeze()
 
 

@@ -56,9 +56,7 @@ OPERATORS = {
 
 
 class Points(ast.NodeVisitor):  # its methods are named as the syntax is
-    """
-    The places of a module where it can be changed: (kind, first byte, last byte, new text).
-    """
+    """The places of a module where it can be changed: (kind, first byte, last byte, new text)."""
 
     def __init__(self, source):
         self.source, self.found = source.encode(), []
@@ -275,9 +273,7 @@ def room_tests(place):
 
 
 class Copy:
-    """
-    A copy of the checkout, in which one file at a time is changed.
-    """
+    """A copy of the checkout, in which one file at a time is changed."""
 
     def __init__(self, folder):
         self.folder, self.times = Path(folder), {}

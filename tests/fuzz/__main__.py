@@ -22,9 +22,7 @@ _ROUND = 1_000
 
 
 def spliced(data, changes):
-    """
-    Return bytes in which pieces were replaced.
-    """
+    """Return bytes in which pieces were replaced."""
     for at, length, text in changes:
         first = at % (len(data) + 1)
         data = data[:first] + text + data[first + length :]
@@ -32,9 +30,7 @@ def spliced(data, changes):
 
 
 def inputs(name):
-    """
-    Return a strategy of bytes for a target: any, and valid ones that were changed.
-    """
+    """Return a strategy of bytes for a target: any, and valid ones that were changed."""
     pieces = st.binary(max_size=4) | st.sampled_from([b'"', b"[", b"{", b"null", b"-1", b"1e999"])
     change = st.tuples(st.integers(0, 10_000), st.integers(0, 8), pieces)
     return st.binary(max_size=60) | st.builds(
@@ -43,9 +39,7 @@ def inputs(name):
 
 
 def run_hypothesis(name, minutes, number):
-    """
-    Draw inputs until the time is over, and return how many.
-    """
+    """Draw inputs until the time is over, and return how many."""
     end, count = time.monotonic() + 60 * minutes, 0
     few = settings(
         max_examples=_ROUND, deadline=None, database=None, suppress_health_check=list(HealthCheck)
@@ -64,9 +58,7 @@ def run_hypothesis(name, minutes, number):
 
 
 def run_atheris(name, minutes, number):
-    """
-    Run libFuzzer on the target, and end the process.
-    """
+    """Run libFuzzer on the target, and end the process."""
     import atheris  # noqa: PLC0415 - optional
 
     atheris.instrument_all()
@@ -76,9 +68,7 @@ def run_atheris(name, minutes, number):
 
 
 def main():
-    """
-    Run one target.
-    """
+    """Run one target."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("target", choices=[*TARGETS])
     parser.add_argument("--minutes", type=float, default=10.0)

@@ -31,9 +31,7 @@ READERS = (None, *DIALECTS)
 
 
 def intake(data):
-    """
-    Send the bytes, as text and as they are, to the tool that the first byte chooses.
-    """
+    """Send the bytes, as text and as they are, to the tool that the first byte chooses."""
     box, name = CALLS[(data[0] if data else 0) % len(CALLS)]
     for arguments in (data[1:].decode("utf-8", "surrogateescape"), data[1:]):
         check_reply(PLAN, box.call(PLAN, name, arguments))

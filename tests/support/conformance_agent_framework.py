@@ -30,9 +30,7 @@ SCRIPT = ContextVar("SCRIPT")
 
 
 class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
-    """
-    A client that says what the script of the current run says.
-    """
+    """A client that says what the script of the current run says."""
 
     def _inner_get_response(self, *, messages, stream, options, **_):
         async def respond():
@@ -72,9 +70,7 @@ def _contents(turn):
 
 
 def seen(message):
-    """
-    Yield what the suite reads of a message.
-    """
+    """Yield what the suite reads of a message."""
     for content in message.contents:
         if content.type == "function_result":
             text = content.result if isinstance(content.result, str) else str(content.result)
@@ -84,9 +80,7 @@ def seen(message):
 
 
 class AgentFramework:
-    """
-    One agent with a planning; sessions are kept as JSON.
-    """
+    """One agent with a planning; sessions are kept as JSON."""
 
     stream = False
 
@@ -134,8 +128,6 @@ class AgentFramework:
 
 
 class StreamedAgentFramework(AgentFramework):
-    """
-    The same, streamed.
-    """
+    """The same, streamed."""
 
     stream = True

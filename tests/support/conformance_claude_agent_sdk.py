@@ -18,9 +18,7 @@ from todoplan.testing.adapters import Definition, Ran, Seen
 
 
 class ClaudeAgentSDK:
-    """
-    One planning for all sessions, whose plans are in a file.
-    """
+    """One planning for all sessions, whose plans are in a file."""
 
     def __init__(self, setup, file):
         self.setup = setup

@@ -19,9 +19,7 @@ from todoplan.testing.adapters import Definition, Ran, Seen
 
 
 class Shape(NamedTuple):
-    """
-    One provider: its module, what the model sends as messages, and messages read back.
-    """
+    """One provider: its module, what the model sends as messages, and messages read back."""
 
     module: Any
     said: Callable[[Any], list[dict[str, Any]]]
@@ -161,9 +159,7 @@ def _message(data):
 
 
 class Functions:
-    """
-    An embedder's loop; each session is kept as a JSON text.
-    """
+    """An embedder's loop; each session is kept as a JSON text."""
 
     def __init__(self, shape, setup):
         self.shape, self.setup, self.kept, self.live = shape, setup, {}, {}

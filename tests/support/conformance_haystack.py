@@ -20,9 +20,7 @@ from todoplan.testing.adapters import Definition, Ran, Seen
 
 @component
 class Scripted:
-    """
-    A chat generator that says what a script says.
-    """
+    """A chat generator that says what a script says."""
 
     def __init__(self, script):
         self.script = script
@@ -50,9 +48,7 @@ def _replies(turn):
 
 
 def seen(messages):
-    """
-    Yield the messages of a conversation, as the suite reads them.
-    """
+    """Yield the messages of a conversation, as the suite reads them."""
     for message in messages:
         for each in message.tool_call_results:
             yield Seen("tool", each.result, each.origin.id, each.error)
@@ -113,9 +109,7 @@ class Haystack:
 
 
 class HaystackInThreads(Haystack):
-    """
-    The same, not asynchronous: each run in a thread.
-    """
+    """The same, not asynchronous: each run in a thread."""
 
     async def asked(self, agent, messages, kept):
         return await asyncio.to_thread(agent.run, messages, todoplan=kept)

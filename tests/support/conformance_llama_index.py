@@ -31,9 +31,7 @@ WARNINGS = pytest.mark.filterwarnings(
 
 
 class Scripted(MockFunctionCallingLLM):
-    """
-    LlamaIndex's own fake model, which says what the script of the current run says.
-    """
+    """LlamaIndex's own fake model, which says what the script of the current run says."""
 
     async def achat(self, messages, tools=(), **_):
         sent = [one for message in messages for one in seen(message)]
@@ -139,9 +137,7 @@ class LlamaIndex:
 
 
 class Workflow(LlamaIndex):
-    """
-    The same agent in an `AgentWorkflow`, not streamed.
-    """
+    """The same agent in an `AgentWorkflow`, not streamed."""
 
     streaming = False
 

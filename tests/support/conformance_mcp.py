@@ -17,9 +17,7 @@ def _offered(tool):
 
 
 class Connections:
-    """
-    A loop in a thread of its own, in which connections stay open between the runs of a check.
-    """
+    """A loop in a thread of its own, in which connections stay open between the runs of a check."""
 
     def __init__(self):
         self._loop = asyncio.new_event_loop()
@@ -28,15 +26,11 @@ class Connections:
         self._talks = []
 
     def submit(self, work):
-        """
-        Run a coroutine in that loop; return its future.
-        """
+        """Run a coroutine in that loop; return its future."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def open(self, server, era):
-        """
-        Connect, in a task that lasts until the end; return what takes work for the client.
-        """
+        """Connect, in a task that lasts until the end; return what takes work for the client."""
         asked = asyncio.Queue()
 
         async def talk():
@@ -52,17 +46,13 @@ class Connections:
         return asked
 
     def asked(self, client, work):
-        """
-        Have a client do something; return the future.
-        """
+        """Have a client do something; return the future."""
         done = Future()
         self._loop.call_soon_threadsafe(client.put_nowait, (work, done))
         return done
 
     def close(self):
-        """
-        End all connections, and the thread.
-        """
+        """End all connections, and the thread."""
 
         async def end():
             for _, asked in self._talks:

@@ -5,9 +5,7 @@ from support.conformance_functions import MESSAGES, Functions
 
 
 class Sound(Functions):
-    """
-    A framework of plain JSON that hands arguments on as they come.
-    """
+    """A framework of plain JSON that hands arguments on as they come."""
 
     def __init__(self, setup):
         super().__init__(MESSAGES, setup)
@@ -30,9 +28,7 @@ def with_texts(answered, change):
 
 
 def with_arguments(turn, change, kind: type = dict):
-    """
-    Return a turn whose arguments, where they are of a kind, are changed by a function.
-    """
+    """Return a turn whose arguments, where they are of a kind, are changed by a function."""
 
     def one(call):
         is_meant = isinstance(call.arguments, kind)
@@ -42,7 +38,5 @@ def with_arguments(turn, change, kind: type = dict):
 
 
 def singly(turn):
-    """
-    Return a turn for each call.
-    """
+    """Return a turn for each call."""
     return [attrs.evolve(turn, calls=(call,)) for call in turn.calls] or [turn]

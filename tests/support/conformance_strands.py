@@ -12,9 +12,7 @@ from todoplan.testing.adapters import Definition, Ran, Seen
 
 
 class Scripted(Model):
-    """
-    Says what the script says. `requests` are the numbers of blocks that change at the tail.
-    """
+    """Says what the script says. `requests` are the numbers of blocks that change at the tail."""
 
     def __init__(self, script):
         self.script, self.changing = script, []
@@ -35,9 +33,7 @@ class Scripted(Model):
         yield {}
 
     def update_config(self, **_):
-        """
-        Do nothing: there is no configuration.
-        """
+        """Do nothing: there is no configuration."""
 
     def get_config(self):
         return {}
@@ -58,9 +54,7 @@ def _blocks(turn):
 
 
 def seen(messages):
-    """
-    Yield the messages of a conversation, as the suite reads them.
-    """
+    """Yield the messages of a conversation, as the suite reads them."""
     for message in messages:
         for block in message["content"]:
             if "toolResult" in block:
@@ -72,9 +66,7 @@ def seen(messages):
 
 
 class Strands:
-    """
-    An agent for each run, anew from the framework's own files.
-    """
+    """An agent for each run, anew from the framework's own files."""
 
     def __init__(self, setup, folder):
         self.setup, self.folder = setup, folder

@@ -4,9 +4,11 @@ import html
 import json
 import threading
 from asyncio import current_task
+from itertools import repeat
 from typing import ClassVar
 
 import attrs
+from support import faults
 from support.conformance_functions import Record
 from support.conformance_sound import Resuming, Sound, singly, with_arguments, with_texts
 from support.faults import caught_by, edited
@@ -22,288 +24,247 @@ from todoplan.planner import Verifier
 from todoplan.testing.adapters import Seen
 
 
-def reading(meant, change, kind: type = dict, others=""):
+def after(checks, **changes):
+    return faults.after(checks, Sound, **changes)
+
+
+def before(checks, **changes):
+    return faults.before(checks, Sound, **changes)
+
+
+def instead(checks, base=Sound, **methods):
+    return faults.instead(checks, base, **methods)
+
+
+def resuming(checks, change):
+    """Make a fault that changes each session's record when it is restarted."""
+    return instead(checks, Resuming, resumed=lambda _, record: change(record))
+
+
+def reading(checks, change, kind: type = dict):
     """Make a fault that changes arguments of a kind before a call is answered."""
-
-    class Reading(Sound):
-        def answer(self, plan, turn):
-            return super().answer(plan, with_arguments(turn, change, kind))
-
-    return caught_by(meant, others)(Reading)
+    return before(checks, answer=lambda _, plan, turn: (plan, with_arguments(turn, change, kind)))
 
 
-def storing(meant, change, others=""):
+def storing(checks, **changes):
     """Make a fault that changes each message as it is stored."""
 
-    class Storing(Sound):
-        def stored(self, record):
-            return list(map(change, super().stored(record)))
+    def stored(_, messages, record):
+        return [
+            attrs.evolve(s, **{n: change(s) for n, change in changes.items()}) for s in messages
+        ]
 
-    return caught_by(meant, others)(Storing)
-
-
-def judging(meant, change):
-    """Make a fault that judges a changed answer of the model."""
-
-    class Judging(Sound):
-        def judged(self, record, said):
-            return super().judged(record, change(said))
-
-    return caught_by(meant)(Judging)
+    return after(checks, stored=stored)
 
 
-def hearing(meant, change):
-    """Make a fault that takes another text for what the model has said in a turn."""
-
-    class Hearing(Sound):
-        def heard(self, record, turn):
-            said = super().heard(record, turn)
-            return attrs.evolve(said, text=change(turn))
-
-    return caught_by(meant)(Hearing)
+def setting(plan, **fields):
+    """Return a plan whose tasks all have these values."""
+    return edited(plan, lambda task: task.but(**fields))
 
 
-def by_keywords(runtime=None, **arguments):
-    """Return arguments as a function gets them that has a parameter of its own."""
-    return arguments if runtime is None else {"subject": runtime["messages"].pop()}
+def put(thing, **fields):
+    """Set attributes of a record, and return nothing."""
+    for name, value in fields.items():
+        setattr(thing, name, value)
 
 
-def without_colour(arguments):
-    """Return arguments without one that the tool does not know."""
-    return {key: arguments[key] for key in arguments if key != "colour"}
-
-
-def unescaped(arguments):
-    """Return arguments whose texts are read as HTML."""
-    return json.loads(html.unescape(json.dumps(arguments)).replace("\ufeff", ""))
-
-
-def listed(arguments):
-    """Return arguments whose list was a single entry."""
-    todos = arguments.get("todos")
-    return {**arguments, "todos": [todos]} if isinstance(todos, dict) else arguments
+def joined(made):
+    """Return the answers of several turns as those of one."""
+    replies = tuple(reply for each in made for reply in each.replies)
+    others = tuple(other for each in made for other in each.others)
+    return attrs.evolve(made[-1], replies=replies, others=others)
 
 
 # -------- calls of the model --------
 
+
+def _by_keywords(runtime=None, **arguments):
+    # As a function gets them that has a parameter of its own.
+    return arguments if runtime is None else {"subject": runtime["messages"].pop()}
+
+
+def _unescaped(arguments):
+    return json.loads(html.unescape(json.dumps(arguments)).replace("\ufeff", ""))
+
+
+def _listed(arguments):
+    todos = arguments.get("todos")
+    return {**arguments, "todos": [todos]} if isinstance(todos, dict) else arguments
+
+
 ALIKE = "text_that_is_no_json_is_read_alike"
-CUT_OFF = "arguments_that_were_cut_off_change_nothing"
 TakesNoShortTexts = reading(
     "drawn_conversations_are_the_same",
     lambda given: json.loads(json.dumps(given).replace('"a"', '"aa"')),
 )
-HandsOnKeywords = reading("names_of_the_framework_are_answered", lambda given: by_keywords(**given))
-DropsWhatItDoesNotKnow = reading("bad_arguments_are_read_alike", without_colour)
-TakesJsonOnly = reading("text_that_is_no_json_is_answered", json.loads, str, f"{ALIKE} {CUT_OFF}")
+HandsOnKeywords = reading(
+    "names_of_the_framework_are_answered", lambda given: _by_keywords(**given)
+)
+DropsWhatItDoesNotKnow = reading(
+    "bad_arguments_are_read_alike",
+    lambda given: {key: given[key] for key in given if key != "colour"},
+)
+TakesJsonOnly = reading(f"text_that_is_no_json_is_answered {ALIKE}", json.loads, str)
 ClosesBrackets = reading(
-    CUT_OFF, lambda text: text + '"}' if text.endswith("me") else text, str, ALIKE
+    "arguments_that_were_cut_off_change_nothing",
+    lambda text: text + '"}' if text.endswith("me") else text,
+    str,
 )
 KeepsTheLastOfTwoKeys = reading(
     ALIKE, lambda text: json.loads(text) if text.count('"subject"') > 1 else text, str
 )
-Unescapes = reading("texts_that_attack_are_read_alike", unescaped)
-MakesAListOfIt = reading("a_guess_never_removes", listed)
+Unescapes = reading("texts_that_attack_are_read_alike", _unescaped)
+MakesAListOfIt = reading("a_guess_never_removes", _listed)
+TakesStringsOnly = reading(
+    "bad_arguments_are_answered",
+    lambda given: (list(given.get("subject", "")), given)[1],
+)
 AddsToReplies = storing(
-    "the_replies_are_the_same",
-    lambda seen: attrs.evolve(seen, text=seen.text.replace("Priority:", "Rank:")),
-    "work_goes_on_after_a_restart",
+    "the_replies_are_the_same", text=lambda seen: seen.text.replace("Priority:", "Rank:")
 )
-MarksNoError = storing(
-    "exactly_the_errors_are_marked", lambda seen: attrs.evolve(seen, is_error=False)
+MarksNoError = storing("exactly_the_errors_are_marked", is_error=lambda _: False)
+DescribesNothing = after(
+    "the_tools_are_those_of_the_tool_set",
+    offered=lambda _, tools: [attrs.evolve(tool, description="") for tool in tools],
 )
-SendsQuestionsBack = judging(
-    "a_question_passes", lambda said: attrs.evolve(said, text=said.text.replace("?", "."))
+OffersATwin = after(
+    "the_tools_are_those_of_the_tool_set", offered=lambda _, tools: [*tools, tools[0]]
 )
-IgnoresTheFinishReason = judging("a_refusal_is_let_go", lambda said: attrs.evolve(said, finish=""))
-CountsThoughtsAsText = hearing("thoughts_are_no_answer", lambda turn: turn.thoughts + turn.text)
-TakesThoughtsForTheWholeAnswer = hearing(
-    "an_answer_beside_thoughts_is_one", lambda turn: "" if turn.thoughts else turn.text
+OffersAnyArguments = after(
+    "the_schemas_are_those_of_the_tool_set",
+    offered=lambda _, tools: [attrs.evolve(tool, schema={}) for tool in tools],
+)
+LosesEstimates = after(
+    "the_plans_are_the_same",
+    answer=lambda _, done, *__: attrs.evolve(done, plan=setting(done.plan, estimate=None)),
+)
+TellsNoCreations = after(
+    "the_events_are_the_same",
+    answered=lambda _, events, *__: [e for e in events if not isinstance(e, TaskCreated)],
+)
+StopsTheClock = before(
+    "the_times_are_those_of_the_clock",
+    __init__=lambda _, setup: (attrs.evolve(setup, clock=repeat(setup.clock()).__next__),),
 )
 
 
-@caught_by("the_tools_are_those_of_the_tool_set")
-class DescribesNothing(Sound):
-    def offered(self):
-        return [attrs.evolve(tool, description="") for tool in super().offered()]
+def _fails_at_loops(_, done, *__):
+    if any(problem.code == "self_edge" for reply in done.replies for problem in reply.problems):
+        raise RuntimeError
+    return done
 
 
-@caught_by("the_schemas_are_those_of_the_tool_set")
-class OffersAnyArguments(Sound):
-    def offered(self):
-        return [attrs.evolve(tool, schema={}) for tool in super().offered()]
+RaisesRefusals = after("a_refusal_comes_back", answer=_fails_at_loops)
 
 
-@caught_by("the_plans_are_the_same", "work_goes_on_after_a_restart")
-class LosesEstimates(Sound):
-    def answer(self, plan, turn):
-        answered = super().answer(plan, turn)
-        return attrs.evolve(
-            answered, plan=edited(answered.plan, lambda task: task.but(estimate=None))
-        )
+def _without_notes(host, kept, _):
+    if host.setup.toolbox.toolset.by_id:
+        return kept
+    return [attrs.evolve(seen, text=seen.text.partition("\nnote: ")[0]) for seen in kept]
 
 
-@caught_by("the_events_are_the_same")
-class TellsNoCreations(Sound):
-    def answered(self, record, turn):
-        events = super().answered(record, turn)
-        return [event for event in events if not isinstance(event, TaskCreated)]
+MendsListsSilently = after("the_catalogue_is_read_alike", stored=_without_notes)
 
 
-@caught_by("the_times_are_those_of_the_clock")
-class StopsTheClock(Sound):
-    def __init__(self, setup):
-        noon = setup.clock()
-        super().__init__(attrs.evolve(setup, clock=lambda: noon))
+def _raises(_, __, call):
+    raise KeyError(call.name)
 
 
-@caught_by("a_refusal_comes_back")
-class RaisesRefusals(Sound):
-    def answer(self, plan, turn):
-        answered = super().answer(plan, turn)
-        if any(p.code == "self_edge" for reply in answered.replies for p in reply.problems):
-            raise RuntimeError
-        return answered
+RaisesForUnknownTools = instead("an_unknown_tool_is_answered", missing=_raises)
 
 
-@caught_by("bad_arguments_are_answered", "bad_arguments_are_read_alike")
-class TakesStringsOnly(Sound):
-    def answer(self, plan, turn):
-        with_arguments(turn, lambda arguments: " ".join(map(str, arguments.get("subject", ""))))
-        return super().answer(plan, turn)
+def _last_of_many(host, done, plan, turn):
+    if len(turn.calls) < 6:
+        return done
+    return joined([Sound.answer(host, plan, one) for one in singly(turn)])
 
 
-@caught_by("the_catalogue_is_read_alike")
-class MendsListsSilently(Sound):
-    def stored(self, record):
-        kept = super().stored(record)
-        if self.setup.toolbox.toolset.by_id:
-            return kept
-        return [attrs.evolve(seen, text=seen.text.partition("\nnote: ")[0]) for seen in kept]
+TakesTheLastOfMany = after("parallel_calls_lose_nothing", answer=_last_of_many)
 
 
-@caught_by("an_unknown_tool_is_answered")
-class RaisesForUnknownTools(Sound):
-    def missing(self, plan, call):
-        raise KeyError(call.name)
+def _read_first(host, done, plan, turn):
+    if len(turn.calls) < 5:
+        return done
+    early = Sound.answer(host, plan, singly(turn)[-1])
+    return attrs.evolve(done, replies=(*done.replies[:-1], *early.replies))
 
 
-@caught_by("parallel_calls_lose_nothing", "equal_calls_are_told_apart")
-class TakesTheLastOfMany(Sound):
-    def answer(self, plan, turn):
-        if len(turn.calls) < 6:
-            return super().answer(plan, turn)
-        made = [super(TakesTheLastOfMany, self).answer(plan, one) for one in singly(turn)]
-        replies = tuple(reply for each in made for reply in each.replies)
-        return attrs.evolve(made[-1], replies=replies)
+ReadsBeforeItWrites = after("parallel_calls_are_in_order", answer=_read_first)
 
 
-@caught_by("parallel_calls_are_in_order", "equal_calls_are_told_apart")
-class ReadsBeforeItWrites(Sound):
-    def answer(self, plan, turn):
-        answered = super().answer(plan, turn)
-        if len(turn.calls) < 5:
-            return answered
-        early = super().answer(plan, singly(turn)[-1])
-        return attrs.evolve(answered, replies=(*answered.replies[:-1], *early.replies))
+def _equal_ones_backwards(_, done, __, turn):
+    equal = {}
+    for call in turn.calls:
+        equal.setdefault(repr((call.name, call.arguments)), []).append(call.call_id)
+    ids = {
+        own: other for each in equal.values() for own, other in zip(each, each[::-1], strict=True)
+    }
+    replies = (attrs.evolve(reply, call_id=ids[reply.call_id]) for reply in done.replies)
+    return attrs.evolve(done, replies=tuple(replies))
 
 
-@caught_by("equal_calls_are_told_apart")
-class FindsCallsByNameAndArguments(Sound):
-    """Of equal calls the last one runs first, and is taken for the first."""
-
-    def answer(self, plan, turn):
-        answered = super().answer(plan, turn)
-        equal = {}
-        for call in turn.calls:
-            equal.setdefault(repr((call.name, call.arguments)), []).append(call.call_id)
-        ids = {
-            call_id: other
-            for each in equal.values()
-            for call_id, other in zip(each, each[::-1], strict=True)
-        }
-        replies = (attrs.evolve(reply, call_id=ids[reply.call_id]) for reply in answered.replies)
-        return attrs.evolve(answered, replies=tuple(replies))
+FindsCallsByNameAndArguments = after("equal_calls_are_told_apart", answer=_equal_ones_backwards)
 
 
-@caught_by("two_whole_list_writes_are_refused")
-class TakesOneCallAtATime(Sound):
-    def answer(self, plan, turn):
-        made = []
-        for one in singly(turn):
-            made.append(super().answer(plan, one))
-            plan = made[-1].plan
-        replies = tuple(reply for each in made for reply in each.replies)
-        others = tuple(other for each in made for other in each.others)
-        return attrs.evolve(made[-1], replies=replies, others=others)
+def _one_by_one(host, plan, turn):
+    made = []
+    for one in singly(turn):
+        made.append(Sound.answer(host, plan, one))
+        plan = made[-1].plan
+    return joined(made)
+
+
+TakesOneCallAtATime = instead("two_whole_list_writes_are_refused", answer=_one_by_one)
 
 
 # -------- what a task may be --------
 
 
-class _Keeps(Sound):
-    """Keeps each task as its framework has it."""
+def keeping(checks, change):
+    """Make a fault that keeps each task as its framework has it."""
 
-    def save(self, session, record):
-        record.plan = edited(record.plan, self.kept_as)
-        super().save(session, record)
+    def save(_, session, record):
+        record.plan = edited(record.plan, change)
+        return session, record
 
-
-@caught_by("a_failed_task_stays_failed", "what_a_task_is_survives_a_restart")
-class HasNoWordForFailed(_Keeps):
-    def kept_as(self, task):
-        return task.but(status=Status.CANCELLED) if task.status is Status.FAILED else task
+    return before(checks, save=save)
 
 
-@caught_by(
-    "a_waiting_task_keeps_its_reason",
-    "an_answer_is_told_once what_a_task_is_survives_a_restart",
+HasNoWordForFailed = keeping(
+    "a_failed_task_stays_failed what_a_task_is_survives_a_restart",
+    lambda task: task.but(status="cancelled") if task.status is Status.FAILED else task,
 )
-class KeepsThatItWaitsAndNotWhatFor(_Keeps):
-    def kept_as(self, task):
-        return task.but(waiting=Waiting()) if task.waiting else task
+KeepsThatItWaitsAndNotWhatFor = keeping(
+    "a_waiting_task_keeps_its_reason an_answer_is_told_once",
+    lambda task: task.but(waiting=Waiting()) if task.waiting else task,
+)
+KeepsAFlatList = keeping("subtasks_stay_where_they_are", lambda task: task.but(parent=None))
+WakesUp = resuming(
+    "what_a_task_is_survives_a_restart", lambda r: put(r, plan=setting(r.plan, waiting=None))
+)
 
 
-@caught_by("subtasks_stay_where_they_are", "what_a_task_is_survives_a_restart")
-class KeepsAFlatList(_Keeps):
-    def kept_as(self, task):
-        return task.but(parent=None)
+def _answers_again(_, done, __, plan, ___):
+    told = "".join(f" ({task.answer})" for task in plan if task.answer)
+    return with_texts(done, lambda text: text + told)
 
 
-@caught_by("what_a_task_is_survives_a_restart")
-class WakesUp(Resuming):
-    def resumed(self, record):
-        record.plan = edited(record.plan, lambda task: task.but(waiting=None))
-
-
-@caught_by("an_answer_is_told_once")
-class TellsTheAnswerAgain(Sound):
-    def answer_from(self, base, plan, turn):
-        answered = super().answer_from(base, plan, turn)
-        told = "".join(f" ({task.answer})" for task in plan if task.answer)
-        return with_texts(answered, lambda text: text + told)
-
-
-@caught_by("what_a_person_has_claimed_is_left_to_them")
-class TakesOver(Sound):
-    def answer_from(self, base, plan, turn):
-        return super().answer_from(base, edited(plan, lambda task: task.but(claim=None)), turn)
+TellsTheAnswerAgain = after("an_answer_is_told_once", answer_from=_answers_again)
+TakesOver = before(
+    "what_a_person_has_claimed_is_left_to_them",
+    answer_from=lambda _, base, plan, turn: (base, setting(plan, claim=None), turn),
+)
 
 
 # -------- sessions and restarts --------
 
 
-@caught_by(
-    "two_sessions_are_apart",
-    "sessions_in_threads_are_apart sessions_in_tasks_are_apart each_user_is_told_of_their_own"
-    " what_was_told_is_remembered_for_each_user users_in_threads_are_sent_back_apart"
+KeepsOnePlan = before(
+    "two_sessions_are_apart users_in_threads_are_sent_back_apart"
     " users_in_tasks_are_sent_back_apart",
+    load=lambda _, session: ("one",),
+    save=lambda _, session, record: ("one", record),
 )
-class KeepsOnePlan(Sound):
-    def load(self, session):
-        return super().load("one")
-
-    def save(self, session, record):
-        super().save("one", record)
 
 
 @caught_by("two_agents_share_nothing")
@@ -315,7 +276,7 @@ class SharesBetweenAgents(Sound):
         self.kept = self.kept_by_all
 
 
-@caught_by("sessions_in_threads_are_apart", "users_in_threads_are_sent_back_apart")
+@caught_by("sessions_in_threads_are_apart users_in_threads_are_sent_back_apart")
 class BelongsToOneThread(Sound):
     thread = None
 
@@ -328,9 +289,7 @@ class BelongsToOneThread(Sound):
 
 @caught_by("sessions_in_tasks_are_apart")
 class KeepsARunInTheThread(Sound):
-    def __init__(self, setup):
-        super().__init__(setup)
-        self.local = threading.local()
+    local = threading.local()
 
     def begin(self, record):
         super().begin(record)
@@ -340,10 +299,7 @@ class KeepsARunInTheThread(Sound):
         return super().answered(self.local.record, turn)
 
 
-@caught_by("a_plan_is_resumed")
-class SavesNoOwner(Resuming):
-    def resumed(self, record):
-        record.plan = edited(record.plan, lambda task: task.but(owner=None))
+SavesNoOwner = resuming("a_plan_is_resumed", lambda r: put(r, plan=setting(r.plan, owner=None)))
 
 
 @caught_by("work_goes_on_after_a_restart")
@@ -354,87 +310,84 @@ class ForgetsItsToolbox(Sound):
         self.setup = attrs.evolve(self.setup, toolbox=toolbox)
 
 
-OVER_A_RESTART = (
-    "a_persons_edit_survives_a_restart guidance_remembers_over_a_restart"
-    " no_id_is_used_again_after_a_restart what_a_task_is_survives_a_restart"
-    " what_others_added_stays_over_restarts what_was_seen_survives_a_restart"
-    " work_goes_on_after_a_restart"
+RestartsInMemory = instead(
+    "a_plan_is_resumed",
+    saved=lambda self: self.kept,
+    resume=lambda self, saved: put(self, kept=saved),
 )
-
-
-@caught_by("a_plan_is_resumed", OVER_A_RESTART)
-class RestartsInMemory(Sound):
-    def saved(self):
-        return self.kept
-
-    def resume(self, saved):
-        self.kept = saved
-
-
-@caught_by("a_plan_is_resumed", OVER_A_RESTART)
-class SavesTheConversationOnly(Resuming):
-    def resumed(self, record):
-        return Record(messages=record.messages, talk=record.talk)
-
-
-@caught_by("no_id_is_used_again_after_a_restart")
-class CountsAnewAfterARestart(Resuming):
-    def resumed(self, record):
-        record.plan = plan_of(tuple(record.plan), revision=record.plan.revision)
+SavesTheConversationOnly = resuming(
+    "a_plan_is_resumed work_goes_on_after_a_restart",
+    lambda record: Record(messages=record.messages, talk=record.talk),
+)
+CountsAnewAfterARestart = resuming(
+    "no_id_is_used_again_after_a_restart",
+    lambda r: put(r, plan=plan_of(tuple(r.plan), revision=r.plan.revision)),
+)
 
 
 # -------- a person's edits, and guesses --------
 
 
-@caught_by(
-    "a_persons_edit_survives_the_next_write",
-    "a_persons_edit_is_told a_persons_edit_survives_a_restart a_refused_call_has_told_nothing"
-    " a_reminder_counts_for_the_response_to_it a_reminder_tells_of_a_persons_edit"
-    " a_sessions_own_task_goes an_answer_is_told_once"
-    " an_edit_during_a_run_is_in_the_plan_or_refused old_words_mean_the_task_that_was_reworded"
-    " the_first_list_of_a_session_removes_nothing what_a_person_closed_stays_closed"
-    " what_a_program_seeded_stays what_others_added_never_goes_by_silence"
-    " what_others_added_stays_over_restarts what_was_seen_is_no_news_beside_that_of_others",
+NEWS = "what_was_seen_is_no_news_beside_that_of_others"
+FIRST_LIST = "the_first_list_of_a_session_removes_nothing"
+DURING_A_RUN = (
+    "an_edit_during_a_run_is_in_the_plan_or_refused an_edit_while_the_program_looks_stays"
 )
-class TakesTheListForTheWholeTruth(Sound):
-    def answer_from(self, base, plan, turn):
-        return super().answer_from(None, plan, turn)
-
-
-@caught_by("a_persons_edit_survives_a_restart", "what_others_added_stays_over_restarts")
-class ForgetsWhatWasUnseen(Resuming):
-    def resumed(self, record):
-        record.base = None
-
-
-@caught_by(
-    "a_persons_edit_is_told",
-    "a_refused_call_has_told_nothing a_reminder_counts_for_the_response_to_it"
-    " an_answer_is_told_once an_edit_during_a_run_is_in_the_plan_or_refused"
-    " the_first_list_of_a_session_removes_nothing what_was_seen_is_no_news_beside_that_of_others",
+TakesTheListForTheWholeTruth = before(
+    f"a_persons_edit_survives_the_next_write a_reminder_tells_of_a_persons_edit {NEWS}",
+    answer_from=lambda _, base, plan, turn: (None, plan, turn),
 )
-class SaysNothingOfIt(Sound):
-    def answer_from(self, base, plan, turn):
-        answered = super().answer_from(base, plan, turn)
-        return with_texts(answered, lambda text: text.split("\n")[-1]) if base else answered
+ForgetsWhatWasUnseen = resuming(
+    "a_persons_edit_survives_a_restart", lambda record: put(record, base=None)
+)
 
 
-class _Knows(Sound):
-    """A host that gets what a session knows after its calls wrong."""
+def _last_line(_, done, base, *__):
+    return with_texts(done, lambda text: text.split("\n")[-1]) if base else done
 
-    def answered(self, record, turn):
-        events = super().answered(record, turn)
+
+SaysNothingOfIt = after(
+    "a_persons_edit_is_told an_answer_is_told_once an_edit_during_a_run_is_in_the_plan_or_refused"
+    f" {FIRST_LIST} {NEWS}",
+    answer_from=_last_line,
+)
+
+
+def knowing(checks, wrong):
+    """Make a fault that gets wrong what a session knows after its calls."""
+
+    def answered(_, events, record, turn):
         if record.base is not None and turn.calls:
-            record.base = self.wrong(record.base)
+            record.base = wrong(record.base, record.plan)
         return events
 
+    return after(checks, answered=answered)
 
-@caught_by(
-    "a_persons_edit_is_told",
-    "an_answer_is_told_once the_first_list_of_a_session_removes_nothing"
-    " what_a_program_seeded_stays what_was_seen_is_no_news_beside_that_of_others"
-    " what_was_seen_is_told_once",
+
+TakesWhatWasToldForListed = knowing(
+    "what_others_added_never_goes_by_silence", lambda base, _: attrs.evolve(base, listed=None)
 )
+DropsNothing = knowing(
+    "a_sessions_own_task_goes", lambda base, _: attrs.evolve(base, listed=frozenset())
+)
+ForgetsItsOwnWords = knowing(
+    "old_words_mean_the_task_that_was_reworded",
+    lambda base, _: attrs.evolve(
+        base, mine={o.id: o for o in base.mine.values() if o.status.value != "pending"}
+    ),
+)
+ForgetsWhatItSaidOfAStatus = knowing(
+    "what_a_person_closed_stays_closed",
+    lambda base, _: attrs.evolve(
+        base, mine={o.id: o.but(status=base.plan[o.id].status) for o in base.mine.values()}
+    ),
+)
+TakesARefusalForALook = knowing(
+    f"a_refused_call_has_told_nothing {NEWS}", lambda base, plan: base.advanced(plan, plan, ())
+)
+
+
+@caught_by(f"a_persons_edit_is_told {FIRST_LIST} {NEWS}")
 class NeverTakesItForSeen(Sound):
     def answered(self, record, turn):
         base = record.base
@@ -443,18 +396,7 @@ class NeverTakesItForSeen(Sound):
         return events
 
 
-@caught_by(
-    "what_others_added_never_goes_by_silence",
-    "a_sessions_own_task_goes the_first_list_of_a_session_removes_nothing"
-    " what_a_person_closed_stays_closed what_a_program_seeded_stays"
-    " what_others_added_stays_over_restarts",
-)
-class TakesWhatWasToldForListed(_Knows):
-    def wrong(self, base):
-        return attrs.evolve(base, listed=None)
-
-
-@caught_by("the_first_list_of_a_session_removes_nothing", "what_a_program_seeded_stays")
+@caught_by(f"{FIRST_LIST} what_a_program_seeded_stays")
 class TakesANewSessionForTheOwner(Sound):
     def begin(self, record):
         if not record.messages:
@@ -471,57 +413,13 @@ class TakesASeededPlanForAList(Sound):
         self.save(session, record)
 
 
-@caught_by(
-    "a_sessions_own_task_goes",
-    "what_a_program_seeded_stays what_others_added_never_goes_by_silence",
+ForgetsWhatItListed = resuming(
+    "what_others_added_stays_over_restarts",
+    lambda r: put(r, base=r.base and Base(r.base.plan, r.base.actors)),
 )
-class DropsNothing(_Knows):
-    def wrong(self, base):
-        return attrs.evolve(base, listed=frozenset())
 
 
-@caught_by(
-    "old_words_mean_the_task_that_was_reworded",
-    "what_a_person_closed_stays_closed what_others_added_never_goes_by_silence"
-    " what_others_added_stays_over_restarts",
-)
-class ForgetsItsOwnWords(_Knows):
-    def wrong(self, base):
-        kept = {one.id: one for one in base.mine.values() if one.status.value != "pending"}
-        return attrs.evolve(base, mine=kept)
-
-
-@caught_by(
-    "what_a_person_closed_stays_closed",
-    "what_others_added_never_goes_by_silence what_others_added_stays_over_restarts",
-)
-class ForgetsWhatItSaidOfAStatus(_Knows):
-    def wrong(self, base):
-        now = base.plan
-        kept = {one.id: one.but(status=now[one.id].status) for one in base.mine.values()}
-        return attrs.evolve(base, mine=kept)
-
-
-@caught_by("what_others_added_stays_over_restarts")
-class ForgetsWhatItListed(Resuming):
-    def resumed(self, record):
-        record.base = record.base and Base(record.base.plan, record.base.actors)
-
-
-@caught_by("a_refused_call_has_told_nothing", "what_was_seen_is_no_news_beside_that_of_others")
-class TakesARefusalForALook(Sound):
-    def answered(self, record, turn):
-        events = super().answered(record, turn)
-        if record.base is not None and turn.calls:
-            record.base = record.base.advanced(record.plan, record.plan, ())
-        return events
-
-
-@caught_by(
-    "a_reminder_tells_of_a_persons_edit",
-    "a_persons_edit_is_told a_refused_call_has_told_nothing"
-    " what_was_seen_is_no_news_beside_that_of_others",
-)
+@caught_by("a_reminder_tells_of_a_persons_edit")
 class RemindsOfNoName(Sound):
     def due(self, record):
         if record.base:
@@ -529,11 +427,7 @@ class RemindsOfNoName(Sound):
         return super().due(record)
 
 
-@caught_by(
-    "a_reminder_counts_for_the_response_to_it",
-    "a_persons_edit_is_told a_refused_call_has_told_nothing an_answer_is_told_once"
-    " what_was_seen_is_no_news_beside_that_of_others",
-)
+@caught_by("a_reminder_counts_for_the_response_to_it an_answer_is_told_once")
 class TakesAReminderForSeenForGood(Sound):
     def due(self, record):
         text = super().due(record)
@@ -542,7 +436,8 @@ class TakesAReminderForSeenForGood(Sound):
         return text
 
 
-class _Aside(Sound):
+@caught_by(DURING_A_RUN)
+class WritesOverWhatWasEditedMeanwhile(Sound):
     def edit(self, session, command, actor):
         live, self.live = self.live, {}
         try:
@@ -551,31 +446,19 @@ class _Aside(Sound):
             self.live = live
 
 
-@caught_by(
-    "an_edit_during_a_run_is_in_the_plan_or_refused",
-    "an_edit_while_the_program_looks_stays",
+def _refuses_what_is_done(host, decision, session, *_):
+    if session in host.live:
+        msg = "a run goes on"
+        raise PlanError(msg)
+    return decision
+
+
+CarriesOutWhatItRefuses = after(
+    "an_edit_during_a_run_is_in_the_plan_or_refused", edit=_refuses_what_is_done
 )
-class WritesOverWhatWasEditedMeanwhile(_Aside):
-    pass
 
 
-@caught_by(
-    "an_edit_during_a_run_is_in_the_plan_or_refused",
-    "an_edit_while_the_program_looks_stays",
-)
-class CarriesOutWhatItRefuses(Sound):
-    def edit(self, session, command, actor):
-        decision = super().edit(session, command, actor)
-        if session in self.live:
-            msg = "a run goes on"
-            raise PlanError(msg)
-        return decision
-
-
-@caught_by(
-    "an_edit_during_a_run_is_in_the_plan_or_refused",
-    "an_edit_while_the_program_looks_stays",
-)
+@caught_by(DURING_A_RUN)
 class RefusesWhatItClaimsToTake(Sound):
     def edit(self, session, command, actor):
         if session in self.live:
@@ -593,59 +476,63 @@ class ReturnsTheListOnly(Sound):
 # -------- what the program sees of a task --------
 
 
-class _Verified(Sound):
-    """A sound host whose verifier is wrapped."""
+def verified(checks, look):
+    """Make a fault that looks at a task in another way."""
 
-    def __init__(self, setup):
+    def wrapped(_, setup):
         asked = setup.verify
-        wrapped = asked and Verifier(lambda *given: self.look(asked.look, *given), by=asked.by)
-        super().__init__(attrs.evolve(setup, verify=wrapped))
+        verify = asked and Verifier(lambda *given: look(asked.look, *given), by=asked.by)
+        return (attrs.evolve(setup, verify=verify),)
 
-    def look(self, look, task, plan):
+    return before(checks, __init__=wrapped)
+
+
+def _passes_what_fails(look, task, plan):
+    try:
         return look(task, plan)
+    except OSError:
+        return True, "not looked at"
 
 
-@caught_by(
-    "a_passed_check_is_verified",
-    "a_failed_check_keeps_its_task_open a_claim_against_a_check_is_told"
-    " a_verifier_that_fails_leaves_the_task each_check_is_looked_at_once"
-    " an_edit_while_the_program_looks_stays what_was_seen_survives_a_restart",
+TakesAFailureForAPass = verified("a_verifier_that_fails_leaves_the_task", _passes_what_fails)
+LooksTwice = verified(
+    "each_check_is_looked_at_once", lambda look, *given: (look(*given), look(*given))[1]
 )
-class TakesTheModelsWord(Sound):
-    def __init__(self, setup):
-        super().__init__(attrs.evolve(setup, verify=None))
-
-
-@caught_by(
-    "a_failed_check_keeps_its_task_open",
-    "what_was_seen_is_no_news_beside_that_of_others what_was_seen_is_told_once"
-    " what_was_seen_survives_a_restart",
+TakesTheModelsWord = before(
+    "a_passed_check_is_verified", __init__=lambda _, setup: (attrs.evolve(setup, verify=None),)
 )
-class DropsWhatARefusalHasSeen(Sound):
-    def answer_from(self, base, plan, turn):
-        answered = super().answer_from(base, plan, turn)
-        if any(not reply.is_error for reply in answered.replies):
-            return answered
-        return attrs.evolve(answered, plan=plan)
 
 
-@caught_by("a_claim_against_a_check_is_told")
-class SaysOneLineOnly(Sound):
-    def answer_from(self, base, plan, turn):
-        answered = super().answer_from(base, plan, turn)
-        if not any("check" in reply.text for reply in answered.replies):
-            return answered
-        return with_texts(answered, lambda text: text.split("\n")[0])
+def _as_before_a_refusal(_, done, __, plan, ___):
+    taken = any(not reply.is_error for reply in done.replies)
+    return done if taken else attrs.evolve(done, plan=plan)
 
 
-@caught_by("an_edit_while_the_program_looks_stays")
-class WritesOverWhatCameMeanwhile(Sound):
-    def answered_upon(self, record, turn):
-        base, plan = record.base, record.plan
-        return base, self.answer_from(base, plan, turn) if base else self.answer(plan, turn)
+DropsWhatARefusalHasSeen = after(
+    "a_failed_check_keeps_its_task_open", answer_from=_as_before_a_refusal
+)
 
 
-@caught_by("what_was_seen_is_told_once", "what_was_seen_is_no_news_beside_that_of_others")
+def _first_line_of_checks(_, done, *__):
+    if not any("check" in reply.text for reply in done.replies):
+        return done
+    return with_texts(done, lambda text: text.split("\n")[0])
+
+
+SaysOneLineOnly = after("a_claim_against_a_check_is_told", answer_from=_first_line_of_checks)
+
+
+def _answered_once(host, record, turn):
+    base, plan = record.base, record.plan
+    return base, host.answer_from(base, plan, turn) if base else host.answer(plan, turn)
+
+
+WritesOverWhatCameMeanwhile = instead(
+    "an_edit_while_the_program_looks_stays", answered_upon=_answered_once
+)
+
+
+@caught_by("what_was_seen_is_told_once")
 class TakesARefusalForAnothersWork(Sound):
     def answered(self, record, turn):
         before = record.plan
@@ -656,11 +543,7 @@ class TakesARefusalForAnothersWork(Sound):
         return events
 
 
-@caught_by(
-    "what_was_seen_is_no_news_beside_that_of_others",
-    "a_persons_edit_is_told an_answer_is_told_once the_first_list_of_a_session_removes_nothing"
-    " what_a_program_seeded_stays what_was_seen_is_told_once",
-)
+@caught_by(f"{NEWS} {FIRST_LIST}")
 class TellsItsOwnFindingWithTheNews(Sound):
     def answered(self, record, turn):
         base = record.base
@@ -669,65 +552,36 @@ class TellsItsOwnFindingWithTheNews(Sound):
         return events
 
 
-@caught_by("a_verifier_that_fails_leaves_the_task")
-class TakesAFailureForAPass(_Verified):
-    def look(self, look, task, plan):
-        try:
-            return look(task, plan)
-        except OSError:
-            return True, "not looked at"
-
-
-@caught_by("each_check_is_looked_at_once")
-class LooksTwice(_Verified):
-    def look(self, look, task, plan):
-        look(task, plan)
-        return look(task, plan)
-
-
-@caught_by("what_was_seen_survives_a_restart")
-class ForgetsWhatWasSeen(Resuming):
-    def resumed(self, record):
-        record.plan = edited(record.plan, lambda task: attrs.evolve(task, evidence=None))
+ForgetsWhatWasSeen = resuming(
+    "what_was_seen_survives_a_restart", lambda r: put(r, plan=setting(r.plan, evidence=None))
+)
 
 
 # -------- reminders, and answers that come too early --------
 
 
-@caught_by("every_request_has_the_prompt")
-class LeavesThePromptOut(Sound):
-    def system(self, record):
-        return "You work."
-
-
-@caught_by("the_early_answer_is_shown_to_the_model")
-class ForgetsTheEarlyAnswer(Sound):
-    def request(self, record, text):
-        sent = super().request(record, text)
-        return [seen for seen in sent if seen.text != "Early."] if text else sent
-
-
-@caught_by("nothing_is_said_unasked")
-class SaysMoreThanIsAsked(Sound):
-    def due(self, record):
-        asked = self.setup.settings.plan_lost or self.setup.settings.changed
-        text = super().due(record)
-        return text if asked or self.setup.settings.unfinished else self.told(record)
-
-    def told(self, record):
-        plan = record.plan
-        return reminder("plan_lost", plan, self.setup.toolbox.toolset) if len(plan) else ""
-
-
-@caught_by(
-    "a_lost_plan_is_told_at_the_tail",
-    "a_failed_call_does_not_show_the_plan a_hostile_text_cannot_close_a_reminder"
-    " each_user_is_told_of_their_own the_cached_prefix_stays",
+LeavesThePromptOut = instead("every_request_has_the_prompt", system=lambda *_: "You work.")
+ForgetsTheEarlyAnswer = after(
+    "the_early_answer_is_shown_to_the_model",
+    request=lambda _, sent, __, text: [s for s in sent if not text or s.text != "Early."],
 )
-class SaysMoreBehindIt(Sound):
-    def request(self, record, text):
-        sent = super().request(record, text)
-        return [*sent, Seen("user", "Go on.")] if "conversation" in text else sent
+
+
+def _more_than_is_asked(host, text, record):
+    settings, plan = host.setup.settings, record.plan
+    if settings.plan_lost or settings.changed or settings.unfinished or not len(plan):
+        return text
+    return reminder("plan_lost", plan, host.setup.toolbox.toolset)
+
+
+SaysMoreThanIsAsked = after("nothing_is_said_unasked", due=_more_than_is_asked)
+SaysMoreBehindIt = after(
+    "a_lost_plan_is_told_at_the_tail a_hostile_text_cannot_close_a_reminder"
+    " the_cached_prefix_stays",
+    request=lambda _, sent, __, text: (
+        [*sent, Seen("user", "Go on.")] if "conversation" in text else sent
+    ),
+)
 
 
 @caught_by("a_visible_plan_is_not_told_again")
@@ -739,35 +593,32 @@ class LooksAtTheLastMessage(Sound):
         return text
 
 
-@caught_by("a_failed_call_does_not_show_the_plan")
-class TakesFailuresForSuccess(Sound):
-    def result(self, reply):
-        return ToolResult(reply.name, call_id=reply.call_id)
+TakesFailuresForSuccess = instead(
+    "a_failed_call_does_not_show_the_plan",
+    result=lambda _, reply: ToolResult(reply.name, call_id=reply.call_id),
+)
 
 
 @caught_by("a_reminder_is_not_kept")
 class StoresReminders(Sound):
+    said = ""
+
     def due(self, record):
         text = super().due(record)
-        record.memory = attrs.evolve(record.memory)
-        self.said = text or getattr(self, "said", "")
+        self.said = text or self.said
         return text
 
     def stored(self, record):
-        said = Seen("user", self.said) if getattr(self, "said", "") else None
-        return [*super().stored(record), *([said] if said else [])]
+        return [*super().stored(record), *([Seen("user", self.said)] if self.said else [])]
 
 
-@caught_by("the_cached_prefix_stays")
-class CountsInTheSystemMessage(Sound):
-    def system(self, record):
-        return f"{super().system(record)}\n{len(record.plan)} tasks"
-
-
-@caught_by("a_hostile_text_cannot_close_a_reminder")
-class ShowsTextsAsTheyAre(Sound):
-    def request(self, record, text):
-        return super().request(record, html.unescape(text))
+CountsInTheSystemMessage = after(
+    "the_cached_prefix_stays", system=lambda _, text, record: f"{text}\n{len(record.plan)} tasks"
+)
+ShowsTextsAsTheyAre = before(
+    "a_hostile_text_cannot_close_a_reminder",
+    request=lambda _, record, text: (record, html.unescape(text)),
+)
 
 
 @caught_by("each_user_is_told_of_their_own")
@@ -793,59 +644,66 @@ class RemembersForAll(Sound):
         super().save(session, record)
 
 
-@caught_by(
-    "only_changes_by_others_are_told",
-    "guidance_remembers_over_a_restart what_was_seen_is_told_once",
+TakesItsOwnForOthers = instead(
+    "only_changes_by_others_are_told what_was_seen_is_told_once", saw=lambda _, memory, __: memory
 )
-class TakesItsOwnForOthers(Sound):
-    def saw(self, memory, plan):
-        return memory
-
-
-@caught_by("guidance_remembers_over_a_restart")
-class ForgetsWhatItSaid(Resuming):
-    def resumed(self, record):
-        record.memory = Memory()
-
-
-@caught_by(
-    "an_early_answer_is_sent_back",
-    "users_in_threads_are_sent_back_apart users_in_tasks_are_sent_back_apart",
+ForgetsWhatItSaid = resuming(
+    "guidance_remembers_over_a_restart", lambda record: put(record, memory=Memory())
 )
-class SendsBackWithoutAWord(Sound):
-    def judged(self, record, said):
-        verdict, _ = super().judged(record, said)
-        return verdict, ""
+
+
+def judging(checks, **changes):
+    """Make a fault that judges a changed answer of the model."""
+
+    def judged(_, record, said):
+        return record, attrs.evolve(said, **{n: change(said) for n, change in changes.items()})
+
+    return before(checks, judged=judged)
+
+
+def remembering(checks, **fields):
+    """Make a fault that remembers something else of reminders, before it judges an answer."""
+
+    def judged(_, record, said):
+        record.memory = attrs.evolve(record.memory, **fields)
+        return record, said
+
+    return before(checks, judged=judged)
+
+
+def hearing(checks, change):
+    """Make a fault that takes another text for what the model has said in a turn."""
+    return after(checks, heard=lambda _, said, __, turn: attrs.evolve(said, text=change(turn)))
+
+
+SendsQuestionsBack = judging("a_question_passes", text=lambda said: said.text.replace("?", "."))
+IgnoresTheFinishReason = judging("a_refusal_is_let_go", finish=lambda _: "")
+CountsThoughtsAsText = hearing("thoughts_are_no_answer", lambda turn: turn.thoughts + turn.text)
+TakesThoughtsForTheWholeAnswer = hearing(
+    "an_answer_beside_thoughts_is_one", lambda turn: "" if turn.thoughts else turn.text
+)
+SendsBackWithoutAWord = after(
+    "an_early_answer_is_sent_back users_in_threads_are_sent_back_apart"
+    " users_in_tasks_are_sent_back_apart",
+    judged=lambda _, judged, *__: (judged[0], ""),
+)
 
 
 @caught_by("what_sends_back_is_not_kept")
 class StoresWhatSendsBack(Sound):
+    said = ()
+
     def judged(self, record, said):
         verdict, text = super().judged(record, said)
-        self.said = [Seen("user", text)] if text else getattr(self, "said", [])
+        self.said = [Seen("user", text)] if text else self.said
         return verdict, text
 
     def stored(self, record):
-        return [*super().stored(record), *getattr(self, "said", [])]
+        return [*super().stored(record), *self.said]
 
 
-@caught_by(
-    "further_turns_are_capped",
-    "an_ignored_reminder_raises_if_told_so what_sends_back_is_not_kept progress_renews_the_cap"
-    " only_progress_renews_the_cap a_new_run_has_its_own_cap"
-    " users_in_threads_are_sent_back_apart users_in_tasks_are_sent_back_apart",
-)
-class NeverLetsGo(Sound):
-    def judged(self, record, said):
-        record.memory = attrs.evolve(record.memory, asked=0)
-        return super().judged(record, said)
-
-
-@caught_by("progress_renews_the_cap")
-class NeverRenews(Sound):
-    def judged(self, record, said):
-        record.memory = attrs.evolve(record.memory, resolved=99)
-        return super().judged(record, said)
+NeverLetsGo = remembering("further_turns_are_capped", asked=0)
+NeverRenews = remembering("progress_renews_the_cap", resolved=99)
 
 
 @caught_by("only_progress_renews_the_cap")
@@ -856,10 +714,12 @@ class RenewsOnEveryCall(Sound):
         return super().answered(record, turn)
 
 
-@caught_by("a_new_run_has_its_own_cap")
-class CountsOnAndOn(Sound):
-    def begin(self, record):
-        self.add(record, [{"role": "user", "content": "go"}], Message("user", "go"))
+CountsOnAndOn = instead(
+    "a_new_run_has_its_own_cap",
+    begin=lambda self, record: self.add(
+        record, [{"role": "user", "content": "go"}], Message("user", "go")
+    ),
+)
 
 
 @caught_by("users_in_tasks_are_sent_back_apart")
@@ -895,20 +755,21 @@ class CountsForAllThreads(CountsForTheThread):
         return self.places.setdefault(is_main and current_task(), {})
 
 
-@caught_by("a_finished_plan_is_let_go", "an_answer_beside_thoughts_is_one")
+@caught_by("a_finished_plan_is_let_go")
 class AsksOnceMore(Sound):
+    asked = False
+
     def judged(self, record, said):
         verdict, text = super().judged(record, said)
         done = len(record.plan) and not record.plan.counts.open and not said.calls
-        asked, self.asked = getattr(self, "asked", False), bool(done)
+        asked, self.asked = self.asked, bool(done)
         return ("again", "") if done and not asked else (verdict, text)
 
 
-@caught_by("an_ignored_reminder_raises_if_told_so")
-class LetsGoWhatShouldRaise(Sound):
-    def judged(self, record, said):
-        verdict, text = super().judged(record, said)
-        return ("accept" if verdict == "raise" else verdict), text
+LetsGoWhatShouldRaise = after(
+    "an_ignored_reminder_raises_if_told_so",
+    judged=lambda _, judged, *__: ("accept" if judged[0] == "raise" else judged[0], judged[1]),
+)
 
 
 @caught_by("an_answer_passes_while_a_person_is_to_approve")

@@ -6,11 +6,14 @@ import time
 import unicodedata
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import datetime, timedelta
+from functools import partial
+from itertools import count
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 from threading import Barrier, BrokenBarrierError, Event, Lock
 
 import attrs
+from support import faults
 from support.faults import caught_by, edited
 from support.stores_sound import AsyncHolding, AsyncSound, Holding, Sound
 
@@ -25,13 +28,9 @@ from todoplan.stores.base import Key, Receipt, follow
 from todoplan.stores.file import FileStore
 
 
-def reading(meant, change, method="load", base=Sound):
+def reading(checks, change, method="load", base=Sound):
     """Make a fault that changes what a method returns."""
-
-    def changed(self, *given):
-        return change(getattr(base, method)(self, *given))
-
-    return caught_by(meant)(type("Reading", (base,), {method: changed}))
+    return faults.after(checks, base, **{method: lambda _, found, *__: change(found)})
 
 
 def showing(meant, change):
@@ -39,13 +38,47 @@ def showing(meant, change):
     return reading(meant, lambda plan: edited(plan, change))
 
 
-def writing(meant, change):
+def writing(checks, change):
     """Make a fault that changes the entries that are written."""
+    return faults.before(
+        checks,
+        Sound,
+        append=lambda _, plan_id, expected, entries, plan: (
+            plan_id, expected, change(entries), plan
+        ),
+    )  # fmt: skip
+
+
+def forcing(checks, when):
+    """Make a fault that appends without asking, at some revisions of the plan and of the append."""
 
     def append(self, plan_id, expected, entries, plan):
-        return Sound.append(self, plan_id, expected, change(entries), plan)
+        if when(self.revision(plan_id), expected):
+            return self.force(plan_id, entries, plan)
+        return Sound.append(self, plan_id, expected, entries, plan)
 
-    return caught_by(meant)(type("Writing", (Sound,), {"append": append}))
+    return faults.instead(checks, Sound, append=append)
+
+
+def renaming(function, checks="odd_ids_are_apart"):
+    """Make a fault that keeps a plan by what a function makes of its id."""
+    changes = dict.fromkeys(
+        ("load", "entries", "append"), lambda _, plan_id, *more: (function(plan_id), *more)
+    )
+    return faults.before(checks, Sound, **changes)
+
+
+def bending(checks, **methods):
+    """Make a fault whose locks do something else: a method is given the lock and the right one."""
+
+    @contextmanager
+    def hold(self, plan_id):
+        with self.kept.hold(plan_id) as held:
+            for name, method in methods.items():
+                setattr(held, name, partial(method, held, getattr(held, name)))
+            yield held
+
+    return faults.instead(checks, Holding, hold=hold)
 
 
 def bare(entries):
@@ -108,24 +141,15 @@ class MakesAPlanByLooking(Sound):
         return found
 
 
-@caught_by("what_is_appended_is_kept")
-class SaysNothingOfSuccess(Sound):
-    def append(self, *given):
-        super().append(*given)
-
-
-@caught_by("what_is_appended_is_kept")
-class CountsEntriesForRevisions(Sound):
-    def append(self, plan_id, expected, entries, plan):
-        if len(self.kept.entries(plan_id)) != expected:
-            return False
-        return self.force(plan_id, entries, plan)
-
-
-@caught_by("what_is_appended_is_kept")
-class SavesNothing(Sound):
-    def again(self):
-        return type(self)()
+SaysNothingOfSuccess = reading(KEPT, lambda _: None, "append")
+CountsEntriesForRevisions = faults.instead(
+    KEPT,
+    Sound,
+    append=lambda self, plan_id, expected, entries, plan: (
+        len(self.kept.entries(plan_id)) == expected and self.force(plan_id, entries, plan)
+    ),
+)
+SavesNothing = faults.instead(KEPT, Sound, again=lambda self: type(self)())
 
 
 @caught_by("handles_see_what_others_wrote")
@@ -205,20 +229,10 @@ class WritesAndSaysNo(Sound):
         return at_hand
 
 
-@caught_by("an_append_to_a_newer_revision_is_refused")
-class TakesWhatIsAhead(Sound):
-    def append(self, plan_id, expected, entries, plan):
-        if 0 < self.revision(plan_id) < expected:
-            return self.force(plan_id, entries, plan)
-        return super().append(plan_id, expected, entries, plan)
-
-
-@caught_by("a_plan_never_written_is_at_revision_zero")
-class TakesAnyFirst(Sound):
-    def append(self, plan_id, expected, entries, plan):
-        if not self.revision(plan_id):
-            return self.force(plan_id, entries, plan)
-        return super().append(plan_id, expected, entries, plan)
+TakesWhatIsAhead = forcing(
+    "an_append_to_a_newer_revision_is_refused", lambda now, expected: 0 < now < expected
+)
+TakesAnyFirst = forcing("a_plan_never_written_is_at_revision_zero", lambda now, _: not now)
 
 
 @caught_by("an_append_that_fails_leaves_nothing")
@@ -232,40 +246,7 @@ class WritesOneByOne(Sound):
         return True
 
 
-@caught_by("plans_are_apart")
-class KeepsOnePlan(Sound):
-    def load(self, _):
-        return super().load("one")
-
-    def entries(self, _):
-        return super().entries("one")
-
-    def append(self, _, expected, entries, plan):
-        return super().append("one", expected, entries, plan)
-
-
-class Renaming(Sound):
-    """Keeps a plan by what it makes of its id."""
-
-    def name(self, plan_id):
-        return plan_id
-
-    def load(self, plan_id):
-        return super().load(self.name(plan_id))
-
-    def entries(self, plan_id):
-        return super().entries(self.name(plan_id))
-
-    def append(self, plan_id, expected, entries, plan):
-        return super().append(self.name(plan_id), expected, entries, plan)
-
-
-def renaming(function):
-    """Make a fault that keeps a plan by what a function makes of its id."""
-    made = type("Renames", (Renaming,), {"name": lambda _, plan_id: function(plan_id)})
-    return caught_by("odd_ids_are_apart")(made)
-
-
+KeepsOnePlan = renaming(lambda _: "one", "plans_are_apart")
 FoldsCase = renaming(str.casefold)
 StripsIds = renaming(str.strip)
 StripsTheEnd = renaming(str.rstrip)
@@ -432,31 +413,15 @@ DoesNotSayWhatWasUndone = reading("what_planners_did_is_undone", bare, "entries"
 # -------- held plans and keys --------
 
 
-class Bent(Holding):
-    """Changes what is held before it is given."""
-
-    @contextmanager
-    def hold(self, plan_id):
-        with self.kept.hold(plan_id) as held:
-            self.bent(held)
-            yield held
-
-
-@caught_by("a_tail_is_what_came_behind_a_revision")
-class GivesTheEntryItself(Holding):
-    def entries_since(self, plan_id, revision):
-        return super().entries_since(plan_id, max(revision - 1, -1))
-
-
-@caught_by("a_tail_is_what_came_behind_a_revision")
-class DropsAnEvent(Bent):
-    """A dropped event: the last one of a tail."""
-
-    def bent(self, held):
-        real = held.entries_since
-        held.entries_since = lambda revision: tuple(
-            attrs.evolve(entry, events=entry.events[:1]) for entry in real(revision)
-        )
+GivesTheEntryItself = faults.before(
+    TAIL, Holding, entries_since=lambda _, plan_id, revision: (plan_id, max(revision - 1, -1))
+)
+DropsAnEvent = bending(
+    TAIL,
+    entries_since=lambda _, right, revision: tuple(
+        attrs.evolve(entry, events=entry.events[:1]) for entry in right(revision)
+    ),
+)
 
 
 @caught_by("a_plan_that_was_put_back_is_an_error")
@@ -468,7 +433,7 @@ class SaysNothingIsNew(Holding):
 
 
 @caught_by("a_hold_keeps_all_or_nothing")
-class TearsABatch(Bent):
+class TearsABatch(Holding):
     """A torn batch: what was appended before the exception stays."""
 
     @contextmanager
@@ -513,13 +478,10 @@ class KeepsWhatIsCancelled(AsyncHolding):
             raise interrupt
 
 
-@caught_by("an_append_to_another_revision_of_a_held_plan_fails")
-class AppendsWithoutAsking(Bent):
-    def bent(self, held):
-        real = held.append
-        held.append = lambda expected, entries, plan, **named: real(
-            held.revision, entries, plan, **named
-        )
+AppendsWithoutAsking = bending(
+    "an_append_to_another_revision_of_a_held_plan_fails",
+    append=lambda held, right, _, *given, **named: right(held.revision, *given, **named),
+)
 
 
 @caught_by("who_holds_a_plan_is_alone")
@@ -542,32 +504,15 @@ class HoldsNothing(Holding):
             yield held
 
 
-@caught_by("a_held_plan_has_the_stores_time")
-class HasNoZone(Bent):
-    def bent(self, held):
-        held.now = lambda: datetime(2026, 1, 31)  # noqa: DTZ001 - that is the fault
-
-
-@caught_by("a_held_plan_has_the_stores_time")
-class GoesBack(Bent):
-    back = timedelta()
-
-    def bent(self, held):
-        GoesBack.back += timedelta(1)
-        now = held.now() - GoesBack.back
-        held.now = lambda: now
-
-
+DAYS = count(1)
+TIME, ONCE = "a_held_plan_has_the_stores_time", "an_append_with_a_key_happens_once"
+HasNoZone = bending(TIME, now=lambda *_: datetime(2026, 1, 31))  # noqa: DTZ001 - that is the fault
+GoesBack = bending(TIME, now=lambda _, right: right() - timedelta(next(DAYS)))
 ListsTheLastOne = reading("plans_are_listed", lambda ids: ids[-1:], "plan_ids", Holding)
-
-
-@caught_by("an_append_with_a_key_happens_once")
-class IgnoresKeys(Bent):
-    """An ignored key."""
-
-    def bent(self, held):
-        real = held.append
-        held.append = lambda *given, **named: real(*given)
+IgnoresKeys = bending(ONCE, append=lambda _, right, *given, **__: right(*given))
+ForgetsTheAnswer = bending(
+    ONCE, append=lambda _, right, *given, key=None, answer="": right(*given, key=key)
+)
 
 
 @caught_by("an_append_with_a_key_happens_once")
@@ -584,27 +529,23 @@ class KeepsKeysByHandle(Holding):
             self.mine.update(held._signed)
 
 
-@caught_by("an_append_with_a_key_happens_once")
-class ForgetsTheAnswer(Bent):
-    def bent(self, held):
-        real = held.append
-        held.append = lambda *given, key=None, answer="": real(*given, key=key)
-
-
-@caught_by("another_request_under_a_key_is_an_error")
-class TakesAnyPayload(Bent):
-    def bent(self, held):
-        append, receipt = held.append, held.receipt
-        held.append = lambda *given, key=None, answer="": append(
-            *given, key=key and Key(key.name), answer=answer
-        )
-        held.receipt = lambda key: receipt(Key(key.name))
+TakesAnyPayload = bending(
+    "another_request_under_a_key_is_an_error",
+    append=lambda _, right, *given, key=None, **named: right(
+        *given, key=key and Key(key.name), **named
+    ),
+    receipt=lambda _, right, key: right(Key(key.name)),
+)
+FoldsKeys = bending(
+    "keys_are_of_one_plan",
+    append=lambda _, right, *given, key=None, **named: right(
+        *given, key=key and Key(key.name.casefold(), key.payload), **named
+    ),
+)
 
 
 @caught_by("keys_are_of_one_plan")
 class HasKeysOfAllPlans(Holding):
-    everything = attrs.Factory(dict)
-
     def __init__(self, kept=None):
         super().__init__(kept)
         self.everything = {}
@@ -620,15 +561,6 @@ class HasKeysOfAllPlans(Holding):
             held.receipt = lambda key: self.everything.get(key.name) or real(key)
             yield held
             self.everything.update({name: found[1] for name, found in held._signed.items()})
-
-
-@caught_by("keys_are_of_one_plan")
-class FoldsKeys(Bent):
-    def bent(self, held):
-        real = held.append
-        held.append = lambda *given, key=None, answer="": real(
-            *given, key=key and Key(key.name.casefold(), key.payload), answer=answer
-        )
 
 
 @caught_by("a_key_goes_with_its_append")
@@ -731,12 +663,7 @@ class MakesAFileWhenOpened(Lasting):
 # -------- claims --------
 
 
-@caught_by("workers_get_each_task_once")
-class ClaimsNaively(Sound):
-    """Looks for a task, and takes it later, whoever has taken it meanwhile."""
-
-    def append(self, plan_id, expected, entries, plan):
-        return self.force(plan_id, entries, plan)
+ClaimsNaively = forcing("workers_get_each_task_once", lambda *_: True)
 
 
 @caught_by("who_lost_a_claim_changes_nothing")

@@ -210,9 +210,7 @@ PLAN_SCHEMAS: dict[str, _Schema] = {
 
 
 def data_of(result: Any) -> Any:
-    """
-    Return the JSON that a run of the command line printed, checked against its schema.
-    """
+    """Return the JSON that a run of the command line printed, checked against its schema."""
     data = json.loads(result.stdout)
     Draft202012Validator(PLAN_SCHEMAS[data["format"]]).validate(data)
     return data

@@ -186,9 +186,7 @@ async def over_http(url, era="legacy", extensions=None, **headers):
 
 
 def asked(talk, *options, cwd=None, extensions=None, **variables):
-    """
-    Start `todoplan mcp` with these options, and return what comes of a talk with its client.
-    """
+    """Start `todoplan mcp` with these options, and return what comes of a talk with its client."""
     line = ["-m", "todoplan", "mcp", *map(str, options)]
     env = {**environment(), **variables}
     server = StdioServerParameters(command=sys.executable, args=line, env=env, cwd=cwd)

@@ -32,9 +32,7 @@ WRONG = {
 
 
 def calls(*given, tool="plan", **arguments):
-    """
-    Return a message with calls of the planning tool, or of another one.
-    """
+    """Return a message with calls of the planning tool, or of another one."""
     found = given or (arguments,)
     return ModelTurn(tuple(Call(tool, each, f"c{id(each)}") for each in found))
 
@@ -48,9 +46,7 @@ def statuses(plan):
 
 
 def result(value):
-    """
-    Return a value, or what comes of it if it has to be awaited; a loop may be running here.
-    """
+    """Return a value, or what comes of it if it has to be awaited; a loop may be running here."""
     if not isawaitable(value):
         return value
     with ThreadPoolExecutor() as pool:

@@ -7,17 +7,18 @@ import pytest
 from hypothesis import Phase, settings
 from support import faults_of_adapters
 from support.conformance_sound import Sound
+from support.faults import faults_in, pairs_of
 
 from todoplan.testing.adapters import AdapterSuite
 from todoplan.testing.adapters.host import is_utf8
 
 LATER = datetime(2030, 1, 1, tzinfo=UTC)
 DRAWN = {"test_drawn_conversations_are_the_same", "test_the_catalogue_is_read_alike"}
-FAULTS = {n: fault for n, fault in vars(faults_of_adapters).items() if hasattr(fault, "meant")}
+PAIRS = pairs_of(faults_in(faults_of_adapters))
 CHECKS = [name for name in dir(AdapterSuite) if name.startswith("test_")]
 
 
-def suite_of(make_host, examples=8):
+def suite_of(make_host, examples=4):
     """Return the suite over a host, with everything declared."""
 
     class Suite(AdapterSuite):
@@ -35,12 +36,12 @@ def suite_of(make_host, examples=8):
     return Suite()
 
 
-def fails(suite, name, most=None):
-    """Say whether a check fails, with any of its parameters, or of the first few."""
+def fails(suite, name):
+    """Say whether a check fails, with any of its parameters."""
     check = getattr(suite, name)
     marks = [mark for mark in getattr(check, "pytestmark", []) if mark.name == "parametrize"]
     given = [(value,) for value in marks[0].args[1]] if marks else [()]
-    for values in given[:most]:
+    for values in given:
         faults_of_adapters.SharesBetweenAgents.kept_by_all.clear()
         try:
             check(*values)
@@ -95,19 +96,10 @@ def test_an_adapter_that_declares_nothing_passes():
 
 def test_every_check_has_its_fault():
     """There is at least one seeded fault for each check."""
-    assert sorted({host.meant for host in FAULTS.values()}) == CHECKS
+    assert sorted({check for _, check in PAIRS.values()}) == CHECKS
 
 
-@pytest.mark.parametrize("host", FAULTS.values(), ids=FAULTS)
-def test_a_fault_is_caught(host):
-    """The check that is meant for a fault catches it."""
-    assert fails(suite_of(host, examples=30 if host.meant in DRAWN else 1), host.meant)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("host", FAULTS.values(), ids=FAULTS)
-def test_a_fault_is_caught_by_few_checks(host):
-    """Of the checks that are not meant for a fault, those fail that the fault names."""
-    suite = suite_of(host, examples=1)
-    rest = [name for name in CHECKS if name not in {host.meant, *DRAWN}]
-    assert {name for name in rest if fails(suite, name, most=2)} == host.others
+@pytest.mark.parametrize(("host", "check"), PAIRS.values(), ids=PAIRS)
+def test_a_fault_is_caught(host, check):
+    """Each check that is meant for a fault catches it."""
+    assert fails(suite_of(host, examples=30 if check in DRAWN else 1), check)

@@ -47,7 +47,6 @@ from todoplan.testing.stores.harness import (
     entries_of,
     equal,
     keeps,
-    law,
     refused,
     same_plan,
 )
@@ -72,7 +71,6 @@ _UNKEPT = FrozenDict({"holes": frozenset({1})})  # JSON has no sets
 class Sequential(Checks):
     """Plans and journals are written and read back."""
 
-    @law
     async def test_a_plan_never_written_is_empty(self, harness: Harness) -> None:
         """
         A plan that was never written is the empty one, without entries; reading does not create it.
@@ -95,7 +93,6 @@ class Sequential(Checks):
             await keeps(harness.store, "a", appended[:count], "after an append")
         await keeps(await harness.again(), "a", appended, "after reopening")
 
-    @law
     async def test_every_text_is_kept(self, harness: Harness) -> None:
         """
         Every text is returned unchanged: control characters, quotes, long texts, lone surrogates.
@@ -109,7 +106,6 @@ class Sequential(Checks):
             when = f"after an append of texts of the kind {kind!r}"
             await keeps(harness.store, kind, [append], when)
 
-    @law
     async def test_handles_see_what_others_wrote(self, harness: Harness) -> None:
         """
         A handle sees what other handles write after this handle was opened and after it has read.
@@ -123,7 +119,6 @@ class Sequential(Checks):
                 await keeps(handle, "a", done, "after an append by one of two handles")
             handles.reverse()
 
-    @law
     async def test_what_was_read_does_not_change(self, harness: Harness) -> None:
         """
         An append does not change values that were read before, and the store keeps no reference to
@@ -138,7 +133,6 @@ class Sequential(Checks):
         same_plan(plan, first.plan, "after a later append, the earlier result of load('a')")
         equal(journal, first.entries, "after a later append, the earlier result of entries('a')")
 
-    @law
     async def test_an_append_to_an_older_revision_is_refused(self, harness: Harness) -> None:
         """
         If the plan is already at a later revision than an append expects, the append returns False
@@ -155,7 +149,6 @@ class Sequential(Checks):
             when = f"after a refused append of {len(much)} at revision {revision}"
             await keeps(harness.store, "a", [base], when)
 
-    @law
     async def test_an_append_to_a_newer_revision_is_refused(self, harness: Harness) -> None:
         """
         If the plan is still at an earlier revision than an append expects, the append returns False
@@ -167,7 +160,6 @@ class Sequential(Checks):
         await refused(harness.store, "a", ahead)
         await keeps(harness.store, "a", [base], "after a refused append at a newer revision")
 
-    @law
     async def test_a_plan_never_written_is_at_revision_zero(self, harness: Harness) -> None:
         """
         The first append must expect revision 0; if it expects another revision, it is refused and
@@ -179,7 +171,6 @@ class Sequential(Checks):
         await accepted(harness.store, "a", first)
         await keeps(harness.store, "a", [first], "after the first append")
 
-    @law
     async def test_an_append_that_fails_leaves_nothing(self, harness: Harness) -> None:
         """
         If the second of two entries cannot be stored, append raises an error and stores neither.
@@ -198,7 +189,6 @@ class Sequential(Checks):
             when = "after an append with a set in the metadata, which did not raise"
             await keeps(harness.store, "a", [base, fine, unkept], when)
 
-    @law
     async def test_plans_are_apart(self, harness: Harness) -> None:
         """An append to one plan, accepted or refused, does not affect another plan."""
         # Both plans have a task "1": pydantic-ai-todo keys its table by that id alone.
@@ -212,7 +202,6 @@ class Sequential(Checks):
         await keeps(harness.store, "garden", [first, second], "after appends to both")
         await keeps(harness.store, "kitchen", [other], "after appends to both")
 
-    @law
     async def test_odd_ids_are_apart(self, harness: Harness) -> None:
         """
         Each id has a plan of its own, even if ids differ only in spaces or case, contain slashes,
@@ -240,7 +229,6 @@ _THREE = (("Dig",), ("Lay",), ("Fill",))
 class Concurrent(Checks):
     """Parallel writers and readers on one plan and on several plans, and parallel planners."""
 
-    @law
     async def test_one_of_several_appends_wins(self, harness: Harness) -> None:
         """Of several parallel appends at the same revision, exactly one is accepted and stored."""
         # Several other systems lose updates because they read, compare and write in three steps.
@@ -260,7 +248,6 @@ class Concurrent(Checks):
             done += won
             await keeps(harness.store, "a", done, "after a race")
 
-    @law
     async def test_no_reader_sees_half_an_append(self, harness: Harness) -> None:
         """
         While another caller appends, a reader sees all entries of the append or none, with the
@@ -289,7 +276,6 @@ class Concurrent(Checks):
         readers = [read(harness.store), read(await harness.again())]
         await harness.together(write(), *readers)
 
-    @law
     async def test_plans_do_not_hinder_each_other(self, harness: Harness) -> None:
         """Parallel appends to different plans are all accepted."""
         stores = cycle([harness.store, await harness.again()])
@@ -309,7 +295,6 @@ class Concurrent(Checks):
         for name, appended in zip(handles, written, strict=True):
             await keeps(harness.store, name, appended, "after appends to all at once")
 
-    @law
     async def test_planners_lose_nothing(self, harness: Harness) -> None:
         """Two planners that add tasks in parallel lose none, and no id is given twice."""
         # Each planner adds more than nine tasks, because a journal that is sorted as text has "10"
@@ -330,7 +315,6 @@ class Concurrent(Checks):
         revisions = [entry.revision for entry in await one.history()]
         equal(revisions, [*map(int, ids)], "the revisions in the journal")
 
-    @law
     async def test_what_planners_did_is_undone(self, harness: Harness) -> None:
         """Two parallel undos undo two commands, and later undos undo the rest."""
         one, other = await harness.planners("a")
@@ -378,7 +362,6 @@ _KEY = Key("call_7", "TaskCreate Dig")
 class Holding(Checks):
     """Locks on plans, and appends with an idempotency key."""
 
-    @law
     async def test_a_tail_is_what_came_behind_a_revision(self, harness: Harness) -> None:
         """
         `entries_since` returns exactly the entries after a revision, with or without the lock,
@@ -399,7 +382,6 @@ class Holding(Checks):
             equal(found, wanted, f"held.entries_since({revision})")
         equal(await other.entries_since("b", 0), (), "entries_since of a plan never written")
 
-    @law
     async def test_a_plan_that_was_put_back_is_an_error(self, harness: Harness) -> None:
         """
         A reader gets an error if it has seen a later revision than the store has. This happens when
@@ -413,7 +395,6 @@ class Holding(Checks):
         async with store.hold("a") as held:
             await _raises("rolled_back", held.entries_since(2), "held.entries_since behind the end")
 
-    @law
     async def test_a_hold_keeps_all_or_nothing(self, harness: Harness) -> None:
         """
         Appends under a lock are committed at the end of the `with` block. After any exception in
@@ -438,7 +419,6 @@ class Holding(Checks):
             equal(found, (*first.entries[1:], *second.entries), "held.entries_since(1), appended")
         await keeps(other, "a", [first, second], "after a hold of two appends")
 
-    @law
     async def test_an_append_to_another_revision_of_a_held_plan_fails(
         self, harness: Harness
     ) -> None:
@@ -454,7 +434,6 @@ class Holding(Checks):
                 await _raises("overtaken", _append(held, late), f"at revision {late.expected}")
         await keeps(store, "a", [base], "after appends to other revisions")
 
-    @law
     async def test_who_holds_a_plan_is_alone(self, harness: Harness) -> None:
         """
         If several callers lock a plan in parallel, each caller sees the appends of the previous
@@ -474,7 +453,6 @@ class Holding(Checks):
         await harness.together(*map(work, range(_RIVALS)))
         _has_tasks(await stores[0].load("a"), _OF_RIVALS, "the tasks that all have added")
 
-    @law
     async def test_a_held_plan_has_the_stores_time(self, harness: Harness) -> None:
         """
         The store's time is aware, in UTC, and never goes back; all users of a plan read the same
@@ -489,7 +467,6 @@ class Holding(Checks):
         equal(offsets, ["0:00:00"] * 3, "the offsets of now()")
         equal(sorted(times), times, "now(), asked one after the other")
 
-    @law
     async def test_plans_are_listed(self, harness: Harness) -> None:
         """
         Each written plan's id is listed once; a plan that was only read or locked is not listed.
@@ -503,7 +480,6 @@ class Holding(Checks):
             """Nothing is appended."""
         equal(sorted(await other.plan_ids()), sorted(written), "plan_ids()")
 
-    @law
     async def test_an_append_with_a_key_happens_once(self, harness: Harness) -> None:
         """
         If an append is repeated with the same key, through any handle, it adds nothing and returns
@@ -528,7 +504,6 @@ class Holding(Checks):
                 equal(await _append(held, again, key=_KEY), first.entries, "the repeated append")
         await keeps(other, "a", [first, later], "after an append was repeated")
 
-    @law
     async def test_another_request_under_a_key_is_an_error(self, harness: Harness) -> None:
         """The same key with another payload raises "key_reused", and nothing is appended."""
         store, _ = await _holding(harness)
@@ -542,7 +517,6 @@ class Holding(Checks):
             await _raises("key_reused", late, "append with another payload")
         await keeps(store, "a", [first], "after another request under the same key")
 
-    @law
     async def test_keys_are_of_one_plan(self, harness: Harness) -> None:
         """
         A key that was used in one plan is unused in another plan. Keys with different names are
@@ -559,7 +533,6 @@ class Holding(Checks):
                 plan = made.plan
             same_plan(await store.load(plan_id), plan, f"load({plan_id!a}) after {len(names)} keys")
 
-    @law
     async def test_a_key_goes_with_its_append(self, harness: Harness) -> None:
         """If the append is rolled back, the key is free again and the next call is executed."""
         store, _ = await _holding(harness)
@@ -575,7 +548,6 @@ class Holding(Checks):
             await _append(held, made, key=_KEY)
         await keeps(store, "a", [made], "after the call was repeated")
 
-    @law
     async def test_of_several_with_one_key_one_is_kept(self, harness: Harness) -> None:
         """Parallel calls with the same key append one entry, and each call returns it."""
         stores = await _holding(harness)
@@ -592,7 +564,6 @@ class Holding(Checks):
         for found in given:
             equal(found, journal, "the entries that one of the calls returned")
 
-    @law
     async def test_planners_that_hold_lose_nothing(self, harness: Harness) -> None:
         """If the same calls are made with keys through two planners, each call is executed once."""
         await _holding(harness)
@@ -677,7 +648,6 @@ class Claiming(Checks):
     stops = 2
     """How many times a holder is stopped until its lease has expired."""
 
-    @law
     async def test_workers_get_each_task_once(self, harness: Harness) -> None:
         """Workers that claim in parallel get different tasks, each with its own fencing token."""
         # Beads#4657: of eight workers that claimed one bead at the same time, up to seven
@@ -700,7 +670,6 @@ class Claiming(Checks):
         plan = await workers[1].plan()
         equal([task.status for task in plan], [Status.COMPLETED] * _TASKS, "the tasks in the end")
 
-    @law
     async def test_who_lost_a_claim_changes_nothing(self, harness: Harness) -> None:
         """
         A worker is refused once its lease has expired and another worker has claimed its task.
@@ -721,7 +690,6 @@ class Claiming(Checks):
             must(not isinstance(found, Accepted), f"{command!r} of a lost claim was accepted")
         equal((await other.plan()).revision, before.revision, "the revision after refused commands")
 
-    @law
     async def test_who_was_stopped_is_refused(self, harness: Harness) -> None:
         """
         If a process is stopped for longer than its lease and then continues, its change is refused.
@@ -855,7 +823,6 @@ class Surviving(Checks):
     kills = 5
     """How many writers are killed: at least 3, which write in parallel."""
 
-    @law
     async def test_what_was_acknowledged_outlives_its_writer(self, harness: Harness) -> None:
         """Appends that were acknowledged are kept, whenever their writer is killed."""
         acknowledged = told_to_the_killed(_opening(harness, SCRIPT), self.kills)
@@ -872,7 +839,6 @@ class Surviving(Checks):
         replayed = replay(Plan(), (event for entry in journal for event in entry.events))
         same_plan(replayed, plan, "the replay of the journal")
 
-    @law
     async def test_many_open_a_fresh_store_at_once(self, harness: Harness) -> None:
         """
         If several processes open a new store in parallel, all succeed, and no process loses
@@ -922,7 +888,6 @@ class Watching(Checks):
     quiet = 10.0
     """How many seconds a watcher waits for an entry until the check fails."""
 
-    @law
     async def test_a_watcher_sees_every_entry_once(self, harness: Harness) -> None:
         """A watcher sees every entry once and in order, whichever handle wrote it."""
         # If a store only forwards notifications, entries that arrive while nobody listens are lost.
@@ -942,7 +907,6 @@ class Watching(Checks):
         await harness.together(write(), watch())
         equal(tuple(seen), wanted, "the entries a watcher saw while two handles appended in turns")
 
-    @law
     async def test_a_wait_ends_with_a_change(self, harness: Harness) -> None:
         """
         A wait returns True as soon as the plan has changed, or False when the time to wait is over.

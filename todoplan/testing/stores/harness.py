@@ -1,7 +1,8 @@
 """
 Makes a test of each check, runs it on a store, and reports failures.
 
-Each check is written once, as a coroutine that uses an `AsyncStore`. The methods of a `Store` are
+Each check is written once, as a coroutine function `test_...(self, harness)` that uses an
+`AsyncStore`. The methods of a `Store` are
 wrapped in coroutines that never wait, and the check runs without an event loop. So a store that
 must not be called inside an event loop can be tested as well.
 """
@@ -13,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequen
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager
 from functools import update_wrapper
-from inspect import isawaitable, iscoroutinefunction
+from inspect import isawaitable, iscoroutinefunction, signature
 from itertools import islice
 from pathlib import Path
 from threading import Barrier
@@ -194,6 +195,13 @@ class Checks(TellsFailures):
     folder: Path
     runner: Runner
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Make a test of each check: a coroutine function with a parameter `harness`."""
+        for name, check in [*vars(cls).items()]:
+            if iscoroutinefunction(check) and "harness" in signature(check).parameters:
+                setattr(cls, name, _on_a_new_store(check))
+        super().__init_subclass__(**more)
+
     @pytest.fixture(autouse=True)
     def _folder(self, tmp_path: Path) -> None:
         self.folder = tmp_path
@@ -279,9 +287,7 @@ class Harness:
         return self.handles[-1]
 
 
-def law(check: Callable[[Any, Harness], Work[None]]) -> Callable[[Any], None]:
-    """Turn a check into a test that runs the check on one new store."""
-
+def _on_a_new_store(check: Callable[[Any, Harness], Work[None]]) -> Callable[[Any], None]:
     def test(self: Checks) -> None:
         self.hold(lambda harness: check(self, harness))
 
