@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 from hypothesis.stateful import invariant
-from support.naive.comparison import differences, model_text
+from support.naive.comparison import as_plan, differences
 from support.naive.decision import NaiveDecision
 from support.naive.model import Model
 from support.naive.rules import NAIVE_RULES, problems
@@ -17,6 +17,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules import RULES, Change, Policy, Severity
 from todoplan.dialogue.intake import GUESSES, read
+from todoplan.dialogue.replies import list_text
 from todoplan.dialogue.tools import Ignoring, Query, Tool
 from todoplan.testing.machine import Outcome, PlanMachine, ToolMachine, call_text, command_text
 
@@ -145,7 +146,9 @@ class _Beside:
         """Compare the last step with what the model says, and move the model on."""
         found = [*faults(before, self.latest, wanted, times=self.times)]
         if found:
-            self.fail(f"after {step}, beside the naive model", found, model_text(wanted.model))
+            self.fail(
+                f"after {step}, beside the naive model", found, list_text(as_plan(wanted.model))
+            )
         self.model = wanted.model
         if self.model.approved is not None:
             # The model does not count events: it learns which revision was meant.
@@ -158,7 +161,7 @@ class _Beside:
         """
         found = [*differences(self.plan, self.model, times=self.times)]
         if found:
-            self.fail("between two steps", found, model_text(self.model))
+            self.fail("between two steps", found, list_text(as_plan(self.model)))
 
 
 class NaiveMachine(_Beside, PlanMachine):

@@ -19,11 +19,9 @@ import attrs
 
 from todoplan.core.commands import CreateTask
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Task, thaw
-from todoplan.core.plan.plan import Plan
 
 RESOLVED = ("completed", "cancelled")
 CLOSED = (*RESOLVED, "failed")
-TIMES = tuple(name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME)
 SETTABLE = tuple(
     name
     for name, field in TASK_FIELDS.items()
@@ -158,11 +156,6 @@ def as_dict(task: Task) -> dict[str, Any]:
     """Return a real task as the model holds one: every field but the edges."""
     fields = {field.name: getattr(task, field.name) for field in _COMPARED}
     return fields | {"metadata": thaw(task.metadata)}
-
-
-def edges_of(plan: Plan) -> set[tuple[str, str]]:
-    """Return a real plan's edges as the model holds them."""
-    return {(task.id, end) for task in plan for end in task.blocks}
 
 
 def normalised(text: str) -> str:

@@ -1,10 +1,10 @@
 """
 Makes a test of each check, runs it on a store, and reports failures.
 
-Each check is written once, as a coroutine function `test_...(self, harness)` that uses an
-`AsyncStore`. The methods of a `Store` are
-wrapped in coroutines that never wait, and the check runs without an event loop. So a store that
-must not be called inside an event loop can be tested as well.
+Each check is written once, as a coroutine function with a parameter `harness`. It uses an
+`AsyncStore`. The methods of a `Store` are wrapped in coroutines that never wait, and the check runs
+without an event loop. So a store that must not be called inside an event loop can be tested as
+well.
 """
 
 import asyncio
