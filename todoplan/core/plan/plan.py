@@ -1090,7 +1090,6 @@ class Draft(Tasks):
         if self._unresolved[slot]:
             self._unresolved = self._unresolved.builder()
             self._unresolved[slot] = 0
-        self._late.pop(task_id, None)
 
     def _lift(self, task: Task, at: datetime | None) -> None:
         """Move the subtasks of a task up one level, directly before the task. The order is kept."""
