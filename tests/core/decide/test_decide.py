@@ -1,4 +1,5 @@
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import get_args
 
 import pytest
 
@@ -6,13 +7,14 @@ from todoplan.codec import dump_plan, load_plan
 from todoplan.core.commands import (
     Batch,
     ClearPlan,
+    Command,
     CreateTask,
     DeleteTask,
     RestorePlan,
     StartNext,
     UpdateTask,
 )
-from todoplan.core.decide import Accepted, Rejected, decide, plan_of
+from todoplan.core.decide import _HANDLERS, Accepted, Rejected, decide, plan_of
 from todoplan.core.plan.model import Task, fast_constructor
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
@@ -58,6 +60,11 @@ def test_nothing_to_change_is_accepted_with_the_plan_itself(command):
     answer = decide(PAIR, command, Policy())
     assert answer == Accepted(PAIR, ())
     assert answer.plan is PAIR
+
+
+def test_every_command_is_decided():
+    """A command that is added to `Command` needs a function that decides it."""
+    assert set(_HANDLERS) == set(get_args(Command))
 
 
 def test_clearing_an_empty_plan_is_nothing():

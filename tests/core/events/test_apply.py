@@ -89,20 +89,6 @@ def test_only_fields_that_may_be_edited_are():
     assert {"id", "status", "blocks", "blocked_by", "created_at"}.isdisjoint(EDITABLE)
 
 
-def test_times_of_a_life():
-    """Started once, completed each time; a reopened task is not completed."""
-    plan = PLAN
-    for old, new, at in (
-        (Status.PENDING, Status.IN_PROGRESS, AT),
-        (Status.IN_PROGRESS, Status.COMPLETED, LATER),
-    ):
-        plan = apply(plan, StatusChanged("3", old, new, at))
-    assert (plan["3"].started_at, plan["3"].completed_at) == (AT, LATER)
-    plan = apply(plan, StatusChanged("3", Status.COMPLETED, Status.IN_PROGRESS, LATER))
-    assert (plan["3"].started_at, plan["3"].completed_at) == (AT, None)
-    assert plan["3"].updated_at == LATER
-
-
 def test_without_a_time_the_last_one_stays():
     """An event whose time is not known does not erase when the task was touched."""
     plan = apply(PLAN, TaskEdited("1", FrozenDict({"owner": "ann"}), AT))
@@ -116,12 +102,6 @@ def test_born_with_the_times_of_its_status(status):
     assert (task.created_at, task.updated_at) == (AT, AT)
     assert task.started_at == (AT if status is Status.IN_PROGRESS else None)
     assert task.completed_at == (AT if status is Status.COMPLETED else None)
-
-
-def test_a_task_is_created_without_edges():
-    """Edges are events of their own, so that none is one-sided."""
-    after = apply(PLAN, TaskCreated(Task("4", "d", blocks=("1",), blocked_by=("9",))))
-    assert (after["4"].blocks, after["4"].blocked_by) == ((), ())
 
 
 @given(st.permutations(["1", "2", "3"]), st.integers(0, 3))

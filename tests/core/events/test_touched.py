@@ -1,5 +1,6 @@
 """Which tasks events are about."""
 
+import pickle
 from typing import get_args
 
 from hypothesis import given
@@ -55,6 +56,7 @@ def test_an_event_names_every_task_that_it_changes(commands):
             changed = {task_id for task_id in both if plan.get(task_id) != after.get(task_id)}
             around = {end for i in event.task_ids if i in plan for end in _near(plan, plan[i])}
             assert changed <= {*event.task_ids, *around} or isinstance(event, events.PlanRestored)
+            assert pickle.loads(pickle.dumps(event)) == event  # noqa: S301 - our own bytes
             plan = after
 
 
@@ -82,6 +84,10 @@ def test_every_kind_of_event_names_its_tasks():
     }
     assert {type(event) for event in kinds} == set(get_args(events.Event))
     assert {event: event.task_ids for event in kinds} == kinds
+    # A new task holds its times; any other event has the time that `apply` needs.
+    assert [kind for kind in get_args(events.Event) if "at" not in kind.__match_args__] == [
+        events.TaskCreated
+    ]
 
 
 @given(st.lists(COMMANDS, max_size=12))

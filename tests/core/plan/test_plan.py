@@ -15,19 +15,6 @@ from todoplan.errors import PlanError
 THREE = plan_of([Task("2", "a"), Task("1", "b", status="in_progress"), Task("7", "c")])
 
 
-def test_counts_add_up():
-    """Open and resolved make up the total."""
-    counts = Counts(1, 2, 3, 4)
-    assert (counts.total, counts.open, counts.resolved) == (10, 3, 7)
-
-
-def test_empty_plan():
-    """A new plan holds nothing and gives "1" next."""
-    plan = Plan()
-    assert (len(plan), plan.revision, plan.next_id, list(plan)) == (0, 0, 1, [])
-    assert (list(plan.ready()), list(plan.active()), plan.counts) == ([], [], Counts())
-
-
 def test_plan_reads_like_a_mapping_by_id_that_iterates_over_tasks():
     """Tasks come in the plan's order, not by number or by text: 10 does not come before 2."""
     assert [task.id for task in THREE] == ["2", "1", "7"]
@@ -74,12 +61,6 @@ def test_another_revision_of_a_plan():
     assert later == plan_of(THREE, revision=9, next_id=THREE.next_id)
     assert [task.id for task in later.ready()] == ["2", "7"]
     assert copy.copy(THREE) == THREE
-
-
-def test_ready_and_active_in_order():
-    """Ready are the pending ones without unresolved blockers; active those in progress."""
-    assert [task.id for task in THREE.ready()] == ["2", "7"]
-    assert [task.id for task in THREE.active()] == ["1"]
 
 
 def test_a_deleted_task_waits_for_nothing():

@@ -7,28 +7,16 @@ from hypothesis import strategies as st
 from support import strategies as some
 
 from todoplan.core.plan.model import (
-    EMPTY,
-    FrozenDict,
     Status,
-    as_id,
-    as_ids,
-    as_metadata,
     as_number_or_none,
     as_text,
     as_text_or_none,
     as_whole_number,
     in_utc,
-    instance_of,
     short_repr,
     tuple_of,
 )
 from todoplan.errors import PlanError
-
-
-def test_what_fits_is_taken_as_it_is():
-    """Texts, and `None` where it clears a field, pass unchanged."""
-    assert (as_text("a"), as_text_or_none("a"), as_id("3")) == ("a", "a", "3")
-    assert as_text_or_none(None) is None
 
 
 class Who(str, Enum):  # noqa: UP042 - that is what it is about
@@ -44,38 +32,6 @@ def test_a_member_of_an_enum_is_taken_as_its_text(take, given, plain):
     assert (take(given), type(take(given))) == (plain, str)
 
 
-@pytest.mark.parametrize("take", [as_text, as_text_or_none, as_id])
-@pytest.mark.parametrize("value", [5, b"a", ["a"], True])
-def test_what_is_no_text_is_refused(take, value):
-    """The error shows what was given, its type, and holds it."""
-    with pytest.raises(PlanError, match=rf"\({type(value).__name__}\) was given; give a") as caught:
-        take(value)
-    assert caught.value.data == {"seen": value}
-
-
-def test_none_is_a_text_nowhere_else():
-    """Only a field that may be empty takes `None`."""
-    with pytest.raises(PlanError, match=r"None \(NoneType\) was given; give a text"):
-        as_text(None)
-
-
-@pytest.mark.parametrize(
-    "given", [("1", "12"), ["1", "12"], {"1": 0, "12": 0}.keys(), (i for i in ("1", "12"))]
-)
-def test_any_iterable_becomes_a_tuple(given):
-    """What can be walked only once is walked once, and kept."""
-    assert as_ids(given) == ("1", "12")
-
-
-@pytest.mark.parametrize("value", ["12", "", b"12", 12, None, (1, "2"), ["1", None]])
-def test_what_is_no_list_of_ids_is_refused(value):
-    """A text would be read letter by letter, a number is no id."""
-    with pytest.raises(
-        PlanError, match=r'give a tuple of ids, which are texts, such as \("3", "12'
-    ):
-        as_ids(value)
-
-
 def test_items_are_of_their_kind_or_one_derived_from_it():
     """The first item of another kind is shown."""
     assert tuple_of([True, 2], int, "ints") == (True, 2)
@@ -83,24 +39,6 @@ def test_items_are_of_their_kind_or_one_derived_from_it():
     with pytest.raises(PlanError, match=r"'x' \(str\) was given; give ints") as caught:
         tuple_of([1, "x", 2, "y"], int, "ints")
     assert caught.value.data == {"seen": "x"}
-
-
-def test_metadata_is_a_frozen_copy():
-    """What happens to the mapping that was given does not shine through."""
-    given = {"a": [1, {"b": 2}]}
-    frozen = as_metadata(given)
-    given["a"].append(3)
-    assert frozen == {"a": (1, {"b": 2})}
-    assert type(frozen) is FrozenDict
-    assert as_metadata(frozen) is frozen
-    assert as_metadata({}) == EMPTY
-
-
-@pytest.mark.parametrize("value", [None, "a", [("a", 1)]])
-def test_metadata_is_a_mapping(value):
-    """Nothing else is."""
-    with pytest.raises(PlanError, match="was given; give a mapping such as"):
-        as_metadata(value)
 
 
 def test_what_was_given_is_shown_in_few_characters():
@@ -130,14 +68,6 @@ def test_a_number_is_taken_as_a_plain_one(value, plain):
     """A subclass gives up its class and is not asked what it is."""
     taken = as_number_or_none(value)
     assert (taken, type(taken)) == (plain, type(plain))
-
-
-@pytest.mark.parametrize("value", [True, "5", float("nan"), float("inf"), 10**400, 1j])
-def test_what_is_no_finite_number_is_refused(value):
-    """No document and no sum of minutes could hold it; a bool was meant otherwise."""
-    with pytest.raises(PlanError, match="was given; give a finite number or None") as caught:
-        as_number_or_none(value)
-    assert caught.value.data["seen"] is value
 
 
 class Nowhere(tzinfo):
@@ -195,10 +125,3 @@ def test_a_count_is_a_whole_number(value):
     assert type(as_whole_number(Size.SMALL)) is int
     with pytest.raises(PlanError, match="from 6 on"):
         as_whole_number(5, 6)
-
-
-def test_what_is_of_another_class_is_refused():
-    """The error says what was seen and what to write."""
-    assert instance_of("a", str, "a text") == "a"
-    with pytest.raises(PlanError, match=r"5 \(int\) was given; give a text"):
-        instance_of(5, str, "a text")

@@ -138,6 +138,8 @@ FIRES = [
     ("max_history", FULL, DeleteTask("1")),
     ("max_history", FULL, back(IDLE)),
     ("max_edges", LINKED, UpdateTask("2", add_blocked_by=("3",)), (("2",), "2", "1")),
+    ("max_edges", LINKED, UpdateTask("1", add_blocked_by=("2", "3"), remove_blocks=("2",)),
+     (("1",), "2", "1")),
     ("max_edges", LINKED, back(TIED)),
     ("max_edges", EMPTY, back(TIED)),
     ("owner_taken", OWNED, UpdateTask("1", owner="bob"), (("1",), "ann", "")),
@@ -285,13 +287,19 @@ def policy(name, severity):
     return Policy(limits=LIMITS).but(**{name: severity})
 
 
-@pytest.mark.parametrize(("name", "plan", "command"), [row[:3] for row in FIRES])
-def test_rule_fires(name, plan, command):
-    """At `error` the rule refuses, at `warn` it tells, at `off` it is not heard; same words."""
+@pytest.mark.parametrize("row", FIRES, ids=lambda row: row[0])
+def test_rule_fires(row):
+    """
+    At `error` the rule refuses, at `warn` it tells, at `off` it is not heard; in the same words:
+    which tasks, what was seen, what would be legal.
+    """
+    name, plan, command, *said = row
     refused = decide(plan, command, policy(name, "error"))
     warned = decide(plan, command, policy(name, "warn"))
     assert isinstance(refused, Rejected)
     assert {problem.code for problem in refused.problems} == {name}
+    problem = refused.problems[0]
+    assert said in ([], [(problem.task_ids, problem.seen, problem.legal)])
     assert warned.warnings == refused.problems
     assert decide(plan, command, policy(name, "off")) == Accepted(warned.plan, warned.events)
 
@@ -330,6 +338,25 @@ def test_old_faults_are_told_on_inspection_and_lock_nothing_up(name, plan):
     assert {problem.code for problem in inspect(plan, strict)} == {name}
     assert isinstance(decide(plan, UpdateTask("1", owner="ann"), strict), Accepted)
     assert isinstance(decide(plan, DeleteTask("1", "lift"), strict), Accepted)
+
+
+def test_what_a_rule_demands_is_a_field_of_a_task():
+    """Those that ask for a field name it; no other rule does."""
+    needs = {name: rule.new_tasks_need for name, rule in RULES.items() if rule.new_tasks_need}
+    assert needs == {"active_form_required": "active_form", "priority_required": "priority"}
+    for name, field in needs.items():
+        assert isinstance(
+            decide(EMPTY, CreateTask("x", **{field: "low"}), policy(name, "error")), Accepted
+        )
+
+
+def test_every_text_that_is_too_long_is_named():
+    """Subject and description each, with how long they are."""
+    problems = decide(EMPTY, CreateTask("x" * 7, "y" * 8), policy("max_text", "error")).problems
+    assert [(p.seen, p.legal) for p in problems] == [
+        ("subject of 7 characters", "5"),
+        ("description of 8 characters", "6"),
+    ]
 
 
 def test_rules_about_plans_are_the_inspected_ones():
@@ -374,13 +401,6 @@ def test_a_task_has_100_blockers_by_default_and_no_more(number):
     answer = decide(plan, CreateTask("y", blocked_by=tuple(task.id for task in plan)), DEFAULT)
     refused = [(p.code, p.seen, p.legal) for p in getattr(answer, "problems", ())]
     assert refused == ([("max_edges", "101", "100")] if number > 100 else [])
-
-
-@pytest.mark.parametrize(("name", "plan", "command", "said"), [r for r in FIRES if r[3:]])
-def test_what_a_rule_says(name, plan, command, said):
-    """Which tasks, what was seen, what would be legal: a figure for a figure."""
-    problem = decide(plan, command, policy(name, "error")).problems[0]
-    assert (problem.code, problem.task_ids, problem.seen, problem.legal) == (name, *said)
 
 
 def test_who_has_agreed_may_change_the_plan():
