@@ -1,4 +1,4 @@
-"""Every row of the table of malformed arguments: repaired and reported, or refused by path."""
+"""Malformed arguments, row by row: what has one meaning is read and told, the rest is refused."""
 
 import json
 
@@ -13,12 +13,13 @@ from todoplan.dialogue.calls import Call
 from todoplan.dialogue.intake import MOST_KEPT, InputLimits
 
 GOOD = [{"content": "a", "status": "pending"}, {"content": "b", "status": "in_progress"}]
+TOOLS = {"write_todos": "todos", "read_todos": "todos", "plan": "lean"}
 
 
-def send(arguments, *, tool="write_todos", box="todos", plan=None, **options):
+def send(arguments, tool="write_todos", plan=None, *, policy="default", **options):
     """Send arguments as they are, and hold the reply to what every reply keeps."""
     plan = Plan() if plan is None else plan
-    reply = toolbox(box, **options).call(plan, tool, arguments)
+    reply = toolbox(TOOLS.get(tool, "tasks"), policy, **options).call(plan, tool, arguments)
     check_reply(plan, reply)
     return reply
 
@@ -28,251 +29,153 @@ def codes(reply):
     return [each.code for each in reply.problems or reply.repairs]
 
 
-def ends(given, *, plan=None):
-    """Return the reply to an update that adds these blockers to task 4 of four."""
-    plan = plan or planned("a", "b", "c", "d")
-    return send({"taskId": "4", "addBlockedBy": given}, tool="TaskUpdate", box="tasks", plan=plan)
+def todos(*entries):
+    """Return the arguments of a whole-list write."""
+    return {"todos": [*entries]}
 
 
-@pytest.mark.parametrize("levels", [1, 2, 3])
-def test_a_json_text_of_a_json_text(levels):
-    """A list, and all arguments, are unwrapped up to three times, and told; a fourth is refused."""
-    listed, whole = GOOD, json.dumps({"todos": GOOD})
+def entry(**fields):
+    """Return the arguments of a write of one entry, "a" unless it has another title."""
+    return todos({"content": "a", **fields})
+
+
+def ends(given):
+    """Return the arguments of an update that adds these blockers to task 4."""
+    return {"taskId": "4", "addBlockedBy": given}
+
+
+def state(plan):
+    """Return the subjects; behind a status other than pending, its first letters and a colon."""
+    marks = {Status.PENDING: "", **{one: f"{one.value[:2]}:" for one in [*Status][1:]}}
+    return [f"{marks[task.status]}{task.subject}" for task in plan]
+
+
+def encoded(value, levels):
+    """Return JSON text of JSON text, so many levels deep."""
     for _ in range(levels):
-        listed, whole = json.dumps(listed), json.dumps(whole)
-    for reply in (write(listed), send(whole)):
-        assert texts_of(reply.plan) == ["a", "b"]
-        assert codes(reply) == ["json_text"]
-    assert "note: read a JSON text at todos as its value" in write(listed).text
-    if levels == 3:
-        assert codes(write(json.dumps(listed))) == ["too_deep"]
+        value = json.dumps(value)
+    return value
 
 
-def test_entries_that_are_json_texts():
-    """They are read; free text that looks like JSON stays text."""
-    assert texts_of(write([json.dumps(entry) for entry in GOOD]).plan) == ["a", "b"]
-    reply = send({"subject": '{"a": 1}', "description": "[1, 2]"}, tool="TaskCreate", box="tasks")
-    assert (reply.plan["1"].subject, reply.plan["1"].description) == ('{"a": 1}', "[1, 2]")
-    assert not reply.repairs
+# -------- read and told --------
+
+TEXTS = [
+    ("{'todos': [{'content': \"a\", 'status': 'pending', 'priority': None}], 'clear': False}",
+     "python_repr"),
+    ("{'todos': [{'content': '\\x61', 'status': 'pending',},],}", "python_repr"),
+    ("{'todos': ['a'], 'todos': ['a']}", "python_repr"),
+    ('{todos: ["a"], clear: false}', "python_repr"),
+    ('{todos: [{content: "a", status: "pending", priority: null}]}', "python_repr"),
+    ('{"todos": ["a",],}', "trailing_comma"),
+    ('```\n{"todos": ["a",]}\n```', "code_fence trailing_comma"),
+    ('{"todos": [/* one */ "a"] // the end\n}', "noise"),
+    ('{"todos": ["a"]} /* cut', "noise"),
+    ('```json\n{"todos": ["a"]}\n```', "code_fence"),
+    ('```\n{"todos": ["a"]}```', "code_fence"),
+    ('Sure, here it is: {"todos": ["a"]}', "prose"),
+    ('Here:\n```json\n{"todos": ["a"]}\n```', "prose code_fence"),
+    (b'Here: {"todos": ["a",]}', "prose trailing_comma"),
+    ("Here: {todos: ['a']}", "prose python_repr"),
+    ('{"todos": ["a"]}</parameter>', "closing_tags"),
+    ('{"todos": ["a"]}</todos>\n</invoke>', "closing_tags"),
+    ('{"todos": ["a"]}</invoke></function_calls>\n', "closing_tags"),
+    ('{"todos": [{"content": "a"}]', "last_brace"),
+    ("{'todos': ['a']", "last_brace python_repr"),
+    ("{'todos': ['a\x00']}", "python_repr hidden_characters"),
+    (r"{'todos': ['a\x00']}", "python_repr hidden_characters"),
+    (json.dumps("- [ ] a"), "bare_list checklist"),
+    (b'\xef\xbb\xbf{"todos": ["a"]}', ""),
+    ('\ufeff{"todos": ["a"]}', ""),
+    (bytearray(b'{"todos": {"content": "a"}}'), "bare_entry"),
+    ('{"todos": [{"content": "a", "content": "a"}]}', ""),
+]  # fmt: skip
+CONTAINERS = [
+    ({"todos": {"content": "a"}}, "bare_entry"),
+    ({"content": "a", "status": "todo"}, "bare_entry word"),
+    ([{"content": "a"}], "bare_list"),
+    ({"arguments": {"todos": ["a"]}}, "wrapper"),
+    ({"input": {"todos": ["a"]}}, "wrapper"),
+    ({"arguments": '{"todos": ["a"]}'}, "wrapper json_text"),
+    ({"name": "write_todos", "arguments": {"todos": ["a"]}}, "wrapper"),
+    ({"id": "call_1", "type": "tool_use", "name": "write_todos", "input": {"todos": ["a"]}},
+     "wrapper"),
+    ({"type": "function", "function": {"name": "x", "arguments": '{"todos": ["a"]}'}},
+     "wrapper wrapper json_text"),
+    ({"input": {"args": {"params": {"todos": ["a"]}}}}, "wrapper wrapper wrapper"),
+    ({"arguments": ["a"]}, "wrapper bare_list"),
+    ({"todos": {"items": {"tasks": ["a"]}}}, "wrapper wrapper"),
+    ({"todos": '["a"]'}, "json_text"),
+    ({"todos": {"todos": "- [ ] a"}}, "wrapper checklist"),
+    ({"input": "- [ ] a"}, "wrapper bare_list checklist"),
+    ({"todos": ["a"], "input": "x"}, "ignored_key"),
+    (todos('{"content": "a"}'), "json_text"),
+    *((encoded(todos("a"), levels), "json_text" if levels > 1 else "") for levels in (1, 2, 3, 4)),
+    *(({"todos": encoded(["a"], levels)}, "json_text") for levels in (1, 2, 3)),
+]  # fmt: skip
+ENTRIES = [
+    (todos("[ ] a"), "box"),
+    (entry(), ""),
+    (entry(status=None, priority=None, activeForm=None, id=None, title=None), ""),
+    (entry(status="null", priority="None"), "absent_word absent_word"),
+    (entry(description="why"), "ignored_key"),
+    (todos({"description": "why", "content": "a"}), "ignored_key"),
+    (entry(activForm="x", zzz=1), "ignored_key ignored_key"),
+    (entry(activeForm="x", active_form="x"), ""),
+    (todos("a</parameter>\n</invoke> "), "closing_tags"),
+    (entry(status="todo</parameter>"), "closing_tags word"),
+    (todos("a\x00"), "hidden_characters"),
+    *((todos(f"a{hidden}"), "hidden_characters")
+      for hidden in ("\u202e", "\u2066", "\u2069", "\U000e0041", "\U000e007f")),
+    *((entry(status=word), "word") for word in ("todo", "open", "not_started", "Pending", "[ ]")),
+    *((entry(**{key: "doing a"}), "")
+      for key in ("activeForm", "active_form", "active-form", "ActiveForm", "ACTIVE FORM")),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("raw", "code"),
-    [
-        ("{'todos': [{'content': \"a\", 'status': 'pending', 'priority': None}], 'clear': False}",
-         "python_repr"),
-        ("{'todos': [{'content': '\\x61', 'status': 'pending',},],}", "python_repr"),
-        ("{'todos': ['a'], 'todos': ['a']}", "python_repr"),
-        ('{todos: ["a"], clear: false}', "python_repr"),
-        ('{todos: [{content: "a", status: "pending", priority: null}]}', "python_repr"),
-        ('{"todos": ["a",],}', "trailing_comma"),
-        ('```\n{"todos": ["a",]}\n```', "trailing_comma"),
-        ('{"todos": [/* one */ "a"] // the end\n}', "noise"),
-        ('{"todos": ["a"]} /* cut', "noise"),
-        ('```json\n{"todos": ["a"]}\n```', "code_fence"),
-        ('```\n{"todos": ["a"]}```', "code_fence"),
-        ('Sure, here it is: {"todos": ["a"]}', "prose"),
-        ('Here:\n```json\n{"todos": ["a"]}\n```', "prose"),
-        (b'Here: {"todos": ["a",]}', "prose"),
-        ("Here: {todos: ['a']}", "prose"),
-        ('{"todos": ["a"]}</parameter>', "closing_tags"),
-        ('{"todos": ["a"]}</todos>\n</invoke>', "closing_tags"),
-        ('{"todos": ["a"]}</invoke></function_calls>\n', "closing_tags"),
-        ('{"todos": [{"content": "a"}]', "last_brace"),
-        ("{'todos': ['a']", "last_brace"),
-    ],
-)  # fmt: skip
-def test_a_text_with_one_meaning_is_read_and_that_is_told(raw, code):
-    """Python, commas, comments, fences, prose, keys without quotes, leaked tags, a lost brace."""
+@pytest.mark.parametrize(("raw", "repairs"), [*TEXTS, *CONTAINERS, *ENTRIES])
+def test_what_has_one_meaning_is_read_and_that_is_told(raw, repairs):
+    """Python, commas, fences, prose, wrappers, spellings: one task "a", and each repair by name."""
     reply = send(raw)
-    assert texts_of(reply.plan) == ["a"]
-    assert code in codes(reply)
-    assert "note: " in reply.text
-
-
-LONG = "{'a': 1" + " " * 70_000 + "}"
+    assert state(reply.plan) == ["a"]
+    assert codes(reply) == repairs.split()
+    assert ("note: " in reply.text) == bool(repairs)
 
 
 @pytest.mark.parametrize(
-    ("code", "raws"),
+    ("raw", "wanted"),
     [
-        ("not_json", [
-            LONG, "[" + "-" * 60_000 + "1]", "[" + "1+" * 30_000 + "1]", "{[1]: 2}", "[f()]",
-            "[a for a in b]", "{1: 'a'}", "[{1, 2}]", "['a', # and the rest\n'b']",
-            "{**{'a': 1}}", "write the parser",
-            'Here: ["a"] and {"todos": ["b"]}', "{todos: [a: 1]}", "{None: 1}", "Here: `a`",
-        ]),
-        ("truncated", [
-            '{"todos": [{"content": "a", "status":"pen', '{"todos": [{"content": "a"}',
-            '{"todos": [{"content": "a\\', '```json\n{"todos": [{"content": "a"', "[",
-            "{'todos': [{'content': 'a'", '"{\\"todos\\": ', 'Here: {"todos": ["a"',
-            "Here: {todos: [{content: 'a', sta", 'Here: "{"todos": ["a"]}',
-            {"todos": ["a", '{"content": "b']},
-        ]),
-        ("duplicate_key", ["{'todos': ['a'], 'todos': ['b']}"]),
+        (todos(*GOOD), ["a", "in:b"]),
+        (todos(*map(json.dumps, GOOD)), ["a", "in:b"]),
+        ({"todos": "- [ ] a\n* [~] b\n\n3. [x] c"}, ["a", "in:b", "co:c"]),
+        ({"todos": {"todos": "- [ ] a\n- [x] b"}}, ["a", "co:b"]),
+        ({"input": "- [ ] a\n- [x] b"}, ["a", "co:b"]),
+        (todos("[x] a", "b"), ["co:a", "b"]),
+        *(({"todos": text}, ["a", "b", "c"])
+          for text in ("1. a\n2. b\n3. c", "1) a\n\n2) b\n3) c\n", "- a\n- b\n- c")),
+        (todos("[urgent] fix it", "{name} is empty", "{a: 1}", "Here: {}"),
+         ["[urgent] fix it", "{name} is empty", "{a: 1}", "Here: {}"]),
+        *((todos(text, "c"), [text, "c"])
+          for text in ("1. a", "* a", "1. a\n3. b", "  - a\n- b", "Do:\n1. a\n2. b", "None",
+                       "use <b></b>", "\U0001f468\u200d\U0001f469 \u0646\u200c\u0647")),
+        (todos({"content": 404}, {"content": 1.5}), ["404", "1.5"]),
+        ('{"todos": ["a, ] // b /* \\" */",]}', ['a, ] // b /* " */']),
+        (r"{'todos': [{'content': 'see http://x.org/[1,] C:\d \\d'}]}",
+         [r"see http://x.org/[1,] C:\d \d"]),
+        ('{"todos": ["a\nb"]}', ["a\nb"]),
+        ('{"todos": ["ü"]}'.encode("utf-8-sig"), ["ü"]),
+        ('{"todos": ["\\ud83d\\ude00 \\ud83d"]}', ["\U0001f600 \ufffd"]),
+        (todos("\ud83d\ude00"), ["\U0001f600"]),
+        (r"{'todos': ['b\ud800']}", ["b\ufffd"]),
+        (b'{"todos": ["a\xff"]}', ["a\ufffd"]),
+        (todos("a\x00b", "c\x1b[31m\x85d"), ["ab", "c\x1b[31m\x85d"]),
     ],
 )  # fmt: skip
-def test_a_text_that_is_cut_off_or_has_no_one_meaning_is_refused(code, raws):
-    """What ends within a list, an entry or a value is never closed."""
-    for raw in raws:
-        reply = send(raw)
-        assert codes(reply) == [code], raw
-        assert ("Send fewer tasks in one call" in reply.text) == (code == "truncated")
-
-
-def test_a_list_that_is_cut_off_is_no_title():
-    """Nor are ids and metadata read by halves; a bracketed title is a title."""
-    for inner in ('[{"content": "a", "stat', "[{'content': 'a'", '"[{\\"content\\": \\"a',
-                  '{"content": "a', '["a", ["b"'):  # fmt: skip
-        assert codes(write(inner)) == codes(send({"arguments": inner})) == ["truncated"]
-    assert codes(ends('[[1], "2')) == ["truncated"]
-    metadata = {"subject": "a", "metadata": '{"k": '}
-    assert codes(send(metadata, tool="TaskCreate", box="tasks")) == ["truncated"]
-    for text in ('[{"content": "a" "b"}]', '[{"content" "a"}]', '["a" "b"]', "['a', 'b' 'c']"):
-        assert codes(write(text)) == ["not_json"]
-    for title in ("[urgent] fix it", "{name} is empty"):
-        assert texts_of(write([title]).plan) == [title]
-
-
-def test_the_last_brace_alone_may_be_missing():
-    """Of other tools too; a number may have had more digits, and a list more entries."""
-    for raw in ('{"add": ["a", "b"]', "{'add': ['a', 'b']"):
-        reply = send(raw, tool="plan", box="lean")
-        assert texts_of(reply.plan) == ["a", "b"]
-        assert "note: added the last brace of the arguments" in reply.text
-    new = '{"subject": "b", "activeForm": "doing b"'
-    assert texts_of(send(new, tool="TaskCreate", box="tasks", plan=planned("a")).plan) == ["a", "b"]
-    for raw in ('{"done": [1], "wait": {"2": "x"', '{"done": [1], "fail": [2'):
-        refused = send(raw, tool="plan", box="lean", plan=planned("a", "b"))
-        assert codes(refused) == ["truncated"]
-
-
-def test_python_repr_keeps_what_looks_like_a_comment():
-    """Inside a Python string `//` and `,]` are text; an unknown escape keeps its backslash."""
-    reply = send(r"{'todos': [{'content': 'see http://x.org/[1,] C:\d \\d'}]}")
-    assert texts_of(reply.plan) == [r"see http://x.org/[1,] C:\d \d"]
-
-
-def test_python_repr_is_cleaned_as_json_is():
-    """What hides in its texts is taken out, and told."""
-    assert texts_of(send("{'todos': ['a\x00', 'b\ud800']}").plan) == ["a", "b\ufffd"]
-    assert texts_of(send(r"{'todos': ['a\x00', 'b\ud800']}").plan) == ["a", "b\ufffd"]
-
-
-def test_prose_removes_nothing():
-    """The container is a guess, so that a list behind prose drops no task (law 17)."""
-    plan = send('{"todos": ["a", "b"]}').plan
-    reply = send('Only this: {"todos": ["a"]}', plan=plan)
-    assert codes(reply) == ["guessed_container"]
-    assert reply.plan is plan
-
-
-def test_a_title_in_braces_is_a_title():
-    """Keys without quotes are read in the arguments of a call only, not in a text of them."""
-    assert texts_of(write(["{a: 1}", "Here: {}"]).plan) == ["{a: 1}", "Here: {}"]
-
-
-def test_one_title_is_a_list_where_tasks_are_only_added():
-    """A title to add is a list of one; a word for nothing, or a broken list, is none."""
-    reply = send({"add": "Buy flowers"}, tool="plan", box="lean")
-    assert texts_of(reply.plan) == ["Buy flowers"]
-    assert "took one entry at add as a list" in reply.text
-    for text in ("null", " ", "[object Object]", "a\nb"):
-        assert codes(send({"add": text}, tool="plan", box="lean")) == ["no_list"]
-
-
-@pytest.mark.parametrize("schema", [{"type": "object", "description": "id: why"}, {"id": "why"}])
-def test_a_wait_that_repeats_its_schema_is_ignored(schema):
-    """And that is told; the rest of the call is carried out."""
-    reply = send({"add": ["a"], "wait": schema}, tool="plan", box="lean")
-    assert texts_of(reply.plan) == ["a"]
-    assert "ignored wait" in reply.text
-
-
-def test_noise_within_strings_is_text():
-    """Commas, comments and quotes within strings stay."""
-    reply = send('{"todos": ["a, ] // b /* \\" */",]}')
-    assert texts_of(reply.plan) == ['a, ] // b /* " */']
-
-
-def test_bom_and_raw_newline():
-    """A byte order mark is no matter, and a raw line end in a string is kept."""
-    assert texts_of(send('\ufeff{"todos": ["a\nb"]}').plan) == ["a\nb"]
-    assert texts_of(send('{"todos": ["ü"]}'.encode("utf-8-sig")).plan) == ["ü"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "tool", "box"),
-    [
-        ({"write": ["a", "b", "c"]}, "plan", "lean"),
-        ({"add": ["c"]}, "plan", "lean"),
-        ({"done": [1, 12]}, "plan", "lean"),
-        ({"edit": [{"id": 2, "text": "B"}]}, "plan", "lean"),
-        ({"todos": [*GOOD, {"content": "c", "status": "pending"}]}, "write_todos", "todos"),
-    ],
-)
-def test_a_call_that_is_cut_anywhere_is_read_as_meant_or_refused(arguments, tool, box):
-    """
-    A list whose bracket is missing is not closed: behind each entry but the last that would be
-    another list.
-    """
-    text = json.dumps(arguments)
-    plan = planned(*"ab" if "todos" in arguments or "write" in arguments else "abcdefghijkl")
-    meant = send(text, tool=tool, box=box, plan=plan)
-    assert not meant.is_error
-    for end in range(1, len(text)):
-        reply = send(text[:end], tool=tool, box=box, plan=plan)
-        assert reply.is_error or reply.plan == meant.plan, text[:end]
-
-
-def test_a_list_without_the_last_brace_removes_nothing():
-    """It may have had a further argument, so it is a guess (law 17)."""
-    plan = planned("a", "b")
-    assert codes(send('{"todos": ["a"]', plan=plan)) == ["guessed_container"]
-
-
-@pytest.mark.parametrize("nothing", [None, "", "  ", "{}", {}, "null", b"", {"arguments": None}])
-def test_nothing_given(nothing):
-    """Nothing is a read where all is optional, and else a refusal that names what is missing."""
-    assert not send(nothing, tool="read_todos").is_error
-    assert not send(nothing, tool="plan", box="lean").is_error
-    reply = send(nothing)
-    assert codes(reply) == ["missing_field"]
-    assert "todos: is missing." in reply.text
-    assert codes(send(nothing, tool="TaskCreate", box="tasks")) == ["missing_field"]
-    assert codes(send(nothing, tool="TaskUpdate", box="tasks")) == ["missing_field"]
-
-
-def test_null_is_not_given():
-    """`null` means not given, and never the task "None"."""
-    given = {"content": "a", "status": None, "priority": None, "activeForm": None, "id": None}
-    task = write([given]).plan["1"]
-    assert (task.status, task.priority, task.active_form) == (Status.PENDING, None, None)
-    assert codes(write([{"content": None}])) == ["missing_field"]
-    assert codes(write([None])) == ["wrong_type"]
-    assert codes(write(None)) == ["missing_field"]
-    assert codes(ends([None])) == ["bad_id"]
-
-
-def test_the_word_none():
-    """The word "None" stays text in a title, and is not given, with a note, for an id or a word."""
-    reply = write([{"content": "None", "status": "null", "priority": "None"}])
-    assert texts_of(reply.plan) == ["None"]
-    assert codes(reply) == ["absent_word", "absent_word"]
-    assert 'note: read todos[0].status "null" as not given' in reply.text
-    assert codes(send({"taskId": "none"}, tool="TaskGet", box="tasks")) == ["missing_field"]
-    assert codes(ends("none")) == ["unwrapped", "absent_word"]
-
-
-def test_missing_status_on_create():
-    """It is pending, and nothing is said about it."""
-    reply = write([{"content": "a"}])
-    assert reply.plan["1"].status is Status.PENDING
-    assert reply.text == "ok, 0/1 completed"
+def test_what_stands_in_a_text_or_a_title_is_kept(raw, wanted):
+    """Statuses, quotes, brackets, joiners, half a pair: none of it is taken for syntax."""
+    assert state(send(raw).plan) == wanted
 
 
 SPELLINGS = {
-    "pending": "todo open not_started Pending",
     "in_progress": "in-progress IN_PROGRESS doing active started InProgress",
     "completed": "Done completed finished COMPLETE ✓ [x]",
     "cancelled": "canceled skipped",
@@ -286,35 +189,56 @@ SPELLINGS = {
 )
 def test_status_spellings(word, status):
     """Known words are read, and told unless they are the word itself."""
-    reply = write([{"content": "a", "status": word}])
+    reply = send(entry(status=word))
     assert reply.plan["1"].status == status
     assert ("note" in reply.text) == (word != status)
 
 
-@pytest.mark.parametrize("word", ["gone", "changes_made", "blockage", "✗", "deleted", 1, True, []])
-def test_unknown_status(word):
-    """Another word, or none, is refused with the list: never a silent pending."""
-    reply = write([{"content": "a", "status": word}])
-    assert codes(reply)[0] in {"unknown_status", "wrong_type"}
-    assert "todos[0].status: " in reply.text
-    assert "pending, in_progress, completed, cancelled" in reply.text
+OTHERS = [
+    ("plan", {"add": "Buy flowers"}, ["Buy flowers"], "took one entry at add as a list"),
+    ("plan", '{"add": ["a", "b"]', ["a", "b"], "note: added the last brace of the arguments"),
+    ("plan", "{'add': ['a', 'b']", ["a", "b"], "note: added the last brace of the arguments"),
+    *(("plan", {"add": ["a"], "wait": schema}, ["a"], "ignored wait")
+      for schema in ({"type": "object", "description": "id: why"}, {"id": "why"})),
+    ("plan", {"write": "1. a\n2. b"}, ["a", "b"], "as a checklist"),
+    ("plan", ["a", "b"], ["a", "b"], "took the bare list as write"),
+    ("TaskCreate", {"tasks": "1. a\n2. b"}, ["a", "b"], "as a checklist"),
+    ("TaskCreate", [{"subject": "a"}], ["a"], "took the bare list as tasks"),
+    ("TaskCreate", '{"subject": "b", "activeForm": "doing b"', ["b"], "added the last brace"),
+    ("TaskCreate", {"name": "TaskCreate", "arguments": {"subject": "a"}}, ["a"], "of a wrapper"),
+    ("write_todos", entry(activForm="x"), ["a"],
+     "ignored todos[0].activForm; did you mean activeForm?"),
+    ("write_todos", {"todos": ["a"], **{f"x{n}": n for n in range(40)}}, ["a"], "and 37 more"),
+    ("write_todos", entry(status="null"), ["a"], 'read todos[0].status "null" as not given'),
+    ("write_todos", entry(content=404), ["404"],
+     "note: read the number 404 at todos[0].content as text"),
+    ("write_todos", b'{"todos": ["a\xff"]}', ["a\ufffd"], "note: replaced broken characters"),
+    ("write_todos", {"todos": '["a"]'}, ["a"], "note: read a JSON text at todos as its value"),
+]  # fmt: skip
 
 
-def test_unknown_priority():
-    """Priorities likewise."""
-    reply = write([{"content": "a", "priority": "whatever"}, {"content": "b", "priority": "P1"}])
-    assert codes(reply) == ["unknown_priority"]
-    assert "high, medium, low" in reply.text
-    assert write([{"content": "a", "priority": "urgent"}]).plan["1"].priority == "high"
+@pytest.mark.parametrize(("tool", "raw", "wanted", "words"), OTHERS)
+def test_what_is_read_otherwise_is_told_in_words(tool, raw, wanted, words):
+    """By every tool that takes entries; three repairs are named, the others counted."""
+    reply = send(raw, tool)
+    assert texts_of(reply.plan) == wanted
+    assert words in reply.text
+    assert len(reply.text) < 200
 
 
-def test_two_in_progress():
-    """The policy says whether that is allowed; nothing is demoted."""
-    both = [{"content": text, "status": "in_progress"} for text in "ab"]
-    reply = write(both)
-    assert reply.plan.counts.in_progress == 2
-    assert "Note: 2 tasks are in progress (#1-#2)" in reply.text
-    assert "single_in_progress" in codes(send({"todos": both}, policy="claude"))
+def test_free_text_that_looks_like_json_stays_text():
+    """Where a text is asked for, nothing is decoded."""
+    reply = send({"subject": '{"a": 1}', "description": "[1, 2]"}, "TaskCreate")
+    assert (reply.plan["1"].subject, reply.plan["1"].description) == ('{"a": 1}', "[1, 2]")
+    assert not reply.repairs
+
+
+def test_metadata_is_an_object_or_the_text_of_one():
+    """Strict schemas ask for the text; broken characters in it are replaced as anywhere."""
+    reply = send({"subject": "a", "metadata": '{"k": [1, null]}'}, "TaskCreate")
+    assert (dict(reply.plan["1"].metadata), reply.repairs) == ({"k": (1, None)}, ())
+    reply = send({"subject": "a", "metadata": {"\ud800": "\udfff"}}, "TaskCreate")
+    assert dict(reply.plan["1"].metadata) == {"\ufffd": "\ufffd"}
 
 
 @pytest.mark.parametrize(
@@ -322,239 +246,241 @@ def test_two_in_progress():
 )
 def test_ids(given):
     """An id has one form however it is spelled; a spelling of text is told."""
-    plan = planned("a", "b", "c")
-    reply = send({"taskId": given}, tool="TaskGet", box="tasks", plan=plan)
+    reply = send({"taskId": given}, "TaskGet", planned("a", "b", "c"))
     assert "Task #3: c" in reply.text
     assert bool(reply.repairs) == (isinstance(given, str) and given != "3")
 
 
 @pytest.mark.parametrize(
-    "given", [True, False, 3.5, "\uff13", "²", "-3", -3, 0, "0", "x", "3x", [3], {}, "1.5", 10**18]
+    ("given", "blockers"),
+    [
+        *(("1,2", "12"), ("1 and 2", "12"), ("1, 2 and 3", "123"), ("1 2", "12"), ("task 3", "3")),
+        *(([[1]], "1"), ({"id": 1}, "1"), ([{"id": 1}, {"taskId": "#2"}], "12"), ([1, "2"], "12")),
+        *((1, "1"), ("[1, 2]", "12"), ('"[1]"', "1"), (["1", "1", "#1"], "1"), ("none", "")),
+    ],
 )
-def test_what_is_no_id(given):
-    """Booleans, fractions, other alphabets' digits and the like are refused."""
-    reply = send({"taskId": given}, tool="TaskGet", box="tasks", plan=planned("a", "b", "c"))
-    assert codes(reply)[0] in {"bad_id", "bad_number"}
+def test_id_lists(given, blockers):
+    """Lists of ids are split and unwrapped, and what was not a list is told; one twice is one."""
+    reply = send(ends(given), "TaskUpdate", planned(*"abcd"))
+    assert reply.plan["4"].blocked_by == tuple(blockers)
+    assert bool(reply.repairs) == (given != [1, "2"])
+    assert ("repeated_id" in codes(reply)) == (given == ["1", "1", "#1"])
 
 
 def test_ids_are_numbers_in_order():
     """10 comes after 2, in lists and in receipts."""
-    plan = planned(*"abcdefghijk")
-    done = {"done": [10, 2, 11]}
-    reply = send(done, tool="plan", box="lean", plan=plan)
+    reply = send({"done": [10, 2, 11]}, "plan", planned(*"abcdefghijk"))
     assert reply.text.startswith("3/11: #2, #10-#11 completed; #1 started")
 
 
-@pytest.mark.parametrize(
-    ("given", "blockers"),
-    [
-        ("1,2", "12"),
-        ("1 and 2", "12"),
-        ("1, 2 and 3", "123"),
-        ("1 2", "12"),
-        ("task 3", "3"),
-        ([[1]], "1"),
-        ({"id": 1}, "1"),
-        ([{"id": 1}, {"taskId": "#2"}], "12"),
-        ([1, "2"], "12"),
-        (1, "1"),
-        ("[1, 2]", "12"),
-        ('"[1]"', "1"),
+# -------- refused --------
+
+LONG = "{'a': 1" + " " * 70_000 + "}"
+ITSELF = {}
+ITSELF["todos"] = [ITSELF, ITSELF]
+DEEP = []
+for _ in range(100_000):
+    DEEP = [DEEP]
+NO_LISTS = [
+    *("null", "undefined", "None", "true", "x", "same as before", "[object Object]", "[a, b, c]"),
+    *("{content: 'Write', status: 'pending'}", "[1, 2", "<todos><todo>a</todo></todos>", "..."),
+    *("- only one", "Write, test, ship", "- [ ] a\nb", "1. a", "1. a\n3. b", "  - a\n- b"),
+]
+LEAKS = ('<parameter name="status">', '<parameter  name = "x">')
+REFUSED = {
+    "not_json": [
+        *(LONG, "[" + "-" * 60_000 + "1]", "[" + "1+" * 30_000 + "1]", "{[1]: 2}", "[f()]"),
+        *("[a for a in b]", "{1: 'a'}", "[{1, 2}]", "['a', # and the rest\n'b']", "{**{'a': 1}}"),
+        *("write the parser", 'Here: ["a"] and {"todos": ["b"]}', "{todos: [a: 1]}", "{None: 1}"),
+        "Here: `a`",
+        *({"todos": text} for text in ('[{"content": "a" "b"}]', '[{"content" "a"}]', '["a" "b"]',
+                                       "['a', 'b' 'c']")),
     ],
-)
-def test_id_lists(given, blockers):
-    """Lists of ids are split and unwrapped, and what was not a list is told."""
-    reply = ends(given)
-    assert reply.plan["4"].blocked_by == tuple(blockers)
-    assert bool(reply.repairs) == (given != [1, "2"])
-    assert "repeated_id" not in codes(reply)
+    "truncated": [
+        *('{"todos": [{"content": "a", "status":"pen', '{"todos": [{"content": "a"}', "["),
+        *('{"todos": [{"content": "a\\', '```json\n{"todos": [{"content": "a"', '"{\\"todos\\": '),
+        *("{'todos': [{'content': 'a'", 'Here: {"todos": ["a"', 'Here: "{"todos": ["a"]}'),
+        *("Here: {todos: [{content: 'a', sta", todos("a", '{"content": "b')),
+        *({key: text} for key in ("todos", "arguments") for text in (
+            '[{"content": "a", "stat', "[{'content': 'a'", '"[{\\"content\\": \\"a',
+            '{"content": "a', '["a", ["b"')),
+        ("TaskUpdate", ends('[[1], "2')),
+        ("TaskCreate", {"subject": "a", "metadata": '{"k": '}),
+        *(("plan", raw) for raw in ('{"done": [1], "wait": {"2": "x"', '{"done": [1], "fail": [2')),
+    ],
+    "duplicate_key": [
+        "{'todos': ['a'], 'todos': ['b']}",
+        *(f'{{"todos": [{{"content": {pair}}}]}}'
+          for pair in ('"a", "content": "b"', '1, "content": true')),
+    ],
+    "no_list": [
+        *({"todos": text} for text in NO_LISTS),
+        *(("plan", {"add": text}) for text in ("null", " ", "[object Object]", "a\nb")),
+    ],
+    "missing_field": [
+        *({"todos": None}, {"x": None}, entry(content=None), None, "", "  ", "{}", {}, "null", b""),
+        {"arguments": None},
+        *((tool, nothing) for tool in ("TaskCreate", "TaskUpdate") for nothing in ("", {}, None)),
+        ("TaskGet", {"taskId": "none"}),
+        ("TaskGet", {"taskId": None}),
+    ],
+    "wrong_type": [
+        *(5, {"todos": 5}, todos(None), todos(5), entry(content=True), entry(content=["a"])),
+        *(entry(content={}), entry(status=1), entry(status=True), entry(status=[])),
+        *({"todos": [], "clear": flag} for flag in ("maybe", 2, [], 0.5)),
+        *(("TaskCreate", {"subject": "a", "metadata": wrong}) for wrong in ("x", 3, [1])),
+        *(("plan", [1]), ("TaskList", ["a"])),
+    ],
+    "unknown_status": [entry(status=word) for word in ("gone", "changes_made", "blockage", "✗",
+                                                       "deleted")],
+    "unknown_priority": [todos({"content": "a", "priority": "whatever"},
+                               {"content": "b", "priority": "P1"})],
+    "bad_id": [
+        *(("TaskGet", {"taskId": wrong})
+          for wrong in (True, False, 3.5, "\uff13", "²", "-3", -3, 0, "0", "x", "3x", [3], {},
+                        "1.5")),
+        *(("TaskUpdate", ends(wrong))
+          for wrong in ([None], [[1, 2]], [{"id": 1, "x": 2}], [{"x": 1}], "x", [True],
+                        [[[1]]], [["\uff13"]], {})),
+    ],
+    "bad_number": [
+        ("TaskGet", {"taskId": 10**18}),
+        *(("TaskCreate", {"subject": "a", **place})
+          for value in (float("nan"), float("inf"), 10**5_000, -(10**18))
+          for place in ({"estimate": value}, {"metadata": {"k": [value]}})),
+    ],
+    "conflicting_keys": [
+        entry(activeForm="x", active_form="y"),
+        todos({"content": "1", "title": 1}),
+        ("TaskCreate", {"subject": "a", "metadata": {"k": 1, "k\x00": 2}}),
+    ],
+    "wrapper_siblings": [("plan", {"arguments": {"done": [1]}, "drop": [2]})],
+    "too_deep": [
+        ("plan", {"input": {"input": {"input": {"input": {"done": [1]}}}}}),
+        {"todos": encoded(["a"], 4)},
+        {"todos": DEEP},
+        *(place for depth in (33, 500, 100_000)
+          for place in ("[" * depth + "]" * depth, {"todos": "[" * depth + "]" * depth})),
+    ],
+    "too_large": ['"' + "a" * 1_048_576, b"x" * 1_048_577, todos(*["a" * 600_000] * 2)],
+    "too_many": [todos(*["a"] * 1_001), ("TaskUpdate", ends([*range(1, 1_002)]))],
+    "swallowed_field": [
+        *(place for tag in LEAKS
+          for place in (todos(f"a{tag}done"), entry(status=f"done{tag}"),
+                        ("TaskCreate", {"subject": "a", "metadata": {"k": [f"x{tag}"]}}))),
+    ],
+    "empty_text": [todos("\u202e"), todos(" "), todos("\x00")],
+    "empty_write": [{"todos": []}],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "given",
-    [[[1, 2]], [{"id": 1, "x": 2}], [{"x": 1}], "x", [True], "1;x", [[[1]]], [["\uff13"]], {}],
+    ("code", "raw"), [(code, raw) for code, raws in REFUSED.items() for raw in raws]
 )
-def test_id_lists_that_are_none(given):
-    """Anything else is refused, with the place."""
-    reply = ends(given)
-    assert codes(reply)[0] == "bad_id"
-    assert "addBlockedBy[" in reply.text
+def test_what_has_no_one_meaning_is_refused_with_its_code(code, raw):
+    """What is cut off, says nothing, contradicts itself or has a wrong type: never a guess."""
+    tool, arguments = raw if isinstance(raw, tuple) else ("write_todos", raw)
+    reply = send(arguments, tool, planned(*"abcd"))
+    assert {*codes(reply)} == {code}
+    assert ("Send fewer tasks in one call" in reply.text) == (code in {"truncated", "too_large"})
 
 
-def test_unknown_duplicate_and_self_dependency():
-    """Unknown ids, the task itself and cycles are refused by name; an id twice counts once."""
-    reply = ends(["1", "1", "#1"])
-    assert reply.plan["4"].blocked_by == ("1",)
-    assert "note: " in reply.text
-    assert "There is no task 9; the ids are: 1, 2, 3, 4." in ends(["9"]).text
-    assert "Task 4 cannot wait for itself" in ends(["4"]).text
-    back = {"taskId": "1", "addBlockedBy": ["4"]}
-    cycle = send(back, tool="TaskUpdate", box="tasks", plan=ends(["1"]).plan)
+WORDS = [
+    ("write_todos", entry(status="gone"), "todos[0].status: "),
+    ("write_todos", entry(status=1), "pending, in_progress, completed, cancelled"),
+    ("write_todos", entry(priority="x"), "high, medium, low"),
+    ("write_todos", {}, "todos: is missing."),
+    ("write_todos", entry(activeForm="x", active_form="y"),
+     'todos[0].activeForm: given twice in different words ("active_form"'),
+    ("write_todos", {"todos": "x"}, "which is no list; send the list itself"),
+    ("write_todos", {"todos": "x"}, 'Correct, for example: {"todos"'),
+    ("write_todos", {"todos": []}, "send clear: true"),
+    ("write_todos", todos(*["a"] * 1_001), "1001 entries in one call; at most 1000"),
+    ("write_todos", todos("a" * 501), "subject of 501 characters; at most 500"),
+    ("write_todos", b"x" * 1_048_577, "1048576"),
+    ("write_todos", todos(*[5] * 100), "and 90 more like these."),
+    ("plan", ["c"], "arguments: is a list; it should be an object."),
+    ("TaskUpdate", ends("1;x"), "addBlockedBy["),
+    ("TaskUpdate", ends(["9"]), "There is no task 9; the ids are: 1, 2, 3, 4."),
+    ("TaskUpdate", ends(["4"]), "Task 4 cannot wait for itself"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "arguments", "words"), WORDS)
+def test_a_refusal_says_where_what_was_seen_and_what_is_allowed(tool, arguments, words):
+    """In words that name the place in the model's own names."""
+    reply = send(arguments, tool, planned(*"abcd"))
+    assert reply.is_error
+    assert words in reply.text
+
+
+def test_all_problems_at_once():
+    """Every fault is named with its path, and a correct example follows."""
+    reply = write([{"content": "", "status": "x"}, {"status": "y"}, 5])
+    wanted = "empty_text unknown_status missing_field unknown_status wrong_type"
+    assert codes(reply) == wanted.split()
+    for path in ("todos[0].content: ", "todos[0].status: ", "todos[1].content: ", "todos[2]: "):
+        assert path in reply.text
+    assert 'Correct, for example: {"todos"' in reply.text
+
+
+def test_too_many_wrappers_and_what_stands_beside_one():
+    """A fifth list within lists is none, nor is a list with another key beside it."""
+    nested = {"todos": {"todos": {"todos": {"todos": {"todos": ["a"]}}}}}
+    for raw in (nested, {"todos": {"todos": ["a"], "clear": True}}, {"x": 1}):
+        assert "missing_field" in codes(send(raw))
+    assert {*codes(send(ITSELF))} <= {"too_deep", "too_large"}
+    for raw in ("[" * 500, {"todos": "[" * 100_000}):
+        assert {*codes(send(raw))} <= {"too_deep", "truncated"}
+
+
+def test_extra_keys_are_refused_in_strict_mode():
+    """With the keys that there are."""
+    strict = InputLimits(strict=True)
+    reply = send(entry(activForm="x", zzz=1) | {"why": "because"}, limits=strict)
+    assert codes(reply) == ["unknown_key"] * 3
+    assert "todos[0].zzz: is no argument here; the arguments are content, status" in reply.text
+    none = send({"x": 1}, "read_todos", limits=strict)
+    assert "x: is no argument here; the arguments are none." in none.text
+    assert codes(send(todos("a", "b"), limits=InputLimits(items=1))) == ["too_many"]
+
+
+@pytest.mark.parametrize("nothing", [None, "", "  ", "{}", {}, "null", b"", {"arguments": None}])
+def test_nothing_given_is_a_read_where_all_is_optional(nothing):
+    """Frameworks send a call without arguments in many forms."""
+    assert not send(nothing, "read_todos").is_error
+    assert not send(nothing, "plan").is_error
+
+
+def test_cycles_are_named():
+    """A blocker that waits for the task itself is refused with the way around."""
+    plan = send(ends(["1"]), "TaskUpdate", planned(*"abcd")).plan
+    cycle = send({"taskId": "1", "addBlockedBy": ["4"]}, "TaskUpdate", plan)
     assert "1 -> 4 -> 1" in cycle.text
 
 
 @pytest.mark.parametrize(
-    "key", ["activeForm", "active_form", "active-form", "ActiveForm", "ACTIVE FORM"]
-)
-def test_key_spellings(key):
-    """Case, `_`, `-` and spaces in keys are no matter."""
-    reply = write([{"content": "a", key: "doing a"}])
-    assert reply.plan["1"].active_form == "doing a"
-    assert not reply.repairs
-
-
-def test_both_spellings():
-    """Both with one value are fine, with different ones refused; `null` is no value."""
-    same = {"content": "a", "activeForm": "x", "active_form": "x", "title": None}
-    assert texts_of(write([same]).plan) == ["a"]
-    reply = write([{"content": "a", "activeForm": "x", "active_form": "y"}])
-    assert codes(reply) == ["conflicting_keys"]
-    assert 'todos[0].activeForm: given twice in different words ("active_form"' in reply.text
-    assert codes(write([{"content": "1", "title": 1}])) == ["conflicting_keys"]
-
-
-@pytest.mark.parametrize(
-    "entry", [{"content": "a", "description": "why"}, {"description": "why", "content": "a"}]
-)
-def test_weak_spellings(entry):
-    """A description is the title only where no title is given; else it is ignored, and told."""
-    reply = write([entry])
-    assert texts_of(reply.plan) == ["a"]
-    assert "note: ignored todos[0].description" in reply.text
-
-
-@pytest.mark.parametrize(
-    "wrap",
+    ("arguments", "tool"),
     [
-        lambda given: {"todos": given},
-        lambda given: {"arguments": given},
-        lambda given: {"input": given},
-        lambda given: {"arguments": json.dumps(given)},
-        lambda given: {"name": "write_todos", "arguments": given},
-        lambda given: {"name": "write_todos", "arguments": json.dumps(given)},
-        lambda given: {"id": "call_1", "type": "tool_use", "name": "write_todos", "input": given},
-        lambda given: {
-            "type": "function",
-            "function": {"name": "x", "arguments": json.dumps(given)},
-        },
-        lambda given: {"input": {"args": {"params": given}}},
-        lambda given: {"arguments": given["todos"]},
-        lambda given: {"todos": {"items": {"tasks": given}}},
-        lambda given: {"todos": json.dumps(given)},
+        ({"write": ["a", "b", "c"]}, "plan"),
+        ({"add": ["c"]}, "plan"),
+        ({"done": [1, 12]}, "plan"),
+        ({"edit": [{"id": 2, "text": "B"}]}, "plan"),
+        (todos(*GOOD, {"content": "c", "status": "pending"}), "write_todos"),
     ],
 )
-def test_wrappers(wrap):
-    """Up to three wrappers are taken off, also those that are texts; a tool's name is no title."""
-    reply = send(wrap({"todos": GOOD}))
-    assert texts_of(reply.plan) == ["a", "b"]
-    assert "out of a wrapper" in reply.text
-    given = {"name": "TaskCreate", "arguments": {"subject": "a"}}
-    assert texts_of(send(given, tool="TaskCreate", box="tasks").plan) == ["a"]
-
-
-def test_too_many_wrappers():
-    """A fourth wrapper is refused."""
-    deep = {"input": {"input": {"input": {"input": {"done": [1]}}}}}
-    assert codes(send(deep, tool="plan", box="lean", plan=planned("a"))) == ["too_deep"]
-    deep = {"todos": {"todos": {"todos": {"todos": {"todos": ["a"]}}}}}
-    assert codes(send(deep))[0] == "missing_field"
-
-
-def test_siblings_beside_a_wrapper():
-    """Other keys beside the wrapper are refused: one of the two would be lost."""
-    reply = send({"arguments": {"done": [1]}, "drop": [2]}, tool="plan", box="lean")
-    assert codes(reply) == ["wrapper_siblings"]
-    assert codes(send({"todos": {"todos": ["a"], "clear": True}}))[0] == "missing_field"
-    plain = {"todos": ["a"], "input": "x"}
-    assert codes(send(plain)) == ["ignored_key"]
-
-
-def test_one_object_instead_of_a_list():
-    """One entry, at its place or in place of all, is a list of one."""
-    assert texts_of(write({"content": "a"}).plan) == ["a"]
-    assert texts_of(send({"content": "a", "status": "done"}).plan) == ["a"]
-    assert texts_of(send(GOOD).plan) == ["a", "b"]
-    assert codes(send({"x": 1}))[-1] == "missing_field"
-    assert codes(send(5)) == ["wrong_type"]
-    assert codes(write(5)) == ["wrong_type"]
-
-
-def test_bare_string_instead_of_a_list():
-    """A bare string is no list; a list of strings is titles; a checklist is its lines."""
-    assert codes(write("a")) == ["no_list"]
-    assert texts_of(write(["a", "b"]).plan) == ["a", "b"]
-    reply = write("- [ ] a\n* [~] b\n\n3. [x] c")
-    assert [(task.subject, task.status.value) for task in reply.plan] == [
-        ("a", "pending"),
-        ("b", "in_progress"),
-        ("c", "completed"),
-    ]
-    assert codes(reply) == ["checklist"]
-    assert write(["[x] a", "b"]).plan["1"].status is Status.COMPLETED
-    assert texts_of(send(json.dumps("- [ ] a")).plan) == ["a"]
-    assert codes(write("- [ ] a\nb")) == ["no_list"]
-
-
-@pytest.mark.parametrize("text", ["1. a\n2. b\n3. c", "1) a\n\n2) b\n3) c\n", "- a\n- b\n- c"])
-def test_a_list_in_a_text_is_its_lines(text):
-    """Numbers and bullets go, and the reply says so; for every tool that takes a list."""
-    for reply in (
-        write(text),
-        send(json.dumps(text)),
-        send({"write": text}, tool="plan", box="lean"),
-        send({"tasks": text}, tool="TaskCreate", box="tasks"),
-    ):
-        assert texts_of(reply.plan) == ["a", "b", "c"]
-        assert codes(reply)[-1] == "checklist"
-        assert "as a checklist" in reply.text
-
-
-def test_a_checklist_within_a_wrapper():
-    """It is its lines there as well: once it became one title."""
-    for packed in ({"todos": {"todos": "- [ ] a\n- [x] b"}}, {"input": "- [ ] a\n- [x] b"}):
-        reply = send(packed)
-        assert [(t.subject, t.status.value) for t in reply.plan] == [
-            ("a", "pending"),
-            ("b", "completed"),
-        ]
-        assert "checklist" in codes(reply)
-
-
-def test_a_list_in_a_text_keeps_statuses():
-    """It says nothing of them, so what is there stays as it is."""
-    plan = write([{"content": "a", "status": "completed"}]).plan
-    assert [task.status.value for task in write("1. a\n2. b", plan).plan] == [
-        "completed",
-        "pending",
-    ]
-
-
-@pytest.mark.parametrize("text", ["1. a", "* a", "1. a\n3. b", "  - a\n- b", "Do:\n1. a\n2. b"])
-def test_a_text_that_is_not_plainly_a_list_is_none(text):
-    """Instead of a list it is refused, with a correct example; within a list it is a title."""
-    reply = write(text)
-    assert codes(reply) == ["no_list"]
-    assert 'Correct, for example: {"todos"' in reply.text
-    assert texts_of(write([text, "c"]).plan) == [text, "c"]
-    assert texts_of(send({"write": [text]}, tool="plan", box="lean").plan) == [text]
-
-
-NO_LISTS = [
-    "null",
-    "undefined",
-    "None",
-    "true",
-    "x",
-    "same as before",
-    "[object Object]",
-    "{content: 'Write', status: 'pending'}",
-    "[a, b, c]",
-    "[1, 2",
-    "<todos><todo>a</todo></todos>",
-    "- only one",
-    "Write, test, ship",
-    "...",
-]
+def test_a_call_that_is_cut_anywhere_is_read_as_meant_or_refused(arguments, tool):
+    """
+    A list whose bracket is missing is not closed: behind each entry but the last that would be
+    another list.
+    """
+    text = json.dumps(arguments)
+    plan = planned(*"ab" if "todos" in arguments or "write" in arguments else "abcdefghijkl")
+    meant = send(text, tool, plan)
+    assert not meant.is_error
+    for end in range(1, len(text)):
+        reply = send(text[:end], tool, plan)
+        assert reply.is_error or reply.plan == meant.plan, text[:end]
 
 
 @pytest.mark.parametrize("text", NO_LISTS)
@@ -562,16 +488,16 @@ def test_a_text_that_is_no_list_leaves_the_plan_alone(text):
     """Law 17: each of these once emptied a plan of five open tasks, and was answered with ok."""
     plan = planned(*"abcde")
     for reply in (
-        write(text, plan),
         write({"todos": text}, plan),
         send(json.dumps({"arguments": {"todos": text}}), plan=plan),
-        send({"write": text}, tool="plan", box="lean", plan=plan),
-        send({"tasks": text}, tool="TaskCreate", box="tasks", plan=plan),
+        send({"write": text}, "plan", plan),
+        send({"tasks": text}, "TaskCreate", plan),
     ):
         assert codes(reply) == ["no_list"]
-        assert "which is no list; send the list itself" in reply.text
         assert "Correct, for example: {" in reply.text
 
+
+# -------- guesses, law 17 --------
 
 ONE = {"content": "f", "status": "completed"}
 GUESSED = [
@@ -589,6 +515,8 @@ GUESSED = [
     ({"input": [ONE]}, "took the arguments out of a wrapper"),
     ('{"todos": ["a" /* and the rest as before */]}', "dropped comments in"),
     ({"todos": '["a" // b and c stay\n]'}, "dropped comments in todos"),
+    ('Only this: {"todos": ["a"]}', "dropped the text before the arguments"),
+    ('{"todos": ["a"]', "added the last brace of the arguments"),
 ]
 
 
@@ -608,10 +536,15 @@ def test_a_guess_never_removes(arguments, guess):
 def test_a_guess_that_names_every_task_is_carried_out():
     """It may close what it names, and add; only what it leaves out is not to be removed by it."""
     plan = planned("a", "b")
-    reply = write("- [x] a\n- [ ] b\n- [ ] c", plan)
-    assert [task.status.value for task in reply.plan] == ["completed", "pending", "pending"]
+    assert state(write("- [x] a\n- [ ] b\n- [ ] c", plan).plan) == ["co:a", "b", "c"]
     assert texts_of(write({"content": "a", "status": "done"}, planned("a")).plan) == ["a"]
     assert send({"arguments": {"todos": [], "clear": True}}, plan=plan).text.startswith("ok")
+    done = write([{"content": "a", "status": "completed"}]).plan
+    assert state(write("1. a\n2. b", done).plan) == ["co:a", "b"]
+    dropped = send({"input": {"drop": [1]}}, "plan", plan)
+    assert dropped.plan["1"].status is Status.CANCELLED
+    gone = send({"input": {"taskId": 1, "status": "deleted"}}, "TaskUpdate", plan)
+    assert texts_of(gone.plan) == ["b"]
 
 
 def test_an_exact_text_of_a_list_is_no_guess():
@@ -621,17 +554,6 @@ def test_an_exact_text_of_a_list_is_no_guess():
     for text in (json.dumps([ONE]), json.dumps(json.dumps([ONE])), repr([ONE]), comma):
         assert texts_of(write(text, plan).plan) == ["f"]
     assert texts_of(send(f"```json\n{json.dumps({'todos': [ONE]})}\n```", plan=plan).plan) == ["f"]
-
-
-def test_a_guess_removes_nothing_for_a_set_with_several_lists():
-    """`lean`'s `write` is a whole list too; what is dropped by its id is named."""
-    plan = planned("a", "b")
-    for arguments in ({"write": "1. c\n2. d"}, {"arguments": {"write": ["c"]}}):
-        assert codes(send(arguments, tool="plan", box="lean", plan=plan)) == ["guessed_container"]
-    dropped = send({"input": {"drop": [1]}}, tool="plan", box="lean", plan=plan)
-    assert dropped.plan["1"].status is Status.CANCELLED
-    gone = {"input": {"taskId": 1, "status": "deleted"}}
-    assert texts_of(send(gone, tool="TaskUpdate", box="tasks", plan=plan).plan) == ["b"]
 
 
 @given(
@@ -657,169 +579,32 @@ def test_many_findings_hide_no_guess():
     assert len(reply.repairs) == MOST_KEPT + 1
 
 
-def test_bare_list_for_a_tool_with_several():
-    """A bare list is not taken where it could mean several things: titles begin an empty plan."""
-    begun = send(["a", "b"], tool="plan", box="lean")
-    assert (texts_of(begun.plan), codes(begun)) == (["a", "b"], ["bare_list"])
+def test_a_bare_list_for_a_tool_with_several_lists():
+    """It is not taken where it could mean several things: titles begin an empty plan."""
+    begun = send(["a", "b"], "plan")
     for titles in (["c"], ["a"], ["b", "a"], ["a", "b", "c"]):
-        refused = send(titles, tool="plan", box="lean", plan=begun.plan)
-        assert codes(refused) == ["wrong_type"]
-        assert "arguments: is a list; it should be an object." in refused.text
-    assert codes(send([1], tool="plan", box="lean")) == ["wrong_type"]
-    assert codes(send({"text": "a"}, tool="plan", box="lean")) == ["ignored_key"]
-    assert texts_of(send([{"subject": "a"}], tool="TaskCreate", box="tasks").plan) == ["a"]
-    assert codes(send(["a"], tool="TaskList", box="tasks")) == ["wrong_type"]
+        assert codes(send(titles, "plan", begun.plan)) == ["wrong_type"]
+    assert codes(send({"text": "a"}, "plan")) == ["ignored_key"]
+    for arguments in ({"write": "1. c\n2. d"}, {"arguments": {"write": ["c"]}}):
+        assert codes(send(arguments, "plan", begun.plan)) == ["guessed_container"]
 
 
-def test_xml_leak_within_values():
-    """Leaked closers at a text's end are dropped, and told; other tags are text."""
-    reply = write(
-        [{"content": "a</parameter>\n</invoke> ", "status": "done</parameter>"}, "use <b></b>"]
-    )
-    assert texts_of(reply.plan) == ["a", "use <b></b>"]
-    assert codes(reply)[:2] == ["closing_tags", "closing_tags"]
+# -------- and besides --------
 
 
-@pytest.mark.parametrize("tag", ['<parameter name="status">', '<parameter  name = "x">'])
-def test_xml_leak_that_swallowed_a_field(tag):
-    """A leaked opening tag means that a field was lost: refused, wherever it stands."""
-    assert codes(write([f"a{tag}done"])) == ["swallowed_field"]
-    assert codes(write([{"content": "a", "status": f"done{tag}"}])) == ["swallowed_field"]
-    new = {"subject": "a", "metadata": {"k": [f"x{tag}"]}}
-    assert codes(send(new, tool="TaskCreate", box="tasks")) == ["swallowed_field"]
-    new = {"taskId": f"1{tag}"}
-    assert "swallowed_field" in codes(send(new, tool="TaskGet", box="tasks"))
+def test_two_in_progress():
+    """The policy says whether that is allowed; nothing is demoted."""
+    both = todos(*({"content": text, "status": "in_progress"} for text in "ab"))
+    reply = send(both)
+    assert reply.plan.counts.in_progress == 2
+    assert "Note: 2 tasks are in progress (#1-#2)" in reply.text
+    assert "single_in_progress" in codes(send(both, policy="claude"))
 
 
-def test_extra_keys():
-    """Unknown keys are ignored with the nearest known name, or refused in strict mode."""
-    given = {"todos": [{"content": "a", "activForm": "x", "zzz": 1}], "why": "because"}
-    reply = send(given)
-    assert "ignored todos[0].activForm; did you mean activeForm?" in reply.text
-    assert codes(reply) == ["ignored_key"] * 3
-    strict = send(given, limits=InputLimits(strict=True))
-    assert codes(strict) == ["unknown_key"] * 3
-    assert "todos[0].zzz: is no argument here; the arguments are content, status" in strict.text
-    none = send({"x": 1}, tool="read_todos", limits=InputLimits(strict=True))
-    assert "x: is no argument here; the arguments are none." in none.text
-
-
-def test_many_extra_keys_are_told_shortly():
-    """Three are named, the others counted."""
-    reply = send({"todos": ["a"], **{f"x{n}": n for n in range(40)}})
-    assert "and 37 more" in reply.text
-    assert len(reply.text) < 200
-
-
-@pytest.mark.parametrize(
-    ("pair", "refused"),
-    [('"a", "content": "b"', True), ('"a", "content": "a"', False), ('1, "content": true', True)],
-)
-def test_duplicate_json_keys(pair, refused):
-    """A key twice with one value is fine; with different ones it is refused."""
-    reply = send(f'{{"todos": [{{"content": {pair}}}]}}')
-    assert (codes(reply) == ["duplicate_key"]) == refused
-
-
-def test_numbers_given_as_values():
-    """So they are when a framework has parsed them."""
-    for value in (float("nan"), float("inf"), 10**5_000, -(10**18)):
-        for place in ({"estimate": value}, {"metadata": {"k": [value]}}):
-            reply = send({"subject": "a", **place}, tool="TaskCreate", box="tasks")
-            assert codes(reply) == ["bad_number"]
-
-
-@pytest.mark.parametrize("depth", [33, 500, 100_000])
-@pytest.mark.parametrize("closed", [True, False])
-def test_deep_nesting(depth, closed):
-    """Deep nesting is refused, whatever the Python version's own limit."""
-    raw = "[" * depth + "]" * (depth * closed)
-    assert codes(send(raw))[0] in ({"too_deep"} if closed else {"too_deep", "truncated"})
-    assert codes(write(raw))[0] in ({"too_deep"} if closed else {"too_deep", "truncated"})
-
-
-def test_deep_values():
-    """So is a value that nests deeply, or that holds itself."""
-    deep = []
-    for _ in range(100_000):
-        deep = [deep]
-    assert codes(write(deep)) == ["too_deep"]
-    itself = {}
-    itself["todos"] = [itself, itself]
-    assert codes(send(itself))[0] in {"too_deep", "too_large"}
-
-
-def test_lone_surrogates():
-    """A pair is joined; what is alone becomes U+FFFD, and is told."""
-    reply = send('{"todos": ["\\ud83d\\ude00 \\ud83d"]}')
-    assert texts_of(reply.plan) == ["\U0001f600 \ufffd"]
-    assert codes(reply) == ["surrogates"]
-    assert texts_of(write(["\ud83d\ude00"]).plan) == ["\U0001f600"]
-    metadata = {"subject": "a", "metadata": {"\ud800": "\udfff"}}
-    assert dict(send(metadata, tool="TaskCreate", box="tasks").plan["1"].metadata) == {
-        "\ufffd": "\ufffd"
-    }
-
-
-def test_bytes():
-    """Bytes are UTF-8; what is not is replaced, and told."""
-    reply = send(b'{"todos": ["a\xff"]}')
-    assert texts_of(reply.plan) == ["a\ufffd"]
-    assert "note: replaced broken characters" in reply.text
-    assert codes(send(bytearray(b'{"todos": {"content": "a"}}'))) == ["bare_entry"]
-
-
-def test_nul_and_other_controls():
-    """NUL is removed and told; other controls are kept, and never shown raw in a list."""
-    reply = write(["a\x00b", "c\x1b[31m\x85d"])
-    assert texts_of(reply.plan) == ["ab", "c\x1b[31m\x85d"]
-    assert codes(reply) == ["hidden_characters"]
-    shown = send({}, tool="read_todos", plan=reply.plan).text
-    assert shown == "#1 [pending] ab\n#2 [pending] c d"
-
-
-@pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u2069", "\U000e0041", "\U000e007f"])
-def test_bidi_and_tags(hidden):
-    """Bidi overrides, isolates and the tag block are removed and told."""
-    reply = write([f"a{hidden}b"])
-    assert texts_of(reply.plan) == ["ab"]
-    assert codes(reply) == ["hidden_characters"]
-    assert codes(write([hidden])) == ["empty_text"] or texts_of(write([hidden]).plan) == []
-
-
-def test_joiners_stay():
-    """Zero-width joiners belong to scripts and emoji, and stay."""
-    text = "\U0001f468\u200d\U0001f469 \u0646\u200c\u0647"
-    reply = write([text])
-    assert (texts_of(reply.plan), reply.repairs) == ([text], ())
-
-
-def test_two_metadata_keys_that_become_one():
-    """Keys that differ only in hidden characters contradict each other."""
-    given = {"subject": "a", "metadata": {"k": 1, "k\x00": 2}}
-    assert "conflicting_keys" in codes(send(given, tool="TaskCreate", box="tasks"))
-
-
-@pytest.mark.parametrize(
-    "raw", ['"' + "a" * 1_048_576, b"x" * 1_048_577, {"todos": ["a" * 600_000] * 2}]
-)
-def test_huge_input(raw):
-    """More than the limit is refused with the size and the limit."""
-    reply = send(raw)
-    assert codes(reply) == ["too_large"]
-    assert "1048576" in reply.text
-
-
-def test_too_many_entries():
-    """So are more entries or ids than one call may bring."""
-    assert "1001 entries in one call; at most 1000" in write(["a"] * 1_001).text
-    assert codes(ends(list(range(1, 1_002)))) == ["too_many"]
-    assert codes(send({"todos": ["a", "b"]}, limits=InputLimits(items=1))) == ["too_many"]
-
-
-def test_too_long_texts():
-    """A title over its limit is refused with the length and the limit."""
-    assert "subject of 501 characters; at most 500" in write(["a" * 501]).text
+def test_control_characters_are_never_shown_raw():
+    """They are kept in the task, and a list has none of them."""
+    plan = send(todos("a\x00b", "c\x1b[31m\x85d")).plan
+    assert send({}, "read_todos", plan).text == "#1 [pending] ab\n#2 [pending] c d"
 
 
 def test_parallel_writes():
@@ -836,41 +621,11 @@ def test_parallel_writes():
     assert "2 calls in this turn replace the whole list" in turn.replies[0].text
 
 
-def test_empty_list():
-    """Emptying a list with open work needs `clear: true`."""
+def test_a_plan_is_emptied_by_a_flag():
+    """`clear`, also as a word."""
     plan = write(["a"]).plan
-    refused = write([], plan)
-    assert codes(refused) == ["empty_write"]
-    assert "send clear: true" in refused.text
     assert texts_of(write([], plan, clear=True).plan) == []
     assert write([], plan, clear="true").text.startswith("ok, the list is empty")
-
-
-@pytest.mark.parametrize("flag", ["maybe", 2, [], 0.5])
-def test_flags(flag):
-    """A flag is true or false, or one of their few words."""
-    assert codes(write([], clear=flag)) == ["wrong_type"]
-
-
-def test_numbers_and_other_types_as_text():
-    """A number as a title is text, told; other types are refused."""
-    reply = write([{"content": 404}, {"content": 1.5}])
-    assert texts_of(reply.plan) == ["404", "1.5"]
-    assert "note: read the number 404 at todos[0].content as text" in reply.text
-    assert (
-        codes(write([{"content": True}, {"content": ["a"]}, {"content": {}}])) == ["wrong_type"] * 3
-    )
-
-
-def test_metadata():
-    """Metadata is an object, or the JSON text of one, which strict schemas ask for."""
-    reply = send({"subject": "a", "metadata": '{"k": [1, null]}'}, tool="TaskCreate", box="tasks")
-    assert dict(reply.plan["1"].metadata) == {"k": (1, None)}
-    assert not reply.repairs
-    for wrong in ("x", 3, [1]):
-        assert codes(send({"subject": "a", "metadata": wrong}, tool="TaskCreate", box="tasks")) == [
-            "wrong_type"
-        ]
 
 
 def test_a_payload_is_never_echoed():
@@ -879,23 +634,5 @@ def test_a_payload_is_never_echoed():
     for box in BOXES:
         for name in box.toolset.tool_names:
             for arguments in (secret, [secret], {"taskId": secret, "todos": [{"status": secret}]}):
-                assert (
-                    "payload payload payload payload payload"
-                    not in box.call(Plan(), name, arguments).text
-                )
-
-
-def test_all_problems_at_once():
-    """Every fault is named with its path, at most ten in words, and a correct example follows."""
-    reply = write([{"content": "", "status": "x"}, {"status": "y"}, 5])
-    assert codes(reply) == [
-        "empty_text",
-        "unknown_status",
-        "missing_field",
-        "unknown_status",
-        "wrong_type",
-    ]
-    for path in ("todos[0].content: ", "todos[0].status: ", "todos[1].content: ", "todos[2]: "):
-        assert path in reply.text
-    assert 'Correct, for example: {"todos"' in reply.text
-    assert "and 90 more like these." in write([5] * 100).text
+                text = box.call(Plan(), name, arguments).text
+                assert "payload payload payload payload payload" not in text

@@ -58,96 +58,127 @@ def plan_with(*statuses):
 OPEN = plan_with("in_progress", "pending")
 DONE = plan_with("completed")
 PENDING = plan_with("pending")
+OTHER = made(OPEN, UpdateTask("2", subject="other"))
+WAITING = plan_of(
+    [
+        Task("1", "Ask ann", waiting=Waiting("<ann>"), blocks=("2",)),
+        Task("2", "Go on", blocked_by=("1",)),
+        Task("3", "Parent", status="in_progress"),
+        Task("4", "Ask bob", parent="3", waiting=Waiting(question="Which?")),
+        Task("5", "Done", status="completed", parent="3"),
+    ]
+)
+QUESTION = Message("assistant", "Which of the two do you want?")
+SILENT = Message("assistant", " ")
 
 
-def kind_of(settings, plan, messages, memory=None):
-    return Guidance(TODOS, settings).before_model(plan, messages, memory or Memory()).kind
+def known(plan, **more):
+    """Return the memory of a model that was last shown this plan."""
+    return Memory(revision=plan.revision, **more)
+
+
+ON = Settings()
+LATE = known(OPEN, turn=9)
+BOTH_DONE = made(OPEN, UpdateTask("1", "completed"), UpdateTask("2", status="cancelled"))
 
 
 @pytest.mark.parametrize(
-    ("plan", "messages", "kind"),
+    ("settings", "plan", "messages", "memory", "kind"),
     [
-        (OPEN, [ASKED, WRITTEN], ""),
-        (OPEN, [], "plan_lost"),
-        (OPEN, [ASKED, FAILED], "plan_lost"),
-        (OPEN, [Message("tool", results=(ToolResult("search"),))], "plan_lost"),
-        (OPEN, [Message("user", shows=OPEN.revision)], ""),
-        (OPEN, [Message("user", shows=OPEN.revision - 1)], "plan_lost"),
-        (DONE, [], ""),
+        # A successful planning call shows the plan, and so does a reminder of this revision.
+        (ON, OPEN, [ASKED, WRITTEN], Memory(), ""),
+        (ON, OPEN, [], Memory(), "plan_lost"),
+        (ON, OPEN, [ASKED, FAILED], Memory(), "plan_lost"),
+        (ON, OPEN, [Message("tool", results=(ToolResult("search"),))], Memory(), "plan_lost"),
+        (ON, OPEN, [Message("user", shows=OPEN.revision)], Memory(), ""),
+        (ON, OPEN, [Message("user", shows=OPEN.revision - 1)], Memory(), "plan_lost"),
+        (ON, DONE, [], Memory(), ""),
+        (ON, WAITING, [], Memory(), "plan_lost"),
+        (Settings(plan_lost=False, unfinished=0), OPEN, [], Memory(), ""),
+        # What others did is told, also of a plan that was empty when it was last shown; and what
+        # they did before a change of the model's own.
+        (ON, OTHER, [WRITTEN], known(OPEN), "changed"),
+        (ON, OTHER, [WRITTEN], known(OTHER), ""),
+        (ON, OTHER, [WRITTEN], known(OPEN).saw(OTHER), ""),
+        (ON, OTHER, [WRITTEN], known(OPEN).saw_own(OPEN.revision, OTHER), ""),
+        (ON, OTHER, [WRITTEN], known(OPEN).saw_own(OPEN.revision + 9, OTHER), "changed"),
+        (Settings(changed=False), OTHER, [WRITTEN], known(OPEN), ""),
+        (Settings(plan_lost=False), OPEN, [ASKED], known(Plan()), "changed"),
+        (ON, BOTH_DONE, [WRITTEN], known(OPEN), "changed_done"),
+        # The hint to plan is off unless asked for, and its number is capped for each run.
+        (ON, Plan(), [ASKED], Memory(), ""),
+        (Settings(empty=1), Plan(), [ASKED], Memory(), "empty"),
+        (Settings(empty=1), Plan(), [ASKED], known(Plan(), empties=1), ""),
+        (Settings(empty=1), Plan(), [ASKED], known(Plan(), empties=1).new_run(Plan()), "empty"),
+        # A task in progress goes stale, a pending or a waiting one does not.
+        (Settings(stale=2), OPEN, [WRITTEN], LATE, "stale"),
+        (Settings(stale=2), OPEN, [WRITTEN], LATE.saw(OPEN), ""),
+        (Settings(stale=1), PENDING, [WRITTEN], known(PENDING, turn=50), ""),
+        (ALL_ON, WAITING, [WRITTEN], known(WAITING, turn=9), ""),
+        # Of several reminders, the first of the table is given.
+        (ALL_ON, OTHER, [], LATE, "plan_lost"),
+        (ALL_ON, OTHER, [WRITTEN], LATE, "changed"),
+        (ALL_ON, OPEN, [WRITTEN], LATE, "stale"),
     ],
 )
-def test_a_plan_out_of_sight_is_brought_back(plan, messages, kind):
-    """A successful planning call shows it, and a reminder of this revision; done, it is no work."""
-    advice = Guidance(TODOS).before_model(plan, messages, Memory())
+def test_a_request_bears_the_reminder_that_is_due(settings, plan, messages, memory, kind):
+    """One at most, and none that is switched off; a further request does not bear it again."""
+    guidance = Guidance(TODOS, settings)
+    advice = guidance.before_model(plan, messages, memory)
     assert (advice.kind, bool(advice.text), advice.verdict) == (kind, bool(kind), "accept")
+    if kind not in {"", "plan_lost"}:
+        assert guidance.before_model(plan, messages, advice.memory).kind != kind
 
 
-def test_each_reminder_can_be_switched_off():
-    """With everything off nothing is said, whatever the plan."""
-    off = Settings(plan_lost=False, unfinished=0)
-    assert kind_of(off, OPEN, []) == ""
-    assert Guidance(TODOS, off).after_model(OPEN, ANSWER, Memory()).verdict == "accept"
+@pytest.mark.parametrize(
+    ("settings", "plan", "answer", "memory", "verdict"),
+    [
+        (ON, OPEN, ANSWER, Memory(), "again"),
+        (ON, OPEN, ANSWER, Memory(asked=2), "accept"),
+        (ON, OPEN, ANSWER, Memory(asked=2).new_run(OPEN), "again"),
+        (Settings(unfinished=0), OPEN, ANSWER, Memory(), "accept"),
+        (Settings(on_ignored="raise", unfinished=1), OPEN, ANSWER, Memory(), "again"),
+        (Settings(on_ignored="raise", unfinished=1), OPEN, ANSWER, Memory(asked=1), "raise"),
+        (Settings(on_ignored="raise", unfinished=0), OPEN, ANSWER, Memory(), "accept"),
+        # A plan of which all that is open waits, or comes after what does, is let through at once.
+        (ALL_ON, WAITING, ANSWER, Memory(asked=9), "accept"),
+        (Settings(on_ignored="raise"), WAITING, ANSWER, Memory(asked=9), "accept"),
+        # Closing a task in whatever way is headway.
+        *((ON, plan_with(status, "pending"), ANSWER, Memory(asked=2, resolved=resolved), verdict)
+          for status in ("completed", "cancelled", "failed")
+          for resolved, verdict in ((0, "again"), (1, "accept"))),
+        # All done: a silent end is asked about once for this plan, a spoken one if that is wanted.
+        (ON, DONE, SILENT, Memory(), "accept"),
+        (Settings(all_done="if_silent"), DONE, SILENT, Memory(), "again"),
+        (Settings(all_done="if_silent"), DONE, SILENT, Memory(confirmed=DONE.revision), "accept"),
+        (Settings(all_done="if_silent"), DONE, ANSWER, Memory(), "accept"),
+        (Settings(all_done="always"), DONE, ANSWER, Memory(), "again"),
+        (Settings(all_done="always"), DONE, ANSWER, Memory(confirmed=DONE.revision), "accept"),
+        (Settings(all_done="always"), Plan(), ANSWER, Memory(), "accept"),
+    ],
+)  # fmt: skip
+def test_a_final_answer_is_judged_by_what_is_open(settings, plan, answer, memory, verdict):
+    """What was said before a mere confirmation is kept, unless there was nothing."""
+    advice = Guidance(TODOS, settings).after_model(plan, answer, memory)
+    assert (advice.verdict, bool(advice.text)) == (verdict, verdict == "again")
+    assert advice.keeps(answer) is (verdict == "again" and plan is DONE and answer is ANSWER)
 
 
-def test_a_change_by_somebody_else_is_told_once():
-    """The model hears of a revision that its own calls did not make, and then not again."""
-    guidance = Guidance(TODOS, Settings(changed=True))
-    memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
-    changed = made(OPEN, UpdateTask("2", subject="other"))
-    advice = guidance.before_model(changed, [WRITTEN], memory)
-    assert advice.kind == "changed"
-    assert "other" in advice.text
-    assert guidance.before_model(changed, [WRITTEN], advice.memory).kind == ""
-    # What the adapter has noted as the model's own is not announced.
-    assert guidance.before_model(changed, [WRITTEN], memory.saw(changed)).kind == ""
-
-
-def test_a_thread_that_began_without_a_plan_is_told_of_one():
-    """Revision 0 is one that was shown: what others write into the empty plan is a change."""
-    guidance = Guidance(TODOS, Settings(changed=True, plan_lost=False))
-    memory = guidance.before_model(Plan(), [ASKED], Memory()).memory
-    advice = guidance.before_model(OPEN, [ASKED], memory)
-    assert (advice.kind, advice.verdict) == ("changed", "accept")
-    assert advice.memory.revision == OPEN.revision
-
-
-def test_what_others_did_before_the_models_own_change_is_told():
-    """Only a change to the plan that the model knew makes it known."""
-    guidance = Guidance(TODOS, Settings(changed=True))
-    memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
-    others = made(OPEN, UpdateTask("1", subject="theirs"))
-    both = made(others, UpdateTask("2", subject="its own"))
-    own = made(OPEN, UpdateTask("2", subject="its own"))
-    for plan, before, told in ((both, others, "changed"), (own, OPEN, ""), (OPEN, OPEN, "")):
-        seen = memory.saw_own(before.revision, plan)
-        assert guidance.before_model(plan, [WRITTEN], seen).kind == told
-
-
-def test_a_call_that_changes_nothing_touches_nothing():
-    """A task in progress goes stale however often the plan is read."""
+def test_what_the_model_knows_of_the_plan():
+    """Its own change makes a revision known; a call without effect, or others' changes, do not."""
     memory = Memory(turn=7, revision=OPEN.revision, touched=2)
     assert memory.saw_own(OPEN.revision, OPEN) == memory
-    changed = made(OPEN, UpdateTask("2", subject="other"))
-    assert memory.saw_own(OPEN.revision, changed).touched == 7
+    assert memory.saw_own(OPEN.revision, OTHER).touched == 7
+    taken_back = Memory(revision=OPEN.revision - 1).next_turn(OPEN, Base(OPEN))
+    assert taken_back.revision == OPEN.revision
 
 
-def test_a_plan_finished_by_somebody_else_is_told_as_such():
-    """A change that leaves nothing open says so and lists nothing."""
-    guidance = Guidance(TODOS, Settings(changed=True))
-    memory = guidance.before_model(OPEN, [WRITTEN], Memory()).memory
-    done = made(OPEN, UpdateTask("1", status="completed"), UpdateTask("2", status="cancelled"))
-    assert guidance.before_model(done, [WRITTEN], memory).kind == "changed_done"
-
-
-def test_an_empty_plan_is_mentioned_as_often_as_allowed():
-    """The hint to plan is off by default, and its number is capped."""
-    guidance = Guidance(TODOS, Settings(empty=1))
-    first = guidance.before_model(Plan(), [ASKED], Memory())
-    assert first.kind == "empty"
-    assert guidance.before_model(Plan(), [ASKED], first.memory).kind == ""
-    anew = first.memory.new_run(Plan())
-    assert guidance.before_model(Plan(), [ASKED], anew).kind == "empty"
-    assert kind_of(Settings(), Plan(), [ASKED]) == ""
+def test_a_change_by_somebody_else_is_named():
+    """With the tasks as they are now; of a lost plan, with what waits, escaped."""
+    advice = Guidance(TODOS).before_model(OTHER, [WRITTEN], known(OPEN))
+    assert "other" in advice.text
+    text = Guidance(LEAN).before_model(WAITING, [], Memory()).text
+    assert "#1 [pending] Ask ann [waiting: &lt;ann&gt;]" in text
 
 
 def test_a_task_untouched_for_some_turns_is_mentioned():
@@ -159,16 +190,6 @@ def test_a_task_untouched_for_some_turns_is_mentioned():
         memory = advice.memory
         said.append(advice.kind)
     assert said == ["", "", "stale", "", "stale", ""]
-
-
-def test_a_touched_task_is_not_stale():
-    """The model's own planning call starts the count anew; a pending task may wait for ever."""
-    guidance, memory = Guidance(TODOS, Settings(stale=2)), Memory()
-    for _ in range(5):
-        advice = guidance.before_model(OPEN, [WRITTEN], memory)
-        assert advice.kind == ""
-        memory = advice.memory.saw(OPEN)
-    assert kind_of(Settings(stale=1), PENDING, [WRITTEN], Memory(turn=50)) == ""
 
 
 def answers(guidance, plan, memory, count):
@@ -199,17 +220,6 @@ def test_progress_renews_the_cap_and_standing_still_does_not():
     assert [v for v, _ in answers(guidance, again, memory, 1)] == ["accept"]
 
 
-def test_an_ignored_reminder_can_raise():
-    """
-    With on_ignored="raise" the end of the cap is for the caller to raise; without a cap never.
-    """
-    strict = Guidance(TODOS, Settings(on_ignored="raise", unfinished=1))
-    assert [v for v, _ in answers(strict, OPEN, Memory(), 2)] == ["again", "raise"]
-    off = Guidance(TODOS, Settings(on_ignored="raise", unfinished=0))
-    assert [v for v, _ in answers(off, OPEN, Memory(), 1)] == ["accept"]
-
-
-QUESTION = Message("assistant", "Which of the two do you want?")
 REFUSAL = Message("assistant", finish="content_filter")
 CALLING = Message("assistant", calls=("x",))
 INVALID = Message("assistant", invalid_calls=1)
@@ -236,41 +246,6 @@ def test_an_answer_is_let_through_while_the_plan_waits_for_its_approval():
         guidance = Guidance(TODOS, Settings(unfinished=2), policy)
         for each, verdict in ((plan, "accept" if waits else "again"), (approved, "again")):
             assert guidance.after_model(each, answer, Memory()).verdict == verdict
-
-
-def test_a_silent_end_is_asked_about_once():
-    """All done and no text: the answer itself is asked for, once for this plan."""
-    guidance = Guidance(TODOS, Settings(all_done="if_silent"))
-    silent = Message("assistant", " ")
-    advice = guidance.after_model(DONE, silent, Memory())
-    assert (advice.verdict, advice.kind) == ("again", "all_done")
-    assert guidance.after_model(DONE, silent, advice.memory).verdict == "accept"
-    assert guidance.after_model(DONE, ANSWER, Memory()).verdict == "accept"
-
-
-def test_one_confirmation_can_always_be_asked():
-    """With all_done="always" even a spoken answer is confirmed once; an empty plan never is."""
-    guidance = Guidance(TODOS, Settings(all_done="always"))
-    assert [v for v, _ in answers(guidance, DONE, Memory(), 2)] == ["again", "accept"]
-    assert [v for v, _ in answers(guidance, Plan(), Memory(), 1)] == ["accept"]
-    assert Guidance(TODOS).after_model(DONE, ANSWER, Memory()).verdict == "accept"
-
-
-def test_an_answer_stands_where_only_its_completeness_was_asked_for():
-    """What was said before the confirmation is kept, unless there was nothing, or work is open."""
-    guidance = Guidance(TODOS, Settings(all_done="always"))
-    silent = Message("assistant", " ")
-    assert guidance.after_model(DONE, ANSWER, Memory()).keeps(ANSWER)
-    assert not guidance.after_model(DONE, silent, Memory()).keeps(silent)
-    assert not guidance.after_model(OPEN, ANSWER, Memory()).keeps(ANSWER)
-
-
-def test_a_new_run_has_its_caps_anew():
-    """Caps belong to one request of the user, not to the plan or the thread."""
-    guidance = Guidance(TODOS)
-    *_, (verdict, memory) = answers(guidance, OPEN, Memory(), 3)
-    assert verdict == "accept"
-    assert [v for v, _ in answers(guidance, OPEN, memory.new_run(OPEN), 1)] == ["again"]
 
 
 @given(st.builds(Memory, turn=st.integers(), asked=st.integers(), confirmed=st.integers()))
@@ -355,14 +330,6 @@ def test_every_reminder_has_a_row_a_text_and_a_switch():
     assert {row.switch for row in REMINDERS.values()} == switches
 
 
-def test_of_several_reminders_the_first_is_given():
-    """One request bears one reminder, in the order of the table."""
-    memory = Memory(turn=9, revision=OPEN.revision + 1)
-    assert kind_of(ALL_ON, OPEN, [], memory) == "plan_lost"
-    assert kind_of(ALL_ON, OPEN, [WRITTEN], memory) == "changed"
-    assert kind_of(ALL_ON, OPEN, [WRITTEN], Memory(turn=9, revision=OPEN.revision)) == "stale"
-
-
 @given(
     st.lists(st.sampled_from(Status), min_size=1, max_size=4).map(lambda found: plan_with(*found)),
     st.lists(
@@ -420,28 +387,6 @@ def test_a_change_by_others_is_said_with_their_names():
     assert "since you" not in Guidance(LEAN).before_model(now, shown, seen).text
 
 
-WAITING = plan_of(
-    [
-        Task("1", "Ask ann", waiting=Waiting("ann"), blocks=("2",)),
-        Task("2", "Go on", blocked_by=("1",)),
-        Task("3", "Parent", status="in_progress"),
-        Task("4", "Ask bob", parent="3", waiting=Waiting(question="Which?")),
-        Task("5", "Done", status="completed", parent="3"),
-    ]
-)
-
-
-def test_nobody_is_nagged_about_what_waits():
-    """A plan of which all that is open waits, or comes after what does, is let through at once."""
-    for settings in (ALL_ON, Settings(on_ignored="raise")):
-        guidance = Guidance(LEAN, settings)
-        advice = guidance.after_model(WAITING, ANSWER, Memory(asked=9))
-        assert (advice.verdict, advice.text) == ("accept", "")
-    late = Memory(turn=9, revision=WAITING.revision)
-    assert kind_of(ALL_ON, WAITING, [WRITTEN], late) == ""
-    assert kind_of(Settings(), WAITING, []) == "plan_lost"
-
-
 def test_only_what_does_not_wait_is_named():
     """Beside tasks that wait, those that the model can go on with; what failed can be given up."""
     more = made(WAITING, CreateTask("Next"), CreateTask("Vain", blocked_by=("6",)))
@@ -450,13 +395,6 @@ def test_only_what_does_not_wait_is_named():
         text = Guidance(LEAN).after_model(plan, ANSWER, Memory()).text
         assert re.findall(r"\] (\w+)$", text, re.MULTILINE) == named
     assert unfinished_error(failed).data == {"task_ids": ("7",)}
-
-
-def test_a_lost_plan_is_shown_with_what_waits():
-    """Escaped as all of it is."""
-    plan = made(PENDING, UpdateTask("1", waiting=Waiting("<ann>")))
-    text = Guidance(LEAN).before_model(plan, [], Memory()).text
-    assert "#1 [pending] t0 [waiting: &lt;ann&gt;]" in text
 
 
 ENDS = {"todos": "set its status to waiting", "tasks": "say what it is in ", "lean": "send wait"}
@@ -492,16 +430,6 @@ def test_a_tool_set_of_ones_own_need_not_say_how_to_wait():
     assert "and then answer. If you need" in Guidance(own).after_model(OPEN, ANSWER, Memory()).text
 
 
-def test_closing_a_task_in_whatever_way_is_headway():
-    """Who says that a task failed has gone on with the plan, and is asked anew about the rest."""
-    guidance = Guidance(LEAN)
-    for status in ("completed", "cancelled", "failed"):
-        plan = plan_with(status, "pending")
-        advice = guidance.after_model(plan, ANSWER, Memory(asked=2))
-        assert (advice.verdict, advice.memory.asked, advice.memory.resolved) == ("again", 1, 1)
-        assert guidance.after_model(plan, ANSWER, Memory(asked=2, resolved=1)).verdict == "accept"
-
-
 def test_an_approval_is_told():
     """It changes no task, but a model that must not start before would wait for ever."""
     decision = decide(OPEN, ApprovePlan("ann"))
@@ -514,10 +442,3 @@ def test_an_approval_is_told():
     assert guidance.before_model(approved, shown, advice.memory).kind == ""
     changed = made(approved, UpdateTask("2", subject="other"))
     assert guidance.before_model(changed, shown, memory, base=base).kind == "changed"
-
-
-def test_changes_that_were_taken_back_are_no_news():
-    """The memory goes on from the plan as it is, so that no reminder repeats it."""
-    plan = decide(Plan(), CreateTask("Dig")).plan
-    memory = Memory(revision=plan.revision - 1).next_turn(plan, Base(plan))
-    assert memory.revision == plan.revision

@@ -16,11 +16,8 @@ from todoplan.dialogue.intake import (
     InputLimits,
     Intake,
     Kind,
-    Line,
     Repair,
     arguments_in,
-    entries_in,
-    entry_in,
     find_field,
     folded,
     meant_by,
@@ -133,30 +130,14 @@ def test_no_two_fields_of_a_tool_claim_one_word(toolset):
     """Apart from weak spellings and a shown name against an alias, every word means one field."""
     for tool in toolset.tools:
         for fields in (tool.fields, *(field.items for field in tool.fields)):
-            claims = [
-                (word, strength)
+            claims = {
+                (word, strength, field.name)
                 for field in fields
-                for word, strength in set(field.spellings())
+                for word, strength in field.spellings()
                 if strength
-            ]
-            for word, strength in claims:
-                owners = {
-                    field.name
-                    for field in fields
-                    for w, s in field.spellings()
-                    if (w, s) == (word, strength)
-                }
-                assert len(owners) == 1, (tool.key, word, owners)
-                assert find_field(fields)[word][1] >= strength
-
-
-def test_repairs_and_faults_are_kept_in_order():
-    """With what was seen, quoted."""
-    findings = Findings()
-    findings.repair("word", "p", "a\n", "b")
-    assert findings.refuse("bad_id", "q", None, "an id") is MISSING
-    assert findings.repairs == [Repair("word", "p", "a\\n", "b")]
-    assert findings.problems == [Problem("bad_id", (), "null", "an id", "q")]
+            }
+            assert len({(word, strength) for word, strength, _ in claims}) == len(claims)
+            assert all(find_field(fields)[word][1] >= strength for word, strength, _ in claims)
 
 
 def test_an_expected_text_is_nothing_to_tell():
@@ -170,40 +151,24 @@ def test_an_expected_text_is_nothing_to_tell():
     assert findings.repairs[-1] == Repair("json_text", "p")
 
 
-def test_broken_text_is_refused_at_its_place():
-    """Also when it stands for all arguments."""
+def test_repairs_and_faults_are_kept_in_order_and_no_more_than_so_many():
+    """With what was seen, quoted. All faults are counted, so that what comes late looks unsound."""
     findings = Findings()
-    assert findings.decoded('{"a": ', "") is MISSING
-    assert findings.problems[0].path == "arguments"
-
-
-def test_clean_text_is_returned_as_it_is():
-    """A leaked tag is a lost field, a hidden character a repair."""
-    findings = Findings()
-    assert findings.cleaned("a < b", "p") == "a < b"
-    assert findings.cleaned("a\x00", "p") == "a"
-    assert findings.cleaned('<parameter name="x">', "p") is MISSING
-    assert [repair.code for repair in findings.repairs] == ["hidden_characters"]
-
-
-def test_no_more_than_so_many_faults_are_kept():
-    """All are counted, so that what comes late does not look sound."""
-    findings = Findings()
-    for _ in range(MOST_KEPT + 5):
-        findings.refuse("bad_id", "p")
-    assert (len(findings.problems), findings.faults) == (MOST_KEPT, MOST_KEPT + 5)
-
-
-def test_a_refusal_of_a_text_says_what_was_seen_and_what_is_allowed():
-    """Too many levels with their limit, a field that was swallowed with the text around it."""
-    findings = Findings()
-    leaked = '<parameter name="x">'
+    findings.repair("word", "p", "a\n", "b")
+    assert findings.refuse("bad_id", "q", None, "an id") is MISSING
     assert findings.decoded("[" * 33 + "]" * 33, "p") is MISSING
-    assert findings.cleaned(leaked, "q") is MISSING
+    assert findings.decoded('{"a": ', "") is MISSING
+    assert findings.cleaned('<parameter name="x">', "q") is MISSING
+    assert findings.repairs == [Repair("word", "p", "a\\n", "b")]
     assert findings.problems == [
+        Problem("bad_id", (), "null", "an id", "q"),
         Problem("too_deep", (), "over 32 levels", "32", "p"),
-        Problem("swallowed_field", (), leaked, "", "q"),
+        Problem("truncated", (), "", "", "arguments"),
+        Problem("swallowed_field", (), '<parameter name="x">', "", "q"),
     ]
+    for _ in range(MOST_KEPT):
+        findings.refuse("bad_id", "p")
+    assert (len(findings.problems), findings.faults) == (MOST_KEPT, MOST_KEPT + 4)
 
 
 def test_every_guess_has_words():
@@ -218,7 +183,6 @@ def test_no_command_has_no_parts():
 
 
 WRITE = TODOS.tools[0].fields
-OPEN, DONE = {"status": "pending"}, {"status": "completed"}
 wrappers = st.lists(st.sampled_from(["arguments", "input", "parameters", "args"]), max_size=3)
 
 
@@ -249,41 +213,3 @@ def test_a_bare_list_is_adopted_only_where_it_can_mean_one_thing():
         findings = Findings()
         assert arguments_in(other, fields, findings) is None
         assert (findings.problems[0].path, findings.problems[0].legal) == ("arguments", "an object")
-
-
-def test_keys_of_the_tool_are_no_wrapper():
-    """A field that is called like one keeps its meaning."""
-    assert arguments_in({"todos": [], "clear": True}, WRITE, Findings()) == {
-        "todos": [],
-        "clear": True,
-    }
-    assert arguments_in({}, WRITE, Findings()) == {}
-    assert arguments_in(None, WRITE, Findings()) == {}
-
-
-def test_a_wrapper_around_nothing_holds_no_arguments():
-    """{"arguments": null} is how some frameworks send a call without arguments."""
-    findings = Findings()
-    assert arguments_in({"arguments": None}, WRITE, findings) == {}
-    assert [repair.code for repair in findings.repairs] == ["wrapper"]
-
-
-@pytest.mark.parametrize(
-    ("inner", "entries", "code"),
-    [
-        ("- [ ] a\n- [x] b", [{"content": "a"} | OPEN, {"content": "b"} | DONE], "checklist"),
-        ('[{"content": "a"}]', [{"content": "a"}], "json_text"),
-        ({"content": "a"}, [{"content": "a"}], "bare_entry"),
-    ],
-)
-def test_what_a_list_may_be_written_as_it_may_be_in_a_wrapper(inner, entries, code):
-    """A text is read inside of {"todos": ...} as it is outside."""
-    findings = Findings()
-    listed = entries_in({"todos": inner}, WRITE[0], "todos", findings)
-    read = [
-        entry_in(one, WRITE[0], "todos[0]", findings) if isinstance(one, Line) else one
-        for one in listed
-    ]
-    assert read == entries
-    assert [repair.code for repair in findings.repairs] == ["wrapper", code]
-    assert {repair.path for repair in findings.repairs} == {"todos"}
