@@ -25,11 +25,13 @@ from todoplan.core.events.types import (
 from todoplan.core.plan.model import EMPTY, Claim, Status, Task
 from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import utc_now
+from todoplan.dialogue.guidance import Memory, Settings
 from todoplan.dialogue.toolbox import (
     ObservedToolbox,
     base_at,
     edited,
     fences_after,
+    guidance_of,
     require,
     require_clock,
     seeded,
@@ -170,7 +172,10 @@ def test_an_observer_that_fails_stops_nobody(caplog):
     with caplog.at_level(logging.ERROR, "todoplan"):
         assert not planner.call("TaskList").is_error
         assert planner.apply(CreateTask("Sow")).events
-    assert [record.message for record in caplog.records] == ["an observer failed"] * 2
+        assert (
+            guidance_of(planner.toolbox, Settings(empty=1)).before_model(Plan(), (), Memory()).kind
+        )
+    assert [record.message for record in caplog.records] == ["an observer failed"] * 3
 
 
 def test_nobody_is_told_where_nobody_looks_on():

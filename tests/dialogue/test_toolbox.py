@@ -17,27 +17,6 @@ from todoplan.dialogue.toolbox import Toolbox
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-def test_a_reply_carries_everything():
-    """Plan, events, text, warnings, repairs, and the name under which the tool is shown."""
-    both = [{"content": text, "status": "doing"} for text in "ab"]
-    reply = toolbox().call(Plan(), "write_todos", {"todos": both}, at=AT)
-    check_reply(Plan(), reply)
-    assert reply.name == "write_todos"
-    assert [warning.code for warning in reply.warnings] == ["single_in_progress"]
-    assert [repair.used for repair in reply.repairs] == ["in_progress"] * 2
-    assert reply.plan["1"].created_at == AT
-    assert reply.text.splitlines()[1:] == [
-        (
-            "Note: 2 tasks are in progress (#1-#2); "
-            "keep one in progress and set the others to pending."
-        ),
-        (
-            'note: read todos[0].status "doing" as in_progress; '
-            'read todos[1].status "doing" as in_progress'
-        ),
-    ]
-
-
 def test_an_unknown_tool():
     """The tools that there are are named."""
     reply = Toolbox().call(Plan(), "nobody\n")
@@ -73,26 +52,6 @@ def test_refusals_of_the_policy_bear_no_example():
     reply = write([], planned("a"))
     assert reply.is_error
     assert "example" not in reply.text
-
-
-def test_the_whole_list_behind_each_change_on_request():
-    """`show_list` puts it behind what changed, and behind nothing else."""
-    box = toolbox("tasks", show_list=True)
-    reply = box.call(planned("a"), "TaskCreate", {"subject": "b"})
-    assert reply.text == "0/2: #2 created\n#1 [pending] a\n#2 [pending] b"
-    assert box.call(reply.plan, "TaskUpdate", {"taskId": 1}).text == "no change, 0/2 completed"
-    assert box.call(reply.plan, "TaskList").text == "#1 [pending] a\n#2 [pending] b"
-
-
-def test_a_note_when_nothing_is_open_on_request():
-    """`say_done` tells it once, and tells an emptied list from a finished one."""
-    box = toolbox("todos", say_done=True)
-    done = box.call(planned("a"), "write_todos", {"todos": [{"content": "a", "status": "done"}]})
-    assert "All tasks are resolved. Check the result" in done.text
-    emptied = box.call(done.plan, "write_todos", {"todos": [], "clear": True})
-    assert "Nothing is left on the list." in emptied.text
-    assert "left" not in box.call(emptied.plan, "write_todos", {"todos": []}).text
-    assert "resolved" not in box.call(planned("a"), "write_todos", {"todos": ["b"]}).text
 
 
 class Awkward(str):
@@ -195,18 +154,3 @@ def test_rules_are_told_whose_call_it_is():
         seen = box.call(approved, call.name, call.arguments, base=Base(approved), actor=actor)
         assert seen.is_error is refused
     assert "The plan was approved by ann" in reply.text
-
-
-def test_nothing_is_said_of_an_approval_unless_a_rule_speaks():
-    """The answers are those of a plan that nobody has approved."""
-    plan = planned("a")
-    approved = decide(plan, ApprovePlan("ann")).unwrap()
-    for name, given_arguments in (
-        ("TaskList", {}),
-        ("TaskGet", {"taskId": 1}),
-        ("TaskUpdate", {"taskId": 1, "status": "completed"}),
-    ):
-        one, other = (
-            toolbox("tasks").call(each, name, given_arguments) for each in (plan, approved)
-        )
-        assert one.text == other.text

@@ -1707,7 +1707,7 @@ The prefix of a reference to an entry by the id from the model. The index of the
 
 _BULLET = "- "
 _MOST_NAMED = 20
-_READ_EDGES = frozenset({"blocked_by", "blocks"})
+_EDGES_READ = ("blocked_by", "blocks")
 
 
 @attrs.define
@@ -1895,7 +1895,8 @@ def settle_own_ids(rows: Sequence[Row], field: Field, findings: Findings) -> Non
 
     for place, row in enumerate(rows if named else ()):
         values, own = row.values, row.values.get(OWN_ID, "")
-        for edges in _READ_EDGES & values.keys():
+        # In a fixed order, since the reply names the first repairs.
+        for edges in [name for name in _EDGES_READ if name in values]:
             path = f"{row.path}.{names[edges]}"
             values[edges] = tuple(read(each, path) for each in values[edges])
         head = own.rpartition(".")[0]

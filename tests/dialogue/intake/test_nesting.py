@@ -41,11 +41,10 @@ SPELLINGS = [
     ["a", "\tb", "\t\tc", "\td", "e"],
     [{"text": "a", "subtasks": json.dumps(["b", ["c"], "d"])}, "e"],
     [{"text": "a", "sub_items": ["b", "  c", "d"]}, "e"],
-    [{"text": "a", "subtasks": {"text": "b", "subtasks": "- [ ] c\n"}}, {"text": "e"}],
 ]
 
 
-@pytest.mark.parametrize("listed", SPELLINGS[:6])
+@pytest.mark.parametrize("listed", SPELLINGS)
 @pytest.mark.parametrize(
     ("box", "name", "key"),
     [(toolbox(), "write_todos", "todos"), (LEAN, "plan", "write"), (TASKS, "TaskCreate", "tasks")],
@@ -54,13 +53,6 @@ def test_a_tree_is_a_tree_however_it_is_written(box, name, key, listed):
     """Entries in an entry, lists in a list, indented lines: in every tool that takes entries."""
     assert made(box, name, {key: listed}) == TREE
     assert made(box, name, json.dumps({key: listed})) == TREE
-
-
-def test_one_entry_in_an_entry_and_a_checklist_in_one():
-    """What a list may be given as, it may be given as in an entry, and each repair is told."""
-    reply = write(SPELLINGS[6])
-    assert tree(reply.plan) == ["a", ".b", "..c", "e"]
-    assert [repair.code for repair in reply.repairs] == ["bare_entry", "checklist"]
 
 
 CHECKLISTS = [
@@ -106,23 +98,6 @@ def test_a_parent_is_named_by_id_by_title_or_by_a_dotted_id(listed):
     assert made(toolbox(), "write_todos", {"todos": listed}) == TREE
 
 
-def test_ids_of_ones_own_stay_ids():
-    """A list with dotted ids keeps its whole numbers; the same list again changes nothing."""
-    listed = entries(("1", "a", None), ("1.1", "b", None), ("2", "c", None))
-    reply = write(listed)
-    assert [task.id for task in reply.plan] == ["1", "3", "2"]
-    assert write(listed, reply.plan).text == "no change, 0/3 completed"
-
-
-def test_a_flat_list_says_nothing_of_the_tree():
-    """Tasks stay where they are; one that says where some entries lie says it of all."""
-    plan = write(["a", "  b", "  c"]).plan
-    flat = [{"content": title, "status": "pending"} for title in "abc"]
-    assert tree(write(flat, plan).plan) == ["a", ".b", ".c"]
-    assert tree(write(["a", "  b", "c"], plan).plan) == ["a", ".b", "c"]
-    assert tree(write([{**one, "parent": ""} for one in flat], plan).plan) == ["a", "b", "c"]
-
-
 @pytest.mark.parametrize(
     ("listed", "code", "path"),
     [
@@ -162,97 +137,6 @@ def test_a_text_in_a_text_in_a_text_is_read_without_recursion():
     assert made(box, "write_todos", {"todos": text})[-1] == f"{'.' * 12}deepest"
 
 
-def test_bullets_are_lines_of_lean():
-    """Where entries are published as texts: a bullet is half a level, and that is told once."""
-    for listed in (["a", "- b", "- c"], ["- a", "  - b", "  - c"]):
-        assert made(LEAN, "plan", {"write": listed})[:2] == ["a", ".b"]
-    assert made(LEAN, "plan", {"write": ["a", "  b"]}) == ["a", ".b"]
-    for listed in (["- a", "b"], ["a", "- b", "- c"], ["a", ["b", "- c"]], ["a", "  b", "  - c"]):
-        for key in ("write", "add"):
-            reply = LEAN.call(Plan(), "plan", {key: listed})
-            note = f"note: took the bullets in {key} for indents"
-            assert reply.text.splitlines()[1:] == [note], listed
-    for listed in (["a", "  b"], ["a", "b - c", "-"]):
-        assert "note" not in LEAN.call(Plan(), "plan", {"write": listed}).text
-    assert made(LEAN, "plan", {"write": ["- a", "- b"]}) == ["a", "b"]
-    assert made(LEAN, "plan", {"write": ["a\n  - b", "- "]}) == ["a\n  - b", "-"]
-    assert made(toolbox(), "write_todos", {"todos": ["a", "- b"]}) == ["a", "- b"]
-
-
-def test_lean_adds_a_task_with_subtasks():
-    """What is indented lies in the line above it, of those that are added."""
-    plan = planned("a")
-    assert made(LEAN, "plan", {"add": ["  b", "    c", "d"]}, plan) == ["a", "b", ".c", "d"]
-    below = {"add": [{"text": "b", "parent": 1, "subtasks": ["c"]}, "d"]}
-    assert made(LEAN, "plan", below, plan) == ["a", ".b", "..c", "d"]
-
-
-def test_references_count_the_entries_of_the_list_itself():
-    """As its author counts: "#1" is the second entry, and those that lie in others do not count."""
-    listed = [
-        {"subject": "a", "subtasks": ["b", "c"]},
-        {"subject": "d", "blockedBy": ["#0"]},
-        {"subject": "e", "parentId": "#1", "blocks": ["1"]},
-    ]
-    reply = TASKS.call(planned("x"), "TaskCreate", {"tasks": listed})
-    assert tree(reply.plan) == ["x", "a", ".b", ".c", "d", ".e"]
-    assert (reply.plan["5"].blocked_by, reply.plan["6"].parent) == (("2",), "5")
-    assert reply.plan["1"].blocked_by == ("6",)
-    wrong = TASKS.call(Plan(), "TaskCreate", {"tasks": [{"subject": "a", "parentId": "#7"}]})
-    assert "tasks[0].parentId: #7 names no task of this call" in wrong.text
-
-
-OWN_IDS = [
-    [{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "parent": 1}],
-    [{"id": "x", "subject": "a"}, {"id": "y", "subject": "b", "parent_id": "x"}],
-    [{"id": "1", "subject": "a"}, {"id": "1.1", "subject": "b"}],
-    [{"id": "#1", "subject": "a"}, {"taskId": "7", "subject": "b", "parentTask": 1}],
-]
-
-
-@pytest.mark.parametrize("listed", OWN_IDS)
-def test_ids_of_new_entries_name_each_other(listed):
-    """Not the tasks that happen to have such a number: the reply says how it was read."""
-    reply = TASKS.call(planned("old", "older"), "TaskCreate", {"tasks": listed})
-    if "x" in str(listed):  # an id of words is no id that an argument could hold
-        assert reply.is_error
-        return
-    assert tree(reply.plan) == ["old", "older", "a", ".b"]
-    assert "note: read tasks[1]." in reply.text
-    assert '"1" as #0' in reply.text
-
-
-def test_edges_of_new_entries_follow_their_ids():
-    """Also within entries and below a task; one that nothing names is left out, with a word."""
-    plan = planned("old", "older")
-    listed = [
-        {"id": 1, "subject": "a", "subtasks": [{"id": 5, "subject": "b"}]},
-        {"id": 2, "subject": "c", "needs": [1], "blocks": [9]},
-        {"id": 9, "subject": "d", "blockedBy": [5]},
-        {"id": 8, "subject": "e", "blockedBy": [2, "#0"]},
-    ]
-    reply = TASKS.call(plan, "TaskCreate", {"tasks": listed})
-    assert {task.subject: task.blocked_by for task in reply.plan}.items() >= {
-        "c": ("3",),
-        "d": ("5", "4"),
-        "e": ("5", "3"),
-    }.items()
-    assert "ignored tasks[3].id" not in reply.text  # three notes are named, the others counted
-    below = {"subject": "top", "subtasks": [*OWN_IDS[2], {"subject": "c", "blockedBy": ["1"]}]}
-    reply = TASKS.call(plan, "TaskCreate", below)
-    assert tree(reply.plan)[2:] == ["top", ".a", "..b", ".c"]
-    assert reply.plan["6"].blocked_by == ("4",)
-
-
-def test_ids_that_name_nothing_are_left_out():
-    """With a word: also one whose head comes later, or is that of nobody."""
-    for ids in (["1", "2"], ["2.1", "2"], ["1", "3.1"], ["1", ""], ["", "1.1"]):
-        listed = [{"id": own, "subject": f"t{own}"} for own in ids]
-        reply = TASKS.call(Plan(), "TaskCreate", {"tasks": listed})
-        assert [task.parent for task in reply.plan] == [None, None]
-        assert reply.text.count("ignored tasks[") == len([own for own in ids if own])
-
-
 @given(
     st.lists(
         st.fixed_dictionaries(
@@ -278,52 +162,6 @@ def test_whatever_ids_are_given_it_is_answered(listed, single):
     check_reply(plan, reply)
     assert [reply.plan[task.id].subject for task in plan] == ["old", "older"]
     assert [reply.plan[task.id].parent for task in plan] == [None, None]
-
-
-def test_a_checklist_in_an_entry_is_several_entries():
-    """Where only its lines were given; and as a guess it removes nothing (law 17)."""
-    text = "- [ ] b\n  - [ ] c\n- [ ] d"
-    assert made(LEAN, "plan", {"write": ["a", text, "e"]}) == ["a", "b", ".c", "d", "e"]
-    assert made(toolbox(), "write_todos", {"todos": [text]}) == ["b", ".c", "d"]
-    reply = LEAN.call(planned("old"), "plan", {"write": [text]})
-    assert [problem.code for problem in reply.problems] == ["guessed_container"]
-    assert made(LEAN, "plan", {"add": ["two\nlines"]}) == ["two\nlines"]
-
-
-def test_a_single_creation_takes_subtasks_and_a_parent():
-    """With the subtasks in the call, below a task that is there."""
-    reply = TASKS.call(
-        planned("x"),
-        "TaskCreate",
-        {"subject": "a", "parentId": "#1", "subtasks": ["b", {"subject": "c", "subtasks": ["d"]}]},
-    )
-    assert tree(reply.plan) == ["x", ".a", "..b", "..c", "...d"]
-    assert reply.text == "0/5: #2-#5 created"
-    assert made(TASKS, "TaskCreate", {"subject": "a", "subtasks": []}) == ["a"]
-
-
-def test_a_task_moves_below_another_and_to_the_top():
-    """By `parentId`; a `null` that stands alone, or "", is the top."""
-    plan = planned("a", "b")
-    inner = TASKS.call(plan, "TaskUpdate", {"taskId": 2, "parentId": 1})
-    assert (inner.text, tree(inner.plan)) == ("0/2: #2 moved", ["a", ".b"])
-    for top in (None, ""):
-        reply = TASKS.call(inner.plan, "TaskUpdate", {"taskId": 2, "parentId": top})
-        assert tree(reply.plan) == ["a", "b"]
-    both = {"taskId": 2, "parentId": None, "owner": None}
-    assert TASKS.call(inner.plan, "TaskUpdate", both).text == "no change, 0/2 completed"
-    edit = LEAN.call(inner.plan, "plan", {"edit": [{"id": 2, "parent": None}]})
-    assert tree(edit.plan) == ["a", "b"]
-
-
-def test_a_task_with_subtasks_is_not_deleted_by_a_model():
-    """The refusal names them, and says what to do."""
-    plan = write(["a", "  b", "  c"]).plan
-    reply = TASKS.call(plan, "TaskUpdate", {"taskId": 1, "status": "deleted"})
-    assert reply.text == (
-        "Nothing was changed. taskId: The first of #1-#3 has the others as its subtasks, so it is "
-        "not deleted. Delete the subtasks first, or move them elsewhere."
-    )
 
 
 titles = st.text("abc ", min_size=1).filter(str.strip)

@@ -44,7 +44,7 @@ from todoplan.core.problems import Problem
 from todoplan.core.rules import Change, Policy
 from todoplan.dialogue.replies import change_text, counts_text, warnings_text, whole_list_text
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import TASKS, TODOS
+from todoplan.dialogue.tools import TODOS
 
 WORDS = {
     TaskCreated(Task("1", "a")): "#1 created",
@@ -146,15 +146,6 @@ def test_errors_about_a_large_plan_are_as_short():
     assert len(strict.text) < 900
 
 
-def test_what_became_ready_is_named_once():
-    """Of several tasks that something unblocks, those that can start now, in order."""
-    plan = planned("a", "b", "c", "d")
-    for blocked, blockers in (("2", ("1",)), ("3", ("1",)), ("4", ("1", "2"))):
-        plan = decide(plan, UpdateTask(blocked, add_blocked_by=blockers)).plan
-    reply = toolbox("tasks").call(plan, "TaskUpdate", {"taskId": 1, "status": "completed"})
-    assert reply.text == "1/4: #1 completed; now ready: #2-#3"
-
-
 def test_clearing_and_restoring():
     """A cleared plan and a restored one say so."""
     plan = planned("a")
@@ -170,17 +161,6 @@ def test_warnings_that_a_receipt_tells_are_not_told_twice():
     codes = ("dropped_open_items", "no_op_write", "single_in_progress")
     (only,) = warnings_text(map(Problem, codes))
     assert "keep one in progress" in only
-
-
-def test_a_task_freed_by_an_edge_that_goes_is_said_to_be_ready():
-    """As one whose blocker was resolved is; an edge to a resolved blocker frees nobody."""
-    box, plan = Toolbox(TASKS), Plan()
-    two = {"tasks": [{"subject": "a"}, {"subject": "b", "blockedBy": ["#0"]}]}
-    plan = box.call(plan, "TaskCreate", two).plan
-    removal = {"taskId": "2", "removeBlockedBy": ["1"]}
-    assert box.call(plan, "TaskUpdate", removal).text == "0/2: #2 updated; now ready: #2"
-    done = box.call(plan, "TaskUpdate", {"taskId": "1", "status": "completed"}).plan
-    assert box.call(done, "TaskUpdate", removal).text == "1/2: #2 updated"
 
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -285,14 +265,3 @@ def test_a_new_task_says_nothing_of_its_place():
     plan = decide(Plan(), write).unwrap()
     other = WriteTodos((Todo("c", level=0), Todo("a", level=0), Todo("b", level=0)))
     assert told(plan, other) == "0/3: #2 moved; order changed; now ready: #1"
-
-
-def test_failed_tasks_are_not_said_to_be_done():
-    """The last note names them, and a write that leaves a failed one out drops nothing open."""
-    box = toolbox("lean", say_done=True)
-    plan = box.call(Plan(), "plan", {"write": ["a", "b"]}).plan
-    reply = box.call(plan, "plan", {"done": [1], "fail": [2]})
-    assert reply.text.splitlines()[-1] == (
-        "No task is open any more, and 1 failed. Say so in the answer."
-    )
-    assert write(["a"], reply.plan).text == "ok, 1/1 completed"

@@ -24,29 +24,6 @@ def changed(*done, base=None):
     return plan, base
 
 
-def test_each_kind_of_change_has_its_words():
-    """Added, gone, a new status, anything else; by whom, where that is known."""
-    plan, base = changed(
-        (commands.CreateTask("Tell Ann"), "ann"),
-        (commands.UpdateTask("1", status="completed", subject="Draft it"), "bob"),
-        (commands.UpdateTask("2", owner="bob"), None),
-        (commands.DeleteTask("3"), "ann"),
-    )
-    assert unseen_text(base, plan) == (
-        "since you last looked: #1 Draft it (was: Draft) completed by bob, #2 Review updated, "
-        "#4 Tell Ann created by ann, #3 Send deleted by ann"
-    )
-    assert unseen_text(base, PLAN) == ""
-
-
-def test_a_new_text_is_told_with_the_old_one():
-    """Who writes whole lists knows a task by its text: with the old one it would be a new task."""
-    plan, base = changed((commands.UpdateTask("2", subject="Review\nit well"), "ann"))
-    assert unseen_text(base, plan) == (
-        "since you last looked: #2 Review it well (was: Review) updated by ann"
-    )
-
-
 def test_an_approval_is_told():
     """A model that has to wait for it would never know; given back, there is nothing to tell."""
     plan, base = changed((commands.ApprovePlan("ann"), "ann"))
@@ -134,17 +111,6 @@ def test_answers_are_bounded_and_act_on_nobody():
     assert len(text) < 6_500
 
 
-def test_what_else_is_new_has_its_words():
-    """A wait, its end, another place."""
-    waits = commands.UpdateTask("1", waiting=Waiting("ann"))
-    plan, base = changed((waits, "bob"), (commands.UpdateTask("3", parent="2"), None))
-    assert unseen_text(base, plan) == (
-        "since you last looked: #1 Draft waiting by bob, #3 Send moved"
-    )
-    ended = decide(plan, commands.UpdateTask("1", waiting=None)).unwrap()
-    assert unseen_text(Base(plan), ended) == ("since you last looked: #1 Draft no longer waiting")
-
-
 def test_a_wait_that_was_written_over_is_named_by_its_reason():
     """In words, as every value: never a repr."""
     checked = commands.RecordEvidence("2", passed=True, summary="40 passed")
@@ -199,43 +165,6 @@ def test_every_answer_to_a_base_tells_of_it(toolset, name, arguments):
         box.call(plan, name, arguments).text
         == box.call(plan, name, arguments, base=Base(plan)).text
     )
-
-
-def test_a_refused_call_has_not_looked():
-    """Its answer says what is wrong, and the base is still what was last seen."""
-    plan, base = changed((commands.CreateTask("Tell Ann"), "ann"))
-    reply = Toolbox(TASKS).call(plan, "TaskGet", {"taskId": "9"}, base=base)
-    assert reply.is_error
-    assert "since you last looked" not in reply.text
-
-
-def test_a_write_over_anothers_work_says_so():
-    """The later write stands, and what stood there is named with its author."""
-    plan, base = changed((commands.UpdateTask("1", status="in_progress"), "bob"))
-    todos = [
-        {"content": "Draft", "status": "completed"},
-        {"content": "Review"},
-        {"content": "Send"},
-    ]
-    reply = Toolbox(TODOS).call(plan, "write_todos", {"todos": todos}, base=base)
-    assert reply.text.splitlines()[0] == (
-        "since you last looked: #1 Draft started by bob; "
-        'your write replaced the status of #1, "in_progress" by bob'
-    )
-    todos[0]["status"] = "pending"
-    reply = Toolbox(TODOS).call(plan, "write_todos", {"todos": todos}, base=base)
-    assert "replaced" not in reply.text
-    assert reply.plan == plan
-
-
-def test_what_others_removed_is_not_said_to_be_written_over():
-    """Nor what this hand's own write removes, or what others added."""
-    plan, base = changed(
-        (commands.DeleteTask("2"), "bob"), (commands.CreateTask("Tell Ann"), "ann")
-    )
-    reply = Toolbox(TODOS).call(plan, "write_todos", {"todos": [{"content": "Review"}]}, base=base)
-    assert "replaced" not in reply.text
-    assert [task.subject for task in reply.plan] == ["Tell Ann"]
 
 
 def test_the_calls_of_a_turn_share_the_base():
