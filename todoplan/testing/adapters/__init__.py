@@ -33,6 +33,23 @@ message with `session.answer(calls, message_id)`, send `reply.text`, mark it as 
 `session.edit(command, actor=...)`. The data of `to_data` contains the session's record: the tasks
 that the session has listed, the changes reported to it, and the memory of guidance.
 
+Some frameworks need more:
+
+- Calls run in a thread pool: let each tool take a lock. The first tool answers all calls of the
+  turn and stores the replies by call id. The other tools return their stored replies.
+- There are threads or several event loops: threads may share a `Session`. Use an `AsyncSession` in
+  only one loop at a time.
+- A run ends with a tool call: leave this tool out of the calls of a message. Its argument is the
+  text of the message, with `finish="stop"`. If the framework itself asks the model again after a
+  plain text, that text has `finish="tool_calls"`.
+- Results are joined: return a `ToolResult` and a `Seen` for each call. Texts are stripped: a reply
+  must arrive unchanged, so return a subclass of `str` whose `strip` changes nothing.
+- A hook yields chunks of an answer: send the request in a task, put the chunks into an
+  `asyncio.Queue`, and let the hook yield them from there.
+
+The test class may set `drawing`, the settings of Hypothesis. By default, ten conversations are
+drawn for a check.
+
 `pytest -rs` prints which checks were skipped, and why. With `-p todoplan.testing.adapters.report`,
 pytest also prints the capabilities of every tested adapter, and with `-vv` the whole conversation
 of a failed check, which is also the error's attribute `conversation`.
