@@ -21,6 +21,10 @@ FORMS = ["", "--json", "--markdown"]
 HOSTILE = "\x1b[31mred\x1b]0;t\x07 [bold]b[/bold] \u202e\x9b2J :bug: <b>|`*_ [x](http://e.x)\nnext"
 
 
+# A message without a tool call.
+SILENT = [{"type": "assistant", "sessionId": "s", "uuid": "u", "message": {"content": []}}]
+
+
 def flags(form):
     """The options of a form."""
     return [form] if form else []
@@ -44,39 +48,33 @@ def test_the_sample_shows_timeline_plan_and_findings(invoke):
     assert "  6/6 completed\n  [x] 1 Reproduce" in result.stdout
     for code in ("refused_call", "single_in_progress", "batch_completion"):
         assert f"  !  {code} 1\n" in result.stdout
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_output_has_neither_ansi_codes_nor_trailing_blanks(invoke, form):
-    """Where there is no terminal, text is plain, and no line ends in spaces."""
-    lines = invoke("replay", "--sample", *flags(form)).stdout.split("\n")
-    assert not any("\x1b" in line or line.endswith(" ") for line in lines)
-    assert lines[-1] == ""
+    # Where there is no terminal, text is plain, and no line ends in spaces.
+    for form in FORMS:
+        lines = invoke("replay", "--sample", *flags(form)).stdout.split("\n")
+        assert not any("\x1b" in line or line.endswith(" ") for line in lines)
+        assert lines[-1] == ""
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_errors_of_the_policy_are_exit_1(invoke, policy):
-    """The exit code is 1 just when a finding is an error under the policy."""
-    result = invoke("replay", "--sample", "--json", "--policy", policy)
+def test_errors_of_the_policy_are_exit_1(invoke, recording, todo, policy):
+    """
+    The exit code is 1 just when a finding is an error under the policy. The audit has none, not
+    even in a text that is longer than any preset of ours lets in.
+    """
+    path = recording(todo(1, "~", "very " * 200))
+    result = invoke("replay", path, "--json", "--policy", policy)
     data = document(result)
     findings = data["recordings"][0]["findings"]
     assert data["policy"] == policy
     assert result.exit_code == any(found["severity"] == "error" for found in findings)
-
-
-def test_the_audit_finds_no_error_in_what_was_accepted(invoke, recording, todo):
-    """Not even in a text that is longer than any preset of ours lets in."""
-    path = recording(todo(1, "~", "very " * 200))
-    result = invoke("replay", path, "--json")
-    assert result.exit_code == 0
-    codes = {finding["code"] for finding in document(result)["recordings"][0]["findings"]}
-    assert "max_text" in codes
-    assert all(level != "error" for _, level in POLICIES["audit"].rules)
+    if policy == "audit":
+        assert "max_text" in {found["code"] for found in findings}
+        assert all(level != "error" for _, level in POLICIES["audit"].rules)
 
 
 def test_json_holds_what_happened(invoke, recording, todo):
     """The document has steps with events and counts, and the last plan as the codec writes it."""
-    path = recording(todo(1, "~."), todo(2, "x~"), todo(3, "x~", error="no"))
+    path = recording(todo(1, "~."), todo(2, "x~"), todo(3, "x~", error="no " * 99))
     (read,) = document(invoke("replay", "--json", path))["recordings"]
     keys = ["file", "dialect", "steps", "lanes", "findings", "bad_lines", "other_tools"]
     assert list(read) == keys
@@ -92,38 +90,34 @@ def test_json_holds_what_happened(invoke, recording, todo):
     plan = plan_from_data(lane["plan"])
     assert [task.status.value for task in plan] == ["completed", "in_progress"]
     assert [found["code"] for found in read["findings"]] == ["refused_call", "ended_unfinished"]
-
-
-def test_json_of_several_files_is_one_document(invoke, recording, todo):
-    """Recordings stand in the order in which they were named."""
-    paths = [recording(todo(1, "~"), name=name) for name in ("b.jsonl", "a.jsonl")]
-    data = document(invoke("replay", "--json", *paths))
-    assert [read["file"] for read in data["recordings"]] == list(map(str, paths))
-    assert list(data) == ["format", "version", "policy", "recordings", "unreadable", "skipped"]
-    assert (data["format"], data["version"]) == ("todoplan/replay", 1)
+    # The finding cuts short what its detail has in full.
+    refused = read["findings"][0]
+    assert (refused["detail"], len(refused["text"]) < 200) == ("no " * 99, True)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_one_unreadable_file_does_not_stop_the_others(invoke, recording, todo, tmp_path, form):
     """The file is named on stderr in one line, the exit code is 2, the others are shown."""
-    good = [recording(todo(1, "~", "Sow beans"), name=f"{number}.jsonl") for number in (1, 2)]
+    good = [recording(todo(1, "~", "Sow beans"), name=f"{number}.jsonl") for number in (2, 1)]
     missing = tmp_path / "missing.jsonl"
     result = invoke("replay", *flags(form), good[0], missing, good[1])
     assert result.exit_code == 2
     assert result.stderr == f"todoplan: cannot read {missing}: No such file or directory\n"
     assert result.stdout.count("Sow beans") >= 2
     if form == "--json":
-        assert [gone["file"] for gone in document(result)["unreadable"]] == [str(missing)]
+        data = document(result)
+        assert [read["file"] for read in data["recordings"]] == list(map(str, good))
+        assert [gone["file"] for gone in data["unreadable"]] == [str(missing)]
+        keys = ["format", "version", "policy", "recordings", "unreadable", "skipped"]
+        assert (list(data), data["format"]) == (keys, "todoplan/replay")
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
         (b"", "is empty"),
-        (b" \n\n ", "is empty"),
-        (b"Dear diary,\ntoday I planned nothing.\n", "is no recording in a known dialect"),
+        (b"Dear diary,\n", "is no recording in a known dialect"),
         (b"\x00\x01\x02\xff" * 500, "is no recording in a known dialect"),
-        (b'{"name": "left-pad", "version": "1.0.0"}\n', "is no recording in a known dialect"),
     ],
 )
 def test_a_file_that_is_no_recording_is_exit_2(invoke, tmp_path, content, reason):
@@ -170,32 +164,32 @@ def test_many_bad_lines_are_counted_and_few_are_told(invoke, recording, todo):
     assert "247 more lines could not be read" in result.stderr
     assert "  !  bad_line 250\n" in result.stdout
     assert "     and 245 more; see --json\n" in result.stdout
+    assert "- and 245 more; see --json\n" in invoke("replay", path, "--markdown").stdout
     (read,) = document(invoke("replay", path, "--json"))["recordings"]
     assert read["bad_lines"] == 250
     assert sum(found["code"] == "bad_line" for found in read["findings"]) == 100
 
 
 def test_a_directory_is_read_and_what_is_no_recording_is_listed(invoke, recording, todo, tmp_path):
-    """Files that hold no recording are skipped without harm; other kinds are not looked at."""
+    """
+    Files that hold no recording are skipped without harm, and the first ten are listed for people.
+    Other kinds are not looked at. A file with bad lines and no call is skipped below a directory;
+    named, it is unreadable.
+    """
     found = [recording(todo(1, "x"), name=name) for name in ("b/2.jsonl", "a/1.json")]
-    recording("# Notes", name="notes.md")
+    notes = recording("# Notes", name="notes.md")
     recording("not even looked at", name="data.csv")
+    prose = recording(SILENT, "{broken", name="prose.jsonl")
     result = invoke("replay", tmp_path, "--json")
     data = document(result)
     assert result.exit_code == 0
     assert [read["file"] for read in data["recordings"]] == sorted(map(str, found))
-    assert [skipped["file"] for skipped in data["skipped"]] == [str(tmp_path / "notes.md")]
+    assert [skipped["file"] for skipped in data["skipped"]] == [str(notes), str(prose)]
     shown = invoke("replay", tmp_path).stdout
-    notes = tmp_path / "notes.md"
-    assert f"Skipped 1 file without a recording\n  {notes}: is no recording" in shown
-    marked = invoke("replay", tmp_path, "--markdown").stdout
-    assert "## Skipped, no recording\n" in marked
-
-
-def test_many_skipped_files_are_counted(invoke, recording, todo, tmp_path):
-    """Only the first ten are listed for people."""
-    recording(todo(1, "x"))
-    for number in range(12):
+    assert f"Skipped 2 files without a recording\n  {notes}: is no recording" in shown
+    assert "## Skipped, no recording\n" in invoke("replay", tmp_path, "--markdown").stdout
+    assert invoke("replay", prose).exit_code == 2
+    for number in range(10):
         recording("# Notes", name=f"{number:02}.md")
     shown = invoke("replay", tmp_path).stdout
     assert "Skipped 12 files without a recording\n" in shown
@@ -211,26 +205,17 @@ def test_a_directory_without_recordings_is_exit_2(invoke, recording, tmp_path, n
     assert "nothing to read" in result.stderr
 
 
-def test_a_document_about_recordings_is_none(invoke, recording, todo, tmp_path):
-    """Below a directory, a file with bad lines and no call is skipped; named, it is unreadable."""
-    recording(todo(1, "x"))
-    text = {"type": "assistant", "sessionId": "s", "uuid": "u", "message": {"content": []}}
-    prose = recording([text], "{broken", name="prose.jsonl")
-    result = invoke("replay", tmp_path, "--json")
-    assert result.exit_code == 0
-    assert [skipped["file"] for skipped in document(result)["skipped"]] == [str(prose)]
-    assert invoke("replay", prose).exit_code == 2
-
-
 def test_a_recording_without_calls_is_fine(invoke, recording):
-    """An agent need not plan."""
-    text = {"type": "assistant", "sessionId": "s", "uuid": "u", "message": {"content": []}}
+    """An agent need not plan. `Task` starts a subagent of Claude Code, and plans nothing."""
+    path = recording(SILENT)
     for form in FORMS:
-        result = invoke("replay", recording([text]), *flags(form))
+        result = invoke("replay", path, *flags(form))
         assert (result.exit_code, result.stderr) == (0, "")
-    shown = invoke("replay", recording([text])).stdout
+    shown = invoke("replay", path).stdout
     assert "0 planning calls, 0 plans\n\nNo tool call was found; a planning tool is one of" in shown
     assert "No findings" not in shown
+    result = invoke("replay", recording([asked("Task")], [asked("ExitPlanMode", "c2")]))
+    assert (result.exit_code, result.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("key", ["name", "tool", "toolName"])
@@ -256,12 +241,6 @@ def test_a_line_that_is_too_long_is_a_warning(invoke, recording, todo, monkeypat
     result = invoke("replay", recording(todo(1, "~"), [asked("x" * 3_000)], todo(2, "x")))
     assert (result.exit_code, result.stderr) == (0, "")
     assert "A line was skipped: it is longer than 2000 bytes." in result.stdout
-
-
-def test_agents_that_only_start_others_have_no_plan(invoke, recording):
-    """`Task` starts a subagent of Claude Code, and plans nothing."""
-    result = invoke("replay", recording([asked("Task")], [asked("ExitPlanMode", "c2")]))
-    assert (result.exit_code, result.stderr) == (0, "")
 
 
 def asked(name, call_id="c1", arguments=None):
@@ -302,16 +281,12 @@ def test_tools_that_are_not_known_are_named(invoke, recording, form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_other_tools_beside_planning_tools_are_not_named(invoke, recording, form):
-    """An agent has other tools too: where a planning tool was called they are no news."""
+    """Where a planning tool was called they are no news. Else they do not hide the findings."""
     write = {"todos": [{"content": "Sow", "status": "completed"}]}
     path = recording([asked("search")], [asked("write_todos", "c2", write)])
     shown = invoke("replay", *flags(form), path).stdout
     assert "search" not in shown
     assert "Sow" in shown
-
-
-def test_unreadable_lines_and_unknown_tools_are_both_told(invoke, recording):
-    """The note on tools does not hide the findings."""
     shown = invoke("replay", recording([asked("search")], "{broken}search")).stdout
     assert "the first tools called are search\nFindings: 1 warning\n" in shown
 
@@ -333,16 +308,10 @@ def test_a_conversation_with_our_own_tool_is_replayed(invoke, tmp_path):
     assert "chat, 5 planning calls (1 refused), 1 plan\n" in result.stdout
     assert "  2/4 completed, 1 in progress, 1 cancelled\n" in result.stdout
     assert "  [~] 3 Test it\n" in result.stdout
-    (read,) = document(invoke("replay", path, "--json"))["recordings"]
+    (read,) = document(invoke("replay", path, "--json", "--dialect", "chat"))["recordings"]
     assert plan_from_data(read["lanes"][0]["plan"]) == plan
-
-
-def test_a_dialect_can_be_named(invoke, recording, todo):
-    """A named dialect is believed, also where it is not the right one."""
-    path = recording(todo(1, "~"))
-    read = document(invoke("replay", "--json", "--dialect", "claude-code", path))["recordings"][0]
-    assert len(read["steps"]) == 1
-    other = document(invoke("replay", "--json", "--dialect", "codex", path))["recordings"][0]
+    # A named dialect is believed, also where it is not the right one.
+    (other,) = document(invoke("replay", path, "--json", "--dialect", "codex"))["recordings"]
     assert (other["dialect"], other["steps"]) == ("codex", [])
 
 
@@ -359,7 +328,7 @@ def test_lanes_are_told_apart(invoke, recording, todo):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_hostile_texts_reach_the_terminal_as_plain_words(invoke, recording, tool_call, form):
-    """No control, no markup and no line break of a task, tool, lane or answer takes effect."""
+    """No control, markup or line break of a task, tool, lane, answer or file takes effect."""
     create = {"subject": HOSTILE, "description": HOSTILE}
     more = {"isSidechain": True, "agentId": HOSTILE}
     path = recording(
@@ -367,32 +336,17 @@ def test_hostile_texts_reach_the_terminal_as_plain_words(invoke, recording, tool
         tool_call(2, f"mcp{HOSTILE}__write_todos", {"todos": []}, **more),
         tool_call(3, "TaskUpdate", {"taskId": "1", "owner": HOSTILE}),
         tool_call(4, "TaskCreate", create, error=HOSTILE),
+        name="a\x1b[31m`*b*`.jsonl",
     )
-    result = invoke("replay", path, *flags(form))
+    result = invoke("replay", path, path.with_name("gone\x1b[2J.jsonl"), *flags(form))
     shown = result.stdout.replace("\n", "")
-    assert result.exit_code == 0
-    assert shown.isprintable()
+    assert result.exit_code == 2
+    assert (shown + result.stderr.replace("\n", "")).isprintable()
     assert "[bold]b[/bold]" in shown.replace("\\", "")
     assert ":bug:" in shown.replace("\\", "")
     assert not any(line.startswith("next") for line in result.stdout.split("\n"))
     if form == "--markdown":
         assert not re.search(r"(?<!\\)(?:\]\(|<b>|\*_)", shown)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_hostile_file_name_is_harmless(invoke, recording, todo, form):
-    """The name of a file is cleaned too."""
-    path = recording(todo(1, "~"), name="a\x1b[31m`*b*`.jsonl")
-    result = invoke("replay", path, path.with_name("gone\x1b[2J.jsonl"), *flags(form))
-    assert (result.stdout + result.stderr).replace("\n", "").isprintable()
-    assert result.exit_code == 2
-
-
-def test_what_is_left_out_of_a_group_is_counted(invoke, recording, todo):
-    """Of many findings alike the first are shown, and the rest is a number in each printed form."""
-    path = recording(*(todo(number, "~~" if number % 2 else "~.") for number in range(80)))
-    for form in ("", "--markdown"):
-        assert "more; see --json" in invoke("replay", path, *filter(None, [form])).stdout
 
 
 def test_a_recording_of_which_no_call_is_understood_is_no_success(invoke, recording, tool_call):
@@ -419,14 +373,6 @@ def test_what_happened_between_the_calls_is_shown(invoke, recording, todo):
     assert [mark["what"] for step in read["steps"] for mark in step["before"]] == expected
     assert read["lanes"][0]["seconds"] == {"1": 1.0}
     assert "| *2 messages of the person* |" in invoke("replay", "--markdown", path).stdout
-
-
-def test_the_whole_text_of_a_refusal_stands_in_the_document(invoke, recording, tool_call):
-    """The finding cuts it short."""
-    path = recording(tool_call(1, "TodoWrite", {"todos": []}, error="no " * 200))
-    (finding,) = document(invoke("replay", "--json", path))["recordings"][0]["findings"]
-    assert (finding["code"], finding["detail"]) == ("refused_call", "no " * 200)
-    assert len(finding["text"]) < 200
 
 
 def test_a_team_is_replayed_as_one(invoke, recording, tool_call, tmp_path):

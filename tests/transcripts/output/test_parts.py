@@ -10,12 +10,17 @@ import pytest
 from todoplan import MemoryStore, Planner, Status, Task, plan_of
 from todoplan.core import commands
 from todoplan.core.rules import Severity
-from todoplan.transcripts.output import Life, groups, mark, percent, plural, row_of, sizes, where
+from todoplan.transcripts.output import Life, groups, percent, plural, row_of, sizes, where
 from todoplan.transcripts.output import recording_summary as summary
 from todoplan.transcripts.replay import Finding, Step
 
-WARNING = Finding("c", Severity.WARN, 1, "main", (), "t")
-ERROR = attrs.evolve(WARNING, severity=Severity.ERROR)
+
+def finding(code="c", severity="warn", line=1, lane="main"):
+    """A finding."""
+    return Finding(code, Severity(severity), line, lane, (), "text")
+
+
+WARNING, ERROR = finding(), finding(severity="error")
 
 
 def plan(*statuses):
@@ -37,125 +42,82 @@ STEP = Step(
 )
 
 
-def test_a_row_says_when_what_and_how_far():
-    """Day, time and line; a mark for each task; how many are done."""
-    row = row_of(STEP)
-    assert (row.line, row.day, row.time, row.tool) == (7, "2026-03-02", "09:14:02", "TodoWrite")
-    assert (row.strip, row.done, row.mark, row.phrases) == ("x~.-", "1/4", "", ("no change",))
-
-
-def test_without_a_time_there_is_the_line():
-    """Day and time are empty."""
-    row = row_of(attrs.evolve(STEP, at=None))
-    assert (row.day, row.time) == ("", "")
+def many(done=0, failed=0, active=0, pending=0):
+    """A plan of so many tasks."""
+    counts = {"completed": done, "failed": failed, "in_progress": active, "pending": pending}
+    return {"plan": plan(*(status for status, n in counts.items() for _ in range(n)))}
 
 
 @pytest.mark.parametrize(
-    ("statuses", "strip"),
+    ("changes", "expected"),
     [
-        ((), ""),
-        (("completed",) * 10, "x" * 10),
-        (("completed",) * 11 + ("in_progress",) * 2 + ("pending",) * 9, "xxxxx~...."),
-        (("completed",) * 20, "x" * 10),
-        (("cancelled",) * 19 + ("in_progress",), "xxxxxxxxx~"),
-        (("pending",) * 11, "." * 10),
-        (("completed",) * 6 + ("failed",) * 5 + ("in_progress",), "xxxxx!!!!~"),
-        (("completed",) * 10 + ("failed",) * 10, "xxxxx!!!!!"),
+        ({}, {"line": 7, "day": "2026-03-02", "time": "09:14:02", "tool": "TodoWrite"}),
+        ({}, {"strip": "x~.-", "done": "1/4", "mark": "", "phrases": ("no change",)}),
+        ({"at": None}, {"day": "", "time": ""}),
+        # Every status has a mark. A long plan has ten marks, in proportion.
+        ({"plan": plan(*Status)}, {"strip": ".~x-!"}),
+        ({"plan": plan()}, {"strip": ""}),
+        (many(done=10), {"strip": "x" * 10}),
+        (many(done=11, active=2, pending=9), {"strip": "xxxxx~...."}),
+        (many(done=20), {"strip": "x" * 10}),
+        (many(done=19, active=1), {"strip": "xxxxxxxxx~"}),
+        (many(pending=11), {"strip": "." * 10}),
+        (many(done=6, failed=5, active=1), {"strip": "xxxxx!!!!~"}),
+        (many(done=10, failed=10), {"strip": "xxxxx!!!!!"}),
+        # Every outcome without a change has its words.
+        ({"outcome": "read"}, {"phrases": ("read the plan",)}),
+        ({"outcome": "refused"}, {"phrases": ("refused, no change",)}),
+        ({"outcome": "unreadable"}, {"phrases": ("arguments unreadable, no change",)}),
+        ({"outcome": "impossible"}, {"phrases": ("impossible, no change",)}),
+        # Lane and actor are named, unless they are the main ones.
+        ({"lane": "mole", "actor": "mole"}, {"phrases": ("mole: no change",)}),
+        ({"actor": "mole"}, {"phrases": ("mole: no change",)}),
+        ({"lane": "m\x1b[2Jole", "actor": "fox"}, {"phrases": ("mole: fox: no change",)}),
+        # The mark is that of the worst finding.
+        ({"findings": (WARNING,)}, {"mark": "!"}),
+        ({"findings": (WARNING, ERROR)}, {"mark": "!!"}),
     ],
 )
-def test_a_long_plan_is_shown_in_proportion(statuses, strip):
-    """Ten marks at most."""
-    assert row_of(attrs.evolve(STEP, plan=plan(*statuses))).strip == strip
+def test_a_row_says_when_what_and_how_far(changes, expected):
+    """Day, time and line; a mark for each task; how many are done; what changed, and by whom."""
+    row = row_of(attrs.evolve(STEP, **changes))
+    assert {name: getattr(row, name) for name in expected} == expected
 
 
-@pytest.mark.parametrize("outcome", ["read", "refused", "unreadable", "impossible"])
-def test_what_changed_nothing_says_why(outcome):
-    """Every outcome has its words."""
-    assert outcome in row_of(attrs.evolve(STEP, outcome=outcome)).phrases[0]
-
-
-@pytest.mark.parametrize(
-    ("lane", "actor", "who"),
-    [
-        ("main", "main", ""),
-        ("mole", "mole", "mole: "),
-        ("main", "mole", "mole: "),
-        ("m\x1b[2Jole", "fox", "mole: fox: "),
-    ],
-)
-def test_others_are_named(lane, actor, who):
-    """Lane and actor, unless they are the main ones."""
-    assert row_of(attrs.evolve(STEP, lane=lane, actor=actor)).phrases == (f"{who}no change",)
-
-
-@pytest.mark.parametrize(
-    ("findings", "shown"), [((), ""), ((WARNING,), "!"), ((WARNING, ERROR), "!!")]
-)
-def test_the_mark_is_that_of_the_worst_finding(findings, shown):
-    """Nothing, a warning, an error."""
-    assert mark(findings) == row_of(attrs.evolve(STEP, findings=findings)).mark == shown
-
-
-def test_marks_are_known_for_every_status():
-    """No status is without a mark."""
-    assert row_of(attrs.evolve(STEP, plan=plan(*Status))).strip == ".~x-!"
-
-
-def finding(code, severity="warn", line=1, lane="main"):
-    """A finding."""
-    return Finding(code, Severity(severity), line, lane, (), "text")
-
-
-def test_errors_come_first():
-    """Within a severity, the order is that of the recording."""
+def test_findings_are_grouped_errors_first():
+    """
+    Within a severity, the order is that of the recording. Five of each are shown. Bad lines are
+    counted, though not kept.
+    """
     found = groups(map(finding, "abab"), 0) + groups([finding("c"), finding("d", "error")], 0)
     expected = [("a", "!", 2), ("b", "!", 2), ("d", "!!", 1), ("c", "!", 1)]
     assert [(group.code, group.mark, group.count) for group in found] == expected
-
-
-def test_five_of_each_are_shown():
-    """The rest is counted."""
     (group,) = groups([finding("a", line=line) for line in range(8)], 0)
     assert [one.line for one in group.shown] == [0, 1, 2, 3, 4]
-    assert group.rest == "and 3 more; see --json"
-    assert groups([finding("a")], 0)[0].rest == ""
-
-
-def test_bad_lines_are_counted_though_not_kept():
-    """Their number is given from outside."""
+    assert (group.rest, found[0].rest) == ("and 3 more; see --json", "")
     assert groups([finding("bad_line")], 9000)[0].count == 9000
 
 
 @pytest.mark.parametrize(
-    ("findings", "text"),
+    ("text", "expected"),
     [
-        ([], ""),
-        ([finding("a")], "1 warning"),
-        ([finding("a", "error")] * 2, "2 errors"),
-        ([finding("a", "error"), finding("b"), finding("b")], "1 error, 2 warnings"),
+        (summary(groups([], 0)), ""),
+        (summary(groups([WARNING], 0)), "1 warning"),
+        (summary(groups([ERROR] * 2, 0)), "2 errors"),
+        (summary(groups([ERROR, finding("b"), finding("b")], 0)), "1 error, 2 warnings"),
+        (where(finding(line=3)), "line 3"),
+        (where(finding(line=3, lane="")), "line 3"),
+        (where(finding(line=3, lane="mo\nle")), "line 3 (mo le)"),
+        (", ".join(plural(count, "plan") for count in (0, 1, 2)), "0 plans, 1 plan, 2 plans"),
+        (", ".join((percent(1, 3), percent(3, 3), percent(0, 0))), "33.3 %, 100.0 %, -"),
     ],
 )
-def test_the_summary_counts_by_severity(findings, text):
-    """What there is none of is left out."""
-    assert summary(groups(findings, 0)) == text
-
-
-@pytest.mark.parametrize(
-    ("lane", "text"), [("main", "line 3"), ("", "line 3"), ("mo\nle", "line 3 (mo le)")]
-)
-def test_a_place_is_a_line_and_perhaps_a_lane(lane, text):
-    """The main lane goes without saying."""
-    assert where(finding("a", line=3, lane=lane)) == text
-
-
-def test_one_is_singular():
-    """And nothing else is."""
-    assert [plural(count, "plan") for count in (0, 1, 2)] == ["0 plans", "1 plan", "2 plans"]
-
-
-def test_a_share_of_nothing_is_no_number():
-    """Shares have one decimal."""
-    assert (percent(1, 3), percent(3, 3), percent(0, 0)) == ("33.3 %", "100.0 %", "-")
+def test_counts_and_places_are_short_texts(text, expected):
+    """
+    What there is none of is left out, the main lane goes without saying, a share of nothing is no
+    number.
+    """
+    assert text == expected
 
 
 def test_plans_are_counted_by_their_length():
@@ -170,16 +132,15 @@ def test_plans_are_counted_by_their_length():
     assert sizes([5_000])[-1][0] == "100 or more tasks"
 
 
-def plans(*subjects):
-    """The plan after each creation."""
-    planner = Planner(MemoryStore(), "garden")
-    return [planner.apply(commands.CreateTask(subject)).unwrap() for subject in subjects]
-
-
 def test_each_step_is_what_it_made_of_the_plan():
-    """With what is said of it, and the element that tells of it."""
-    life = Life("life-1")
-    for number, plan in enumerate(plans("Dig", "</script><b>")):
+    """
+    With what is said of it, and the element that tells of it. Without steps, or with something that
+    JSON cannot hold, the rest of the page is enough.
+    """
+    life, planner = Life("life-1"), Planner(MemoryStore(), "garden")
+    assert life.markup() == ""
+    for number, subject in enumerate(("Dig", "</script><b>")):
+        plan = planner.apply(commands.CreateTask(subject)).unwrap()
         life.add(plan, f"step {number}", (), f"call-{number}")
     text = life.markup()
     assert "<b>" not in text
@@ -188,12 +149,5 @@ def test_each_step_is_what_it_made_of_the_plan():
     assert [step["item"] for step in data["steps"]] == ["call-0", "call-1"]
     assert [task["subject"] for task in data["steps"][1]["change"]["tasks"]] == ["</script><b>"]
     assert data["start"]["tasks"] == []
-
-
-def test_without_steps_there_is_no_slider():
-    """Nothing happened, or something that JSON cannot hold: then the rest of the page is enough."""
-    assert Life("life-1").markup() == ""
-    life = Life("life-1")
-    life.add(plans("Dig")[0], "", (), "")
     life.add(plan_of([Task("1", "Dig", metadata={"beds": {1, 2}})]), "", (), "")
     assert life.markup() == ""

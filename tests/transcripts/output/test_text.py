@@ -19,49 +19,34 @@ def test_no_line_is_wider_than_the_terminal(terminal, text, policy):
     shown = text(terminal)
     assert "\x1b[32mx\x1b[0m" in shown
     assert "…" in shown
+    assert "what changed" in shown
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
     assert all(cell_len(line) <= 70 for line in plain.split("\n"))
 
 
-def test_each_day_is_shown_where_it_begins(screen, text, recording, todo):
-    """A recording of several days has its dates between the rows."""
-    path = recording(todo(1, "~"), todo(2, "x"), todo(12, "xx"))
-    replay(screen, [path])
+def test_the_timeline_has_days_titles_and_a_legend(screen, text, recording, todo):
+    """A date stands where a day begins; below the titles stands what each mark means."""
+    replay(screen, [recording(todo(1, "~"), todo(2, "x"), todo(12, "xx"))])
     days = [line for line in text(screen).split("\n") if line.startswith("  2026")]
     assert days == ["  2026-03-01", "  2026-03-02"]
+    assert "  . pending, ~ in progress, x completed, - cancelled" in text(screen)
+    assert f"  {STATUS_MARKS}; findings: ! warning, !! error\n" in text(screen)
 
 
-def test_without_times_there_are_lines(screen, text, recording, todo):
-    """No column stands empty."""
+def test_no_column_stands_empty(screen, text, recording, todo):
+    """Without times there are lines. Without calls there are no titles."""
     replay(screen, [recording(todo(1, "~", timestamp=None))])
     titles, _legend, row, *_ = text(screen).split("\n")[3:]
     assert titles == "  line  tool       plan  done  what changed"
     assert row == "     1  TodoWrite  ~      0/1  created #1 Step 1"
-
-
-def test_the_marks_are_explained(screen, terminal, text, recording, todo):
-    """Below the titles stands what each mark means, within the width of a terminal."""
-    path = recording(todo(1, "~"))
-    replay(screen, [path])
-    assert "  . pending, ~ in progress, x completed, - cancelled" in text(screen)
-    assert f"  {STATUS_MARKS}; findings: ! warning, !! error\n" in text(screen)
-    replay(terminal, [path])
-    assert "what changed" in text(terminal)
-
-
-def test_every_status_has_a_colour():
-    """A plan may hold any of them."""
-    assert set(Status) <= set(COLOURS)
-
-
-def test_without_calls_there_are_no_titles(screen, text, recording):
-    """Nothing to explain."""
+    shown = text(screen).count("what changed")
     replay(screen, [recording('{"type":"user","message":{"role":"user","content":"hi"}}')])
-    assert "what changed" not in text(screen)
+    assert text(screen).count("what changed") == shown
 
 
-def test_the_mark_of_a_subtask_is_coloured_where_it_stands(terminal, text):
-    """Behind its indentation, by its status."""
+def test_the_mark_of_a_task_is_coloured_where_it_stands(terminal, text):
+    """By its status, which may be any; that of a subtask behind its indentation."""
+    assert set(Status) <= set(COLOURS)
     plan = plan_of([Task("1", "a"), Task("2", "b", parent="1", status="failed")])
     terminal.show(plan_lines(plan, terminal.width))
     assert "\n    \x1b[31m[!]\x1b[0m 2 b\n" in text(terminal)

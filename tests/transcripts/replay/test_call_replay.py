@@ -221,14 +221,18 @@ STORIES = [
     # Completions of one message are told together.
     (
         [*MADE, *(done(one, turn="t") for one in "12"), done("3", turn="u")],
-        "1 xT1, 2 xT2, 3 xT3 | "
-        "linear_status 1, linear_status 2, parallel_completion 1 2, linear_status 3",
+        (
+            "1 xT1, 2 xT2, 3 xT3 | "
+            "linear_status 1, linear_status 2, parallel_completion 1 2, linear_status 3"
+        ),
     ),
     # Completions of the last message are told too.
     (
         [*MADE, *(done(one, turn="t") for one in "123")],
-        "1 xT1, 2 xT2, 3 xT3 | "
-        "linear_status 1, linear_status 2, linear_status 3, parallel_completion 1 2 3",
+        (
+            "1 xT1, 2 xT2, 3 xT3 | "
+            "linear_status 1, linear_status 2, linear_status 3, parallel_completion 1 2 3"
+        ),
     ),
     # Completions of several messages are none.
     (
@@ -337,8 +341,10 @@ STORIES = [
             listing(*(f"{number}{'x' if number == '2' else '.'}T{number}" for number in "352416")),
             create("T7", 7),
         ],
-        "3 .T3, 5 .T5, 2 xT2, 4 .T4, 1 .T1, 6 .T6, 7 .T7 | "
-        "changed_elsewhere 3 5 2 4 1 6, linear_status 2",
+        (
+            "3 .T3, 5 .T5, 2 xT2, 4 .T4, 1 .T1, 6 .T6, 7 .T7 | "
+            "changed_elsewhere 3 5 2 4 1 6, linear_status 2"
+        ),
     ),
     # Finished tasks that a program clears were removed by nobody.
     (
