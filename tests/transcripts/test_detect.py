@@ -165,20 +165,17 @@ def test_blanks_before_the_first_line_are_no_matter(tmp_path):
     assert detect(path) == "chat"
 
 
-def test_a_first_line_too_long_to_look_at_is_passed_over(tmp_path):
-    """A huge first line hides neither a document nor the lines after it."""
-    huge = "x" * 17_000_000
-    assert detect(lines_file(tmp_path, {"x": huge}, LINES["codex"])) == "codex"
+def test_a_first_line_too_long_to_look_at_is_passed_over(tmp_path, monkeypatch):
+    """
+    A huge first line hides neither a document nor the lines after it. Lines that follow it tell
+    that the file is lines: it is not parsed as a document.
+    """
+    monkeypatch.setattr(probe, "_SAMPLE_BYTES", 500)
+    huge = "x" * 600
     assert detect(lines_file(tmp_path, {"x": huge, "messages": [LINES["chat"]]})) == "chat"
-    lines = [LINES["codex"], *[{"x": "x" * 9_000_000}] * 3]
-    assert detect(lines_file(tmp_path, *lines)) == "codex"
-
-
-def test_a_long_first_line_is_not_parsed_as_a_document(tmp_path, monkeypatch):
-    """Lines that follow it tell that the file is lines: the long one is skipped like any other."""
-    monkeypatch.setattr(probe, "_SAMPLE_BYTES", 100)
     monkeypatch.setattr(probe, "find_list", None)
-    assert detect(lines_file(tmp_path, {"x": "x" * 200}, LINES["codex"])) == "codex"
+    assert detect(lines_file(tmp_path, {"x": huge}, LINES["codex"])) == "codex"
+    assert detect(lines_file(tmp_path, LINES["codex"], *[{"x": "x" * 300}] * 3)) == "codex"
 
 
 def test_a_named_dialect_is_believed(tmp_path):

@@ -31,11 +31,16 @@ def _raw(tmp_path, raw):
         ({"values": {"todos": [], "messages": [{"a": 1}]}}, "values.messages.item"),
         ({"other": [{"messages": []}]}, None),
         ({}, None),
+        # Documents that are broken before their list.
+        (b"{oops", None),
+        (b"[" * (DEEPEST + 1), None),
+        (b'{"a": 1', None),
     ],
 )
 def test_the_list_of_messages_is_found(tmp_path, value, prefix):
     """The first list at a known place is the list of messages."""
-    path = document_file(tmp_path, value)
+    is_raw = isinstance(value, bytes)
+    path = _raw(tmp_path, value) if is_raw else document_file(tmp_path, value)
     assert find_list(Source(path)) == prefix
     if prefix:
         assert [one.value for one in _read(path, prefix)] == [{"a": 1}]
@@ -65,13 +70,6 @@ def test_a_broken_document_gives_what_stands_before(tmp_path, rest, reason):
     assert found[1].line == 2
     assert re.search(reason, found[1].reason)
     assert "\n" not in found[1].reason
-
-
-@pytest.mark.parametrize("raw", [b"{oops", b"[" * (DEEPEST + 1), b'{"a": 1'])
-def test_a_document_broken_before_its_list_has_none(tmp_path, raw):
-    """Where no list is reached, there is none, or nothing in it."""
-    prefix = find_list(Source(_raw(tmp_path, raw)))
-    assert prefix is None
 
 
 def test_a_mark_and_bad_bytes_do_not_stop_the_reading(tmp_path):

@@ -52,12 +52,12 @@ def test_the_same_lines_in_any_wrapping(tmp_path, packing, encoding):
 def test_a_package_that_is_cut_is_read_as_far_as_it_goes(tmp_path, compress):
     """The last line is reported as unfinished; nothing before it is lost."""
     draw = Random(7)  # noqa: S311 - numbers that do not compress
-    lines = [json.dumps({"n": number, "x": draw.random()}) for number in range(30_000)]
+    lines = [json.dumps({"n": number, "x": draw.random()}) for number in range(9_000)]
     whole = compress("\n".join(lines).encode())
     (tmp_path / "x").write_bytes(whole[: len(whole) // 2])
     *records, cut = line_records(Source(tmp_path / "x"))
     assert [record.value["n"] for record in records] == [*range(len(records))]
-    assert len(records) > 5_000
+    assert len(records) > 1_500
     assert cut.unfinished
 
 
@@ -83,21 +83,12 @@ def test_a_document_is_read_from_a_package_too(tmp_path):
         assert [item.tool for item in read(tmp_path / name)] == ["write_todos"]
 
 
-@pytest.mark.parametrize(
-    ("members", "reason"),
-    [
-        ({}, "holds no recording: unpack it"),
-        ({"a_jsonl": "{}", "b_jsonl": "{}"}, "holds 2 files that may be recordings: unpack it"),
-    ],
-)
-def test_an_archive_must_hold_one_recording(tmp_path, members, reason):
-    """Of several, nothing says which."""
-    with pytest.raises(ReadError, match=reason):
-        values(zipped(tmp_path / "x.zip", **members))
-
-
 def test_a_package_that_is_cut_or_broken_is_a_read_error(tmp_path):
-    """In one line, with the file."""
+    """In one line, with the file. So is an archive without one recording, or with several."""
+    several = {"a_jsonl": "{}", "b_jsonl": "{}"}
+    for members, reason in (({}, "no recording"), (several, "2 files that may be recordings")):
+        with pytest.raises(ReadError, match=f"holds {reason}: unpack"):
+            values(zipped(tmp_path / "x.zip", **members))
     path = tmp_path / "x"
     whole = gzip.compress(TEXT.encode() * 9)
     archive = zipped(tmp_path / "y", a_jsonl=TEXT).read_bytes()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from support.recorded import TODOS, bad_lines, calls, compactions, lines_file
 
-from todoplan.transcripts.calls import CallResult, PersonSpoke, ShownPlan
+from todoplan.transcripts.calls import CallResult, PersonSpoke, PlanningCall, ShownPlan
 from todoplan.transcripts.readers.coding_agents import Sidechains
 from todoplan.transcripts.reading import read
 
@@ -38,16 +38,6 @@ def _progress(agent, kind, *blocks):
     return {"type": "progress", "uuid": "p", "sessionId": "s", "data": data}
 
 
-def test_a_call_has_its_arguments_its_time_its_turn_and_its_result(tmp_path):
-    """The structured result stands beside the text."""
-    answer = _line("u2", _result("t1"), kind="user", toolUseResult={"oldTodos": [], "newTodos": []})
-    (call,) = calls(lines_file(tmp_path, _line("u1", _use("t1")), answer))
-    assert (call.tool, call.arguments, call.line) == ("TodoWrite", TODOS, 1)
-    assert (call.lane, call.actor, call.turn, call.call_id) == ("main", "main", "m1", "t1")
-    assert call.at == datetime(2026, 1, 28, 19, 31, 7, 534000, UTC)
-    assert call.result == CallResult("ok", data={"oldTodos": [], "newTodos": []})
-
-
 def test_parallel_calls_on_several_lines_share_a_turn(tmp_path):
     """Lines with one message id are one message; results in any order find their calls."""
     path = lines_file(
@@ -62,28 +52,46 @@ def test_parallel_calls_on_several_lines_share_a_turn(tmp_path):
     found = calls(path)
     assert [call.turn for call in found] == ["m1", "m1"]
     assert [call.result.text for call in found] == ["one", "two"]
-
-
-def test_refused_calls_are_errors(tmp_path):
-    """A flag or the marked text tells; a result that is text is no data."""
-    path = lines_file(
-        tmp_path,
-        _line("u1", _use("t1"), _use("t2"), _use("t3")),
-        _line("u2", _result("t1", "bad", is_error=True), kind="user", toolUseResult="Error: bad"),
-        _line(
-            "u3", _result("t2", "<tool_use_error>x"), _result("t3"), kind="user", toolUseResult={}
-        ),
+    first = PlanningCall(
+        "TaskCreate",
+        {"subject": "A"},
+        line=1,
+        turn="m1",
+        call_id="t1",
+        at=datetime(2026, 1, 28, 19, 31, 7, 534000, UTC),
+        result=CallResult("one"),
     )
-    found = [call.result for call in calls(path)]
-    assert [result.is_error for result in found] == [True, True, False]
-    assert [result.data for result in found] == [{}, {}, {}]
+    assert found[0] == first
 
 
-def test_results_made_of_blocks_are_text(tmp_path):
-    """Several blocks are joined."""
-    blocks = [{"type": "text", "text": "a"}, "b", None, {"x": 1}]
-    path = lines_file(tmp_path, _line("u1", _use("t1")), _line("u2", _result("t1", blocks)))
-    assert calls(path)[0].result.text == 'a\nb\n{"x": 1}'
+@pytest.mark.parametrize(
+    ("block", "beside", "expected"),
+    [
+        (_result("t1"), {"oldTodos": []}, CallResult("ok", data={"oldTodos": []})),
+        # A flag, the marked text or the data tells a refusal. Data that is text is none.
+        (_result("t1", "bad", is_error=True), "Error: bad", CallResult("bad", is_error=True)),
+        (_result("t1", "<tool_use_error>x"), None, CallResult("<tool_use_error>x", is_error=True)),
+        (
+            _result("t1", "Task not found"),
+            {"success": False},
+            CallResult("Task not found", is_error=True, data={"success": False}),
+        ),
+        # Several blocks are joined.
+        (
+            _result("t1", [{"type": "text", "text": "a"}, "b", None, {"x": 1}]),
+            None,
+            CallResult('a\nb\n{"x": 1}'),
+        ),
+    ],
+)
+def test_a_result_is_a_text_a_flag_and_the_data_beside_it(tmp_path, block, beside, expected):
+    """The data belongs to a line with a single result."""
+    told = _line("u2", block, kind="user", toolUseResult=beside)
+    (call,) = calls(lines_file(tmp_path, _line("u1", _use("t1")), told))
+    assert call.result == expected
+    told["message"]["content"].append(_result("t2"))
+    (call,) = calls(lines_file(tmp_path, _line("u1", _use("t1")), told))
+    assert call.result.data == {}
 
 
 def test_repeated_lines_count_once(tmp_path):
@@ -156,14 +164,6 @@ def test_progress_lines_are_a_subagents_and_its_tasks_are_the_sessions(tmp_path)
     assert found[0].at.year == 2026
 
 
-def test_a_teammate_acts_under_its_name(tmp_path):
-    """Lines of a team carry the speaker's name."""
-    path = lines_file(
-        tmp_path, _line("u1", _use("t1", "TaskUpdate"), agentName="ana", teamName="t")
-    )
-    assert [(call.lane, call.actor) for call in calls(path)] == [("main", "ana")]
-
-
 def test_two_objects_on_one_line_and_a_cut_end_cost_nothing(tmp_path):
     """Both objects are read; the cut line is told."""
     both = json.dumps({"type": "summary", "leafUuid": "l"}) + json.dumps(_line("u1", _use("t1")))
@@ -173,35 +173,31 @@ def test_two_objects_on_one_line_and_a_cut_end_cost_nothing(tmp_path):
     assert [bad.line for bad in bad_lines(path)] == [3]
 
 
-def test_lines_without_ids_get_a_turn_of_their_own(tmp_path):
-    """A redacted message id is no turn; the request's id serves, else the line."""
+def test_lines_have_a_turn_and_an_actor(tmp_path):
+    """
+    A redacted message id is no turn; the request's id serves, else the line. Lines of a team carry
+    the speaker's name.
+    """
     path = lines_file(
         tmp_path,
         _line("u1", _use("t1"), message="REDACTED", requestId="req_1"),
         _line("u2", _use("t2"), message="REDACTED"),
+        _line("u3", _use("t3", "TaskUpdate"), agentName="ana", teamName="t"),
     )
-    assert [call.turn for call in calls(path)] == ["req_1", "#2"]
+    found = [(call.turn, call.lane, call.actor) for call in calls(path)]
+    assert found == [("req_1", "main", "main"), ("#2", "main", "main"), ("m1", "main", "ana")]
 
 
-@pytest.mark.parametrize("count", [10, 5000])
-def test_chains_are_followed_with_little_memory(count):
+def test_chains_are_followed_with_little_memory():
     """A chain of any length keeps its root; only the latest lines are remembered."""
     sidechains = Sidechains()
     lane = ""
-    for number in range(count):
+    for number in range(5000):
         parent = f"u{number - 1}" if number else None
         fields = {"isSidechain": True, "uuid": f"u{number}", "parentUuid": parent}
         lane = sidechains.lane(fields)
     assert lane == "sidechain-u0"
     assert len(sidechains._lanes) <= 4096
-
-
-def test_an_update_without_success_is_refused_though_no_flag_says_so(tmp_path):
-    """Claude Code answers "Task not found" with `success: false` beside it, and no `is_error`."""
-    beside = {"success": False, "taskId": "2", "updatedFields": [], "error": "Task not found"}
-    answer = _line("u2", _result("t1"), kind="user", toolUseResult=beside)
-    (call,) = calls(lines_file(tmp_path, _line("u1", _use("t1")), answer))
-    assert call.result.is_error
 
 
 def test_a_reminder_of_the_task_table_shows_the_plan(tmp_path):

@@ -55,12 +55,6 @@ def test_a_call_counts_once_though_every_request_repeats_it(tmp_path):
     assert len(bad_lines(path)) == 1
 
 
-def test_calls_of_a_history_that_was_not_logged_are_read(tmp_path):
-    """A log that begins in the middle has its first calls in a request, one turn a message."""
-    path = lines_file(tmp_path, _exchange([_use("t1"), _use("t2")], [_told("t1")], [_use("t3")]))
-    assert [call.turn for call in calls(path)] == ["#1.0", "#1.0", "#1.2"]
-
-
 def test_each_system_prompt_has_a_lane(tmp_path):
     """A subagent is told by its system prompt, as text or as blocks; others do not count."""
     blocks = [{"type": "text", "text": "you"}, {"type": "text", "text": "are a subagent"}]
@@ -81,15 +75,14 @@ def test_lanes_are_bounded(tmp_path, monkeypatch):
     assert [call.lane for call in calls(path)] == ["main", "agent-2", "agent-3", "agent-3"]
 
 
-def test_bodies_may_be_text(tmp_path):
-    """A body that was logged as text is parsed; one that is no JSON says nothing."""
-    exchange = _exchange([_use("t1")])
+def test_what_a_log_has_of_its_calls_is_read(tmp_path):
+    """
+    A log that begins in the middle has its first calls in a request, one turn a message. A call
+    without an id cannot be told from the same call in an earlier request. A body that was logged as
+    text is parsed, and one that is no JSON says nothing.
+    """
+    exchange = _exchange([_use("t1"), _use("t2")], [_told("t1")], [_use("t3"), _use(None)])
     exchange["request"]["body"] = json.dumps(exchange["request"]["body"])
     exchange["response"] = {"body": "<html>"}
-    assert len(calls(lines_file(tmp_path, exchange))) == 1
-
-
-def test_a_call_without_an_id_is_passed_over(tmp_path):
-    """It cannot be told from the same call in an earlier request."""
-    assert calls(lines_file(tmp_path, _exchange([_use("t1"), _use(None)]))) != []
-    assert calls(lines_file(tmp_path, _exchange([_use(None)]))) == []
+    found = [(call.call_id, call.turn) for call in calls(lines_file(tmp_path, exchange))]
+    assert found == [("t1", "#1.0"), ("t2", "#1.0"), ("t3", "#1.2")]

@@ -1,4 +1,4 @@
-"""Tool calls in scripts."""
+"""JSON from untrusted text, and tool calls in scripts."""
 
 import json
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pace import is_linear, seconds
 
-from todoplan.transcripts.files import tool_calls
+from todoplan.transcripts.files import NotJsonError, parse_json, parse_values, tool_calls
 
 
 @pytest.mark.parametrize(
@@ -36,22 +36,13 @@ def test_literals_are_mappings(source, expected):
     assert list(tool_calls(script)) == [("update_plan", expected)]
 
 
+MORE = "plan|[1]|{a: `${x}`}|{a: 1} + b|{1: 2}||{a: 1 b: 2}|{a: [1 2]}|{plan}|{plan: f(')', [1])}"
+# A bracket in a comment closes nothing. A regular expression begins neither a comment nor a string.
+COMMENTED = ["/* ) */ plan", "{/* ) */ a: b}", "f( // )\n)", "x.replace(/\\//g, 1)", 'x(/\\"/)']
+
+
 @pytest.mark.parametrize(
-    "source",
-    [
-        "{plan}",
-        "{plan: make(')', [1])}",
-        "plan",
-        "[1]",
-        "{a: `${x}`}",
-        "{a: 1} + b",
-        "{1: 2}",
-        "",
-        "{a: 1 b: 2}",
-        "{a: [1 2]}",
-        "{a: '\\x41'}",
-        "{a: 'one\\\ntwo'}",
-    ],
+    "source", [*MORE.split("|"), "{a: '\\x41'}", "{a: 'one\\\ntwo'}", *COMMENTED]
 )
 def test_what_is_more_than_values_stays_text(source):
     """An argument that has to be run is given as its source, and the next call is found."""
@@ -63,15 +54,6 @@ def test_what_is_more_than_values_stays_text(source):
 def test_a_cut_script_gives_what_is_there(source):
     """A script that ends too early gives the text up to its end."""
     assert list(tool_calls(f"tools.update_plan({source}")) == [("update_plan", source)]
-
-
-@pytest.mark.parametrize(
-    "source", ["/* ) */ plan", "{/* ) */ a: b}", "f( // )\n)", "x.replace(/\\//g, 1)", 'x(/\\"/)']
-)
-def test_a_bracket_in_a_comment_closes_nothing(source):
-    """And a regular expression begins neither a comment nor a string."""
-    script = f"tools.f({source}); tools.g({{}})"
-    assert list(tool_calls(script)) == [("f", source), ("g", {})]
 
 
 @pytest.mark.parametrize(
@@ -90,12 +72,15 @@ def test_what_is_never_closed_takes_linear_time(opening, again):
     assert is_linear(lambda times: seconds(lambda: [*tool_calls(opening + again * times)]), 12_000)
 
 
-JSON_OBJECTS = st.dictionaries(
-    st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text())
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
 )
+JSON_OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
 
 
-@given(st.lists(JSON_OBJECTS))
+@given(st.lists(JSON_OBJECTS, max_size=4))
 def test_json_is_javascript(values):
     """Any JSON object is read as itself, in order."""
     script = "; ".join(f"await tools.f({json.dumps(value)})" for value in values)
@@ -107,3 +92,39 @@ def test_no_script_raises(text):
     """Any text gives calls or none."""
     for name, _ in tool_calls("tools.f(" + text):
         assert name
+
+
+@given(st.lists(JSON, max_size=4))
+def test_values_that_follow_one_another_are_all_read(values):
+    """Values written one after the other are read back, whatever they are."""
+    assert list(parse_values(" ".join(map(json.dumps, values)))) == values
+
+
+@given(st.text())
+def test_every_value_that_is_read_can_be_written(text):
+    """Halves of surrogate pairs do not get through, pairs and other escapes do."""
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    parse_json(json.dumps(text)).encode()
+    assert parse_json(json.dumps(whole)) == whole
+
+
+def test_half_a_pair_is_replaced_and_its_neighbours_stay():
+    """A lone surrogate becomes U+FFFD; an escaped backslash before `u` is no escape."""
+    assert parse_json(r'"\ud83d \ud83d\ude00 \\ud83d \n"') == "\ufffd \U0001f600 \\ud83d \n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "0 JSON values"),
+        ("1 2", "2 JSON values"),
+        ("{", "Expecting property name"),
+        ("[" * 100_000, "nested too deeply"),
+        ("9" * 5000, "Exceeds the limit"),
+    ],
+)
+def test_what_cannot_be_read_has_a_reason_in_one_line(text, reason):
+    """Each failure is the one exception, its reason in one line."""
+    with pytest.raises(NotJsonError, match=reason) as caught:
+        parse_json(text)
+    assert "\n" not in str(caught.value)
