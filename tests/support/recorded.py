@@ -49,3 +49,9 @@ def bad_lines(path, dialect=None) -> list[BadLine]:
 def compactions(path) -> list[Compaction]:
     """Read the compactions alone."""
     return [item for item in read(path) if isinstance(item, Compaction)]
+
+
+def answers(path, dialect=None) -> list[str | None]:
+    """Read the answers of the planning calls: a refusal begins with "!", no answer is `None`."""
+    results = [call.result for call in calls(path, dialect)]
+    return [one and f"{'!' if one.is_error else ''}{one.text}" for one in results]

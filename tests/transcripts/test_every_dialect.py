@@ -1,10 +1,13 @@
 """The same session in every dialect, so that no reader depends on recordings from elsewhere."""
 
+import re
+
 import pytest
 from support.recorded import bad_lines, compactions
 from support.synthetic import ITEMS, SYNTHETIC, synthetic
 
-from todoplan.transcripts.reading import DIALECTS
+from todoplan.transcripts.calls import Compaction, OtherCall, PersonSpoke, ShownPlan
+from todoplan.transcripts.reading import DIALECTS, read
 from todoplan.transcripts.replay import replay_file
 
 by_name = pytest.mark.parametrize("name", SYNTHETIC)
@@ -59,3 +62,24 @@ def test_times_turns_and_compactions_are_read_where_a_dialect_has_them(tmp_path,
     assert days == ({None} if name in UNTIMED else {"2026-03-02"})
     assert len(compactions(path)) == COMPACTED.get(name, 0)
     assert bad_lines(path) == []
+
+
+PLANNING = re.compile(
+    "TodoWrite|WriteTodos|write_todos|update_plan|todowrite|todo_write|task_tracker"
+    "|manage_todo_list|TaskCreate|TaskUpdate"
+)
+
+
+@pytest.mark.parametrize(
+    # In the others, a list is no call of a tool with a name.
+    "name",
+    sorted(set(SYNTHETIC) - {"antigravity", "cline", "copilot", "kiro", "kiro history"}),
+)
+def test_a_tool_that_is_not_known_is_told_once(tmp_path, name):
+    """Its name and where it was first called, and no planning call, though requests repeat it."""
+    path = synthetic(tmp_path, name)
+    path.write_text(PLANNING.sub("Search", path.read_text(encoding="utf-8")), encoding="utf-8")
+    found = list(read(path, name.split()[0]))
+    assert {type(one) for one in found} <= {OtherCall, Compaction, PersonSpoke, ShownPlan}
+    others = [one.tool for one in found if isinstance(one, OtherCall)]
+    assert others == ["Unity.Search" if name == "gemini unity" else "Search"]
