@@ -33,23 +33,6 @@ LINES = {
     "chat": {"role": "assistant", "content": None, "tool_calls": [LISTED]},
     "anthropic": {"role": "assistant", "content": [USE]},
 }
-DOCUMENTS = {
-    "langchain": {"values": {"messages": [{"type": "human", "content": "hi"}]}},
-    "opencode": {"info": {"id": "s"}, "messages": [{"info": {"role": "user"}, "parts": []}]},
-    "gemini": {"sessionId": "s", "projectHash": "h", "messages": [{"type": "gemini"}]},
-    "chat": {"messages": [{"role": "user", "content": "hi"}], "meta": {}},
-    "anthropic": {"messages": [{"role": "assistant", "content": [USE]}]},
-    "openhands": [LINES["openhands"]],
-    "atif": {"schema_version": "ATIF-v1.0", "agent": {"name": "a"}, "steps": [LINES["atif"]]},
-    "kiro": {"history": [{"user": {"content": {}}, "assistant": {"Response": {}}}]},
-    "cline": [LINES["cline"]],
-    "vscode": {"requesterUsername": "x", "requests": [LINES["vscode"]]},
-    "adk": {"id": "s", "appName": "a", "state": {}, "events": [LINES["adk"]]},
-    "pydantic-ai": [LINES["pydantic-ai"]],
-    "ag-ui": {"events": [LINES["ag-ui"]]},
-    "openai-agents": {"data": [LINES["openai-agents"]]},
-    "otlp": {"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "a", "spanId": "b"}]}]}]},
-}
 
 
 def test_every_dialect_has_a_sample_here():
@@ -66,13 +49,9 @@ def test_lines_are_told_apart(tmp_path, name):
     assert detect(lines_file(tmp_path, {"type": "x"}, "bad", LINES[name])) == name
     assert detect(lines_file(tmp_path, "bad first line", LINES[name])) == name
     assert detect(lines_file(tmp_path, "{bad", LINES[name], {})) == name
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_documents_are_told_apart(tmp_path, name):
-    """A document of each dialect is known, indented or in one line."""
-    assert detect(document_file(tmp_path, DOCUMENTS[name])) == name
-    assert detect(lines_file(tmp_path, DOCUMENTS[name])) == name
+    # A list of such records is known too, indented or in one line.
+    assert detect(document_file(tmp_path, [LINES[name]])) == name
+    assert detect(lines_file(tmp_path, {"messages": [LINES[name]]})) == name
 
 
 @pytest.mark.parametrize(
@@ -158,10 +137,11 @@ def test_a_missing_file_or_a_directory_is_a_read_error(tmp_path, name):
         read(tmp_path / name)
 
 
-def test_blanks_before_the_first_line_are_no_matter(tmp_path):
+def test_blanks_before_the_first_line_are_no_matter(tmp_path, monkeypatch):
     """A file may begin with any number of empty lines."""
+    monkeypatch.setattr(probe, "_HEAD_BYTES", 100)
     path = tmp_path / "x.jsonl"
-    path.write_bytes(b"\n" * 300_000 + b'{"role": "user", "content": ""}\n')
+    path.write_bytes(b"\n" * 250 + b'{"role": "user", "content": ""}\n')
     assert detect(path) == "chat"
 
 

@@ -63,28 +63,14 @@ def test_the_table_shows_the_same_numbers(invoke, folder):
     assert "Skipped 1 file" in result.stdout
 
 
-def test_nothing_found_is_said_by_leaving_it_out(invoke, recording):
-    """Without calls there are neither findings nor averages, and no division by zero."""
-    text = {"type": "assistant", "sessionId": "s", "uuid": "u", "message": {"content": []}}
-    path = recording([text])
-    result = invoke("stats", path)
-    expected = (0, False, False)
-    assert (result.exit_code, "share" in result.stdout, "Half" in result.stdout) == expected
-    assert document(invoke("stats", path, "--json"))["findings"] == []
-
-
-def test_bad_lines_count_and_are_exit_2(invoke, recording, todo):
-    """A line that cannot be read is counted, of any number."""
+def test_bad_lines_and_errors_have_exit_codes(invoke, recording, todo):
+    """A line that cannot be read is counted, of any number. An error of the policy is exit 1."""
     path = recording(todo(1, "x"), *["{broken"] * 120)
     result = invoke("stats", path, "--json")
     data = document(result)
     assert result.exit_code == 2
     assert data["totals"]["bad_lines"] == 120
     assert data["recordings"][0]["findings"]["bad_line"] == 120
-
-
-def test_errors_of_the_policy_are_exit_1(invoke, recording, todo):
-    """As in replay."""
     path = recording(todo(1, "~~"))
     assert invoke("stats", path).exit_code == 0
     assert invoke("stats", path, "--policy", "strict").exit_code == 1
@@ -129,14 +115,16 @@ def test_the_tables_can_be_a_page(invoke, folder, tmp_path):
     assert recordings[0].read_bytes() == before
 
 
-def test_a_page_leaves_out_what_is_not_there(invoke, recording, tool_call, tmp_path):
-    """No calls, no findings, no averages; files that were skipped are listed."""
+def test_what_is_not_there_is_left_out(invoke, recording, tool_call, tmp_path):
+    """Without calls there are no findings, no averages, and no division by zero."""
     recording(tool_call(1, "Search", {}), name="all/a.jsonl")
     (tmp_path / "all" / "notes.md").write_text("# Notes")
     html = invoke("stats", tmp_path / "all", "--html", "-").stdout
     assert html.count("<table>") == 1
-    assert "Half of the plans" not in html
     assert "notes.md" in html
+    shown = invoke("stats", tmp_path / "all").stdout
+    assert not any(word in page for word in ("share", "Half") for page in (html, shown))
+    assert document(invoke("stats", tmp_path / "all", "--json"))["findings"] == []
 
 
 def test_the_tables_can_be_pasted_into_an_issue(invoke, folder):

@@ -10,7 +10,14 @@ from support.recorded import document_file
 
 from todoplan.errors import MissingExtraError
 from todoplan.transcripts.calls import BadLine
-from todoplan.transcripts.files import DEEPEST, Source, Utf8Stream, document_records, find_list
+from todoplan.transcripts.files import (
+    DEEPEST,
+    LISTS,
+    Source,
+    Utf8Stream,
+    document_records,
+    find_list,
+)
 
 
 def _read(path, prefix="messages.item"):
@@ -23,27 +30,22 @@ def _raw(tmp_path, raw):
     return path
 
 
-@pytest.mark.parametrize(
-    ("value", "prefix"),
-    [
-        ([{"a": 1}], "item"),
-        ({"info": {"x": [1]}, "messages": [{"a": 1}]}, "messages.item"),
-        ({"values": {"todos": [], "messages": [{"a": 1}]}}, "values.messages.item"),
-        ({"other": [{"messages": []}]}, None),
-        ({}, None),
-        # Documents that are broken before their list.
-        (b"{oops", None),
-        (b"[" * (DEEPEST + 1), None),
-        (b'{"a": 1', None),
-    ],
-)
-def test_the_list_of_messages_is_found(tmp_path, value, prefix):
+@pytest.mark.parametrize("path", sorted(LISTS))
+def test_the_list_of_messages_is_found(tmp_path, path):
     """The first list at a known place is the list of messages."""
-    is_raw = isinstance(value, bytes)
-    path = _raw(tmp_path, value) if is_raw else document_file(tmp_path, value)
-    assert find_list(Source(path)) == prefix
-    if prefix:
-        assert [one.value for one in _read(path, prefix)] == [{"a": 1}]
+    value = [{"a": 1}]
+    for key in reversed(path.split(".") if path else []):
+        value = [value] if key == "item" else {"info": {"x": [1]}, key: value}
+    assert find_list(Source(document_file(tmp_path, value))) == f"{path}.item".lstrip(".")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b'{"other": [{"messages": []}]}', b"{}", b"{oops", b"[" * (DEEPEST + 1), b'{"a": 1'],
+)
+def test_a_document_without_a_list_has_none(tmp_path, raw):
+    """Also one that is broken before its list."""
+    assert find_list(Source(_raw(tmp_path, raw))) is None
 
 
 def test_messages_are_numbered_and_a_list_within_the_list_is_opened(tmp_path):

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from support.hostile import CORPUS
@@ -69,12 +68,13 @@ def test_a_page_shows_plan_timeline_and_findings(invoke, page):
     assert read.of("between") == ["a message of the person"]
 
 
-def test_findings_about_the_recording_stand_apart(page, recording, todo):
-    """With their line; every call is there once."""
+def test_findings_about_the_recording_stand_apart(page, recording, todo, tool_call):
+    """With their line; every call is there once. Without a call there is no timeline."""
     read = page(recording(todo(1, "~."), "{bad", todo(2, "x~")), code=2)
     assert len(read.of("call")) == 2
     assert [text.split()[0] for text in read.of("finding")] == ["bad_line", "ended_unfinished"]
     assert "line 3: " in read.of("finding")[0]
+    assert page(recording(tool_call(1, "Search", {}))).of("call") == []
 
 
 def test_several_recordings_are_one_page(invoke, page, recording, todo, tmp_path):
@@ -104,19 +104,6 @@ def test_what_could_not_be_read_is_told(invoke, recording, todo, tmp_path):
     assert f"<h2>Could not be read</h2>\n<ul><li>{bad} is no recording" in out.read_text()
 
 
-def test_a_recording_without_a_call_says_so(page, recording, tool_call):
-    """No timeline then."""
-    read = page(recording(tool_call(1, "Search", {})))
-    assert read.of("call") == []
-
-
-def test_errors_are_told_in_words_too(invoke, tmp_path):
-    """Not by colour alone."""
-    out = tmp_path / "page.html"
-    assert invoke("replay", "--sample", "--policy", "strict", "--html", out).exit_code == 1
-    assert "(error)</b>" in out.read_text()
-
-
 @pytest.mark.parametrize("number", range(len(CORPUS)))
 def test_hostile_texts_are_inert(page, recording, todo, number):
     """Whatever a task, a file or a refusal says, the page has the elements that it always has."""
@@ -130,12 +117,12 @@ def test_hostile_texts_are_inert(page, recording, todo, number):
 
 
 def test_the_page_can_go_to_stdout(invoke):
-    """And nothing else does."""
-    result = invoke("replay", "--sample", "--html", "-")
-    assert result.exit_code == 0
+    """And nothing else does. Errors are told in words too, not by colour alone."""
+    result = invoke("replay", "--sample", "--policy", "strict", "--html", "-")
+    assert (result.exit_code, result.stderr) == (1, "")
     assert result.stdout.startswith("<!DOCTYPE html>")
     assert result.stdout.endswith("</html>\n")
-    assert result.stderr == ""
+    assert "(error)</b>" in result.stdout
 
 
 def test_a_recording_is_never_written_over(invoke, recording, todo):
@@ -148,16 +135,9 @@ def test_a_recording_is_never_written_over(invoke, recording, todo):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["missing/page.html", ""])
-def test_what_cannot_be_written_is_exit_2(invoke, tmp_path, name):
-    """With the system's reason."""
-    result = invoke("replay", "--sample", "--html", f"{tmp_path}/{name}")
-    assert result.exit_code == 2
-    assert "cannot write" in result.stderr
-
-
-def test_an_impossible_name_is_exit_2(screen, complaints, recording, todo):
-    """No traceback, whatever the shell lets through."""
-    output = Output(html=Path("nul\0.html"))
-    assert replay(screen, [recording(todo(1, "x"))], output=output) == 2
+@pytest.mark.parametrize("name", ["missing/page.html", "", "nul\0.html"])
+def test_what_cannot_be_written_is_exit_2(screen, complaints, tmp_path, name):
+    """With the system's reason, and no traceback, whatever the shell lets through."""
+    output = Output(html=tmp_path / name)
+    assert replay(screen, sample=True, output=output) == 2
     assert "cannot write" in complaints(screen)

@@ -29,7 +29,7 @@ class Receiver:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self):
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
     def __exit__(self, *_):
@@ -86,36 +86,25 @@ def test_a_recording_is_one_trace(recording, todo, tool_call, collector, invoke)
     assert all(span.name == "plan" for span in warned)
 
 
-def test_a_path_that_is_given_is_kept(collector, invoke):
-    """A collector may have another than the protocol names."""
-    result = invoke("replay", "--sample", "--otlp", f"{collector.url}/own/traces")
-    assert result.exit_code == 0
-    assert {where for where, _ in collector.received} == {"/own/traces"}
+def test_a_path_that_is_given_is_kept(recording, todo, collector, invoke, monkeypatch):
+    """
+    A collector may have another path than the protocol names. It takes no request of any size, so
+    many spans are sent in pieces.
+    """
+    monkeypatch.setattr("todoplan.transcripts.spans._AT_ONCE", 2)
+    path = recording(*(todo(number, "~" * number) for number in range(1, 5)))
+    assert invoke("replay", path, "--otlp", f"{collector.url}/own/traces").exit_code == 0
+    assert [where for where, _ in collector.received] == ["/own/traces"] * 3
+    assert len(collector.spans) == 5
 
 
-def test_a_recording_without_times_is_sent_too(recording, todo, collector, invoke):
-    """Its calls have no length."""
-    lines = [{key: line[key] for key in line if key != "timestamp"} for line in todo(1, "x")]
-    path = recording(lines)
-    assert invoke("replay", path, "--otlp", collector.url).stdout == f"{path}: 3 spans sent\n"
-
-
-def test_where_nothing_was_planned_there_is_nothing_to_send(
-    recording, tool_call, collector, invoke
-):
-    """An agent need not plan."""
+def test_a_recording_without_times_or_calls_is_fine(recording, todo, tool_call, collector, invoke):
+    """Calls have no length then. An agent need not plan: then there is nothing to send."""
     path = recording(tool_call(1, "Bash", {"command": "ls"}))
     assert invoke("replay", path, "--otlp", collector.url).stdout == f"{path}: 0 spans sent\n"
     assert collector.received == []
-
-
-def test_many_spans_are_sent_in_pieces(recording, todo, collector, invoke, monkeypatch):
-    """A collector takes no request of any size."""
-    monkeypatch.setattr("todoplan.transcripts.spans._AT_ONCE", 2)
-    path = recording(*(todo(number, "~" * number) for number in range(1, 5)))
-    assert invoke("replay", path, "--otlp", collector.url).exit_code == 0
-    assert len(collector.received) == 3
-    assert len(collector.spans) == 5
+    path = recording([{k: line[k] for k in line if k != "timestamp"} for line in todo(1, "x")])
+    assert invoke("replay", path, "--otlp", collector.url).stdout == f"{path}: 3 spans sent\n"
 
 
 def test_what_is_not_taken_is_exit_2(recording, todo, invoke):

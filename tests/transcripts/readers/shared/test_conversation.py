@@ -4,7 +4,7 @@ import json
 
 import pytest
 from support.pace import is_linear, seconds
-from support.recorded import TODOS, bad_lines, calls, document_file, lines_file
+from support.recorded import TODOS, answers, bad_lines, calls, document_file, lines_file
 
 from todoplan.transcripts.calls import CallResult
 from todoplan.transcripts.reading import detect
@@ -27,6 +27,9 @@ def _output(*texts):
 
 
 USER = {"role": "user", "content": "go"}
+FUNCTION = {"role": "assistant", "function_call": {"name": "TodoWrite", "arguments": "{}"}}
+TOLD = {"role": "function", "name": "TodoWrite", "content": "ok"}
+REFUSALS = ("<tool_use_error>x", "Error: The `write_todos` tool", "ERROR: x", "Task not found")
 
 
 @pytest.mark.parametrize("wrap", [lambda m: m, lambda m: {"messages": m, "meta": {}}])
@@ -51,63 +54,40 @@ def test_a_call_on_two_places_of_a_message_counts_once(tmp_path):
     assert [(call.line, call.call_id) for call in calls(path)] == expected
 
 
-def test_merged_results_are_parted(tmp_path):
-    """One answer with a part for each silent call of the message gives each its part."""
-    path = document_file(
-        tmp_path,
-        [_asks("c1", "c2", "c3"), _tells("c1", _output("one", "two", "<tool_use_error>three"))],
-    )
-    assert [call.result.text for call in calls(path)] == ["one", "two", "<tool_use_error>three"]
-    assert [call.result.is_error for call in calls(path)] == [False, False, True]
-
-
 @pytest.mark.parametrize(
-    ("answers", "texts"),
+    ("messages", "expected"),
     [
-        ([_tells("c1", _output("a", "b")), _tells("c2")], ["a\nb", "ok"]),
-        ([_tells("c2", _output("a", "b"))], [None, "a\nb"]),
-        ([_tells("c1", _output("a", "b", "c"))], ["a\nb\nc", None]),
-        ([_tells("c1", _output("a"))], ["a", None]),
-        ([], [None, None]),
+        # One answer with a part for each silent call of the message gives each its part.
+        (
+            [_asks("c1", "c2", "c3"), _tells("c1", _output("one", "two", "<tool_use_error>x"))],
+            ["one", "two", "!<tool_use_error>x"],
+        ),
+        # Without a part for each silent call, nothing is parted.
+        (
+            [_asks("c1", "c2"), _tells("c1", _output("a", "b")), _tells("c2")],
+            ["a\nb", "ok"],
+        ),
+        ([_asks("c1", "c2"), _tells("c2", _output("a", "b")), USER], [None, "a\nb"]),
+        ([_asks("c1", "c2"), _tells("c1", _output("a", "b", "c")), USER], ["a\nb\nc", None]),
+        ([_asks("c1", "c2"), _tells("c1", _output("a")), USER], ["a", None]),
+        ([_asks("c1", "c2"), USER], [None, None]),
+        # Ids that are used again are calls of their own: some models count from zero.
+        ([_asks("c0"), _tells("c0", "one"), _asks("c0"), _tells("c0", "two")], ["one", "two"]),
+        # A result after another call finds its own; one without a call is passed over.
+        (
+            [_asks("c1"), _asks("c2"), _tells("c1", "one"), _tells("zz"), _tells(None)],
+            ["one", None],
+        ),
+        # The oldest chat format has one call a message and no ids.
+        ([FUNCTION, {**TOLD, "name": "other"}, TOLD], ["ok"]),
+        # Chat lists have no flag for errors.
+        *(([_asks("c1"), _tells("c1", text)], [f"!{text}"]) for text in REFUSALS),
+        ([_asks("c1"), _tells("c1", "Updated task #9")], ["Updated task #9"]),
     ],
 )
-def test_results_that_are_not_merged_stay_whole(tmp_path, answers, texts):
-    """Without a part for each silent call nothing is parted."""
-    path = document_file(tmp_path, [_asks("c1", "c2"), *answers, USER])
-    assert [call.result and call.result.text for call in calls(path)] == texts
-
-
-def test_ids_used_again_are_calls_of_their_own(tmp_path):
-    """Some models count from zero in every message."""
-    path = document_file(
-        tmp_path,
-        [_asks("call_0"), _tells("call_0", "one"), _asks("call_0"), _tells("call_0", "two")],
-    )
-    assert [call.result.text for call in calls(path)] == ["one", "two"]
-
-
-def test_a_late_result_and_one_of_nobody(tmp_path):
-    """A result after another call finds its own; one without a call is passed over."""
-    path = document_file(
-        tmp_path, [_asks("c1"), _asks("c2"), _tells("c1", "one"), _tells("zz"), _tells(None)]
-    )
-    assert [call.result and call.result.text for call in calls(path)] == ["one", None]
-
-
-def test_functions_without_ids_are_linked_by_name(tmp_path):
-    """The oldest chat format has one call a message and no ids."""
-    asks = {"role": "assistant", "function_call": {"name": "TodoWrite", "arguments": "{}"}}
-    told = {"role": "function", "name": "TodoWrite", "content": "ok"}
-    other = {"role": "function", "name": "other", "content": "no"}
-    (call,) = calls(document_file(tmp_path, [asks, other, told]))
-    assert call.result.text == "ok"
-
-
-@pytest.mark.parametrize("text", ["<tool_use_error>x", "Error: The `write_todos` tool", "ERROR: x"])
-def test_refusals_without_a_flag_are_known_by_their_text(tmp_path, text):
-    """Chat lists have no flag for errors."""
-    (call,) = calls(document_file(tmp_path, [_asks("c1"), _tells("c1", text)]))
-    assert call.result.is_error
+def test_answers_find_their_calls(tmp_path, messages, expected):
+    """By id, else by name, in order; a refusal by its first words."""
+    assert answers(document_file(tmp_path, messages)) == expected
 
 
 @pytest.mark.parametrize(
@@ -145,12 +125,6 @@ def test_other_names_for_the_same_parts_are_read(tmp_path, call_id, name, kinds)
     (call,) = calls(path, "chat")
     assert (call.tool, call.arguments, call.result.text) == ("TodoWrite", TODOS, "ok")
     assert detect(path) == ("anthropic" if "tool_result" in kinds else "chat")
-
-
-def test_bad_messages_are_told(tmp_path):
-    """The rest is read."""
-    path = document_file(tmp_path, [USER, "x", _asks("c1")])
-    assert len(calls(path)) == len(bad_lines(path)) == 1
 
 
 def test_anthropic_messages_are_read(tmp_path):
@@ -202,14 +176,10 @@ def test_langchain_messages_are_read_in_any_wrapping(tmp_path, value):
     """Thread states, lists and pairs of type and data; calls that LangChain refused count too."""
     path = document_file(tmp_path, value)
     assert detect(path) == "langchain"
+    assert len(calls(lines_file(tmp_path, *MESSAGES))) == 2
     first, second = calls(path)
     assert (first.arguments, first.turn, first.result.is_error) == (TODOS, "lc_run--1", False)
     assert (second.arguments, second.result.is_error) == ("{oops", True)
-
-
-def test_langchain_lines_are_read(tmp_path):
-    """The same messages, a line each."""
-    assert len(calls(lines_file(tmp_path, *MESSAGES))) == 2
 
 
 def test_serialised_constructors_give_the_listed_arguments(tmp_path):
@@ -228,24 +198,11 @@ def test_serialised_constructors_give_the_listed_arguments(tmp_path):
     assert (first.arguments, second.arguments) == (TODOS, "{")
 
 
-def test_calls_of_other_tools_are_no_planning_calls(tmp_path):
-    """A message may plan and work at once: only the planning is given."""
-    search = {"type": "tool_use", "id": "c1", "name": "search", "input": {"query": "todos"}}
-    plan = {"type": "tool_use", "id": "c2", "name": "TodoWrite", "input": TODOS}
-    path = document_file(tmp_path, [USER, {"role": "assistant", "content": [search, plan]}])
-    assert [call.call_id for call in calls(path)] == ["c2"]
-
-
-def test_a_tag_in_prose_does_not_hide_the_list(tmp_path):
-    """It is never closed; the list begins at the tag that is."""
+def test_tags_that_are_never_closed_take_linear_time(tmp_path):
+    """Each is read up to the next, not to the end of the text. A list begins at a closed tag."""
     text = "In <update_todo_list> I say:\n<update_todo_list>- [ ] Dig</update_todo_list>"
     path = document_file(tmp_path, [USER, {"role": "assistant", "content": text}])
-    (call,) = calls(path)
-    assert call.arguments == {"todos": "- [ ] Dig"}
-
-
-def test_tags_that_are_never_closed_take_linear_time(tmp_path):
-    """Each is read up to the next, not to the end of the text."""
+    assert [call.arguments for call in calls(path)] == [{"todos": "- [ ] Dig"}]
 
     def taking(times):
         said = {"role": "assistant", "content": f"{'<task_progress>' * times} and more"}
@@ -254,18 +211,3 @@ def test_tags_that_are_never_closed_take_linear_time(tmp_path):
         return seconds(lambda: calls(path))
 
     assert is_linear(taking, 8_000)
-
-
-@pytest.mark.parametrize(
-    ("answer", "is_error"),
-    [("Task not found", True), ("Error: no such task", True), ("Updated task #9", False)],
-)
-def test_an_answer_without_a_mark_is_an_error_by_its_first_words(tmp_path, answer, is_error):
-    """Otherwise the replay takes over what the tool did not do."""
-    called = {"id": "c1", "function": {"name": "TaskUpdate", "arguments": '{"taskId": "9"}'}}
-    messages = [
-        {"role": "assistant", "tool_calls": [{"type": "function", **called}]},
-        {"role": "tool", "tool_call_id": "c1", "content": answer},
-    ]
-    (call,) = calls(document_file(tmp_path, {"messages": messages}))
-    assert call.result.is_error is is_error
