@@ -1,6 +1,5 @@
 """Microsoft's Agent Framework under the conformance suite: real agents, a scripted client."""
 
-import asyncio
 import json
 from contextvars import ContextVar
 
@@ -16,14 +15,9 @@ from agent_framework import (
     Message,
     ResponseStream,
 )
+from support.conformance_planning import PlanningHost, events_of
 
-from todoplan.adapters.agent_framework import (
-    Planning,
-    edit_plan,
-    history_of,
-    plan_of_state,
-    seed_plan,
-)
+from todoplan.adapters import agent_framework
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 SCRIPT = ContextVar("SCRIPT")
@@ -79,30 +73,20 @@ def seen(message):
             yield Seen(str(message.role), content.text)
 
 
-class AgentFramework:
+class AgentFramework(PlanningHost):
     """One agent with a planning; sessions are kept as JSON."""
 
+    adapter = agent_framework
     stream = False
 
     def __init__(self, setup):
-        self.setup, self.sessions = setup, {}
-        given = {"clock": setup.clock, "verify": setup.verify}
-        self.planning = Planning(setup.toolbox, setup.settings, **given)
+        super().__init__(setup)
         self.agent = Agent(
             Scripted(), "You work.", name="worker", context_providers=[self.planning]
         )
 
-    def _session(self, name):
-        return self.sessions.setdefault(name, AgentSession(session_id=name))
-
-    def seed(self, session, plan):
-        asyncio.run(seed_plan(self.planning, self._session(session), plan))
-
-    def edit(self, session, command, actor):
-        return asyncio.run(edit_plan(self.planning, self._session(session), command, actor=actor))
-
-    def plan(self, session):
-        return plan_of_state(self._session(session))
+    def place(self, session):
+        return self.sessions.setdefault(session, AgentSession(session_id=session))
 
     def saved(self):
         return json.dumps({name: each.to_dict() for name, each in self.sessions.items()})
@@ -113,8 +97,8 @@ class AgentFramework:
 
     async def run(self, session, script):
         SCRIPT.set(script)
-        there = self._session(session)
-        before = len(history_of(there))
+        there = self.place(session)
+        before = len(agent_framework.history_of(there))
         if self.stream:
             stream = self.agent.run("go", session=there, stream=True)
             async for _ in stream:
@@ -123,8 +107,7 @@ class AgentFramework:
         else:
             response = await self.agent.run("go", session=there)
         messages = [one for message in response.messages for one in seen(message)]
-        events = [event for entry in history_of(there)[before:] for event in entry.events]
-        return Ran(messages, events)
+        return Ran(messages, events_of(agent_framework.history_of(there)[before:]))
 
 
 class StreamedAgentFramework(AgentFramework):

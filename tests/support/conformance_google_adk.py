@@ -10,15 +10,9 @@ from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 from google.genai import types
+from support.conformance_planning import PlanningHost, events_of
 
-from todoplan.adapters.google_adk import (
-    Planning,
-    attach,
-    edit_plan,
-    history_of,
-    plan_of_state,
-    seed_plan,
-)
+from todoplan.adapters import google_adk
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 APP, USER = "app", "ann"
@@ -67,18 +61,17 @@ def seen(content):
     return found
 
 
-class GoogleADK:
+class GoogleADK(PlanningHost):
     """One attached agent; the sessions are those of ADK's service."""
 
+    adapter = google_adk
     streaming = StreamingMode.NONE
 
     def __init__(self, setup):
-        self.setup, self.service = setup, InMemorySessionService()
-        self.planning = Planning(
-            setup.toolbox, setup.settings, clock=setup.clock, verify=setup.verify
-        )
+        super().__init__(setup)
+        self.service = InMemorySessionService()
         agent = LlmAgent(name="worker", instruction="You work.", model=Scripted(model="scripted"))
-        self.agent = attach(agent, self.planning)
+        self.agent = google_adk.attach(agent, self.planning)
 
     async def _session(self, name):
         given = {"app_name": APP, "user_id": USER, "session_id": name}
@@ -87,19 +80,21 @@ class GoogleADK:
 
     def seed(self, session, plan):
         async def seed():
-            await seed_plan(self.planning, self.service, await self._session(session), plan)
+            there = await self._session(session)
+            await google_adk.seed_plan(self.planning, self.service, there, plan)
 
         asyncio.run(seed())
 
     def edit(self, session, command, actor):
         async def edit():
             there = await self._session(session)
-            return await edit_plan(self.planning, self.service, there, command, actor=actor)
+            given = self.planning, self.service, there, command
+            return await google_adk.edit_plan(*given, actor=actor)
 
         return asyncio.run(edit())
 
-    def plan(self, session):
-        return plan_of_state(asyncio.run(self._session(session)))
+    def place(self, session):
+        return asyncio.run(self._session(session))
 
     def saved(self):
         return pickle.dumps(self.service.sessions)
@@ -109,7 +104,7 @@ class GoogleADK:
 
     async def run(self, session, script):
         SCRIPT.set(script)
-        before = len(history_of(await self._session(session)))
+        before = len(google_adk.history_of(await self._session(session)))
         runner = Runner(app_name=APP, agent=self.agent, session_service=self.service)
         said = types.Content(role="user", parts=[types.Part(text="go")])
         config = RunConfig(streaming_mode=self.streaming)
@@ -119,11 +114,8 @@ class GoogleADK:
             pass
         there = await self._session(session)
         contents = [event.content for event in there.events if event.content]
-        entries = history_of(there)[before:]
-        return Ran(
-            [one for content in contents for one in seen(content)],
-            [event for entry in entries for event in entry.events],
-        )
+        messages = [one for content in contents for one in seen(content)]
+        return Ran(messages, events_of(google_adk.history_of(there)[before:]))
 
 
 class StreamedGoogleADK(GoogleADK):

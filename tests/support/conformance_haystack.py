@@ -6,15 +6,9 @@ import json
 from haystack import component
 from haystack.components.agents import Agent
 from haystack.dataclasses import ChatMessage, ToolCall
+from support.conformance_planning import PlanningHost, events_of
 
-from todoplan.adapters.haystack import (
-    Planning,
-    attach,
-    edit_plan,
-    history_of,
-    plan_of_state,
-    seed_plan,
-)
+from todoplan.adapters import haystack
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 
@@ -56,27 +50,15 @@ def seen(messages):
             yield Seen(message.role.value, "".join(message.texts))
 
 
-class Haystack:
+class Haystack(PlanningHost):
     """
     An agent for each run. What a run returns is the session; the next run takes messages and plan.
     """
 
-    def __init__(self, setup):
-        self.setup, self.sessions = setup, {}
-        given = {"clock": setup.clock, "verify": setup.verify}
-        self.planning = Planning(setup.toolbox, setup.settings, **given)
+    adapter = haystack
 
-    def _session(self, name):
-        return self.sessions.setdefault(name, {"messages": [], "todoplan": {}})
-
-    def seed(self, session, plan):
-        asyncio.run(seed_plan(self.planning, self._session(session), plan))
-
-    def edit(self, session, command, actor):
-        return asyncio.run(edit_plan(self.planning, self._session(session), command, actor=actor))
-
-    def plan(self, session):
-        return plan_of_state(self._session(session))
+    def place(self, session):
+        return self.sessions.setdefault(session, {"messages": [], "todoplan": {}})
 
     def saved(self):
         return json.dumps(
@@ -93,16 +75,16 @@ class Haystack:
         }
 
     async def run(self, session, script):
-        there = self._session(session)
-        before = len(history_of(there))
+        there = self.place(session)
+        before = len(haystack.history_of(there))
         agent = Agent(chat_generator=Scripted(script), system_prompt="You work.")
         asked = [*there["messages"], ChatMessage.from_user("go")]
-        result = await self.asked(attach(agent, self.planning), asked, there["todoplan"])
+        result = await self.asked(haystack.attach(agent, self.planning), asked, there["todoplan"])
         # Haystack puts the system prompt in front of each run's messages.
         messages = [each for each in result["messages"] if not each.is_from("system")]
         self.sessions[session] = {"messages": messages, "todoplan": result["todoplan"]}
-        events = [event for entry in history_of(result)[before:] for event in entry.events]
-        return Ran([*seen(messages)], events, plan_of_state(result))
+        events = events_of(haystack.history_of(result)[before:])
+        return Ran([*seen(messages)], events, haystack.plan_of_state(result))
 
     async def asked(self, agent, messages, kept):
         return await agent.run_async(messages, todoplan=kept)

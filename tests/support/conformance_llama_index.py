@@ -1,6 +1,5 @@
 """LlamaIndex under the conformance suite: real agents and workflows, a scripted model."""
 
-import asyncio
 import json
 from contextvars import ContextVar
 
@@ -11,15 +10,9 @@ from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Context
+from support.conformance_planning import PlanningHost, events_of
 
-from todoplan.adapters.llama_index import (
-    Planning,
-    PlanningAgent,
-    edit_plan,
-    history_of,
-    plan_of_state,
-    seed_plan,
-)
+from todoplan.adapters import llama_index
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 SCRIPT = ContextVar("SCRIPT")
@@ -73,23 +66,22 @@ def seen(message, errors=()):
         yield Seen(message.role.value, text, call_id, call_id in errors)
 
 
-class LlamaIndex:
+class LlamaIndex(PlanningHost):
     """
     One agent; a session is a context and a memory, both saved as JSON.
 
     With pydantic 2.14 LlamaIndex cannot save a memory with its context.
     """
 
+    adapter = llama_index
     streaming = True
 
     def __init__(self, setup):
-        given = {"clock": setup.clock, "verify": setup.verify}
-        self.planning = Planning(setup.toolbox, setup.settings, **given)
+        super().__init__(setup)
         self.workflow = self.made(self.planning)
-        self.sessions = {}
 
     def made(self, planning):
-        return PlanningAgent(
+        return llama_index.PlanningAgent(
             planning=planning,
             llm=Scripted(),
             system_prompt="You work.",
@@ -100,15 +92,8 @@ class LlamaIndex:
         new = (Context(self.workflow), ChatMemoryBuffer.from_defaults())
         return self.sessions.setdefault(name, new)
 
-    def seed(self, session, plan):
-        asyncio.run(seed_plan(self.planning, self._session(session)[0], plan))
-
-    def edit(self, session, command, actor):
-        ctx, _ = self._session(session)
-        return asyncio.run(edit_plan(self.planning, ctx, command, actor=actor))
-
-    def plan(self, session):
-        return asyncio.run(plan_of_state(self._session(session)[0]))
+    def place(self, session):
+        return self._session(session)[0]
 
     def saved(self):
         return json.dumps(
@@ -127,13 +112,13 @@ class LlamaIndex:
     async def run(self, session, script):
         SCRIPT.set(script)
         ctx, memory = self._session(session)
-        before = len(await history_of(ctx))
+        before = len(await llama_index.history_of(ctx))
         handler = self.workflow.run("go", ctx=ctx, memory=memory)
         result = await handler
         errors = {each.tool_id for each in result.tool_calls if each.tool_output.is_error}
         messages = [one for message in memory.get_all() for one in seen(message, errors)]
-        events = [event for entry in (await history_of(ctx))[before:] for event in entry.events]
-        return Ran(messages, events, await plan_of_state(handler.ctx))
+        events = events_of((await llama_index.history_of(ctx))[before:])
+        return Ran(messages, events, await llama_index.plan_of_state(handler.ctx))
 
 
 class Workflow(LlamaIndex):

@@ -1,98 +1,46 @@
 """Strands Agents under the conformance suite: real agents with a scripted model."""
 
-import asyncio
-import json
-
 from strands import Agent
-from strands.models.model import Model
 from strands.session.file_session_manager import FileSessionManager
+from support import strands_host
+from support.conformance_planning import PlanningHost, events_of
+from support.strands_host import seen
 
-from todoplan.adapters.strands import Planning, edit_plan, history_of, plan_of_state, seed_plan
-from todoplan.testing.adapters import Definition, Ran, Seen
+from todoplan.adapters import strands
+from todoplan.testing.adapters import Ran
 
 
-class Scripted(Model):
-    """Says what the script says. `requests` are the numbers of blocks that change at the tail."""
+class Scripted(strands_host.Scripted):
+    """Says what the script says. `changing` has how many blocks change at each request's tail."""
 
     def __init__(self, script):
-        self.script, self.changing = script, []
+        super().__init__(script)
+        self.changing = []
 
-    async def stream(self, messages, tool_specs=(), system_prompt="", **more):
+    def stream(self, *given, **more):
         self.changing.append(more.get("dynamic_trailing_blocks", 0))
-        sent = [Seen("system", system_prompt), *seen(messages)]
-        turn = await self.script.areply(sent, map(_offered, tool_specs))
-        yield {"messageStart": {"role": "assistant"}}
-        for start, delta in _blocks(turn):
-            yield {"contentBlockStart": {"start": start}}
-            yield {"contentBlockDelta": {"delta": delta}}
-            yield {"contentBlockStop": {}}
-        end = "content_filtered" if turn.finish else "end_turn"
-        yield {"messageStop": {"stopReason": "tool_use" if turn.calls else end}}
-
-    async def structured_output(self, output_model, prompt, system_prompt=None, **_):
-        yield {}
-
-    def update_config(self, **_):
-        """Do nothing: there is no configuration."""
-
-    def get_config(self):
-        return {}
+        return super().stream(*given, **more)
 
 
-def _offered(tool):
-    return Definition(tool["name"], tool["description"], tool["inputSchema"]["json"])
-
-
-def _blocks(turn):
-    if turn.thoughts:
-        yield {}, {"reasoningContent": {"text": turn.thoughts}}
-    if turn.text:
-        yield {}, {"text": turn.text}
-    for call in turn.calls:
-        use = {"toolUseId": call.call_id, "name": call.name}
-        yield {"toolUse": use}, {"toolUse": {"input": json.dumps(call.arguments)}}
-
-
-def seen(messages):
-    """Yield the messages of a conversation, as the suite reads them."""
-    for message in messages:
-        for block in message["content"]:
-            if "toolResult" in block:
-                result = block["toolResult"]
-                text = "".join(part["text"] for part in result["content"])
-                yield Seen("tool", text, result["toolUseId"], result["status"] == "error")
-            elif "text" in block:
-                yield Seen(message["role"], block["text"])
-
-
-class Strands:
+class Strands(PlanningHost):
     """An agent for each run, anew from the framework's own files."""
 
-    def __init__(self, setup, folder):
-        self.setup, self.folder = setup, folder
-        given = {"clock": setup.clock, "verify": setup.verify}
-        self.planning = Planning(setup.toolbox, setup.settings, **given)
+    adapter = strands
 
-    def agent(self, session, script=None):
+    def __init__(self, setup, folder):
+        super().__init__(setup)
+        self.folder = folder
+
+    def place(self, session, script=None):
         files = FileSessionManager(session, self.folder)
         own = {"agent_id": "helper", "system_prompt": "You work.", "callback_handler": None}
         return Agent(Scripted(script), plugins=[self.planning], session_manager=files, **own)
 
-    def seed(self, session, plan):
-        asyncio.run(seed_plan(self.planning, self.agent(session), plan))
-
-    def plan(self, session):
-        return plan_of_state(self.agent(session))
-
-    def edit(self, session, command, actor):
-        return asyncio.run(edit_plan(self.planning, self.agent(session), command, actor=actor))
-
     async def run(self, session, script):
-        agent = self.agent(session, script)
-        before = len(history_of(agent))
+        agent = self.place(session, script)
+        before = len(strands.history_of(agent))
         await agent.invoke_async("go")
-        events = [event for entry in history_of(agent)[before:] for event in entry.events]
-        return Ran([*seen(agent.messages)], events)
+        return Ran([*seen(agent.messages)], events_of(strands.history_of(agent)[before:]))
 
     def saved(self):
         return str(self.folder)
