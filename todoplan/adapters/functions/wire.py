@@ -259,7 +259,10 @@ class Wire(ABC):
         `at` is an aware time, or `None`. `base` is the merge base of the previous answer, if others
         work on the plan too. Changes by others are kept, and the reply reports them once. Store the
         returned merge base for the next answer; the merge base is `None` if the model has listed
-        all tasks.
+        all tasks. After a command of somebody else, replace it, where `before` is the plan before
+        this command, and `Base` is in `todoplan.core.events.base`:
+
+            base = (base or Base(before)).after(decision.events, "ann")
 
         Raises:
             PlanError: an argument has the wrong type, or `response` is `None`.
