@@ -227,36 +227,6 @@ async def test_a_cancelled_call_that_holds_is_carried_to_its_end():
     assert (told, len(await planner.plan()), store.turn.locked()) == ([1], 1, False)
 
 
-def test_what_is_raised_while_a_plan_is_held_reaches_the_caller():
-    """And nothing was appended."""
-
-    class Failing(Holding):
-        @contextmanager
-        def hold(self, plan_id):
-            with self.kept.hold(plan_id) as held:
-                held.append = None
-                yield held
-
-    store = Failing()
-    with pytest.raises(TypeError):
-        asyncio.run(AsyncPlanner(store, "a").apply(CreateTask("Dig")))
-    assert store.load("a") == Plan()
-
-
-def test_a_held_plan_takes_more_than_one_append():
-    """Each goes on from the one before it; all are kept together."""
-    store = MemoryStore()
-    first = adding(Plan(), ("Dig",))
-    second = adding(first.plan, ("Lay",))
-    with store.hold("a") as held:
-        held.append(0, first.entries, first.plan)
-        held.append(1, second.entries, second.plan)
-        assert held.entries_since(0) == first.entries + second.entries
-        assert held.entries_since(1) == second.entries
-        assert store.entries("a") == ()
-    assert store.entries("a") == first.entries + second.entries
-
-
 class Watched(SqliteStore):
     """Notes how many entries are read while a plan is held."""
 

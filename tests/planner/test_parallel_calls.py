@@ -1,6 +1,7 @@
 """Calls of one turn that are started apart, in threads or tasks: carried out in order, once."""
 
 import asyncio
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
@@ -21,8 +22,8 @@ def create(name):
 class Desk:
     """A plan, the calls of turns on it, and how many calls each append held."""
 
-    def __init__(self):
-        self.calls, self.appends = ParallelCalls(), []
+    def __init__(self, awaited):
+        self.calls, self.appends, self.awaited = ParallelCalls(), [], awaited
         self.planner = Planner(MemoryStore(), "1", toolbox=Toolbox(TASKS))
 
     def carry_out(self, calls, earlier):
@@ -30,65 +31,61 @@ class Desk:
         self.appends.append(([call.call_id for call in calls], own))
         return self.planner.turn(calls)
 
-    async def acarry_out(self, calls, earlier):
-        await asyncio.sleep(0)
-        return self.carry_out(calls, earlier)
+    def together(self, names, ids=IDS, key="turn", carry_out=None):
+        """Start calls at the same time, in threads or in tasks; return what each was answered."""
+        do = carry_out or self.carry_out
+        if not self.awaited:
+            with ThreadPoolExecutor(3) as pool:
+                works = [
+                    pool.submit(self.calls.answer, key, ids, create(name), do) for name in names
+                ]
+            return [work.exception() or work.result()[0].text for work in works]
 
-    def answer(self, name, ids=IDS, key="turn"):
-        return self.calls.answer(key, ids, create(name), self.carry_out)[0].text
+        async def ado(*given):
+            await asyncio.sleep(0)
+            return do(*given)
 
-    async def aanswer(self, name, ids=IDS, key="turn"):
-        return (await self.calls.aanswer(key, ids, create(name), self.acarry_out))[0].text
+        async def all_of_them():
+            works = [self.calls.aanswer(key, ids, create(name), ado) for name in names]
+            return await asyncio.gather(*works, return_exceptions=True)
+
+        ends = asyncio.run(all_of_them())
+        return [end if isinstance(end, Exception) else end[0].text for end in ends]
+
+    def answer(self, name, ids=IDS, key="turn", carry_out=None):
+        (text,) = self.together([name], ids, key, carry_out)
+        return text
 
     @property
     def subjects(self):
         return [task.subject for task in self.planner.plan]
 
 
-@pytest.fixture
-def desk(monkeypatch):
+@pytest.fixture(params=["threads", "tasks"])
+def desk(request, monkeypatch):
     monkeypatch.setattr(parallel_calls, "_PATIENCE_SECONDS", 0.05)
-    return Desk()
+    return Desk(request.param == "tasks")
 
 
-def test_threads_that_start_in_any_order_are_one_turn_in_the_models_order(desk, monkeypatch):
+def test_calls_that_start_in_any_order_are_one_turn_in_the_models_order(desk, monkeypatch):
     """Each gets its own answer, and there is one append."""
     monkeypatch.setattr(parallel_calls, "_PATIENCE_SECONDS", 30)
-    with ThreadPoolExecutor(3) as pool:
-        told = [*pool.map(desk.answer, "cab")]
-    assert [text[:12] for text in told] == ["0/3: #3 crea", "0/1: #1 crea", "0/2: #2 crea"]
+    told = [text[:12] for text in desk.together("cab")]
+    assert told == ["0/3: #3 crea", "0/1: #1 crea", "0/2: #2 crea"]
     assert (desk.subjects, desk.appends) == (["a", "b", "c"], [(["a", "b", "c"], [])])
-
-
-async def test_tasks_are_one_turn_as_well(desk):
-    """As threads are."""
-    assert [text[:4] for text in await asyncio.gather(*map(desk.aanswer, "bca"))] == [
-        "0/2:",
-        "0/3:",
-        "0/1:",
-    ]
-    assert desk.appends == [(["a", "b", "c"], [])]
 
 
 def test_a_call_that_is_kept_back_is_not_carried_out_by_another(desk):
     """A person has not said yes. Once it comes, it is told what of the turn was before it."""
-    with ThreadPoolExecutor(2) as pool:
-        assert [*map(bool, pool.map(desk.answer, "ac"))] == [True, True]
+    assert len(desk.together("ac")) == 2
     assert desk.subjects == ["a", "c"]
     assert desk.answer("b") == "0/3: #3 created"
     assert desk.appends == [(["a", "c"], []), (["b"], [1, 2])]
 
 
-async def test_a_task_that_is_kept_back_comes_later_too(desk):
-    """As a thread does."""
-    await asyncio.gather(desk.aanswer("a"), desk.aanswer("b"))
-    assert await asyncio.gather(desk.aanswer("c")) == ["0/3: #3 created"]
-    assert desk.appends == [(["a", "b"], []), (["c"], [1, 2])]
-
-
-def test_a_call_that_comes_while_the_others_are_carried_out_waits_for_them(desk):
+def test_a_call_that_comes_while_the_others_are_carried_out_waits_for_them():
     """Two appends of one turn are never at once."""
-    begun, go_on = Event(), Event()
+    desk, begun, go_on = Desk(awaited=False), Event(), Event()
 
     def slowly(calls, earlier):
         begun.set()
@@ -96,35 +93,21 @@ def test_a_call_that_comes_while_the_others_are_carried_out_waits_for_them(desk)
         return desk.carry_out(calls, earlier)
 
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(desk.calls.answer, "turn", IDS[:2], create("a"), slowly)
+        first = pool.submit(desk.answer, "a", IDS[:1], "turn", slowly)
         begun.wait(10)
         second = pool.submit(desk.answer, "b", IDS[:2])
         go_on.set()
-        assert (first.result()[0].text, second.result()) == ("0/1: #1 created", "0/2: #2 created")
+        assert (first.result(), second.result()) == ("0/1: #1 created", "0/2: #2 created")
     assert desk.appends == [(["a"], []), (["b"], [1])]
 
 
 def test_a_call_that_is_started_again_gets_the_same_answer(desk):
     """It is not carried out twice; with other arguments, or in another turn, it is another call."""
     assert desk.answer("a", ["a"]) == desk.answer("a", ["a"]) == "0/1: #1 created"
-    assert asyncio.run(desk.aanswer("a", ["a"])) == "0/1: #1 created"
     other = Call("TaskCreate", {"subject": "A"}, "a")
     reply, turn = desk.calls.answer("turn", ["a"], other, desk.carry_out)
     assert (reply.text, len(turn.plan)) == ("0/2: #2 created", 2)
     assert desk.answer("a", ["a"], key="another") == "0/3: #3 created"
-
-
-def test_turns_that_are_long_over_are_forgotten(desk, monkeypatch):
-    """What is remembered is bounded; also where the turn at work goes."""
-    monkeypatch.setattr(parallel_calls, "_MOST_TURNS", 1)
-
-    def forgetting(calls, earlier):
-        desk.answer("x", ["x"], key="other")
-        return desk.carry_out(calls, earlier)
-
-    first = desk.calls.answer("turn", ["a"], create("a"), forgetting)[0]
-    assert first.text == "0/2: #2 created"
-    assert desk.answer("a", ["a"]) == "0/3: #3 created"
 
 
 def fails(calls, own):
@@ -132,42 +115,46 @@ def fails(calls, own):
     raise OSError(msg)
 
 
-async def afails(calls, own):
-    fails(calls, own)
-
-
-def test_what_failed_is_raised_for_each_call_and_may_be_started_again(desk):
-    """Nothing is remembered of it."""
-    with ThreadPoolExecutor(2) as pool:
-        both = [pool.submit(desk.calls.answer, 1, ["a", "b"], create(n), fails) for n in "ab"]
-    assert [str(each.exception()) for each in both] == ["no room"] * 2
-    with pytest.raises(OSError, match="no room"):
-        asyncio.run(desk.calls.aanswer(1, ["a"], create("a"), afails))
-    assert desk.answer("a", ["a"], key=1) == "0/1: #1 created"
-
-
-def test_a_failure_of_a_turn_that_is_forgotten_is_raised_all_the_same(desk, monkeypatch):
-    """There is nothing to take back."""
+@pytest.mark.parametrize("failing", [False, True])
+def test_turns_that_are_long_over_are_forgotten(failing, monkeypatch):
+    """What is remembered is bounded; also where the turn at work goes, which may fail."""
     monkeypatch.setattr(parallel_calls, "_MOST_TURNS", 1)
+    desk = Desk(awaited=False)
 
-    def forgotten(calls, own):
+    def forgetting(calls, earlier):
         desk.answer("x", ["x"], key="other")
-        fails(calls, own)
+        return (fails if failing else desk.carry_out)(calls, earlier)
 
-    with pytest.raises(OSError, match="no room"):
-        desk.calls.answer("turn", ["a"], create("a"), forgotten)
+    first = str(desk.answer("a", ["a"], carry_out=forgetting))
+    assert first == ("no room" if failing else "0/2: #2 created")
+    assert desk.answer("a", ["a"]).endswith(" created")
+    assert desk.subjects == (["x", "a"] if failing else ["x", "a", "a"])
 
 
-async def test_who_is_cancelled_while_waiting_takes_the_others_along(desk, monkeypatch):
+def test_what_failed_is_raised_for_each_call_and_may_be_started_again(desk, caplog):
+    """Nothing is remembered of it, and asyncio complains of no error that nobody has heard."""
+    assert [*map(str, desk.together("ab", ["a", "b"], carry_out=fails))] == ["no room"] * 2
+    assert str(desk.answer("a", ["a"], carry_out=fails)) == "no room"
+    assert desk.answer("a", ["a"]) == "0/1: #1 created"
+    gc.collect()
+    assert caplog.text == ""
+
+
+async def test_who_is_cancelled_while_waiting_takes_the_others_along(monkeypatch):
     """Nothing was carried out, and each may be started again."""
     monkeypatch.setattr(parallel_calls, "_PATIENCE_SECONDS", 30)
-    both = [asyncio.create_task(desk.aanswer(name)) for name in "ab"]
+    desk = Desk(awaited=True)
+
+    async def carry_out(calls, earlier):
+        return desk.carry_out(calls, earlier)
+
+    def started(names):
+        works = (desk.calls.aanswer("turn", IDS, create(name), carry_out) for name in names)
+        return [*map(asyncio.create_task, works)]
+
+    both = started("ab")
     await asyncio.sleep(0.01)
     both[0].cancel()
     ended = await asyncio.gather(*both, return_exceptions=True)
-    ended, again = (
-        [type(each).__name__ for each in ended],
-        await asyncio.gather(*map(desk.aanswer, IDS)),
-    )
-    assert ended == ["CancelledError"] * 2
-    assert len(again) == len(desk.planner.plan) == 3
+    assert [type(each).__name__ for each in ended] == ["CancelledError"] * 2
+    assert len(await asyncio.gather(*started(IDS))) == len(desk.planner.plan) == 3

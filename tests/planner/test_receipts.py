@@ -79,14 +79,6 @@ def test_another_request_under_the_same_key_is_an_error(store, again):
     assert len(planner.history()) == 1
 
 
-def test_keys_are_of_one_plan(store):
-    """In another plan the same key is another one."""
-    new(store).call("TaskCreate", DIG, key="k")
-    other = Planner(store, "b", toolbox=BOX)
-    other.call("TaskCreate", {"subject": "Lay"}, key="k")
-    assert len(other.history()) == 1
-
-
 def test_a_turn_is_given_again_as_a_whole():
     """Texts, errors, repairs and warnings of each call, and the ids that the calls have now."""
     box = Toolbox(tasks(), Policy().but(duplicate_content="warn"))
@@ -173,13 +165,22 @@ def test_what_others_did_since_a_call_is_told_where_the_caller_knows_what_was_se
     assert both.replies[0].text == again.replies[0].text
 
 
-def test_there_is_a_key_for_each_call_or_one_for_all():
-    """Fewer, or one that stands twice, would leave a call without its promise."""
+@pytest.mark.parametrize(
+    ("key", "remedy"),
+    [
+        *((key, "a key is the name of one call") for key in ("", 7, b"k", ["k", ""])),
+        # Fewer, or one that stands twice, would leave a call without its promise.
+        *((key, "or one for each of its 2 calls") for key in (["k"], ["k", "k"], ["k", "l", "m"])),
+    ],
+)
+def test_there_is_a_key_for_each_call_or_one_for_all(key, remedy):
+    """Anything else is refused before anything is done."""
     planner = Planner(toolbox=BOX)
-    calls = [Call("TaskCreate", DIG), Call("TaskCreate", DIG)]
-    for keys in (["k"], ["k", "k"], ["k", "l", "m"]):
-        with pytest.raises(PlanError, match="or one for each of its 2 calls"):
-            planner.turn(calls, key=keys)
+    with pytest.raises(PlanError, match=remedy):
+        planner.turn([Call("TaskCreate", DIG), Call("TaskCreate", DIG)], key=key)
+    if not isinstance(key, list):
+        with pytest.raises(PlanError, match=remedy):
+            planner.apply(CreateTask("Dig"), key=key)
     assert planner.history() == ()
 
 
@@ -197,25 +198,18 @@ def test_the_plan_of_an_answer_that_is_given_again_is_the_plan_as_it_stands(stor
 
 
 def test_a_command_is_given_again(store):
-    """Events, warnings and the plan as it stands."""
+    """Events, warnings and the plan as it stands; but a refusal has nothing in it to do twice."""
     policy = Policy().but(duplicate_content="warn")
     planner = new(store)
+    assert isinstance(planner.apply(UpdateTask("1", subject="Lay"), key="k"), Rejected)
+    assert planner.call("TaskList", key="l").text == planner.call("TaskList").text
     planner.apply(CreateTask("Dig"))
+    assert "Dig" in planner.call("TaskList", key="l").text  # nor has a read
     first = planner.apply(CreateTask("Dig"), policy=policy, key="k")
     assert isinstance(first, Accepted)
     assert first.warnings
     assert planner.apply(CreateTask("Dig"), policy=policy, key="k") == first
     assert len(planner.history()) == 2
-
-
-def test_what_changed_nothing_is_answered_anew(store):
-    """A refusal or a look has nothing in it to do twice."""
-    planner = new(store)
-    assert isinstance(planner.apply(UpdateTask("1", subject="Lay"), key="k"), Rejected)
-    assert planner.call("TaskList", key="l").text == planner.call("TaskList").text
-    planner.apply(CreateTask("Dig"))
-    assert isinstance(planner.apply(UpdateTask("1", subject="Lay"), key="k"), Accepted)
-    assert "Lay" in planner.call("TaskList", key="l").text
 
 
 @pytest.mark.parametrize(
@@ -228,17 +222,6 @@ def test_whatever_a_model_sends_has_a_key(arguments):
     assert planner.turn(calls, key="k").events == planner.turn(calls, key="k").events
     assert len(planner.plan) <= 2
     assert len({entry.revision for entry in planner.history()}) == len(planner.history())
-
-
-@pytest.mark.parametrize("key", ["", 7, b"k"])
-def test_a_key_is_a_text(key):
-    """Anything else is refused before anything is done."""
-    planner = Planner(toolbox=BOX)
-    with pytest.raises(PlanError, match="a key is the name of one call"):
-        planner.call("TaskCreate", DIG, key=key)
-    with pytest.raises(PlanError, match="a key is the name of one call"):
-        planner.apply(CreateTask("Dig"), key=key)
-    assert len(planner.plan) == 0
 
 
 def test_a_store_without_keys_says_so(tmp_path):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import types
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -50,6 +51,13 @@ def write(session, *texts, response=""):
     reply = session.answer([lines(*texts)], response).replies[0]
     assert not reply.is_error, reply.text
     return reply.text
+
+
+def on(store, kept=None, **given):
+    """Return a session with the plan of a store."""
+    return opened(
+        {} if kept is None else kept, **{"toolbox": BOX, **given}, store=store, plan_id="p"
+    )
 
 
 def saved(session):
@@ -103,8 +111,11 @@ def test_what_others_did_stays_is_told_once_and_never_goes_by_silence(places, re
     assert subjects(session) == ["Dig", "Lay", "Tell Ann"]
     assert session.plan["2"].status.value == "completed"
     session = go_on()
-    write(session, "Dig", "Lay", ("Tell Ann", "cancelled"))
+    write(session, "Dig", ("Lay", "completed"), ("Tell Ann", "cancelled"))
     assert session.plan["3"].status.value == "cancelled"
+    session = go_on()
+    write(session, "Dig", "Lay")  # after its own word that it is completed, pending is meant
+    assert session.plan["2"].status.value == "pending"
 
 
 def test_a_reminder_informs_and_moves_nothing(places):
@@ -155,42 +166,21 @@ def test_a_deletion_stands_while_lists_repeat_the_task(places):
     assert subjects(session) == ["Dig", "Lay"]
 
 
-def test_a_task_is_reopened_on_purpose_by_its_own_word_for_it(places):
-    """Old words mean no change; after a list that says completed, pending is meant."""
-    session = places.open()
-    write(session, "Dig", "Lay")
-    session.edit(UpdateTask("2", status="completed"), actor="ann")
-    write(session, "Dig", "Lay")
-    assert session.plan["2"].status.value == "completed"
-    write(session, "Dig", ("Lay", "completed"))
-    session = places.open(saved(session))
-    write(session, "Dig", "Lay")
-    assert session.plan["2"].status.value == "pending"
-
-
-def test_a_newcomer_has_listed_nothing_and_is_told_what_stays_once(places):
-    """Also one with the name of somebody who was here, where it has no record."""
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_newcomer_has_listed_nothing_and_is_told_what_stays_once(places, asked):
+    """Also one with a name that was here, without its record; it reopens nothing either."""
     other = places.open(actor="bot")
-    write(other, "Dig", "Lay")
+    write(other, "Dig", "Lay", ("Sow", "completed"))
     kept = {} if places.store else {"plan": saved(other)["plan"]}
     newcomer = places.open(kept, actor="bot")
-    text = write(newcomer, "Mow")
+    if asked:  # a request shows it open tasks at most: it does not know who has closed what
+        newcomer.before_model()
+        newcomer.after_model(Message("assistant", calls=("write_todos",)))
+    text = write(newcomer, "Mow", "Sow")
     assert "not on your list, kept: #1 Dig, #2 Lay (to remove one, list it as cancelled)" in text
-    assert sorted(subjects(newcomer)) == ["Dig", "Lay", "Mow"]
-    assert write(newcomer, "Mow") == "no change, 0/3 completed"
-    assert sorted(subjects(newcomer)) == ["Dig", "Lay", "Mow"]
-
-
-def test_a_newcomer_that_was_asked_first_reopens_nothing_either(places):
-    """A request shows it open tasks at most: it does not know who has closed what."""
-    other = places.open(actor="bot")
-    write(other, "Dig", ("Lay", "completed"))
-    kept = {} if places.store else {"plan": saved(other)["plan"]}
-    newcomer = places.open(kept)
-    newcomer.before_model()
-    newcomer.after_model(Message("assistant", calls=("write_todos",)))
-    write(newcomer, "Dig", "Lay")
-    assert newcomer.plan["2"].status.value == "completed"
+    assert write(newcomer, "Mow", "Sow").startswith("no change")
+    assert sorted(subjects(newcomer)) == ["Dig", "Lay", "Mow", "Sow"]
+    assert newcomer.plan["3"].status.value == "completed"
 
 
 def test_a_seeded_plan_is_nobodys_list(places):
@@ -226,18 +216,14 @@ def test_two_sessions_with_one_name_are_two(tmp_path):
 @pytest.mark.parametrize("response", ["r7", ""])
 def test_a_record_from_before_the_commit_is_caught_up(tmp_path, response):
     """The same calls give the same replies; what the session did itself is no news to it."""
-    store = SqliteStore(tmp_path / "plans.db")
-
-    def go_on(kept):
-        return opened(kept, store=store, plan_id="p", toolbox=BOX)
-
-    session = go_on({})
+    go_on = partial(on, SqliteStore(tmp_path / "plans.db"))
+    session = go_on()
     write(session, "Dig", response="r1")
     kept = saved(session)
     first = session.answer([lines("Dig", "Lay", "Mow")], response)
     again = go_on(kept).answer([lines("Dig", "Lay", "Mow")], response)
     assert [reply.text for reply in again.replies] == [reply.text for reply in first.replies]
-    assert subjects(go_on({})) == ["Dig", "Lay", "Mow"]
+    assert subjects(go_on()) == ["Dig", "Lay", "Mow"]
     session = go_on(kept)
     session.edit(CreateTask("Tell Ann"), actor="ann")
     text = session.answer([lines("Dig", "Lay", "Mow")], response).replies[0].text
@@ -248,25 +234,16 @@ def test_a_record_from_before_the_commit_is_caught_up(tmp_path, response):
     assert session.answer([lines("Dig")], None).events == ()
 
 
-def test_without_calls_the_turn_is_over(places):
-    """Other tools were called, or none: what was asked is answered."""
-    session = places.open()
-    session.before_model([], is_new=True)
-    assert "asked" in session.record
-    assert session.request is not None
-    session.after_model(answered())
-    assert session.answer([]).replies == ()
-    assert "asked" not in session.record
-
-
 def test_a_response_needs_a_request_and_is_judged_once(places):
     """After a restart, the one that was saved; several at once are told apart by their own."""
     session = places.open()
     with pytest.raises(PlanError, match="call before_model before each"):
         session.after_model(answered())
-    session.before_model()
+    session.before_model(is_new=True)
     session = places.open(saved(session))
+    assert session.request is not None
     session.after_model(answered())
+    assert session.answer([]).replies == ()  # there were no planning calls
     with pytest.raises(PlanError, match="without a request"):
         session.after_model(answered())
     one, two = session.before_model(), session.before_model()
@@ -291,28 +268,23 @@ def test_an_answer_over_open_tasks_is_sent_back_and_may_raise(places):
 
 def test_an_answer_that_is_sent_back_says_which_tasks_others_added(tmp_path):
     """A subagent must not cancel its lead's tasks because a reminder asks it to finish them."""
-    store = SqliteStore(tmp_path / "plans")
-    lead = opened({}, toolbox=BOX, store=store, plan_id="p", actor="lead")
+
+    def sent_back(session):
+        session.before_model(is_new=True)
+        advice = session.after_model(answered())
+        assert advice.verdict == "again"
+        return advice.text
+
+    lead, sub = (on(SqliteStore(tmp_path / "plans"), actor=name) for name in ("lead", "sub"))
     write(lead, ("Report", "in_progress"))
-    sub = opened({}, toolbox=BOX, store=store, plan_id="p", actor="sub")
     write(sub, ("Search", "in_progress"))
     text = sent_back(sub)
     assert "[in_progress] Search\n[in_progress] Report [added by somebody else]\nFinish" in text
     assert "Leave a task as it is if another agent works on it." in text
-    text = sent_back(lead)
-    assert "[in_progress] Search [added by somebody else]\n[in_progress] Report\nFinish" in text
     write(lead, ("Report", "in_progress"), ("Search", "completed"))
     text = sent_back(lead)
     assert "[in_progress] Report\nFinish" in text
     assert "another agent" not in text
-
-
-def sent_back(session):
-    """Return the text with which a final answer is sent back."""
-    session.before_model(is_new=True)
-    advice = session.after_model(answered())
-    assert advice.verdict == "again"
-    return advice.text
 
 
 def test_a_list_is_warned_of_its_own_tasks_in_progress_alone(tmp_path):
@@ -322,7 +294,7 @@ def test_a_list_is_warned_of_its_own_tasks_in_progress_alone(tmp_path):
     )
     store = SqliteStore(tmp_path / "plans")
     lead, sub, other = (
-        opened({}, toolbox=box, store=store, plan_id="p", actor=name)
+        on(store, toolbox=box, actor=name)
         for name, box in (("lead", lax), ("sub", lax), ("other", strict))
     )
     write(lead, ("Report", "in_progress"))
@@ -496,7 +468,7 @@ def test_a_session_undoes_and_says_what_happened(places):
 def test_the_plan_has_one_owner(tmp_path):
     """A saved plan and a store are too much; a record without its store is too little."""
     store = FileStore(tmp_path / "plans.json")
-    session = opened({}, store=store, plan_id="p", toolbox=BOX)
+    session = on(store)
     write(session, "Dig")
     with pytest.raises(PlanError, match="is in a store: give store="):
         opened(saved(session), toolbox=BOX)
@@ -504,17 +476,14 @@ def test_the_plan_has_one_owner(tmp_path):
         opened(json.loads((SAVED / "functions_in_a_store.json").read_text())["saved"])
     inside = opened({}, toolbox=BOX)
     with pytest.raises(PlanError, match="both a saved plan and store="):
-        opened(saved(inside), store=store, plan_id="p", toolbox=BOX)
+        on(store, saved(inside))
 
 
 def test_a_compacted_journal_undoes_nothing(tmp_path):
     """Nobody can say any more who did what: nothing is dropped, and nothing closed is reopened."""
     store = SqliteStore(tmp_path / "plans.db")
-
-    def go_on(kept):
-        return opened(kept, store=store, plan_id="p", toolbox=BOX)
-
-    session = go_on({})
+    go_on = partial(on, store)
+    session = go_on()
     write(session, "Dig", "Lay", "Mow")
     kept = saved(session)
     store.compact("p", keep=0)
@@ -542,10 +511,10 @@ def test_a_compacted_journal_undoes_nothing(tmp_path):
 def test_a_store_that_was_put_back_undoes_nothing(tmp_path):
     """The record is of a revision that the plan does not have any more."""
     stores = [FileStore(tmp_path / f"{name}.json") for name in "ab"]
-    session = opened({}, store=stores[0], plan_id="p", toolbox=BOX)
+    session = on(stores[0])
     write(session, "Dig", "Lay")
-    write(opened({}, store=stores[1], plan_id="p", toolbox=BOX), "Dig")
-    session = opened(saved(session), store=stores[1], plan_id="p", toolbox=BOX)
+    write(on(stores[1]), "Dig")
+    session = on(stores[1], saved(session))
     write(session, "Lay")
     assert sorted(subjects(session)) == ["Dig", "Lay"]
 
@@ -625,7 +594,23 @@ def old(name):
     return json.loads((SAVED / f"{name}.json").read_text())
 
 
-def tell_all(session):
+@pytest.mark.parametrize("adapter", ["functions", "openai_agents"])
+@pytest.mark.parametrize("where", ["behind", "in_a_store"])
+def test_a_run_that_0_2_0_saved_goes_on(adapter, where, tmp_path):
+    """What others had done since is told once, and its old words mean what they meant."""
+    kept = old(f"{adapter}_{where}")
+    if where == "in_a_store":  # the store is of then, too
+        path = tmp_path / "plans.json"
+        path.write_text(
+            kept["store"] if isinstance(kept["store"], str) else json.dumps(kept["store"])
+        )
+        session = on(FileStore(path), kept["saved"])
+    else:
+        session = opened(kept, toolbox=BOX)
+        assert {"plan", "journal"} <= kept.keys()
+        assert not {"memory", "seen", "base", "asked"} & kept.keys()
+        assert len(session.history()) == 3
+        session = opened(saved(session), toolbox=BOX)
     text = write(session, ("Dig", "in_progress"), "Lay")
     assert "#3 Tell Ann created by ann" in text
     assert "#2 Lay it (was: Lay) completed by bo" in text or "Lay it" in text
@@ -635,70 +620,49 @@ def tell_all(session):
     assert session.plan["2"].status.value == "completed"
 
 
-@pytest.mark.parametrize("name", ["functions_behind", "openai_agents_behind"])
-def test_a_run_that_0_2_0_saved_goes_on(name):
-    """What others had done since is told once, and its old words mean what they meant."""
-    kept = old(name)
-    session = opened(kept, toolbox=BOX)
-    assert {"plan", "journal"} <= kept.keys()
-    assert not {"memory", "seen", "base", "asked"} & kept.keys()
-    tell_all(opened(saved(session), toolbox=BOX))
-    assert len(session.history()) == 3
-
-
-@pytest.mark.parametrize("name", ["functions_in_a_store", "openai_agents_in_a_store"])
-def test_a_run_that_0_2_0_saved_with_its_plan_in_a_store_goes_on(name, tmp_path):
-    """The store is of then, too."""
-    kept = old(name)
-    (tmp_path / "plans.json").write_text(
-        kept["store"] if isinstance(kept["store"], str) else json.dumps(kept["store"])
-    )
-    store = FileStore(tmp_path / "plans.json")
-    tell_all(opened(kept["saved"], store=store, plan_id="p", toolbox=BOX))
-
-
-@pytest.mark.parametrize("name", ["functions_alone", "functions_asked", "openai_agents_alone"])
-def test_who_was_alone_in_0_2_0_is_alone(name):
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        *(
+            (name, 'ok, 0/1 completed; removed while open: "Dig"')
+            for name in ("functions_alone", "functions_asked", "openai_agents_alone")
+        ),
+        ("functions_new", "ok, 0/1 completed"),  # it was saved before its first request
+    ],
+)
+def test_who_was_alone_in_0_2_0_is_alone(name, told):
     """All that it had seen counts as listed by it."""
     session = opened(old(name), toolbox=BOX)
+    assert (session.record["revision"] is None) is (name == "functions_new")
     if name == "functions_asked":
         assert session.after_model(answered(""), silent=True).verdict == "accept"
-    assert write(session, "Lay") == 'ok, 0/1 completed; removed while open: "Dig"'
+    assert write(session, "Lay") == told
     assert "listed" not in session.record
 
 
-def test_a_run_of_0_2_0_that_has_seen_nothing_is_new():
-    """It was saved before its first request."""
-    session = opened(old("functions_new"), toolbox=BOX)
-    assert session.record["revision"] is None
-    assert write(session, "Dig") == "ok, 0/1 completed"
+DAMAGE = {
+    "seen": ["2", -1],
+    "memory": [[], {"turn": "one"}],
+    "base": [{"plan": None}],
+    "id": [7],
+    "answered": [1.5],
+    "asked": [{"seen": 2}, {"memory": {}, "seen": "2"}],
+    "plan": [7, None],
+    "journal": [7],
+    SESSION: [{}],
+}
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("seen", "2"),
-        ("seen", -1),
-        ("memory", []),
-        ("memory", {"turn": "one"}),
-        ("base", {"plan": None}),
-        ("id", 7),
-        ("answered", 1.5),
-        ("asked", {"seen": 2}),
-        ("asked", {"memory": {}, "seen": "2"}),
-    ],
+    ("name", "value"), [(name, value) for name, values in DAMAGE.items() for value in values]
 )
-def test_damaged_values_of_0_2_0_are_errors(name, value):
-    """Never a new session."""
-    with pytest.raises(CodecError):
-        opened({**old("functions_behind"), name: value}, toolbox=BOX)
-
-
-def test_a_damaged_slot_is_an_error():
-    """Never an empty plan."""
-    for damaged in ({"plan": 7}, {"plan": None}, {"journal": 7}, {SESSION: {}}):
-        with pytest.raises((CodecError, PlanError)):
-            opened({"plan": saved(opened({}))["plan"], **damaged})
+def test_damaged_values_are_errors(name, value):
+    """Of 0.2.0 or of now: never a new session, nor an empty plan."""
+    in_0_2 = {"seen", "memory", "base", "id", "answered", "asked"}
+    kept = old("functions_behind") if name in in_0_2 else {"plan": saved(opened({}))["plan"]}
+    opened({**kept}, toolbox=BOX)
+    with pytest.raises((CodecError, PlanError)):
+        opened({**kept, name: value}, toolbox=BOX)
     assert opened({}).plan == Plan()
 
 
@@ -721,17 +685,14 @@ def test_an_order_that_others_have_changed_is_left_alone():
 
 def test_what_a_message_writes_after_the_list_was_cleared_is_listed():
     """A plan without tasks is what the session has seen, and not a plan that is unknown."""
-    session = opened({}, toolbox=Toolbox(TODOS))
-    todos = [{"content": "Dig", "status": "pending"}]
-    message = [Call("write_todos", {"todos": todos}, "3"), Call("read_todos", {}, "4")]
-    session.answer([Call("write_todos", {"todos": todos}, "1")])
-    session.answer([Call("write_todos", {"todos": [], "clear": True}, "2")])
+    session, clear = opened({}, toolbox=Toolbox(TODOS)), {"todos": [], "clear": True}
+    message = [attrs.evolve(lines("Dig"), call_id="3"), Call("read_todos", {}, "4")]
+    write(session, "Dig")
+    session.answer([Call("write_todos", clear, "2")])
     for call in message:
         session.answer_one(call, message)
-    last = Call("write_todos", {"todos": [], "clear": True}, "5")
-    assert (
-        session.answer_one(last, [last]).text == 'ok, the list is empty; removed while open: "Dig"'
-    )
+    (reply,) = session.answer([Call("write_todos", clear, "5")]).replies
+    assert reply.text == 'ok, the list is empty; removed while open: "Dig"'
 
 
 @pytest.mark.parametrize("store", [None, MemoryStore()])

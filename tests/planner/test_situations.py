@@ -3,8 +3,8 @@
 import pytest
 
 from todoplan import LEAN, TODOS, MemoryStore, Toolbox
-from todoplan.core.commands import CreateTask, UpdateTask
-from todoplan.dialogue import WRITE_TODOS, Guidance, Memory, Settings
+from todoplan.core.commands import CreateTask
+from todoplan.dialogue import WRITE_TODOS
 from todoplan.planner import Planner
 from todoplan.stores import FileStore, SqliteStore
 
@@ -59,33 +59,6 @@ def test_two_agents_on_one_plan_do_not_delete_each_others_tasks(store, toolbox, 
         write(one, "Fix", "Release", actor=actors[0])
         write(two, "Tell Ann", "Tell Bob", actor=actors[1])
     assert subjects(store) == {"Fix", "Release", "Tell Ann", "Tell Bob"}
-
-
-def test_a_task_of_which_a_reminder_told_stays(store, toolbox):
-    """It was told, and never listed: the list that leaves it out says nothing of it."""
-    planner = Planner(store, "p", toolbox=toolbox)
-    guidance, memory = Guidance(toolbox.toolset, Settings(plan_lost=False)), Memory()
-    write(planner, "Fix", actor="bot")
-    memory = guidance.before_model(planner.plan, [], memory).memory
-    planner.apply(CreateTask("Changelog"), actor="bob")
-    base = planner.base_of("bot")
-    assert "Changelog" in guidance.before_model(planner.plan, [], memory, base=base).text
-    text = write(planner, "Fix", actor="bot")  # what a reminder told is told again by the reply
-    assert ("#2 Changelog created by bob" in text, "removed" in text) == (True, False)
-    assert subjects(store) == {"Fix", "Changelog"}
-    assert planner.base_of("bot") is None
-
-
-@pytest.mark.parametrize("change", [{"subject": "Fix on main"}, {"status": "cancelled"}], ids=str)
-def test_old_words_undo_no_change(store, toolbox, change):
-    """However often the list repeats them: no second task, and no task that is open again."""
-    planner = Planner(store, "p", toolbox=toolbox)
-    write(planner, "Fix", "Release")
-    planner.apply(UpdateTask("1", **change), actor="ann")
-    changed = planner.plan["1"]
-    for _ in range(4):
-        write(planner, "Fix", "Release")
-        assert (store.load("p")["1"], len(store.load("p"))) == (changed, 2)
 
 
 @pytest.mark.parametrize("actor", [None, "bot"])

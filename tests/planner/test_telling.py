@@ -8,6 +8,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.pace import until
 
 from todoplan.core.commands import CreateTask, DeleteTask
@@ -33,31 +35,44 @@ def all_of(store, plan_id="a"):
     return [entry.revision for entry in store.entries(plan_id)]
 
 
-def test_subscribers_are_told_each_entry_with_the_plan_after_it():
-    """A turn of two calls is told as two entries, each with its own plan."""
-    planner, told = Planner(toolbox=Toolbox(tasks())), []
-    planner.subscribe(
-        lambda entry, plan: told.append((entry.revision, [task.subject for task in plan]))
-    )
-    planner.turn([Call("TaskCreate", {"subject": "a"}), Call("TaskCreate", {"subject": "b"})])
-    assert told == [(1, ["a"]), (2, ["a", "b"])]
+SCRIPTS = st.lists(st.sampled_from(["mine", "turn", "other", "refused", "start", "stop"]))
 
 
-def test_each_subscription_is_its_own():
-    """The same function may be told twice; to end one leaves the other, however often it ends."""
-    planner, told = Planner(), []
+@given(SCRIPTS)
+def test_each_subscription_hears_each_entry_since_it_began_once_and_in_order(script):
+    """Whoever wrote the entry, with the plan after it, when this planner carries out a command."""
+    store = MemoryStore()
+    planner, other = (Planner(store, "a", toolbox=Toolbox(tasks())) for _ in range(2))
+    seen, subscriptions = None, []  # what the planner has seen; a subscription begins there
 
-    def listen(entry, _):
-        told.append(entry.revision)
+    def subscribe():
+        told = []
+        stop = planner.subscribe(lambda entry, plan: told.append((entry.revision, len(plan))))
+        subscriptions.append([told, stop, seen, None])
 
-    stop = planner.subscribe(listen)
-    planner.subscribe(listen)
-    stop()
-    stop()
-    planner.apply(CreateTask("Write"))
-    assert told == [1]
-    with pytest.raises(PlanError, match="give a function"):
-        planner.subscribe(None)
+    for act in script:
+        before = store.load("a").revision
+        match act:
+            case "start":
+                subscribe()
+            case "stop" if subscriptions:
+                subscriptions[0][1]()  # also a second time
+                subscriptions[0][3] = subscriptions[0][3] or len(subscriptions[0][0])
+            case "other":
+                other.apply(CreateTask("theirs"))
+            case "mine":
+                planner.apply(CreateTask("mine"))
+            case "turn":
+                planner.turn([Call("TaskCreate", {"subject": name}) for name in "ab"])
+            case "refused":
+                planner.apply(DeleteTask("777"))
+        if act in {"mine", "turn", "refused"}:
+            for each in subscriptions:
+                each[2] = before if each[2] is None else each[2]
+            seen = store.load("a").revision
+            for told, _, first, stopped in subscriptions:
+                wanted = [(n, n) for n in range(first + 1, seen + 1)]
+                assert told == (wanted if stopped is None else wanted[:stopped])
 
 
 def test_a_subscriber_that_ends_the_program_leaves_the_others_told():
@@ -74,6 +89,8 @@ def test_a_subscriber_that_ends_the_program_leaves_the_others_told():
         planner.apply(CreateTask("a"))
     planner.apply(CreateTask("b"))
     assert (told, kept.value.code) == ([1, 2], None)
+    with pytest.raises(PlanError, match="give a function"):
+        planner.subscribe(None)
 
 
 def test_subscribers_are_told_in_order_also_of_what_a_subscriber_does():
@@ -167,61 +184,26 @@ def test_a_subscriber_that_starts_while_another_stops_is_kept():
 
 
 def test_subscriptions_may_start_and_end_within_a_subscriber():
-    """Who starts there hears of what comes later; who is stopped there hears no more."""
-    planner, told = Planner(), []
+    """Who starts there hears of what comes later; who is stopped hears no more."""
+    planner, told = Planner(toolbox=Toolbox(tasks())), []
 
     def first(entry, _):
         told.append(("first", entry.revision))
         if entry.revision == 1:
             planner.subscribe(lambda entry, plan: told.append(("new", entry.revision)))
-            stop()
-
-    planner.subscribe(first)
-    stop = planner.subscribe(lambda entry, plan: told.append(("never", entry.revision)))
-    planner.apply(CreateTask("a"))
-    planner.apply(CreateTask("b"))
-    assert ("never", 1) not in told
-    assert [each for each in told if each[1] == 2] == [("first", 2), ("new", 2)]
-
-
-def test_who_stops_itself_hears_no_more_of_what_is_waiting():
-    """Also of the entries of one turn: the first is told, the second is not."""
-    planner, told = Planner(toolbox=Toolbox(tasks())), []
+            stop_other()
 
     def once(entry, _):
-        told.append(entry.revision)
-        stop()
+        told.append(("once", entry.revision))
+        stop_once()
 
-    stop = planner.subscribe(once)
-    planner.turn([Call("TaskCreate", {"subject": "a"}), Call("TaskCreate", {"subject": "b"})])
-    assert told == [1]
-
-
-def test_what_came_before_the_subscription_is_not_told():
-    """The cursor begins with the plan as it was: an old journal is not read out."""
-    store, told = MemoryStore(), []
-    Planner(store, "a").apply(CreateTask("old"))
-    planner = Planner(store, "a")
-    planner.subscribe(revisions(told))
-    planner.apply(DeleteTask("7"))
-    planner.apply(CreateTask("new"))
-    planner.subscribe(revisions(told))
-    planner.apply(CreateTask("newer"))
-    assert told == [2, 3, 3]
-
-
-def test_entries_of_other_planners_are_told_in_their_place():
-    """Whoever accepted them: they are told when this planner next carries out a command."""
-    store, told = MemoryStore(), []
-    planner, other = Planner(store, "a"), Planner(store, "a")
-    planner.subscribe(lambda entry, plan: told.append((entry.revision, len(plan))))
-    planner.apply(CreateTask("a"))
-    other.apply(CreateTask("b"))
-    other.apply(CreateTask("c"))
-    planner.apply(CreateTask("d"))
-    other.apply(CreateTask("e"))
-    planner.apply(DeleteTask("77"))
-    assert told == [(n, n) for n in range(1, 6)]
+    planner.subscribe(first)
+    stop_other = planner.subscribe(lambda entry, plan: told.append(("never", entry.revision)))
+    stop_once = planner.subscribe(once)
+    planner.turn([Call("TaskCreate", {"subject": name}) for name in "ab"])
+    planner.apply(CreateTask("c"))
+    assert [each for each in told if each[0] in {"never", "once"}] == [("once", 1)]
+    assert [each for each in told if each[1] == 3] == [("first", 3), ("new", 3)]
 
 
 class Forgetful(MemoryStore):

@@ -123,16 +123,7 @@ def test_a_plan_that_is_overtaken_on_its_way_is_not_the_newest():
 
 
 def test_it_ends_when_nothing_has_come_for_long_enough(store):
-    """Each entry begins that time anew; what comes later is another watch's."""
-    watcher = add(store, "Dig")
-    first = list(watcher.watch(since=0, timeout=0.02))
-    add(store, "Lay")
-    second = list(watcher.watch(since=first[-1].revision, timeout=0.02))
-    assert [entry.revision for entry in first + second] == [1, 2]
-
-
-def test_an_entry_that_comes_while_one_is_handled_is_not_missed(store):
-    """A watcher that is slow finds all of them behind its place."""
+    """Each entry begins that time anew; what comes while one is handled is not missed."""
     watcher = add(store, "Dig")
     seen = []
     for entry in watcher.watch(since=0, timeout=0.02):
@@ -140,6 +131,8 @@ def test_an_entry_that_comes_while_one_is_handled_is_not_missed(store):
         if len(seen) < 4:
             add(store, "More")
     assert seen == [1, 2, 3, 4]
+    add(store, "Later")
+    assert [entry.revision for entry in watcher.watch(since=4, timeout=0.02)] == [5]
 
 
 def test_a_journal_that_was_cut_begins_with_the_plan_as_it_was(tmp_path):
@@ -160,23 +153,24 @@ def test_a_plan_that_went_back_ends_the_watch(store):
     assert caught.value.data["problem"] == "rolled_back"
 
 
-def test_a_store_that_is_away_is_waited_for(caplog):
-    """It is logged, once; entries are missed by nobody."""
+@pytest.mark.parametrize("awaited", [False, True])
+def test_a_store_that_is_away_is_waited_for(caplog, awaited):
+    """It is logged, once; entries are missed by nobody. What does not pass by itself is raised."""
     store = Failing()
     add(store.kept, "Dig", "Lay")
+
+    async def seen():
+        return [one async for one in AsyncPlanner(store, "a").watch(since=0, timeout=0.5)]
+
     with caplog.at_level(logging.WARNING, "todoplan"):
-        assert len(list(Planner(store, "a").watch(since=0, timeout=0.5))) == 2
-    assert [record.message for record in caplog.records] == [
+        watch = Planner(store, "a").watch
+        assert len(asyncio.run(seen()) if awaited else [*watch(since=0, timeout=0.5)]) == 2
+    assert [record.message for record in caplog.records if record.name == "todoplan"] == [
         "the watch waits for the journal of 'a': somebody else has it"
     ]
-
-
-def test_a_store_that_fails_for_good_ends_the_watch():
-    """What does not pass by itself is told at once."""
-    store = Failing()
-    store.problem = "read_only"
+    store.problem, store.times = "read_only", 2
     with pytest.raises(StoreError, match="somebody else"):
-        list(Planner(store, "a").watch(since=0))
+        asyncio.run(seen()) if awaited else list(watch(since=0))
 
 
 def test_a_wait_that_fails_is_no_end(caplog):
@@ -194,18 +188,18 @@ def test_a_wait_that_fails_is_no_end(caplog):
     assert caplog.records == []
 
 
-@pytest.mark.parametrize("since", [-1, 1.0, "1", True])
-def test_what_is_no_revision_is_refused(since):
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        *(({"since": since}, "0 for all entries") for since in (-1, 1.0, "1", True)),
+        *(({"timeout": timeout}, "number of seconds") for timeout in (-1, "1")),
+    ],
+    ids=str,
+)
+def test_what_is_no_revision_and_no_time_is_refused(given, remedy):
     """It says what is one."""
-    with pytest.raises(PlanError, match="0 for all entries"):
-        list(Planner().watch(since=since))
-
-
-@pytest.mark.parametrize("timeout", [-1, "1"])
-def test_what_is_no_time_is_refused(timeout):
-    """It says what is one."""
-    with pytest.raises(PlanError, match="number of seconds"):
-        list(Planner().watch(timeout=timeout))
+    with pytest.raises(PlanError, match=remedy):
+        list(Planner().watch(**given))
 
 
 class TestFollowing:
@@ -312,10 +306,3 @@ class TestAwaited:
         assert {type(each) for each in ended} == {asyncio.CancelledError}
         plan = await planner.plan()
         assert plan != Plan()
-
-    async def test_a_store_that_is_away_is_waited_for(self):
-        """As of a `Planner`."""
-        store = Failing()
-        add(store.kept, "Dig")
-        watch = AsyncPlanner(store, "a").watch(since=0, timeout=0.5)
-        assert [entry.revision async for entry in watch] == [1]

@@ -60,7 +60,7 @@ class _Group(Generic[R]):
 
     earlier: "tuple[_Group[R], ...]" = ()
     is_open: bool = True
-    has_failed: bool = False
+    failure: BaseException | None = None
     calls: dict[str, Call] = attrs.field(factory=dict)
     complete: "Future[None]" = attrs.field(factory=_settled_by_us)
     done: "Future[None]" = attrs.field(factory=_settled_by_us)
@@ -125,13 +125,15 @@ class ParallelCalls(Generic[R]):
                 group.result = yield group
             except BaseException as error:
                 with self._lock:
-                    group.is_open, group.has_failed = False, True
-                group.done.set_exception(error)
+                    group.is_open, group.failure = False, error
                 raise
-            group.done.set_result(None)
+            finally:
+                # Not the error: asyncio logs an error of a future that nobody asks for its result.
+                group.done.set_result(None)
         else:
             yield group.done, None
-        group.done.result()  # raises the error because of which the calls were not carried out
+        if group.failure is not None:
+            raise group.failure
         result = cast("R", group.result)
         return next(one for one in result.replies if one.call_id == call.call_id), result
 
@@ -142,7 +144,7 @@ class ParallelCalls(Generic[R]):
             self._turns[key] = groups
             if len(self._turns) > _MOST_TURNS:
                 del self._turns[next(iter(self._turns))]
-            begun = {one: its for its in groups if not its.has_failed for one in its.calls}
+            begun = {one: its for its in groups if its.failure is None for one in its.calls}
             known = begun.get(call.call_id)
             if known is not None and known.calls[call.call_id] == call:
                 return known, False

@@ -141,17 +141,21 @@ class Verifier:
 
         loop = running_loop()
 
-        async def asked() -> Any:
+        async def asked() -> Found:
             look: Callable[[], Any] = partial(self.look, task, plan)
-            value = look() if loop is None or self.is_awaited else await threaded(look, loop)
-            return await value if isawaitable(value) else value
-
-        async def found(work: Awaitable[Any]) -> Found:
             try:
-                return self._found(task, await work)
+                value = look() if loop is None or self.is_awaited else await threaded(look, loop)
+                return self._found(task, await value if isawaitable(value) else value)
+            # A verifier may call sys.exit(), which would end the event loop.
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a program's own code
+                return self._raised(task, error)
+
+        async def found(work: Awaitable[Found]) -> Found:
+            try:
+                return await work
             # Since the work has ended, the caller was not cancelled, but something that the work
             # awaited.
-            except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a program's own code
+            except asyncio.CancelledError as error:
                 return self._raised(task, error)
 
         if loop is None:  # Trio, whose own time limits apply

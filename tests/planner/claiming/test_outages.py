@@ -10,9 +10,9 @@ from todoplan.core.plan.model import Status, Waiting
 from todoplan.core.problems import Problem
 from todoplan.core.rules import Policy, Rule
 from todoplan.dialogue import Toolbox
-from todoplan.errors import PlanError, StoreError
+from todoplan.errors import StoreError
 from todoplan.planner import Planner
-from todoplan.planner.claiming import claims, work
+from todoplan.planner.claiming import claims
 from todoplan.planner.claiming import workers as pool
 from todoplan.stores import MemoryStore
 
@@ -232,12 +232,6 @@ def test_a_worker_releases_a_task_that_has_to_wait(made):
     task = task_in(store)
     assert (task.status, task.claim, task.waiting) == (Status.PENDING, None, waiting)
     assert task.failed_attempts == 0
-
-
-def test_nobody_is_no_name_to_give_a_task_to():
-    """An empty name would leave the task to nobody, and no worker would claim it again."""
-    with pytest.raises(PlanError, match="give_to='ann'"):
-        work(Planner(), print, give_to=" ")
 
 
 def test_a_plan_without_tasks_is_worth_a_warning(run, caplog):

@@ -117,6 +117,10 @@ def test_a_store_that_fails_ends_the_pool(planner, drain):
         drain(plans, lambda held: None, workers=2, lease=0.3)
 
 
+async def never(task, plan):
+    raise AssertionError
+
+
 @pytest.mark.parametrize(
     ("misuse", "remedy"),
     [
@@ -125,6 +129,10 @@ def test_a_store_that_fails_ends_the_pool(planner, drain):
         (lambda: work(Planner(), print, workers=0), "a number of workers from 1 on"),
         (lambda: work(Planner(), print, lease=-1), "give a number above 0"),
         (lambda: asyncio.run(work_async(Planner(), print)), "give AsyncPlanner"),
+        (lambda: work(Planner(), print, give_to=" "), "give_to='ann'"),  # nobody could claim it
+        (lambda: work(Planner(), print, backoff=-1), "number of seconds from 0 on"),
+        (lambda: work(Planner(), print, backoff=True), "number of seconds from 0 on"),
+        (lambda: work(Planner(), print, verify=never), "work_async"),
     ],
 )
 def test_what_does_not_fit_is_refused_at_once(misuse, remedy):
@@ -226,14 +234,3 @@ def test_a_task_is_looked_at_before_it_is_completed(clocked, drain, found, said)
     plans.apply(UpdateTask("1", status="pending"))
     assert drain(plans, lambda held: None, workers=1, verify=look).completed == 1
     assert plans.plan["1"].evidence is None
-
-
-def test_what_no_pool_can_do_is_refused():
-    """A delay that is none, and a verifier that is awaited where nothing is."""
-
-    async def look(task, plan):
-        raise AssertionError
-
-    for options in ({"backoff": -1}, {"backoff": True}, {"verify": look}):
-        with pytest.raises(PlanError):
-            work(Planner(), fail, **options)

@@ -1,7 +1,6 @@
 """A verifier is asked within its time, and whatever it does the caller goes on."""
 
 import asyncio
-import logging
 from contextvars import ContextVar
 from functools import partial
 from threading import Event, current_thread
@@ -37,31 +36,71 @@ class Asked:
         return await passes_awaited(task, plan)
 
 
-def found(verifier):
-    """Return what a verifier finds, at once and awaited, which must be the same."""
-    made = Verifier(verifier) if not isinstance(verifier, Verifier) else verifier
-    at_once, awaited = made.find(TASK, PLAN), asyncio.run(made.afind(TASK, PLAN))
-    assert at_once == awaited
-    return at_once
+def raises(error):
+    """Return a verifier that raises."""
+
+    def look(task, plan):
+        raise error
+
+    return look
 
 
-def test_a_finding_is_what_was_returned():
-    """Whether it passed and what was seen; in the caller's context, in a thread of its own."""
-    NAME.set("ann")
-    threads = []
-    assert found(passes) == passed("ann: Fix")
-    assert found(lambda *_: failed("2 failed")) == failed("2 failed")
-    assert found(lambda *_: threads.append(current_thread())) is None
-    assert current_thread() not in threads
+async def araises(task, plan):
+    raise asyncio.CancelledError
+
+
+async def anever(task, plan):
+    await asyncio.sleep(600)
+
+
+NO_FINDING = "has to return (passed, summary)"
+LATE = "no answer within 0.01 seconds"
+PLAIN = [
+    (passes, passed("ann: Fix")),
+    (lambda *_: failed("2 failed"), failed("2 failed")),
+    (lambda *_: (False, "\ud800\x00ok"), failed("\ufffdok")),
+    (lambda *_: None, None),
+    *(
+        (lambda *_, value=value: value, NO_FINDING)
+        for value in (True, "passed", (1, "x"), (True, None), (True,), [True, "x"])
+    ),
+    (raises(OSError("no network")), "OSError: no network"),
+    (raises(SystemExit(2)), "SystemExit: 2"),
+    (raises(StopIteration()), "StopIteration"),
+    (Verifier(lambda *_: (Event().wait(1), "too late"), seconds=0.01), LATE),
+]
+AWAITED = [
+    (passes_awaited, passed("ann: Fix")),
+    (Asked(), passed("ann: Fix")),
+    (partial(passes_awaited), passed("ann: Fix")),
+    (lambda *_: passes_awaited(TASK, PLAN), passed("ann: Fix")),
+    (araises, "CancelledError"),  # what it waited for was cancelled, and not its caller
+    (Verifier(anever, seconds=0.01), LATE),
+]
 
 
 @pytest.mark.parametrize(
-    "look",
-    [passes_awaited, Asked(), partial(passes_awaited), lambda *_: passes_awaited(TASK, PLAN)],
+    ("look", "wanted", "awaited"),
+    [*((*case, False) for case in PLAIN), *((*case, True) for case in PLAIN + AWAITED)],
 )
-def test_a_coroutine_function_is_awaited(look):
-    """Also an object, a partial and a function that returns what has to be awaited."""
-    assert asyncio.run(Verifier(look).afind(TASK, PLAN)).passed
+def test_whatever_a_verifier_does_is_a_finding_or_a_reason(look, wanted, awaited, caplog):
+    """At once and awaited, in the caller's context. A guess could take a text for a pass."""
+    NAME.set("ann")
+    verifier = verifier_of(look)
+    found = asyncio.run(verifier.afind(TASK, PLAN)) if awaited else verifier.find(TASK, PLAN)
+    if isinstance(wanted, str):  # who has to mend it finds the trace in the log
+        assert wanted in found
+        assert "verifier 'verifier' failed at task #1" in caplog.text
+    else:
+        assert (found, caplog.text) == (wanted, "")
+
+
+def test_a_function_is_asked_in_a_thread_of_its_own():
+    """The caller may be one of the few threads of a pool."""
+    threads = []
+    Verifier(lambda *_: threads.append(current_thread())).find(TASK, PLAN)
+    asyncio.run(Verifier(lambda *_: threads.append(current_thread())).afind(TASK, PLAN))
+    assert current_thread() not in threads
 
 
 def test_without_a_loop_of_asyncio_it_is_asked_where_we_are():
@@ -74,57 +113,6 @@ def test_without_a_loop_of_asyncio_it_is_asked_where_we_are():
         with pytest.raises(StopIteration) as done:
             Verifier(each).afind(TASK, PLAN).send(None)
         assert done.value.value == passed("seen")
-
-
-@pytest.mark.parametrize("value", [True, "passed", (1, "x"), (True, None), (True,), [True, "x"]])
-def test_what_is_no_finding_is_none(value):
-    """A guess could take a text for a pass: it says what has to be returned."""
-    assert "has to return (passed, summary)" in found(lambda *_: value)
-
-
-@pytest.mark.parametrize("error", [ValueError("no pytest"), SystemExit(2), StopIteration()])
-def test_whatever_is_raised_is_told_and_logged(error, caplog):
-    """Also an attempt to end the program; who has to mend it finds the trace in the log."""
-
-    def look(task, plan):
-        raise error
-
-    with caplog.at_level(logging.WARNING, "todoplan"):
-        said = Verifier(look, by="ci").find(TASK, PLAN)
-    assert said.startswith(type(error).__name__)
-    assert "verifier 'ci' failed at task #1" in caplog.text
-
-
-def test_what_an_awaited_one_raises_is_told():
-    """Also that what it waited for was cancelled, which is no cancelling of ours."""
-
-    async def raises(task, plan):
-        msg = "no network"
-        raise OSError(msg)
-
-    async def is_cancelled(task, plan):
-        raise asyncio.CancelledError
-
-    assert asyncio.run(Verifier(raises).afind(TASK, PLAN)) == "OSError: no network"
-    assert asyncio.run(Verifier(is_cancelled).afind(TASK, PLAN)).startswith("CancelledError")
-
-
-def test_time_that_has_run_out_is_told():
-    """The verifier is left to itself, and nobody waits for it."""
-    let_go = Event()
-
-    def stands_still(task, plan):
-        let_go.wait(60)
-        return True, "too late"
-
-    async def never(task, plan):
-        await asyncio.sleep(600)
-
-    said = "no answer within 0.01 seconds"
-    assert Verifier(stands_still, seconds=0.01).find(TASK, PLAN) == said
-    assert asyncio.run(Verifier(stands_still, seconds=0.01).afind(TASK, PLAN)) == said
-    assert asyncio.run(Verifier(never, seconds=0.01).afind(TASK, PLAN)) == said
-    let_go.set()
 
 
 async def test_a_look_that_is_cancelled_ends_its_verifier():
@@ -146,13 +134,12 @@ async def test_a_look_that_is_cancelled_ends_its_verifier():
     assert ended == ["1"]
 
 
-def test_a_summary_is_kept_short_and_whole():
-    """The end of a long one, which has the counts; half a character becomes a whole one."""
-    kept = found(lambda *_: (False, "a" * 10_000 + "2 failed")).summary
+def test_a_summary_is_kept_short():
+    """The end of a long one, which has the counts."""
+    kept = Verifier(lambda *_: (False, "a" * 10_000 + "2 failed")).find(TASK, PLAN).summary
     assert kept.startswith("... a")
     assert kept.endswith("2 failed")
     assert len(kept) < 2_100
-    assert found(lambda *_: (False, "\ud800\x00ok")).summary == "\ufffdok"
 
 
 def test_an_awaited_one_is_refused_where_nothing_is_awaited():
