@@ -5,6 +5,7 @@ from support.recorded import TODOS, bad_lines, calls, document_file, lines_file,
 
 from todoplan.errors import ReadError
 from todoplan.transcripts import files as probe
+from todoplan.transcripts import reading
 from todoplan.transcripts.reading import DIALECTS, detect, read
 
 USE = {"type": "tool_use", "id": "t1", "name": "TodoWrite", "input": TODOS}
@@ -39,7 +40,7 @@ def test_every_dialect_has_a_sample_here():
     """The samples of this test cover the table."""
     told_below = {"todoplan", "specstory"}  # for the former see readers/test_own.py
     assert set(LINES) == set(DIALECTS) - told_below
-    assert all(reader.name == name for name, reader in DIALECTS.items())
+    assert set(reading._READERS) == set(DIALECTS)
 
 
 @pytest.mark.parametrize("name", LINES)

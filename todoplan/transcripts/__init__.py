@@ -17,8 +17,10 @@ a part that cannot be read is a `BadLine`, and a questionable call is a `Finding
 
 __all__ = ["DIALECT_NAMES"]
 
+# Readers are tried in this order, so the readers of more specific formats come first. Nearly any
+# list of objects with a role is recognised as a chat.
 DIALECT_NAMES = (
-    "todoplan",
+    "todoplan",  # the format's name is in the first bytes
     "specstory",
     "codex",
     "copilot",
@@ -42,4 +44,4 @@ DIALECT_NAMES = (
     "anthropic",
     "chat",
 )
-"""The names of `reading.DIALECTS`, in its order, for callers that need no reader."""
+"""The dialects in the order in which their readers are tried, for callers that need no reader."""

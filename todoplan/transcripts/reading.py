@@ -10,42 +10,20 @@ from pathlib import Path
 import attrs
 
 from todoplan.errors import ReadError
+from todoplan.transcripts import DIALECT_NAMES
 from todoplan.transcripts.calls import Item
 from todoplan.transcripts.files import Probe, Source, no_progress, probes
 from todoplan.transcripts.readers import coding_agents, frameworks
 from todoplan.transcripts.readers.base import DialectReader
 
-# Readers are tried from the top, so the readers of more specific formats come first. Nearly any
-# list of objects with a role is recognised as a chat.
-DIALECTS: Mapping[str, DialectReader] = {
+_READERS = {
     reader.name: reader
-    for reader in (
-        frameworks.journal,  # the format's name is in the first bytes
-        coding_agents.specstory,
-        coding_agents.codex,
-        coding_agents.copilot,
-        coding_agents.entire,
-        coding_agents.openhands,
-        coding_agents.vscode,
-        frameworks.adk,
-        frameworks.pydantic_ai,
-        frameworks.ag_ui,
-        frameworks.openai_agents,
-        frameworks.otlp,
-        coding_agents.claude_code,
-        coding_agents.opencode,
-        coding_agents.gemini,
-        coding_agents.atif,
-        coding_agents.antigravity,
-        coding_agents.kiro,
-        coding_agents.cline,
-        coding_agents.cursor,
-        frameworks.langchain,
-        frameworks.anthropic,
-        frameworks.chat,
-    )
+    for module in (coding_agents, frameworks)
+    for reader in vars(module).values()
+    if isinstance(reader, DialectReader)
 }
-"""The readers by dialect name."""
+DIALECTS: Mapping[str, DialectReader] = {name: _READERS[name] for name in DIALECT_NAMES}
+"""The readers by dialect name, in the order in which they are tried."""
 
 
 def detect(path: str | Path) -> str:

@@ -614,6 +614,7 @@ class Lane:
         self.next_id = max(self.next_id, plan.next_id)
         is_above = plan.next_id == self.next_id
         self.plan = plan if is_above else attrs.evolve(plan, next_id=self.next_id)
+        self.longest = max(self.longest, len(plan))
 
     def completions(self) -> Iterator[Finding]:
         """Yield the finding about the latest turn, if its calls completed several tasks."""
@@ -630,10 +631,6 @@ class Lane:
                 self.started_by[event.task_id] = actor
             elif isinstance(event, TaskCreated) and event.task.status is Status.IN_PROGRESS:
                 self.started_by[event.task.id] = actor
-
-    def measure(self) -> None:
-        """Update `longest` if the plan has more tasks now."""
-        self.longest = max(self.longest, len(self.plan))
 
     @property
     def plans(self) -> tuple[int, ...]:
@@ -1232,7 +1229,6 @@ class Fold:
                     shown = PlanningCall("", {}, line, item.lane, at=item.at)
                     replaying = CallReplay(lane, shown, events=lane.shown_between)
                     replaying.read(item.result)
-                    lane.measure()
                     yield from replaying.findings
             else:
                 self._between.append(item)
@@ -1269,7 +1265,6 @@ class Fold:
             step = CallReplay(lane, item, findings, policy=self.policy, before=before).step()
         lane.refused += step.outcome == "refused"
         lane.unreadable += step.outcome == "unreadable"
-        lane.measure()
         return step
 
 

@@ -240,6 +240,12 @@ def by_record(is_ours: Callable[[Fields], bool]) -> Callable[[Probe], bool]:
     return lambda probe: any(map(is_ours, probe.records))
 
 
+def with_keys(*groups: str) -> Callable[[Probe], bool]:
+    """Return a function that says whether a record of a probe has all keys of one of the groups."""
+    alternatives = [frozenset(group.split()) for group in groups]
+    return by_record(lambda record: any(keys <= record.keys() for keys in alternatives))
+
+
 def dialect(
     name: str, recognises: Callable[[Probe], bool]
 ) -> Callable[[Callable[[Source, Joiner], Iterator[Signal]]], DialectReader]:
@@ -249,7 +255,7 @@ def dialect(
 
 def record_dialect(
     name: str,
-    is_ours: Callable[[Fields], bool],
+    recognises: Callable[[Probe], bool],
     wanted: Callable[[bytes, Joiner], bool] = lambda _raw, _joiner: True,
 ) -> Callable[[Callable[[Record], Iterator[Signal]]], DialectReader]:
     """
@@ -262,7 +268,7 @@ def record_dialect(
         def signals(source: Source, joiner: Joiner) -> Iterator[Signal]:
             return each(records(source, lambda raw: wanted(raw, joiner)), of_record)
 
-        return DialectReader(name, by_record(is_ours), signals)
+        return DialectReader(name, recognises, signals)
 
     return reader
 

@@ -74,6 +74,7 @@ from todoplan.transcripts.readers.base import (
     string,
     turn_of,
     use_of,
+    with_keys,
     writers_lane,
 )
 
@@ -138,6 +139,7 @@ _ASIDE = (b'"isSidechain":true', b'"isSidechain": true')
 _NOT_OF_A_PERSON = ("isMeta", "isCompactSummary", "isSidechain", "isSynthetic")
 
 
+@by_record
 def _is_claude_code(record: Fields) -> bool:
     kind = string(record.get("type"))
     if "parts" in mapping(record.get("message")) or "systemPayload" in record:
@@ -149,7 +151,7 @@ def _is_claude_code(record: Fields) -> bool:
     return "sessionId" in record and "uuid" in record and bool(kind)
 
 
-@dialect("claude-code", by_record(_is_claude_code))
+@dialect("claude-code", _is_claude_code)
 def claude_code(source: Source, joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a session of Claude Code."""
 
@@ -248,6 +250,7 @@ _TERSE, _TERSE_DONE = "update_plan", "Plan updated"
 _FAILED_SCRIPT = ("Script failed", "Script error", "Script terminated")
 
 
+@by_record
 def _is_codex(record: Fields) -> bool:
     kind = string(record.get("type"))
     if kind.startswith(("thread.started", "item.")):
@@ -255,7 +258,7 @@ def _is_codex(record: Fields) -> bool:
     return (kind in _ENVELOPES and "payload" in record) or (kind in _BARE and "call_id" in record)
 
 
-@dialect("codex", by_record(_is_codex))
+@dialect("codex", _is_codex)
 def codex(source: Source, joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a rollout of Codex."""
 
@@ -360,14 +363,12 @@ CREATE TABLE todo_deps (todo_id TEXT, depends_on TEXT, PRIMARY KEY (todo_id, dep
 """
 
 
-@dialect(
-    "copilot",
-    by_record(
-        lambda record: (
-            record.get("type") in ("assistant.message", "session.start") and "data" in record
-        )
-    ),
-)
+@by_record
+def _is_copilot(record: Fields) -> bool:
+    return record.get("type") in ("assistant.message", "session.start") and "data" in record
+
+
+@dialect("copilot", _is_copilot)
 def copilot(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a session of Copilot CLI."""
     # In autocommit mode. Otherwise Python would open a transaction around those of the model.
@@ -454,7 +455,7 @@ class _CopilotSession:
 
 @record_dialect(
     "entire",
-    lambda record: "v" in record and "agent" in record and "ts" in record,
+    with_keys("v agent ts"),
     lambda raw, joiner: mentions_tool(raw) or (joiner.wants_other_tools and b'"tool_use"' in raw),
 )
 def entire(record: Record) -> Iterator[Signal]:
@@ -477,14 +478,14 @@ def entire(record: Record) -> Iterator[Signal]:
 # `run --format json` prints the parts alone.
 
 
-@record_dialect(
-    "opencode",
-    lambda record: (
-        isinstance(record.get("part"), dict)
-        if "sessionID" in record
-        else isinstance(record.get("info"), dict) and isinstance(record.get("parts"), list)
-    ),
-)
+@by_record
+def _is_opencode(record: Fields) -> bool:
+    if "sessionID" in record:
+        return isinstance(record.get("part"), dict)
+    return isinstance(record.get("info"), dict) and isinstance(record.get("parts"), list)
+
+
+@record_dialect("opencode", _is_opencode)
 def opencode(record: Record) -> Iterator[Signal]:
     """Yield the signals of a message in a session of OpenCode."""
     info = mapping(record.value.get("info"))
@@ -522,9 +523,12 @@ _DENIED = 0
 _INVOKED = {"toolInvocation", "toolInvocationSerialized"}
 
 
-@record_dialect(
-    "vscode", lambda record: "requestId" in record and isinstance(record.get("response"), list)
-)
+@by_record
+def _is_vscode(record: Fields) -> bool:
+    return "requestId" in record and isinstance(record.get("response"), list)
+
+
+@record_dialect("vscode", _is_vscode)
 def vscode(record: Record) -> Iterator[Signal]:
     """Yield the signals of a request to Copilot in VS Code, and of the response to it."""
     if "message" in record.value:
@@ -868,10 +872,12 @@ def _gemini_record(record: Record, pairs: _Pairs) -> Iterator[Signal]:
 # Cursor's agent transcripts: Anthropic's messages without ids and times, mostly without answers.
 
 
-@dialect(
-    "cursor",
-    by_record(lambda record: "role" in record and "content" in mapping(record.get("message"))),
-)
+@by_record
+def _is_cursor(record: Fields) -> bool:
+    return "role" in record and "content" in mapping(record.get("message"))
+
+
+@dialect("cursor", _is_cursor)
 def cursor(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a transcript of Cursor."""
     return conversation(records(source), _cursor_message, unanswered=DONE)
@@ -885,6 +891,7 @@ def _cursor_message(record: Record) -> tuple[Message]:
 # `ui_messages.json` of Cline, and of Roo. Roo writes its list as a message about a tool.
 
 
+@by_record
 def _is_cline(record: Fields) -> bool:
     kind = string(record.get("type"))
     return "ts" in record and kind in {"say", "ask"} and kind in record
@@ -968,10 +975,12 @@ class _Trajectory:
                 yield signal
 
 
-@dialect(
-    "atif",
-    by_record(lambda record: "step_id" in record and string(record.get("source")) in _SOURCES),
-)
+@by_record
+def _is_atif(record: Fields) -> bool:
+    return "step_id" in record and string(record.get("source")) in _SOURCES
+
+
+@dialect("atif", _is_atif)
 def atif(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a trajectory, and of its subagents' trajectories."""
     yield from _Trajectory().signals(source)
@@ -992,6 +1001,7 @@ _EVENTS = {"Prompt", "AssistantMessage", "ToolResults"}
 _ANSWERS = {"Response", "ToolUse"}
 
 
+@by_record
 def _is_kiro(record: Fields) -> bool:
     if string(record.get("kind")) in _EVENTS:
         return "data" in record and "version" in record
@@ -1097,7 +1107,7 @@ class _KiroList:
         }
 
 
-@dialect("kiro", by_record(_is_kiro))
+@dialect("kiro", _is_kiro)
 def kiro(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a session of Kiro CLI."""
     listed, waiting = _KiroList(), dict[str, PlanningCall]()
@@ -1121,10 +1131,7 @@ _EDITS = {"write_to_file", "replace_file_content", "multi_replace_file_content"}
 _TASK_FILE = re.compile(r"(?:^|[\\/])task\.md$")
 
 
-@dialect(
-    "antigravity",
-    by_record(lambda record: "step_index" in record and "type" in record and "source" in record),
-)
+@dialect("antigravity", with_keys("step_index type source"))
 def antigravity(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a transcript of Antigravity."""
     return each(records(source), _TaskFile().step)

@@ -67,6 +67,7 @@ from todoplan.transcripts.readers.base import (
     turn_of,
     unwrapped,
     use_of,
+    with_keys,
 )
 
 # A recording may have any number of conversations or prompts, each with a plan.
@@ -77,14 +78,7 @@ _MOST_LANES = 1000
 # Gemini's API, and names its agent. All agents of a session share its state, and so the plan.
 
 
-@dialect(
-    "adk",
-    by_record(
-        lambda record: (
-            "author" in record and ("invocationId" in record or "invocation_id" in record)
-        )
-    ),
-)
+@dialect("adk", with_keys("author invocationId", "author invocation_id"))
 def adk(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a session of ADK."""
     return each(records(source), _AdkSession().of_event)
@@ -124,6 +118,7 @@ class _AdkSession:
 # Pydantic AI: its messages as `all_messages_json` writes them, and the events of a run in lines.
 
 
+@by_record
 def _is_pydantic_ai(record: Fields) -> bool:
     if record.get("kind") in ("request", "response"):
         return any("part_kind" in part for part in mappings(record.get("parts")))
@@ -258,10 +253,12 @@ def _repeated(record: Record, message: Fields) -> Iterator[Signal]:
 # sessions are lists of API items, which the reader of Codex reads.
 
 
-@record_dialect(
-    "openai-agents",
-    lambda record: record.get("object") in ("trace", "trace.span") and "id" in record,
-)
+@by_record
+def _is_openai_agents(record: Fields) -> bool:
+    return record.get("object") in ("trace", "trace.span") and "id" in record
+
+
+@record_dialect("openai-agents", _is_openai_agents)
 def openai_agents(record: Record) -> Iterator[Signal]:
     """Yield the signal of a span of the OpenAI Agents SDK, if it is a function call."""
     span, data = record.value, mapping(record.value.get("span_data"))
@@ -317,12 +314,7 @@ _CONVERSATIONS = ("gen_ai.conversation.id", "session.id", "gcp.vertex.agent.sess
 _DIGITS = 20  # nanoseconds since 1970 have 19
 
 
-@dialect(
-    "otlp",
-    by_record(
-        lambda record: "resourceSpans" in record or ("traceId" in record and "spanId" in record)
-    ),
-)
+@dialect("otlp", with_keys("resourceSpans", "traceId spanId"))
 def otlp(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of OTLP traces."""
     return each(records(source), _Traces().of_record)
@@ -535,12 +527,13 @@ _SPOKEN = {"content", "tool_calls", "function_call"}
 _ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
 
 
+@by_record
 def _is_chat(record: Fields) -> bool:
     message = unwrapped(record)
     return string(message.get("role")) in _ROLES and not _SPOKEN.isdisjoint(message)
 
 
-@dialect("chat", by_record(_is_chat))
+@dialect("chat", _is_chat)
 def chat(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of chat messages."""
     return conversation(records(source))
@@ -549,6 +542,7 @@ def chat(source: Source, _joiner: Joiner) -> Iterator[Signal]:
 _MESSAGE_KINDS = {"human", "ai", "tool", "system", "remove", "AIMessageChunk"}
 
 
+@by_record
 def _is_langchain(record: Fields) -> bool:
     if record.get("type") == "constructor":
         return "lc" in record and "kwargs" in record
@@ -560,7 +554,7 @@ def _is_langchain(record: Fields) -> bool:
     )
 
 
-@dialect("langchain", by_record(_is_langchain))
+@dialect("langchain", _is_langchain)
 def langchain(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of LangChain's messages, and of the state of a thread around them."""
     yield from conversation(records(source))
