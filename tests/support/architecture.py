@@ -49,6 +49,7 @@ MAY = {
         "stores.slot",
         "core",
     ),
+    "transcripts.dialects": (),
     "transcripts.calls": ("core", "dialogue"),
     "transcripts.files": ("transcripts.calls",),
     "transcripts.readers": (
@@ -58,7 +59,12 @@ MAY = {
         "transcripts.calls",
         "transcripts.files",
     ),
-    "transcripts.reading": ("transcripts.calls", "transcripts.files", "transcripts.readers"),
+    "transcripts.reading": (
+        "transcripts.calls",
+        "transcripts.dialects",
+        "transcripts.files",
+        "transcripts.readers",
+    ),
     "transcripts.replay": ("dialogue", "core", "transcripts.calls", "transcripts.reading"),
     "transcripts.output": (
         "board.bundle",

@@ -3,6 +3,7 @@ Recordings of real agents: readers for a dozen dialects, and the replay through 
 
 Modules, in reading order:
 
+- `dialects`: the names of the dialects.
 - `calls`: the items that a reader yields, and the names of the known planning tools.
 - `files`: from bytes to JSON, for each form that a file may have.
 - `readers`: from JSON to planning calls, with a section for each dialect.
@@ -15,33 +16,6 @@ subagent with its own list has another lane. The content of a recording never ra
 a part that cannot be read is a `BadLine`, and a questionable call is a `Finding`.
 """
 
-__all__ = ["DIALECT_NAMES"]
+from todoplan.transcripts.dialects import DIALECT_NAMES
 
-# Readers are tried in this order, so the readers of more specific formats come first. Nearly any
-# list of objects with a role is recognised as a chat.
-DIALECT_NAMES = (
-    "todoplan",  # the format's name is in the first bytes
-    "specstory",
-    "codex",
-    "copilot",
-    "entire",
-    "openhands",
-    "vscode",
-    "adk",
-    "pydantic-ai",
-    "ag-ui",
-    "openai-agents",
-    "otlp",
-    "claude-code",
-    "opencode",
-    "gemini",
-    "atif",
-    "antigravity",
-    "kiro",
-    "cline",
-    "cursor",
-    "langchain",
-    "anthropic",
-    "chat",
-)
-"""The dialects in the order in which their readers are tried, for callers that need no reader."""
+__all__ = ["DIALECT_NAMES"]

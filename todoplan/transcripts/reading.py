@@ -10,8 +10,8 @@ from pathlib import Path
 import attrs
 
 from todoplan.errors import ReadError
-from todoplan.transcripts import DIALECT_NAMES
 from todoplan.transcripts.calls import Item
+from todoplan.transcripts.dialects import DIALECT_NAMES
 from todoplan.transcripts.files import Probe, Source, no_progress, probes
 from todoplan.transcripts.readers import coding_agents, frameworks
 from todoplan.transcripts.readers.base import DialectReader
