@@ -4,7 +4,6 @@ import errno
 import fcntl
 import json
 import os
-import resource
 import signal
 import stat
 import subprocess
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 from support.nobody import as_nobody, folder_for_all
 
-from todoplan.core.commands import Batch, CreateTask
+from todoplan.core.commands import CreateTask
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError, StoreError
 from todoplan.planner import Planner
@@ -41,19 +40,30 @@ def create(path, *titles, plan_id="a"):
     return planner
 
 
-def test_a_file_that_is_not_there_holds_no_plans(path):
-    """Reading makes no file; every plan is empty until something is appended."""
-    store = FileStore(path)
-    assert (store.load("a"), store.entries("a")) == (Plan(), ())
+def refused(problem, use, words=None):
+    """Return the error of a refusal, which has this word for its problem, and these in its text."""
+    with pytest.raises(StoreError, match=words) as caught:
+        use()
+    assert caught.value.data["problem"] == problem
+    return caught.value
+
+
+def test_a_file_says_which_plans_it_keeps(path, monkeypatch):
+    """In the order in which they were first written; reading makes no file, an odd id no entry."""
+    monkeypatch.chdir(path.parent)
+    store = FileStore(path.name)
+    monkeypatch.chdir("/")  # a relative path is that of when the store was made
+    assert (store.load("a"), store.entries("a"), store.plan_ids()) == (Plan(), (), ())
     assert names_in(path.parent) == []
-
-
-def test_a_file_says_which_plans_it_keeps(path):
-    """Their ids, in the order in which they were first written; none before that."""
-    assert FileStore(path).plan_ids() == ()
     for plan_id in ("b", "a", "b"):
-        create(path, "Dig", plan_id=plan_id)
-    assert FileStore(path).plan_ids() == ("b", "a")
+        Planner(store, plan_id).apply(CreateTask("Dig"))
+    planner, before = Planner(store, "a"), path.read_bytes()
+    with pytest.raises(PlanError, match="not 7: pass str"):
+        store.append(7, 0, planner.history(), planner.plan)
+    assert (FileStore(path).plan_ids(), path.read_bytes()) == (("b", "a"), before)
+    for wrong in ("a\0b", 7, None):
+        with pytest.raises(StoreError, match="is no path; give the name of a file"):
+            FileStore(wrong)
 
 
 def test_a_reader_that_comes_late_undoes_nothing(path):
@@ -72,71 +82,19 @@ def test_a_reader_that_comes_late_undoes_nothing(path):
     assert FileStore(path).plan_ids() == ("a", "b", "c")
 
 
-def test_an_id_that_is_no_text_leaves_the_file_as_it_was(path):
-    """It would make the file no JSON."""
-    planner = create(path, "Dig")
-    before = path.read_bytes()
-    with pytest.raises(PlanError, match="not 7: pass str"):
-        FileStore(path).append(7, 0, planner.history(), planner.plan)
-    assert path.read_bytes() == before
-
-
-def test_the_file_is_the_one_that_was_meant(path, monkeypatch):
-    """A relative path is that of when the store was made, whatever the process does later."""
-    monkeypatch.chdir(path.parent)
-    store = FileStore(path.name)
-    monkeypatch.chdir("/")
-    Planner(store, "a").apply(CreateTask("Dig"))
-    assert FileStore(path).plan_ids() == ("a",)
-
-
-ADD_TEN = """
-import sys
-import threading
-from todoplan import Planner, commands
-from todoplan.stores.file import FileStore
-planner = Planner(FileStore(sys.argv[1]), "a")
-for number in range(10):
-    planner.apply(commands.CreateTask(f"{sys.argv[2]} {number}"))
-"""
-
-
-def test_processes_lose_nothing(path):
-    """Processes on one file take turns: everything is there, and each id was given once."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[2])}
-    workers = [
-        subprocess.Popen([sys.executable, "-c", ADD_TEN, str(path), who], env=environment)
-        for who in ("one", "two", "three")
-    ]
-    assert [worker.wait() for worker in workers] == [0, 0, 0]
-    plan = FileStore(path).load("a")
-    assert {task.id for task in plan} == {str(number) for number in range(1, 31)}
-    assert len({task.subject for task in plan}) == 30
-
-
-def modes(path):
-    """Return the permissions of a file and of its lock."""
-    lock = path.with_name(f"{path.name}.lock")
-    return [stat.S_IMODE(each.stat().st_mode) for each in (path, lock)]
-
-
 @pytest.mark.parametrize("mode", [0o644, 0o660, 0o600, None])
 def test_permissions_are_kept(path, mode):
     """Who may read or write a file may go on to, and lock it; a new one is its owner's alone."""
     if mode is not None:
         path.write_text(document(plans={}))
         path.chmod(mode)
-    create(path, "Dig", "Plant")
-    assert modes(path) == [mode or 0o600] * 2
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_the_owner_and_the_group_are_kept(path):
-    """Also where root writes: the file's owner can go on."""
     create(path, "Dig")
-    os.chown(path, 4321, 4322)
+    lock, is_root = path.with_name("plans.json.lock"), os.geteuid() == 0
+    if is_root:  # who alone gives files away; where it writes, the file's owner can go on
+        os.chown(path, 4321, 4322)
     create(path, "Plant")
-    assert (path.stat().st_uid, path.stat().st_gid) == (4321, 4322)
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (path, lock)] == [mode or 0o600] * 2
+    assert not is_root or (path.stat().st_uid, path.stat().st_gid) == (4321, 4322)
 
 
 def test_a_group_that_cannot_be_kept_gets_no_other_s_rights(path, monkeypatch):
@@ -195,6 +153,7 @@ CORRUPT = {
     document(plans=None): "plans: no object with a list for each plan",
     document(plans={"a": {}}): "plans: no object with a list for each plan",
     document(_entry())[:-9]: "truncated",
+    document(_entry(check="crc32:00000000")): "damaged",
     document(_entry()) + "x": "not JSON",
     document(
         _entry(revision=7)
@@ -222,54 +181,71 @@ def test_a_corrupt_file_is_an_error_and_never_an_empty_plan(path, text, reason):
     assert path.read_bytes() == before
 
 
-def test_a_file_that_would_be_too_large_to_read_is_not_written(path, monkeypatch):
-    """The limit of reading is one of writing too."""
+def descriptors():
+    """Return how many descriptors this process has open."""
+    return len([*Path("/dev/fd").iterdir()])
+
+
+def test_what_is_too_large_is_not_written(path, monkeypatch):
+    """What could not be read again, and more than a plan's share; a warning comes long before."""
     planner = create(path, "Dig")
     before = path.read_bytes()
-    monkeypatch.setattr(module, "LIMIT", len(before) + 9)
-    with pytest.raises(StoreError, match=r"cannot be written: it would have \d+ bytes"):
-        planner.apply(CreateTask("Plant"))
-    assert path.read_bytes() == before
-    monkeypatch.setattr(module, "LIMIT", len(before) - 1)
-    with pytest.raises(CodecError, match=r"the limit is \d+"):
-        FileStore(path).load("a")
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "LIMIT", len(before) + 9)
+        told = r"cannot be written: it would have \d+ bytes"
+        refused("too_large", lambda: planner.apply(CreateTask("Plant")), told)
+        patch.setattr(module, "LIMIT", len(before) - 1)
+        with pytest.raises(CodecError, match=r"the limit is \d+"):
+            FileStore(path).load("a")
+        patch.undo()
+        patch.setattr(module, "SHARE", 400)
+        told = "the journal of the plan 'a' would have"
+        error = refused("too_large", lambda: create(path, "x" * 400), told)
+    assert (error.data["plan_id"], path.read_bytes()) == ("a", before)
+    monkeypatch.setattr(module, "_WARNED_AT", 400)
+    other = create(path, plan_id="b")
+    with pytest.warns(UserWarning, match=r"plans\.json has 0 of at most 64 MiB"):
+        other.apply(CreateTask("Cook"))
+    other.apply(CreateTask("Wash"))  # a second warning would be an error
+    assert FileStore(path).plan_ids() == ("a", "b")
 
 
 @pytest.mark.parametrize("dangling", [False, True])
 def test_a_symbolic_link_is_not_followed(path, dangling):
-    """Neither read nor written: the file that it points to stays as it is."""
-    target = path.with_name("elsewhere.json")
+    """Neither that of a file nor that of a lock: where it points to, all stays as it is."""
+    target, other = path.with_name("elsewhere.json"), path.with_name("new.json")
     if not dangling:
         create(target, "Dig")
     before = target.read_bytes() if target.exists() else None
     path.symlink_to(target)
-    for use in (lambda: FileStore(path).load("a"), lambda: create(path, "Plant")):
-        with pytest.raises(StoreError, match="symbolic link"):
-            use()
+    other.with_name("new.json.lock").symlink_to(path.with_name("nowhere"))
+    for use in (
+        lambda: FileStore(path).load("a"),
+        lambda: create(path, "Plant"),
+        lambda: create(other, "Dig"),
+    ):
+        refused("cannot_open", use, "symbolic link")
     assert (target.read_bytes() if target.exists() else None) == before
-    lock = path.with_name("new.json.lock")
-    lock.symlink_to(path.with_name("nowhere"))
-    with pytest.raises(StoreError, match="symbolic link"):
-        create(path.with_name("new.json"), "Dig")
-    assert not path.with_name("new.json").exists()
+    assert not other.exists()
 
 
 @pytest.mark.parametrize(
-    ("make", "reason"), [(os.mkdir, "Is a directory"), (os.mkfifo, "it is no plain file")]
+    ("make", "reason"),
+    [
+        (os.mkdir, "Is a directory"),
+        (os.mkfifo, "it is no plain file"),
+        (lambda path: path.parent.rmdir(), "No such file or directory"),
+    ],
 )
-def test_what_is_no_plain_file_is_refused(path, make, reason):
-    """A directory or a pipe is an error at once; nobody waits for a pipe's other end."""
+def test_what_is_no_plain_file_is_refused(tmp_path, make, reason):
+    """Told at once, on reading, before work is lost; nobody waits for a pipe's other end."""
+    path = tmp_path / "folder" / "plans.json"
+    path.parent.mkdir()
     make(path)
     before = descriptors()
-    for _ in range(3):
-        with pytest.raises(StoreError, match=f"cannot be read: {reason}"):
-            FileStore(path).load("a")
+    for use in (lambda: FileStore(path).load("a"), lambda: create(path, "Dig")):
+        refused("cannot_open", use, f"cannot be (read|written): {reason}")
     assert descriptors() == before
-
-
-def descriptors():
-    """Return how many descriptors this process has open."""
-    return len([*Path("/dev/fd").iterdir()])
 
 
 @pytest.mark.parametrize("raised", [OSError(errno.ENOLCK, "No locks available"), SystemExit()])
@@ -312,73 +288,29 @@ def test_a_lock_that_cannot_be_let_go_of_leaves_no_descriptor_open(path, monkeyp
     assert len(create(path, "Plant").plan) == 2
 
 
-def test_a_system_without_locks_is_told(path, monkeypatch):
-    """Where files cannot be locked nothing is written, and the error says so."""
-    monkeypatch.setattr(locks, "fcntl", None)
-    with pytest.raises(StoreError, match="needs a POSIX system"):
-        create(path, "Dig")
-    assert not path.exists()
-
-
-def test_a_file_that_was_deleted_under_a_handle_is_an_error(path):
-    """Work that was seen is gone: that is told, nothing is begun anew; a new handle may do so."""
-    planner = create(path, "Dig")
-    path.unlink()
-    for use in (lambda: planner.plan, lambda: planner.apply(CreateTask("Plant"))):
-        with pytest.raises(StoreError, match="it is not there any more") as caught:
-            use()
-        assert caught.value.data["problem"] == "deleted"
-    assert not path.exists()
-    assert len(create(path, "Plant").plan) == 1
-
-
-@pytest.mark.parametrize("go_on", [False, True])
-def test_a_file_that_was_rolled_back_under_a_handle_is_an_error(path, go_on):
-    """An older copy that takes its place is told, also where it went on differently."""
+@pytest.mark.parametrize("what", ["deleted", "older", "went on"])
+def test_a_file_that_went_back_under_a_handle_is_an_error(path, what):
+    """Work that was seen is gone: it is told, nothing is begun anew; a new handle may do so."""
     planner = create(path, "Dig")
     older = path.read_bytes()
     planner.apply(CreateTask("Plant"))
     newer = path.read_bytes()
-    path.write_bytes(older)
-    if go_on:
+    path.unlink()
+    if what != "deleted":
+        path.write_bytes(older)
+    if what == "went on":
         create(path, "Something else", "and more")
-    with pytest.raises(StoreError, match="revision 2 of the plan 'a' is not in it") as caught:
-        planner.apply(CreateTask("Water"))
-    assert caught.value.data["problem"] == "rolled_back"
+    before = names_in(path.parent)
+    for use in (lambda: planner.plan, lambda: planner.apply(CreateTask("Water"))):
+        if what == "deleted":
+            refused("deleted", use, "it is not there any more")
+        else:
+            refused("rolled_back", use, "revision 2 of the plan 'a' is not in it")
+    assert names_in(path.parent) == before
+    assert len(create(path, "Fill").plan) == {"deleted": 1, "older": 2, "went on": 4}[what]
     path.write_bytes(newer)
     planner.apply(CreateTask("Water"))
     assert len(FileStore(path).load("a")) == 3
-
-
-@pytest.mark.parametrize("wrong", ["a\0b", 7, None])
-def test_what_is_no_path_is_refused(wrong):
-    """At once, as an error of the store, and not when it is first read."""
-    with pytest.raises(StoreError, match="is no path; give the name of a file"):
-        FileStore(wrong)
-
-
-def test_a_large_file_warns_once(path, monkeypatch):
-    """Long before the end, and nothing is lost by it."""
-    monkeypatch.setattr(module, "_WARNED_AT", 400)
-    planner = create(path)
-    planner.apply(CreateTask("Dig"))
-    more = Batch((CreateTask("Plant"),) * 9)
-    with pytest.warns(UserWarning, match=r"plans\.json has 0 of at most 64 MiB"):
-        planner.apply(more)
-    planner.apply(more)
-    assert len(FileStore(path).load("a")) == 19
-
-
-def test_one_plan_cannot_stop_the_others(path, monkeypatch):
-    """A plan that has had its share is refused with words; the others go on."""
-    monkeypatch.setattr(module, "SHARE", 400)
-    planner = create(path, "Dig")
-    with pytest.raises(StoreError, match="the journal of the plan 'a' would have") as caught:
-        create(path, "x" * 400)
-    assert (caught.value.data["problem"], caught.value.data["plan_id"]) == ("too_large", "a")
-    assert len(planner.plan) == 1
-    create(path, "Cook", plan_id="b")
-    assert FileStore(path).plan_ids() == ("a", "b")
 
 
 @pytest.mark.parametrize(("number", "is_told"), [(5, True), (22, False)])
@@ -450,6 +382,9 @@ def test_a_lock_file_that_is_deleted_loses_nothing(path, monkeypatch, exists):
         create(path, "Dig", plan_id="first")
     paused = Paused(path, "one", monkeypatch)
     path.with_name("plans.json.lock").unlink()
+    if exists:  # the file itself is locked too
+        late = Planner(FileStore(path, patience=0.02), "late")
+        refused("busy", lambda: late.apply(CreateTask("Fill")), r"plans\.json is busy")
     other = threading.Thread(target=create, args=(path, "two"), kwargs={"plan_id": "two"})
     other.start()
     if not exists:
@@ -457,23 +392,6 @@ def test_a_lock_file_that_is_deleted_loses_nothing(path, monkeypatch, exists):
     paused.end()
     other.join(60)
     assert {*FileStore(path).plan_ids()} == {"one", "two"} | ({"first"} if exists else set())
-
-
-def test_a_lock_file_that_was_replaced_while_one_waited_is_seen(path, monkeypatch):
-    """Whoever waited for the old lock takes the new one, which others take as well."""
-    create(path, "Dig", plan_id="first")
-    looked, real = [], locks.is_at
-
-    def once_another(where, descriptor):
-        looked.append(Path(where).name)
-        if len(looked) == 1:
-            Path(where).unlink()
-        return real(where, descriptor)
-
-    monkeypatch.setattr(locks, "is_at", once_another)
-    create(path, "Plant", plan_id="second")
-    assert looked == ["plans.json.lock", "plans.json.lock", "plans.json"]
-    assert FileStore(path).plan_ids() == ("first", "second")
 
 
 def test_a_holder_that_does_not_let_go_is_a_busy_store(path, monkeypatch):
@@ -488,43 +406,6 @@ def test_a_holder_that_does_not_let_go_is_a_busy_store(path, monkeypatch):
     paused.end()
     late.apply(CreateTask("Plant"))
     assert FileStore(path).plan_ids() == ("first", "one", "two")
-
-
-FORKS = """
-import os, sys, time
-from todoplan import Planner, commands
-from todoplan.stores.file import FileStore
-real, child = os.fsync, []
-def fork(descriptor):
-    if not child:
-        child.append(os.fork())
-        if not child[0]:
-            time.sleep(300)
-            os._exit(0)
-    real(descriptor)
-os.fsync = fork
-Planner(FileStore(sys.argv[1]), "a").apply(commands.CreateTask("Dig"))
-print(child[0], flush=True)
-time.sleep(300)
-"""
-
-
-def run(script, path):
-    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[2])}
-    line = [sys.executable, "-c", script, str(path)]
-    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True)
-
-
-def test_a_child_that_was_forked_meanwhile_holds_no_lock(path):
-    """It has a copy of the lock's descriptor for as long as it lives; the lock was let go of."""
-    with run(FORKS, path) as parent:
-        try:
-            child = int(parent.stdout.readline())
-            create(path, "Plant", plan_id="b")
-        finally:
-            os.kill(child, signal.SIGKILL)
-            parent.kill()
-    assert FileStore(path).plan_ids() == ("a", "b")
 
 
 def test_who_has_waited_long_asks_more_often(path, monkeypatch):
@@ -550,84 +431,102 @@ def test_who_has_waited_long_asks_more_often(path, monkeypatch):
     assert abs(sum(pauses) - 10) < 0.001
 
 
-@pytest.mark.parametrize("number", range(8))
-def test_a_flipped_bit_in_an_entry_is_an_error(path, number):
-    """It would load as another plan: the title is as good with another letter."""
-    create(path, "Dig")
-    document = bytearray(path.read_bytes())
-    document[document.index(b"Dig") + 1] ^= 1 << number
-    path.write_bytes(document)
-    with pytest.raises(CodecError):
-        FileStore(path).load("a")
+def start(script, *given):
+    """Run a script in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[2])}
+    line = [sys.executable, "-c", script, *map(str, given)]
+    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True)
 
 
-class TestWords:
-    """Every refusal has a word, which the guide's table explains."""
+ADD_TEN = """
+import sys
+from todoplan import Planner, commands
+from todoplan.stores.file import FileStore
+planner = Planner(FileStore(sys.argv[1]), "a")
+for number in range(10):
+    planner.apply(commands.CreateTask(f"{sys.argv[2]} {number}"))
+"""
 
-    @pytest.fixture
-    def path(self):
-        with folder_for_all() as folder:
-            yield folder / "plans.json"
 
-    def refused(self, use):
-        """Return the word of a refusal."""
-        with pytest.raises(StoreError) as caught:
-            use()
-        return caught.value.data["problem"]
+def test_processes_lose_nothing(path):
+    """Processes on one file take turns: everything is there, and each id was given once."""
+    workers = [start(ADD_TEN, path, who) for who in ("one", "two")]
+    assert [worker.wait() for worker in workers] == [0, 0]
+    for worker in workers:
+        worker.stdout.close()
+    plan = FileStore(path).load("a")
+    assert {task.id for task in plan} == {str(number) for number in range(1, 21)}
+    assert len({task.subject for task in plan}) == 20
 
-    def test_of_a_folder_that_may_not_be_written(self, path):
-        """Plans are read, and an append says what is missing."""
-        planner = create(path, "Dig")
+
+FORKS = """
+import os, sys, time
+from todoplan import Planner, commands
+from todoplan.stores.file import FileStore
+real, child = os.fsync, []
+def fork(descriptor):
+    if not child:
+        child.append(os.fork())
+        if not child[0]:
+            time.sleep(300)
+            os._exit(0)
+    real(descriptor)
+os.fsync = fork
+Planner(FileStore(sys.argv[1]), "a").apply(commands.CreateTask("Dig"))
+print(child[0], flush=True)
+time.sleep(300)
+"""
+
+
+def test_a_child_that_was_forked_meanwhile_holds_no_lock(path):
+    """It has a copy of the lock's descriptor for as long as it lives; the lock was let go of."""
+    with start(FORKS, path) as parent:
+        try:
+            child = int(parent.stdout.readline())
+            create(path, "Plant", plan_id="b")
+        finally:
+            os.kill(child, signal.SIGKILL)
+            parent.kill()
+    assert FileStore(path).plan_ids() == ("a", "b")
+
+
+def test_a_folder_that_may_not_be_written_is_read_only():
+    """Plans are read, and an append says what is missing; a file of others is not opened."""
+    with folder_for_all() as folder:
+        path = folder / "plans.json"
+        create(path, "Dig")
         path.chmod(0o644)
         with as_nobody():
             assert len(FileStore(path).load("a")) == 1
-            assert self.refused(lambda: create(path, "Lay")) == "read_only"
-            assert self.refused(lambda: create(path.with_name("new.json"), "x")) == "read_only"
+            refused("read_only", lambda: create(path, "Lay"))
+            refused("read_only", lambda: create(path.with_name("new.json"), "x"))
         path.chmod(0o600)
         with as_nobody():
-            assert self.refused(lambda: FileStore(path).load("a")) == "cannot_open"
-        assert len(planner.plan) == 1
+            refused("cannot_open", lambda: FileStore(path).load("a"))
 
-    @pytest.mark.parametrize(
-        ("code", "word"),
-        [
-            (errno.ENOSPC, "disk_full"),
-            (errno.EDQUOT, "disk_full"),
-            (errno.EROFS, "read_only"),
-            (errno.EIO, "io_error"),
-        ],
-    )
-    @pytest.mark.parametrize("function", ["fsync", "fchmod"])
-    def test_of_a_disk(self, path, monkeypatch, function, code, word):
-        """Full, over its quota, read-only or failing: the plans stay, also in memory."""
-        planner = create(path, "Dig")
-        before, plan = path.read_bytes(), planner.plan
 
-        def failing(*_):
-            raise OSError(code, os.strerror(code))
+CODES = {
+    errno.ENOSPC: "disk_full",
+    errno.EDQUOT: "disk_full",
+    errno.EROFS: "read_only",
+    errno.EIO: "io_error",
+    errno.EFBIG: "too_large",
+}
 
-        monkeypatch.setattr(os, function, failing)
-        assert self.refused(lambda: planner.apply(CreateTask("Lay"))) == word
-        monkeypatch.undo()
-        assert (path.read_bytes(), planner.plan) == (before, plan)
-        assert names_in(path.parent) == ["plans.json", "plans.json.lock"]
-        assert len(create(path, "Lay").plan) == 2
 
-    def test_of_a_limit_of_the_system(self, path):
-        """The kernel refuses a larger file (setrlimit), and so do we, by the same word."""
-        create(path, "Dig")
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
-        try:
-            assert self.refused(lambda: create(path, *["Lay"] * 20)) == "too_large"
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        assert 1 < len(create(path, "Lay").plan) < 20
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("function", ["fsync", "fchmod"])
+def test_a_disk_that_fails_leaves_the_plans(path, monkeypatch, function, code):
+    """Full, over its quota, read-only or failing: what was there is there, also in memory."""
+    planner = create(path, "Dig")
+    before, plan = path.read_bytes(), planner.plan
 
-    def test_of_a_path(self, path):
-        """A missing folder, a link, a pipe."""
-        missing = path.parent / "missing" / "plans.json"
-        assert self.refused(lambda: FileStore(missing).load("a")) == "cannot_open"
-        assert self.refused(lambda: create(missing, "Dig")) == "cannot_open"
-        with pytest.raises(StoreError, match="cannot be read: No such file or directory"):
-            FileStore(missing).load("a")
+    def failing(*_):
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, function, failing)
+        refused(CODES[code], lambda: planner.apply(CreateTask("Lay")))
+    assert (path.read_bytes(), planner.plan) == (before, plan)
+    assert names_in(path.parent) == ["plans.json", "plans.json.lock"]
+    assert len(create(path, "Lay").plan) == 2

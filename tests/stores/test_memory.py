@@ -6,15 +6,8 @@ from todoplan.core.commands import CreateTask
 from todoplan.core.decide import Accepted, decide
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.errors import StoreError
 from todoplan.stores.base import Key, Receipt
 from todoplan.stores.memory import MemoryStore
-from todoplan.stores.sqlite import SqliteStore
-
-
-@pytest.fixture(params=[MemoryStore, SqliteStore])
-def store(request, tmp_path):
-    return request.param(*([tmp_path / "plans.db"] if request.param is SqliteStore else []))
 
 
 def first_entry():
@@ -66,31 +59,3 @@ def test_a_hold_that_is_interrupted_while_it_is_kept_leaves_nothing(monkeypatch)
     with store.hold("a") as held:
         assert held.receipt(Key("k")) == Receipt((entry,), "done")
     assert store.entries("a") == (entry,)
-
-
-def test_who_holds_a_plan_does_not_wait_for_himself(store):
-    """A second hold in the same thread is refused at once, and the first goes on."""
-    entry, plan = first_entry()
-    with store.hold("a") as held:
-        assert store.load("a") == Plan()
-        with pytest.raises(StoreError, match="already holds a plan of it, and would") as caught:
-            store.append("b", 0, (entry,), plan)
-        assert caught.value.data["problem"] == "nested"
-        assert held.append(0, (entry,), plan)
-    assert store.entries("a") == (entry,)
-
-
-def test_a_plan_that_was_let_go_of_takes_nothing(store):
-    """Nor gives anything: somebody else may hold it by now."""
-    entry, plan = first_entry()
-    with store.hold("a") as held:
-        """Nothing is appended."""
-    for use in (
-        lambda: held.entries_since(0),
-        lambda: held.receipt(Key("k")),
-        lambda: held.append(0, (entry,), plan),
-    ):
-        with pytest.raises(StoreError, match="'a' is not held any more") as caught:
-            use()
-        assert caught.value.data["problem"] == "not_held"
-    assert store.plan_ids() == ()

@@ -265,7 +265,7 @@ _MOVE = """
     SET revision = excluded.revision, since = excluded.since, size = excluded.size
 """
 _CUT = "DELETE FROM entry WHERE plan_id = ? AND revision <= ?"
-_FORGET = "DELETE FROM receipt WHERE plan_id = ? AND after <= ?"
+_FORGET = "DELETE FROM receipt WHERE plan_id = ? AND before < ?"
 _SIGN = """
     INSERT INTO receipt (plan_id, key, payload, before, after, answer) VALUES (?, ?, ?, ?, ?, ?)
 """
@@ -628,6 +628,19 @@ def _leave_open(*given: Connection) -> None:
 # A locked plan. All operations on it are in one SQLite transaction.
 
 
+def _written(text: str) -> str | bytes:
+    """Return a text as SQLite can store it: as bytes, if it has half a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def _read(stored: str | bytes) -> str:
+    return stored if isinstance(stored, str) else stored.decode("utf-8", "surrogatepass")
+
+
 class SqliteHold(LocalHold):
     """
     A plan that is locked by a write transaction, which locks the whole file.
@@ -731,7 +744,8 @@ class SqliteHold(LocalHold):
         """
         self._check()
         rows = self._execute(_RECEIPT, (self._name, stored_name(key.name)))
-        return receipt_of_rows(self._plan_id, key, rows)
+        texts = [(*row[:3], *map(_read, row[3:])) for row in rows]
+        return receipt_of_rows(self._plan_id, key, texts)
 
     def compact(self, keep: int | timedelta) -> int:
         """
@@ -771,7 +785,7 @@ class SqliteHold(LocalHold):
             self._write_snapshot(plan)
         self._execute(_MOVE, (self._name, plan.revision, self._since, self._size))
         if key is not None:
-            signed = (key.payload, self.revision, plan.revision, answer)
+            signed = (_written(key.payload), self.revision, plan.revision, _written(answer))
             self._execute(_SIGN, (self._name, stored_name(key.name), *signed))
         self.revision, self._is_broken = plan.revision, False
 

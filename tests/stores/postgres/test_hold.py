@@ -4,17 +4,16 @@ import asyncio
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import timedelta
 
-import attrs
 import psycopg
 import pytest
 
 from todoplan.core.plan.model import FrozenDict
 from todoplan.core.plan.plan import Plan
-from todoplan.errors import CodecError, PlanError, StoreError
-from todoplan.stores.base import Key, Receipt, follow, is_beginning
+from todoplan.errors import StoreError
+from todoplan.stores.base import Key, follow
 from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore
 from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.stores.appends import adding
@@ -33,27 +32,6 @@ def append(held, made, **given):
 def write(store, *appends):
     for made in appends:
         assert store.append("a", made.expected, made.entries, made.plan)
-
-
-def grown(store, count, plan=DIG.plan):
-    """Append so many entries, one by one, and return the plan after them."""
-    for number in range(count):
-        made = adding(plan, (f"Task {number}",))
-        write(store, made)
-        plan = made.plan
-    return plan
-
-
-@pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt, SystemExit])
-def test_what_was_appended_is_gone_if_something_is_raised(store, sql, raised):
-    """Whatever it is; no transaction stays open, no row is left, and the plan can be held again."""
-    with suppress(raised), store.hold("a") as held:
-        append(held, DIG)
-        raise raised
-    while sql("select 1 from pg_locks where relation = 'todoplan_plan'::regclass"):
-        pass  # the server has not noticed yet that the connection was closed
-    assert sql("select * from todoplan_plan") == []
-    write(store, DIG)
 
 
 def test_the_time_is_the_servers(store, sql, monkeypatch):
@@ -123,18 +101,6 @@ def test_its_texts_are_those_of_sqlite(store, sql, tmp_path):
             assert sql(query.format("todoplan_")) == db.execute(query.format("")).fetchall()
 
 
-def test_who_holds_a_plan_makes_others_wait(opened, address):
-    """Who waits for longer than `patience` is told that the plan is busy."""
-    one, other = opened(address), opened(address, patience=0.05)
-    with one.hold("a") as held:
-        append(held, DIG)
-        with pytest.raises(StoreError, match="somebody else holds the plan") as caught:
-            other.append("a", 0, DIG.entries, DIG.plan)
-    assert caught.value.data["problem"] == "busy"
-    assert other.load("a") == DIG.plan
-    assert not other.append("a", 0, DIG.entries, DIG.plan)
-
-
 def test_two_plans_are_held_at_once(store):
     """Also by one thread."""
     with store.hold("a") as one, store.hold("b") as other:
@@ -183,18 +149,6 @@ def test_tasks_that_want_a_plan_that_is_stuck_take_nothing_from_others(address):
     assert sorted(asyncio.run(run())) == [False] * 5 + [True]
 
 
-def test_a_thread_that_holds_a_plan_does_not_wait_for_itself(address):
-    """To hold it again, or to append past it, is refused at once."""
-    with PostgresStore(address) as store, store.hold("a") as held:
-        for again in (lambda: store.hold("a").__enter__(), lambda: store.append("a", 0, (), DIG)):
-            with pytest.raises(
-                StoreError, match="already holds a plan of it, and would wait"
-            ) as caught:
-                again()
-            assert caught.value.data["problem"] == "nested"
-        append(held, DIG)
-
-
 def test_a_task_that_holds_a_plan_does_not_wait_for_itself(address):
     """Another task may wait for it."""
 
@@ -209,80 +163,6 @@ def test_a_task_that_holds_a_plan_does_not_wait_for_itself(address):
             return await waiting
 
     assert asyncio.run(run()) is False
-
-
-def test_what_is_held_is_of_its_with_alone(store):
-    """Afterwards the connection is somebody else's."""
-    with store.hold("a") as held:
-        pass
-    with pytest.raises(StoreError, match="is not held any more") as caught:
-        append(held, DIG)
-    assert caught.value.data["problem"] == "not_held"
-
-
-def test_an_append_that_cannot_be_kept_leaves_the_others(store):
-    """What no document can hold is refused before anything is asked of the server."""
-    write(store, DIG)
-    unkept = adding(DIG.plan, ("Lay",), metadata=FrozenDict({"holes": frozenset({1})}))
-    with store.hold("a") as held:
-        with pytest.raises(CodecError):
-            append(held, unkept)
-        append(held, LAY)
-    assert store.load("a") == LAY.plan
-
-
-def test_a_failure_that_is_caught_does_not_lose_the_rest_silently(store, sql):
-    """PostgreSQL answers COMMIT with ROLLBACK then, which is no error: so it is told."""
-    write(store, DIG)
-    twice = attrs.evolve(LAY, entries=DIG.entries)  # revision 1 is there already
-
-    def make_light_of_it():
-        with store.hold("a") as held:
-            append(held, LAY)
-            with pytest.raises(StoreError, match="duplicate key"):
-                append(held, attrs.evolve(twice, expected=LAY.plan.revision))
-
-    with pytest.raises(StoreError, match="nothing was appended") as caught:
-        make_light_of_it()
-    assert caught.value.data["problem"] == "broken"
-    assert store.load("a") == DIG.plan
-
-
-class TestKeys:
-    """What comes twice under one name happens once."""
-
-    KEY = Key("call-1", '{"subject": "Dig"}')
-
-    def test_an_append_of_several_entries_is_found_as_a_whole(self, store):
-        """All that came under the key, and nothing that came before or after."""
-        several = adding(DIG.plan, ("Lay",), ("Fill", "Plant"))
-        write(store, DIG)
-        with store.hold("a") as held:
-            append(held, several, key=self.KEY)
-        write(store, adding(several.plan, ("Rest",)))
-        with store.hold("a") as held:
-            assert held.receipt(self.KEY).entries == several.entries
-
-    def test_a_request_that_changed_nothing_has_a_receipt_too(self, store):
-        """A refusal is remembered as well as a change, also by a plan that was never written."""
-        for plan_id, at in (("a", DIG.plan), ("b", Plan())):
-            if at.revision:
-                write(store, DIG)
-            with store.hold(plan_id) as held:
-                assert held.append(at.revision, (), at, key=self.KEY, answer="no") == ()
-            with store.hold(plan_id) as held:
-                assert held.receipt(self.KEY) == Receipt((), "no")
-        assert store.plan_ids() == ("a",)
-
-    @pytest.mark.parametrize("text", ["a\0b", "half \ud83c of a pair", "'; drop table x; --", "\\"])
-    def test_any_text_is_a_key_a_payload_and_an_answer(self, store, text):
-        """PostgreSQL holds neither NUL nor half a surrogate pair; ours come back as they were."""
-        key = Key(text, text)
-        with store.hold(text) as held:
-            append(held, DIG, key=key, answer=text)
-        with store.hold(text) as held:
-            assert held.receipt(key) == Receipt(DIG.entries, text)
-        assert store.plan_ids() == (text,)
 
 
 @pytest.mark.parametrize("name", ["x" * 1001, "\N{SEEDLING}" * 251])
@@ -303,20 +183,6 @@ def test_the_longest_names_are_kept(store):
     assert store.load(name) == DIG.plan
 
 
-def test_a_first_load_reads_a_snapshot_and_what_came_since(store, sql):
-    """So it costs in step with the plan, not with its history; the journal stays whole."""
-    write(store, DIG)
-    large = adding(DIG.plan, ("x" * 40_000,))
-    write(store, large)
-    ((kept, document),) = sql("select revision, document from todoplan_snapshot")
-    assert (kept, sql("select since, size from todoplan_plan")) == (2, [(0, len(document))])
-    sql("update todoplan_entry set line = 'never read' where revision <= 2")
-    plan = grown(store, 3, large.plan)
-    assert store.load("a") == plan
-    with pytest.raises(CodecError):
-        store.entries("a")
-
-
 def test_a_snapshot_that_could_not_be_read_again_is_not_kept(store, sql, monkeypatch):
     """The journal gives the plan then."""
     monkeypatch.setattr("todoplan.stores.postgres.store.LIMIT", 10)
@@ -324,45 +190,6 @@ def test_a_snapshot_that_could_not_be_read_again_is_not_kept(store, sql, monkeyp
     write(store, large)
     assert sql("select * from todoplan_snapshot") == []
     assert store.load("a") == large.plan
-
-
-class TestCompact:
-    """A journal can be cut; what was cut is the plan as it was then, never nothing."""
-
-    def test_the_last_entries_stay(self, store):
-        """The plan is the same, and its journal leads there from its beginning."""
-        write(store, DIG)
-        plan = grown(store, 6)
-        journal = store.entries("a")
-        assert store.compact("a", keep=2) == 5
-        first, *rest = store.entries("a")
-        assert (is_beginning(first), first.revision, first.cause) == (True, 5, "compact")
-        assert tuple(rest) == journal[5:]
-        assert (follow(Plan(), [first, *rest]), store.load("a")) == (plan, plan)
-        assert store.entries_since("a", 6) == journal[6:]
-        assert store.entries_since("a", 3) == (first, *rest)
-
-    def test_by_age(self, store):
-        """What is younger than that stays."""
-        write(store, DIG, LAY)
-        assert store.compact("a", keep=timedelta(days=36_500)) == 0
-        assert store.compact("nothing", keep=0) == 0
-        assert store.compact("a", keep=timedelta()) == 2
-        assert [entry.revision for entry in store.entries("a")] == [3]
-        with pytest.raises(PlanError, match="keep='all' is invalid"):
-            store.compact("a", keep="all")
-
-    def test_keys_go_with_their_entries(self, store):
-        """A key whose entries are there in part would give back what was never appended."""
-        one, other = (Key(name) for name in ("one", "other"))
-        with store.hold("a") as held:
-            append(held, adding(Plan(), ("Dig",), ("Lay",)), key=one)
-            append(held, adding(adding(Plan(), ("Dig", "Lay")).plan, ("Fill",)), key=other)
-        assert store.compact("a", keep=2) == 1
-        with store.hold("a") as held:
-            assert held.receipt(one) is None
-            assert [entry.revision for entry in held.receipt(other).entries] == [3]
-        assert [entry.revision for entry in store.entries("a")] == [1, 2, 3]
 
 
 def test_a_store_is_used_again_after_it_was_closed(store):

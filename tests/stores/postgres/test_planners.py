@@ -11,7 +11,6 @@ from todoplan.core.decide import Accepted, Rejected
 from todoplan.dialogue import calls as clock
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import TASKS
-from todoplan.errors import CodecError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores import open_store
 from todoplan.stores.copying import copy_plan
@@ -118,20 +117,6 @@ def test_a_store_by_its_url(address):
     Planner(store, "a").apply(CreateTask("Dig"))
     assert store.plan_ids() == ("a",)
     store.close()
-
-
-def test_an_old_version_beside_a_new_one_writes_upon_nothing_that_it_cannot_read(address, sql):
-    """It knows the plan of before; what the newer one has done to it is neither lost nor passed."""
-    with PostgresStore(address) as store:
-        old, new = Planner(store, "a"), Planner(store, "a")
-        old.apply(CreateTask("Dig"))
-        new.apply(CreateTask("Lay"))
-        sql("update todoplan_entry set version = 999 where revision = 2")
-        for act in (lambda: old.apply(CreateTask("Fill")), lambda: old.call("read_todos")):
-            with pytest.raises(CodecError, match="newer"):
-                act()
-        assert sql("select count(*) from todoplan_entry") == [(2,)]
-        Planner(store, "b").apply(CreateTask("Other plans go on"))
 
 
 HOUR = timedelta(hours=1)

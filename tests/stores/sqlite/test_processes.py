@@ -6,14 +6,13 @@ import sqlite3
 import subprocess
 import sys
 import warnings
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import todoplan
 from todoplan.core.commands import CreateTask
-from todoplan.errors import CodecError, StoreError
+from todoplan.errors import StoreError
 from todoplan.planner import Planner
 from todoplan.stores import sqlite as connections
 from todoplan.stores.sqlite import SqliteStore
@@ -193,22 +192,3 @@ def test_a_handle_that_is_dropped_gives_its_connections_back(path, monkeypatch):
         store.close()
     assert path.with_name("plans.db-wal").exists()
     assert len(store.load("a")) == 2
-
-
-def test_an_old_version_beside_a_new_one_writes_upon_nothing_that_it_cannot_read(path):
-    """It knows the plan of before; what the newer one has done to it is neither lost nor passed."""
-    # Beads#6064: an old program beside a new one lost three and a half days of writes.
-    old, new = Planner(SqliteStore(path), "a"), Planner(SqliteStore(path), "a")
-    old.apply(CreateTask("Dig"))
-    new.apply(CreateTask("Lay"))
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE entry SET version = 999 WHERE revision = 2")
-    for act in (lambda: old.apply(CreateTask("Fill")), lambda: old.call("read_todos")):
-        with pytest.raises(CodecError, match="newer todoplan"):
-            act()
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT revision, version > 900 FROM entry").fetchall() == [
-            (1, 0),
-            (2, 1),
-        ]
-    Planner(SqliteStore(path), "b").apply(CreateTask("Other plans go on"))

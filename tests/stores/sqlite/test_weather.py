@@ -9,7 +9,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+import warnings
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from support.nobody import as_nobody, folder_for_all
 
 import todoplan
 from todoplan.core.commands import CreateTask
-from todoplan.errors import CodecError, StoreError
+from todoplan.errors import StoreError
 from todoplan.planner import Planner
 from todoplan.stores import locks, sqlite
 from todoplan.stores.sqlite import SqliteStore
@@ -74,78 +75,59 @@ def test_a_file_that_can_only_be_read_is_read(path, monkeypatch):
     assert "may write the file and its folder" in refused("read_only", lambda: create(store, "x"))
 
 
-def test_who_waits_too_long_is_told(path):
-    """Another program holds the file for longer than our patience; then it goes on."""
-    store = SqliteStore(path, patience=0.05)
+@pytest.mark.parametrize("who", ["a program", "a handle", "a thread"])
+def test_who_waits_too_long_is_told(path, who):
+    """Somebody holds the file for longer than our patience; reading is free, later it goes on."""
+    store, taken = SqliteStore(path, patience=0.05), []
     create(store, "Dig")
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        said = refused("busy", lambda: create(store, "Lay"))
-        assert "somebody else has locked it for too long" in said
-        assert len(store.load("a")) == 1
-        other.execute("ROLLBACK")
-    assert len(create(store, "Lay").plan) == 2
-
-
-def test_another_handle_that_holds_for_too_long_is_told(path):
-    """The same of one that has our lock, in this process or another; of a thread of the handle."""
-    store, other = SqliteStore(path, patience=0.05), SqliteStore(path)
-    create(store, "Dig")
-    with other.hold("b"):
+    turn, said = store._connections.turn, "somebody else has "
+    with ExitStack() as stack:
+        if who == "a program":
+            other = stack.enter_context(closing(sqlite3.connect(path, isolation_level=None)))
+            other.execute("BEGIN IMMEDIATE")
+        elif who == "a handle":
+            stack.enter_context(SqliteStore(path).hold("b"))
+        else:
+            turn.take(taken, 1)
+            turn._holder, said = None, "another thread of this process has held a plan"
         began = time.monotonic()
-        assert "is busy" in refused("busy", lambda: create(store, "Lay"))
+        assert said in refused("busy", lambda: create(store, "Lay"))
         assert time.monotonic() - began < 5
-    taken = []
-    store._connections.turn.take(taken, 1)
-    store._connections.turn._holder = None
-    assert "another thread of this process has held a plan" in refused(
-        "busy", lambda: create(store, "Lay")
-    )
-    store._connections.turn.give_back(taken)
+        assert len(store.load("a")) == 1
+    turn.give_back(taken)
     assert len(create(store, "Lay").plan) == 2
 
 
-NOT_OURS = {
-    "newer_format": ("PRAGMA user_version = 2", "have format 2, and this todoplan reads format 1"),
-    "foreign": ("PRAGMA application_id = 7", "it is a database of another program"),
-    "no_database": ("", "it is no SQLite database"),
-}
+NOT_OURS = [
+    ("newer_format", "PRAGMA user_version = 2", "have format 2, and this todoplan reads format 1"),
+    ("foreign", "PRAGMA application_id = 7", "it is a database of another program"),
+    ("foreign", "CREATE TABLE mine (x)", "it is a database of another program"),
+    ("no_database", "", "it is no SQLite database"),
+    ("refused", "ALTER TABLE entry RENAME TO gone", "no such table: entry"),
+    ("corrupt", "", "the database is damaged"),
+]
 
 
-@pytest.mark.parametrize("problem", NOT_OURS)
-def test_a_file_that_is_not_ours_is_refused(path, problem):
-    """A newer one, another program's, a JSON file of plans: it is neither read nor written over."""
-    statement, told = NOT_OURS[problem]
-    if problem == "newer_format":
-        create(SqliteStore(path), "Dig")
+@pytest.mark.parametrize(("problem", "statement", "told"), NOT_OURS)
+def test_a_file_that_is_not_ours_is_refused(path, problem, statement, told):
+    """A newer one, another program's, a JSON file, a damaged one: it is not written over."""
+    if problem not in {"foreign", "no_database"}:
+        with SqliteStore(path) as store:
+            for number in range(40 if problem == "corrupt" else 1):
+                create(store, f"{number}" * 300)
     with closing(sqlite3.connect(path)) as db:
         db.execute(statement)
     if problem == "no_database":
         path.write_text('{"format": "todoplan/plans"}' * 100)
+    if problem == "corrupt":  # SQLite's own pages, of which our checksums know nothing
+        document = bytearray(path.read_bytes())
+        for place in range(4096, len(document), 4096):
+            document[place : place + 100] = b"\xff" * 100
+        path.write_bytes(document)
     before = path.read_bytes()
-    for use in (lambda: SqliteStore(path).load("a"), lambda: create(SqliteStore(path), "Lay")):
+    for use in (lambda: SqliteStore(path).entries("a"), lambda: create(SqliteStore(path), "Lay")):
         assert told in refused(problem, use)
     assert path.read_bytes() == before
-
-
-def test_a_database_with_tables_of_another_program_is_refused(path):
-    """We make no tables in it."""
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("CREATE TABLE mine (x)")
-    assert "of another program" in refused("foreign", lambda: create(SqliteStore(path), "Lay"))
-
-
-def test_a_damaged_database_is_told(path):
-    """SQLite's own pages, of which our checksums know nothing."""
-    with SqliteStore(path) as store:
-        for number in range(40):
-            create(store, f"{number}" * 300)
-    document = bytearray(path.read_bytes())
-    for place in range(4096, len(document), 4096):
-        document[place : place + 100] = b"\xff" * 100
-    path.write_bytes(document)
-    for use in (lambda: SqliteStore(path).entries("a"), lambda: create(SqliteStore(path), "Lay")):
-        assert "the database is damaged" in refused("corrupt", use)
 
 
 def test_a_path_without_a_folder_is_told(path):
@@ -176,115 +158,63 @@ def test_a_file_that_is_gone_or_replaced_is_told(path, replaced):
     assert len(SqliteStore(path).load("a")) == replaced
 
 
-@pytest.mark.parametrize("kind", ["nfs4", "cifs"])
-def test_a_networks_file_system_is_refused(path, monkeypatch, kind):
-    """Two machines do not see each other's locks there: nothing is made."""
-    monkeypatch.setattr(sqlite, "_file_system", lambda _: kind)
-    said = refused("network", lambda: create(SqliteStore(path), "Dig"))
-    assert f"a network file system ({kind})" in said
-    assert "for several machines use a PostgresStore" in said
-    assert [each for each in path.parent.iterdir() if each.name == "plans.db"] == []
+MOUNTS = "a / ext4 rw\nb {0}/net nfs4 rw\nc {0}/my\\040disk 9p rw\nd {0}/my\\040disk/x xfs rw\n"
 
 
-def test_a_shared_file_system_is_warned_of_once(path, monkeypatch):
-    """A folder of the host's in a container: whether it is safe cannot be told from here."""
-    monkeypatch.setattr(sqlite, "_file_system", lambda _: "9p")
-    with pytest.warns(UserWarning, match=r"plans\.db is on a shared file system \(9p\)"):
-        create(SqliteStore(path), "Dig")
-    assert len(create(SqliteStore(path), "Lay").plan) == 2
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [("", "none"), ("net", "network"), ("my disk", "shared"), ("my disk/x", "none"), ("y", "")],
+)
+def test_only_a_disk_of_this_machine_is_safe(tmp_path, monkeypatch, folder, kind):
+    """By the nearest mount: a network is refused, a shared folder is warned of once."""
+    path, real = tmp_path / folder / "plans.db", Path.read_text
+    path.parent.mkdir(parents=True, exist_ok=True)
 
+    def read(self, *given):
+        if str(self) != "/proc/self/mounts":
+            return real(self, *given)
+        if not kind:
+            raise FileNotFoundError
+        return MOUNTS.format(tmp_path)
 
-def test_a_file_system_is_the_one_that_is_mounted_nearest(monkeypatch):
-    """The longest mount point above the path; none where the system does not tell."""
-    mounts = "a / ext4 rw\nb /mnt nfs rw\nc /mnt/my\\040disk xfs rw\n"
-    monkeypatch.setattr(Path, "read_text", lambda *_: mounts)
-    assert sqlite._file_system(Path("/home/x")) == "ext4"
-    assert sqlite._file_system(Path("/mnt/x")) == "nfs"
-    assert sqlite._file_system(Path("/mnt/my disk/x")) == "xfs"
-    monkeypatch.setattr(Path, "read_text", lambda *_: "")
-    assert sqlite._file_system(Path("/x")) == ""
-
-    def missing(*_):
-        raise FileNotFoundError
-
-    monkeypatch.setattr(Path, "read_text", missing)
-    assert sqlite._file_system(Path("/x")) == ""
+    monkeypatch.setattr(Path, "read_text", read)
+    if kind == "network":
+        said = refused("network", lambda: create(SqliteStore(path), "Dig"))
+        assert "a network file system (nfs4)" in said
+        assert "for several machines use a PostgresStore" in said
+        assert not path.exists()
+    else:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            create(SqliteStore(path), "Dig")
+            assert len(create(SqliteStore(path), "Lay").plan) == 2
+        found = ["is on a shared file system (9p)" in str(each.message) for each in told]
+        assert found == ([True] if kind == "shared" else [])
 
 
 @pytest.mark.parametrize("has_bug", [False, True])
-@pytest.mark.parametrize("reason", ["no fcntl", errno.ENOLCK])
+@pytest.mark.parametrize("reason", ["no fcntl", errno.ENOLCK, errno.EACCES])
 def test_without_locks_it_works_and_an_old_sqlite_is_warned_of(path, monkeypatch, has_bug, reason):
-    """SQLite's own lock is enough for one that has not the bug; one warning, where it has."""
+    """SQLite's own lock is enough for one that has not the bug; without permission it is told."""
+
+    def without(*_):
+        raise OSError(reason, os.strerror(reason))
+
     if reason == "no fcntl":
         monkeypatch.setattr(locks, "fcntl", None)
     else:
-
-        def without(*_):
-            raise OSError(reason, "No locks available")
-
         monkeypatch.setattr(fcntl, "flock", without)
     monkeypatch.setattr(sqlite, "WAL_RESET_BUG", has_bug)
     store = SqliteStore(path)
+    if reason == errno.EACCES:
+        assert "Permission denied" in refused("cannot_open", lambda: create(store, "Dig"))
+        return
     if has_bug:
         with pytest.warns(UserWarning, match="use SQLite 3.51.3 or later"):
             create(store, "Dig")
     else:
         create(store, "Dig")
     assert len(create(store, "Lay").plan) == 2
-
-
-def test_a_lock_that_fails_otherwise_is_told(path, monkeypatch):
-    """No permission, say: nothing was written."""
-
-    def without(*_):
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(fcntl, "flock", without)
-    assert "Permission denied" in refused("cannot_open", lambda: create(SqliteStore(path), "x"))
-
-
-def test_what_has_no_words_of_its_own_is_told_as_it_is(path):
-    """SQLite's message, and that nothing was written."""
-    store = SqliteStore(path)
-    create(store, "Dig")
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("DROP TABLE receipt")
-        db.execute("DROP TABLE entry")
-    assert "no such table: entry" in refused("refused", lambda: store.entries("a"))
-
-
-def test_a_failed_append_that_is_made_light_of_keeps_nothing(path):
-    """Half of it would be committed with the rest: whoever catches the error is told again."""
-    store = SqliteStore(path)
-    create(store, "Dig")
-    (connection,) = store._connections.idle
-    connection.execute(
-        "CREATE TEMP TRIGGER t BEFORE UPDATE ON plan BEGIN SELECT raise(ABORT, 'x'); END"
-    )
-    planner = Planner(store, "a")
-    plan = planner.plan
-
-    def swallow():
-        with store.hold("a") as held:
-            try:
-                held.append(1, planner.history(), plan)
-            except StoreError:
-                held.entries_since(0)
-
-    assert "its exception was caught" in refused("broken", swallow)
-    assert (store.load("a"), len(store.entries("a"))) == (plan, 1)
-
-
-def test_a_reader_that_fails_leaves_no_lock_behind(path):
-    """A damaged row is told again and again, and writers go on."""
-    store = SqliteStore(path)
-    create(store, "Dig")
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE entry SET line = '{'")
-    for _ in range(3):
-        with pytest.raises(CodecError):
-            store.load("a")
-    assert len(create(store, "Cook", plan_id="b").plan) == 1
 
 
 class TestLog:
