@@ -4,7 +4,7 @@ import json
 
 import pytest
 from hypothesis import given
-from support.documents import entries, plans
+from support.documents import plans
 
 from todoplan.codec import (
     dump_journal,
@@ -28,14 +28,6 @@ ENTRIES = (
     Entry(1, (TaskCreated(Task("1", "Write the report", owner="ann")),), actor="ann", cause="x"),
     Entry(2, (StatusChanged("1", Status.PENDING, Status.COMPLETED),), undoes=1),
 )
-
-
-@given(entries)
-def test_a_line_comes_back(entry):
-    """An entry survives exactly, whatever is in it; a line is one line."""
-    line = entry_to_line(entry)
-    assert entry_from_line(line) == entry_from_line(line.encode()) == entry
-    assert len(line.splitlines()) == 1
 
 
 @given(plans())

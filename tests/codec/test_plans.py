@@ -1,7 +1,7 @@
 """Laws of plan documents: exact round trips, and an error for everything else."""
 
 import json
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, tzinfo
 
 import pytest
 from hypothesis import given
@@ -17,11 +17,10 @@ from todoplan.codec import (
     plan_to_data,
     to_agentscope,
 )
-from todoplan.codec.documents import write_task
+from todoplan.codec.documents import fragment, write_task
 from todoplan.codec.engine import MisfitError
-from todoplan.core.commands import CreateTask, DeleteTask
-from todoplan.core.decide import Accepted, decide, plan_of
-from todoplan.core.plan.model import FrozenDict, Priority, Status, Task
+from todoplan.core.decide import plan_of
+from todoplan.core.plan.model import TASK_FIELDS, FrozenDict, Priority, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError
 
@@ -43,8 +42,8 @@ def refused(data):
 
 
 def facts(plan):
-    """Return all that a plan knows, times with their offsets."""
-    rows = [(task, *map(str, (task.created_at, task.completed_at))) for task in plan]
+    """Return all that a plan knows; a repr tells True from 1, and has the offsets of times."""
+    rows = [[repr(getattr(task, name)) for name in TASK_FIELDS] for task in plan]
     return plan, plan.next_id, plan.revision, plan.counts, rows, [*plan.ready()]
 
 
@@ -57,24 +56,6 @@ def test_a_dumped_plan_loads_as_the_same_plan(plan):
     assert facts(plan_from_data(plan_to_data(plan))) == facts(plan)
     assert dump_plan(load_plan(text)) == text
     assert len(text.splitlines()) == 1
-
-
-def test_bools_stay_bools_and_whole_numbers_whole():
-    """Equal values of other types are not confused: True is not 1, and 1 is not 1.0."""
-    kept = FrozenDict({"yes": True, "one": 1, "float": 1.0, "none": None, "deep": [{}, [0.1]]})
-    plan = plan_of((Task("1", "a", estimate=30, metadata=kept),))
-    (task,) = load_plan(dump_plan(plan))
-    assert repr(task) == repr(next(iter(plan)))
-
-
-def test_ids_are_not_used_again_after_a_round_trip():
-    """A plan whose highest task was deleted goes on counting where it was, empty or not."""
-    plan = Plan()
-    for command in (CreateTask("a"), CreateTask("b"), DeleteTask("2"), DeleteTask("1")):
-        decided = decide(plan, command)
-        assert isinstance(decided, Accepted)
-        plan = load_plan(dump_plan(decided.plan))
-    assert (plan.next_id, len(plan)) == (3, 0)
 
 
 def test_a_plan_of_many_chunks_is_one_document():
@@ -96,14 +77,6 @@ def test_only_what_differs_from_its_default_is_written():
         "next_id": 2,
         "tasks": [{"id": "1", "subject": "a", "status": "pending", "priority": "low"}],
     }
-
-
-def test_data_that_was_not_written_by_us_is_left_alone():
-    """Reading changes nothing in the data it is given."""
-    data = document()
-    before = json.dumps(data)
-    plan_from_data(data)
-    assert json.dumps(data) == before
 
 
 def test_all_faults_are_named_at_once():
@@ -245,6 +218,8 @@ class Nowhere(tzinfo):
         (Task("1", "a").but(due="2025-01-01"), "due"),
         (Task("1", "a").but(description=None), "description"),
         (Task("1", "a").but(owner=5), "owner"),
+        (Task("1", "a").but(subject=5), "subject"),
+        (Task("1", "a").but(waiting="Bob"), "waiting"),
         (Task("1", "a", priority=None).but(priority="urgent"), "priority"),
         (Task("1", "a").but(status="done"), "status"),
         (Task("1", "a", metadata=FrozenDict({"a": {"b": {1}}})), "metadata.a.b"),
@@ -255,9 +230,10 @@ class Nowhere(tzinfo):
 )
 def test_what_could_not_be_read_is_not_written(task, path):
     """A task that JSON cannot hold is refused when it is written, with its path."""
-    with pytest.raises(MisfitError) as caught:
-        write_task(task)
-    assert [found for found, _ in caught.value.found] == [f".{path}"]
+    for write in (write_task, fragment):
+        with pytest.raises(MisfitError) as caught:
+            write(task)
+        assert [found for found, _ in caught.value.found] == [f".{path}"]
 
 
 def test_the_plan_that_cannot_be_written_names_the_task():
@@ -268,12 +244,6 @@ def test_the_plan_that_cannot_be_written_names_the_task():
         with pytest.raises(CodecError) as caught:
             write(plan_of(made))
         assert caught.value.data["path"] == "tasks[300].estimate"
-
-
-def test_a_text_of_a_subclass_is_a_text():
-    """What is equal to a text is written as one."""
-    plan = plan_of((Task("1", Status.PENDING, owner=Priority.LOW),))
-    assert load_plan(dump_plan(plan)) == plan
 
 
 def nested(levels):
@@ -291,19 +261,6 @@ def test_metadata_nest_64_levels_deep_and_no_more():
     with pytest.raises(CodecError, match="nested deeper than 64 levels"):
         dump_plan(deeper)
     assert "nested deeper than 64 levels" in str(refused(one(metadata=nested(65))))
-
-
-def test_offsets_to_the_microsecond_survive():
-    """Any zone offset that Python knows is kept."""
-    zone = timezone(timedelta(hours=-3, minutes=7, seconds=9, microseconds=11))
-    at = datetime(2025, 1, 1, 1, 1, 1, 7, tzinfo=zone)
-    plan = plan_of((Task("1", "a", created_at=at, updated_at=at, completed_at=at),))
-    (task,) = load_plan(dump_plan(plan))
-    assert task.completed_at == at
-    assert task.created_at.utcoffset() == at.utcoffset()
-    assert next(
-        iter(load_plan(dump_plan(plan_of((Task("1", "a", created_at=datetime.now(UTC)),)))))
-    )
 
 
 json_like = st.recursive(
