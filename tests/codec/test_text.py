@@ -108,12 +108,7 @@ def test_a_document_over_the_limit_is_not_read(text, size):
     error = refused(text, limit=10)
     assert error.data == {"problem": "too_large", "size": size, "limit": 10}
     assert f"{size} bytes, the limit is 10" in str(error)
-
-
-def test_a_document_at_the_limit_is_read():
-    """The limit itself is allowed."""
-    text = dump_plan(plan_of((Task("1", "é"),)))
-    assert load_plan(text, limit=len(text.encode()))
+    assert refused(text, limit=size).data["problem"] != "too_large"
 
 
 def test_keys_that_stand_twice_are_refused():
@@ -124,30 +119,6 @@ def test_keys_that_stand_twice_are_refused():
     assert error.data["problem"] == "duplicate_key"
     assert error.data["paths"] == ("x", "tasks[0].id", 'tasks[0].metadata["a b"]')
     assert error.data["path"] == "x"
-
-
-def carefully(text):
-    """Read each object by its pairs, as no shortcut does."""
-    value = json.loads(text, object_pairs_hook=an_object)
-    return sorted(path.removeprefix(".") for path in doubled_paths(value)) or value
-
-
-@given(plans(), st.data())
-def test_a_mutated_document_is_read_as_by_the_careful_reader(plan, data):
-    """Pieces of a document moved, doubled or cut out: the same value, or the same keys named."""
-    text = dump_plan(plan)
-    start, end, to = sorted(data.draw(st.integers(0, len(text))) for _ in range(3))
-    for mutated in (text[:end] + text[start:], text[:start] + text[end:], text[:to] + " " + text):
-        try:
-            expected = carefully(mutated)
-        except ValueError:
-            expected = None
-        try:
-            seen = parse(mutated)
-        except CodecError as error:
-            seen = error.data.get("paths") and sorted(error.data["paths"])
-        if "\\ufdd0" not in text and "\ufdd0" not in text:
-            assert seen == expected
 
 
 def test_a_document_may_nest_only_so_deep():
@@ -193,12 +164,10 @@ documents = st.recursive(
 )
 
 
-def by_hook(text):
-    value = json.loads(text, object_pairs_hook=an_object)
-    return list(doubled_paths(value))
-
-
 @given(documents)
 def test_counting_finds_what_looking_finds(text):
     """Whatever the texts, escapes and blanks: keys are lost exactly where one stands twice."""
-    assert has_lost_keys(text, json.loads(text)) == bool(by_hook(text))
+    value = json.loads(text, object_pairs_hook=an_object)
+    doubled = list(doubled_paths(value))
+    assert has_lost_keys(text, json.loads(text)) == bool(doubled)
+    assert (problem_of(text) == "duplicate_key") is bool(doubled)

@@ -73,16 +73,14 @@ def test_one_task_is_written_as_in_the_list(plan):
         if not ours:
             del listed["metadata"]["todoplan"]
         assert task_to_agentscope(task) == listed
-
-
-def test_a_task_that_json_cannot_hold_is_named():
-    """With the path of what is wrong."""
     with pytest.raises(CodecError, match="estimate"):
         task_to_agentscope(Task("1", "a").but(estimate=float("nan")))
 
 
 def test_an_empty_plan_keeps_its_counter_beside_the_tasks():
-    """Without tasks, the next id stands at the top."""
+    """With tasks it stands in each, so any may be deleted; without them, at the top."""
+    two = to_agentscope(plan_of((Task("1", "a"), Task("9", "b"))))["tasks"]
+    assert from_agentscope({"tasks": two[:1]}).next_id == 10
     plan = plan_of((), next_id=7, revision=9)
     assert to_agentscope(plan) == {"tasks": [], "todoplan": {"next_id": 7, "revision": 9}}
     assert from_agentscope(to_agentscope(plan)) == plan
@@ -180,12 +178,6 @@ def test_the_approval_is_that_of_the_latest_write():
     assert from_agentscope(data).approved == Approval(4, "ann")
     data["todoplan"] = {"next_id": 2, "revision": 9}
     assert from_agentscope(data).approved is None
-
-
-def test_a_deleted_task_does_not_take_the_counter_along():
-    """The next id stands with every task, so AgentScope may delete any."""
-    data = {"tasks": to_agentscope(plan_of((Task("1", "a"), Task("9", "b"))))["tasks"][:1]}
-    assert from_agentscope(data).next_id == 10
 
 
 def test_metadata_of_our_name_are_kept():
