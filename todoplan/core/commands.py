@@ -27,6 +27,7 @@ from todoplan.core.plan.model import (
     StatusWord,
     Task,
     Todo,
+    Value,
     Waiting,
     as_count,
     as_date_or_none,
@@ -213,8 +214,8 @@ def as_seconds(value: float) -> float:
 # The docstring of this module describes what all commands have in common.
 
 
-@attrs.frozen(weakref_slot=False)
-class ClaimTask:
+@attrs.frozen(weakref_slot=False, repr=False)
+class ClaimTask(Value):
     """
     Claim a task for `lease` seconds and start it.
 
@@ -237,8 +238,8 @@ class ClaimTask:
     give_to: str | None = attrs.field(default=None, converter=as_name_or_none)
 
 
-@attrs.frozen(weakref_slot=False)
-class RenewClaim:
+@attrs.frozen(weakref_slot=False, repr=False)
+class RenewClaim(Value):
     """Extend a claim to `lease` seconds from now. `fence` is the fencing token of the claim."""
 
     task_id: str = attrs.field(converter=as_id)
@@ -246,8 +247,8 @@ class RenewClaim:
     lease: float = attrs.field(default=300.0, converter=as_seconds)
 
 
-@attrs.frozen(weakref_slot=False)
-class ReleaseClaim:
+@attrs.frozen(weakref_slot=False, repr=False)
+class ReleaseClaim(Value):
     """
     Release a claimed task, or take it from an owner that died. The task becomes pending again.
 
@@ -258,16 +259,16 @@ class ReleaseClaim:
     fence: int = attrs.field(converter=as_fence)
 
 
-@attrs.frozen(weakref_slot=False)
-class AnswerTask:
+@attrs.frozen(weakref_slot=False, repr=False)
+class AnswerTask(Value):
     """Answer the question of a waiting task. The wait ends, and the task keeps the answer."""
 
     task_id: str = attrs.field(converter=as_id)
     answer: str = attrs.field(converter=as_answer)
 
 
-@attrs.frozen(weakref_slot=False)
-class RecordEvidence:
+@attrs.frozen(weakref_slot=False, repr=False)
+class RecordEvidence(Value):
     """
     Record the result of a check by the program: is a task done?
 
@@ -281,8 +282,8 @@ class RecordEvidence:
     by: str | None = attrs.field(default=None, converter=as_text_or_none)
 
 
-@attrs.frozen(weakref_slot=False)
-class ApprovePlan:
+@attrs.frozen(weakref_slot=False, repr=False)
+class ApprovePlan(Value):
     """
     Approve the plan as it is: its present revision becomes the approved one.
 
@@ -302,8 +303,8 @@ def as_tasks(value: Iterable[Task]) -> tuple[Task, ...]:
     return tuple_of(value, Task, "a tuple of tasks, such as tuple(plan)")
 
 
-@attrs.frozen(weakref_slot=False)
-class WriteTodos:
+@attrs.frozen(weakref_slot=False, repr=False)
+class WriteTodos(Value):
     """Replace the plan's whole list. A todo that matches a task only changes that task."""
 
     todos: tuple[Todo, ...] = attrs.field(converter=as_todos)
@@ -311,8 +312,8 @@ class WriteTodos:
     """Confirms that an empty list is intended; see the rule `empty_write`."""
 
 
-@attrs.frozen(weakref_slot=False)
-class CreateTask:
+@attrs.frozen(weakref_slot=False, repr=False)
+class CreateTask(Value):
     """Add one task, at the end of the plan or after the other subtasks of its parent."""
 
     subject: str = attrs.field(converter=as_text)
@@ -336,8 +337,8 @@ def as_creations(value: Iterable[CreateTask]) -> tuple[CreateTask, ...]:
     return tuple_of(value, CreateTask, "a tuple of creations, such as (CreateTask('a'),)")
 
 
-@attrs.frozen(weakref_slot=False)
-class CreateTasks:
+@attrs.frozen(weakref_slot=False, repr=False)
+class CreateTasks(Value):
     """
     Add several tasks, all or none.
 
@@ -350,8 +351,8 @@ class CreateTasks:
     items: tuple[CreateTask, ...] = attrs.field(converter=as_creations)
 
 
-@attrs.frozen(weakref_slot=False)
-class UpdateTask:
+@attrs.frozen(weakref_slot=False, repr=False)
+class UpdateTask(Value):
     """
     Change one task. `metadata` is merged key by key, and `None` deletes a key.
 
@@ -383,8 +384,8 @@ class UpdateTask:
     due: date | None | Unset = attrs.field(default=UNSET, converter=date_or_unset)
 
 
-@attrs.frozen(weakref_slot=False)
-class MoveTask:
+@attrs.frozen(weakref_slot=False, repr=False)
+class MoveTask(Value):
     """
     Put one task, with all its subtasks, directly before or after another task.
 
@@ -401,8 +402,8 @@ class MoveTask:
             raise PlanError(msg, seen=(self.before, self.after))
 
 
-@attrs.frozen(weakref_slot=False)
-class DeleteTask:
+@attrs.frozen(weakref_slot=False, repr=False)
+class DeleteTask(Value):
     """
     Remove one task and its edges.
 
@@ -414,18 +415,18 @@ class DeleteTask:
     children: OfChildren = attrs.field(default="refuse", converter=as_fate)
 
 
-@attrs.frozen(weakref_slot=False)
-class StartNext:
+@attrs.frozen(weakref_slot=False, repr=False)
+class StartNext(Value):
     """Start the next ready task, unless a task is in progress or none is ready."""
 
 
-@attrs.frozen(weakref_slot=False)
-class ClearPlan:
+@attrs.frozen(weakref_slot=False, repr=False)
+class ClearPlan(Value):
     """Remove every task."""
 
 
-@attrs.frozen(weakref_slot=False)
-class RestorePlan:
+@attrs.frozen(weakref_slot=False, repr=False)
+class RestorePlan(Value):
     """
     Restore the tasks and the approval of an earlier plan. Claims that have ended stay ended.
 
@@ -460,8 +461,8 @@ def _levels(commands: tuple[Command, ...]) -> int:
     return 1 + max(inner, default=0)
 
 
-@attrs.frozen(weakref_slot=False)
-class Batch:
+@attrs.frozen(weakref_slot=False, repr=False)
+class Batch(Value):
     """Several commands in order, accepted or refused together. A batch may contain batches."""
 
     commands: tuple[Command, ...] = attrs.field(converter=as_commands)

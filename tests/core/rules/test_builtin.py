@@ -13,7 +13,7 @@ from todoplan.core.commands import (
     WriteTodos,
 )
 from todoplan.core.decide import Accepted, Rejected, decide, plan_of
-from todoplan.core.plan.model import Approval, Evidence, Task, Todo
+from todoplan.core.plan.model import Approval, Claim, Evidence, Task, Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import DEFAULT, RULES, Limits, Policy, inspect
 
@@ -36,6 +36,8 @@ FULL = plan_of([Task("1", "a")], revision=9)
 BROKEN = plan_of([Task("1", "a")], revision=12)
 FIVE = plan_of([Task(i, "x") for i in "12345"])
 TWO_ON = plan_of([Task(i, i, status="in_progress") for i in "12"])
+CLAIMED = Task("1", "a", status="in_progress", claim=Claim("bot", 1), claims=1)
+TEAM = plan_of([CLAIMED, Task("2", "b")])
 TWO_AND_ONE = plan_of([*TWO_ON, Task("3", "c")])
 # 1 {2 {}, 3 {}}, 4: the third level is one too many.
 NESTED = plan_of([Task("1", "a"), *(Task(i, i, parent="1") for i in "23"), Task("4", "d")])
@@ -96,6 +98,7 @@ FIRES = [
     ("blocked_start", LINKED, CreateTask("x", status=ON, blocked_by=("1",))),
     ("blocked_complete", LINKED, to("2", "completed"), (("2",), "#1", "")),
     ("dropped_open_items", IDLE, write("a"), (("2",), "1", '"b"')),
+    ("dropped_open_items", IDLE, write("x"), (("1", "2"), "2", '"a", "b"')),
     ("dropped_open_items", IDLE, Batch((to("1", ON), write("a")))),
     ("empty_write", IDLE, write(), ((), "2", "")),
     ("empty_write", IDLE, Batch((write(),))),
@@ -177,6 +180,7 @@ FIRES = [
     ("approved_changed", UNKNOWN, DeleteTask("1"), (("1",), "removed since", "somebody else")),
 ]  # fmt: skip
 QUIET = [
+    ("single_in_progress", TEAM, to("2", ON)),
     ("single_in_progress", TWO_ON, back(TWO_ON)),
     ("single_in_progress", TWO_ON, UpdateTask("1", subject="x")),
     ("completed_is_final", MIXED, back(IDLE)),
@@ -225,6 +229,7 @@ QUIET = [
     ("blocked_complete", LINKED, to("1", "completed")),
     ("dropped_open_items", IDLE, write("a", clear=True)),
     ("dropped_open_items", MIXED, write("b")),
+    ("dropped_open_items", IDLE, Batch((write("x"), back(IDLE)))),
     ("dropped_open_items", IDLE, DeleteTask("1")),
     ("empty_write", IDLE, write(clear=True)),
     ("empty_write", DONE, write()),
@@ -439,3 +444,6 @@ def test_metadata_that_no_document_could_hold_is_measured_all_the_same():
     odd = CreateTask("a", metadata={("a", 1): 1, "k": object(), "n": [[], [{}]]})
     problems = decide(EMPTY, odd, policy("max_metadata", "error")).problems
     assert ["bytes" in p.seen or p.seen for p in problems] == [True, "3 keys", "4 levels"]
+    flat = CreateTask("a", metadata={"a": 1, "b": 2, "c": 3})
+    problems = decide(EMPTY, flat, policy("max_metadata", "error")).problems
+    assert [p.seen for p in problems] == ["24 bytes as JSON", "3 keys"]

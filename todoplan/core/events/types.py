@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import attrs
 
-from todoplan.core.plan.model import EDITABLE, Approval, Claim, FrozenDict, Status, Task
+from todoplan.core.plan.model import EDITABLE, Approval, Claim, FrozenDict, Status, Task, Value
 from todoplan.core.plan.plan import Draft
 from todoplan.lazy import listing
 
@@ -36,7 +36,7 @@ __dir__ = listing(__all__)
 
 
 # Most events name one task. Not an attrs class: `fast_constructor` needs bases without slots.
-class _OfOneTask:
+class _OfOneTask(Value):
     __slots__ = ()
 
     @property
@@ -46,7 +46,7 @@ class _OfOneTask:
         return (event.task_id,)
 
 
-class _OfEdge:
+class _OfEdge(Value):
     __slots__ = ()
 
     @property
@@ -62,8 +62,8 @@ def _count_failed_attempt(draft: Draft, task_id: str) -> None:
         draft.put(task.but(failed_attempts=task.failed_attempts + 1))
 
 
-@attrs.frozen(weakref_slot=False)
-class TaskCreated:
+@attrs.frozen(weakref_slot=False, repr=False)
+class TaskCreated(Value):
     """A task was added after its siblings. Its edges follow as separate events."""
 
     task: Task
@@ -78,7 +78,7 @@ class TaskCreated:
         draft.add(self.task)
 
 
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen(weakref_slot=False, repr=False)
 class StatusChanged(_OfOneTask):
     """
     A task's status was changed, forwards or backwards.
@@ -101,7 +101,7 @@ class StatusChanged(_OfOneTask):
             _count_failed_attempt(draft, self.task_id)
 
 
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen(weakref_slot=False, repr=False)
 class TaskEdited(_OfOneTask):
     """
     Fields other than status and edges were set. `changes` maps a field's name to its new value.
@@ -129,7 +129,7 @@ class TaskEdited(_OfOneTask):
         draft.put(task.but(updated_at=self.at or task.updated_at, **changes))
 
 
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen(weakref_slot=False, repr=False)
 class EdgeAdded(_OfEdge):
     """`blocker` now blocks `blocked`."""
 
@@ -142,7 +142,7 @@ class EdgeAdded(_OfEdge):
         draft.link(self.blocker, self.blocked, self.at)
 
 
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen(weakref_slot=False, repr=False)
 class EdgeRemoved(_OfEdge):
     """`blocker` no longer blocks `blocked`."""
 
@@ -155,7 +155,7 @@ class EdgeRemoved(_OfEdge):
         draft.unlink(self.blocker, self.blocked, self.at)
 
 
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen(weakref_slot=False, repr=False)
 class ParentChanged(_OfOneTask):
     """
     A task was moved, with its subtasks, below another one, or to the top level (`parent` is
@@ -173,7 +173,7 @@ class ParentChanged(_OfOneTask):
         draft.nest(self.task_id, self.parent, self.at)
 
 
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen(weakref_slot=False, repr=False)
 class TaskClaimed(_OfOneTask):
     """
     A task in progress was claimed.
@@ -201,7 +201,7 @@ class TaskClaimed(_OfOneTask):
             _count_failed_attempt(draft, self.task_id)
 
 
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen(weakref_slot=False, repr=False)
 class ClaimRenewed(_OfOneTask):
     """The owner of a claim extended it."""
 
@@ -217,7 +217,7 @@ class ClaimRenewed(_OfOneTask):
             draft.put(task.but(claim=claim, updated_at=self.at or task.updated_at))
 
 
-@attrs.frozen(weakref_slot=False)
+@attrs.frozen(weakref_slot=False, repr=False)
 class TaskDeleted(_OfOneTask):
     """
     A task was removed with its edges, and its subtasks moved up one level. New tasks get other ids.
@@ -231,8 +231,8 @@ class TaskDeleted(_OfOneTask):
         draft.remove(self.task_id, self.at)
 
 
-@attrs.frozen(weakref_slot=False)
-class TasksReordered:
+@attrs.frozen(weakref_slot=False, repr=False)
+class TasksReordered(Value):
     """The plan's order was set to `task_ids`, which are the ids of all tasks."""
 
     task_ids: tuple[str, ...]
@@ -243,8 +243,8 @@ class TasksReordered:
         draft.reorder(self.task_ids)
 
 
-@attrs.frozen(weakref_slot=False)
-class PlanCleared:
+@attrs.frozen(weakref_slot=False, repr=False)
+class PlanCleared(Value):
     """Every task was removed. The next id is unchanged."""
 
     task_ids: tuple[str, ...]
@@ -255,8 +255,8 @@ class PlanCleared:
         draft.replace(())
 
 
-@attrs.frozen(weakref_slot=False)
-class PlanRestored:
+@attrs.frozen(weakref_slot=False, repr=False)
+class PlanRestored(Value):
     """
     The tasks of an earlier plan were restored (undo, restore). The revision is not restored: it is
     incremented.
@@ -284,8 +284,8 @@ class PlanRestored:
         draft.approved = self.approved
 
 
-@attrs.frozen(weakref_slot=False)
-class PlanApproved:
+@attrs.frozen(weakref_slot=False, repr=False)
+class PlanApproved(Value):
     """The plan was approved as it is: this event's revision is the approved one."""
 
     by: str | None = None

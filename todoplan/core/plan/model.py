@@ -179,6 +179,17 @@ def fast_constructor(frozen: type[_Frozen]) -> Callable[..., _Frozen]:
     return make
 
 
+class Value:
+    """A base of frozen values: the repr of attrs, which would take time to build for each class."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        given: Any = self
+        shown = [f"{name}={getattr(self, name)!r}" for name in given.__match_args__]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
 # -------- validation --------
 # Converters for the arguments of public constructors. Unsuitable values are refused with a remedy.
 #
@@ -543,8 +554,8 @@ def as_priority(word: PriorityWord | None) -> Priority | None:
     return word if word is None or type(word) is Priority else as_member(word, Priority)
 
 
-@attrs.frozen(weakref_slot=False)
-class Waiting:
+@attrs.frozen(weakref_slot=False, repr=False)
+class Waiting(Value):
     """
     What a pending task waits for outside the plan. `reason` names the person or thing.
 
@@ -557,8 +568,8 @@ class Waiting:
     question: str | None = attrs.field(default=None, converter=as_text_or_none)
 
 
-@attrs.frozen(weakref_slot=False)
-class Evidence:
+@attrs.frozen(weakref_slot=False, repr=False)
+class Evidence(Value):
     """
     The result of a check by the program: is a task done? The task's `check` says how to check this.
 
@@ -572,8 +583,8 @@ class Evidence:
     at: datetime | None = attrs.field(default=None, converter=as_time_or_none)
 
 
-@attrs.frozen(weakref_slot=False)
-class Claim:
+@attrs.frozen(weakref_slot=False, repr=False)
+class Claim(Value):
     """
     The right of `owner` to work on a task until a time, which the owner can extend (law 19).
 
@@ -592,8 +603,8 @@ class Claim:
         return at is None or self.until is None or at < self.until
 
 
-@attrs.frozen(weakref_slot=False)
-class Approval:
+@attrs.frozen(weakref_slot=False, repr=False)
+class Approval(Value):
     """The revision of a plan that a person has approved, with the person's name and the time."""
 
     revision: int = attrs.field(converter=as_count)
@@ -674,8 +685,8 @@ def as_evidence(value: Evidence | None) -> Evidence | None:
     return None if value is None else instance_of(value, Evidence, legal)
 
 
-@attrs.frozen(weakref_slot=False)
-class Todo:
+@attrs.frozen(weakref_slot=False, repr=False)
+class Todo(Value):
     """
     One line of a whole-list write: a value without identity.
 
