@@ -18,7 +18,6 @@ import re
 import unicodedata
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -434,14 +433,6 @@ class Rule:
 
     def __repr__(self) -> str:
         return f"<Rule {self.name}>"
-
-    def heeds(self, triggers: AbstractSet[Trigger]) -> bool:
-        """Return True if one of these triggers can break the rule."""
-        # A user's own rule may name the class `StatusChanged` instead of pairs of statuses.
-        moved = events.StatusChanged in self.on and any(
-            type(trigger) is tuple for trigger in triggers
-        )
-        return moved or not self.on or not self.on.isdisjoint(triggers)
 
     def severity_in(self, preset: str) -> Severity:
         """
@@ -1160,10 +1151,17 @@ class Policy:
             triggers = type(event)
         found = self._heeding.get(triggers)
         if found is None:
-            # The rule `no_op_write` is triggered by a command without events.
-            several = (triggers or {NoneType}) if len(happened) != 1 else {triggers}
-            on = (entry for entry in self.rules if entry[1] is not Severity.OFF)
-            found = tuple(entry for entry in on if entry[0].heeds(several))
+            several = {triggers} if len(happened) == 1 else {*triggers}
+            if not several:
+                several.add(NoneType)  # `no_op_write` is triggered by a command without events
+            if any(type(trigger) is tuple for trigger in several):
+                # A user's own rule may name the class instead of pairs of statuses.
+                several.add(events.StatusChanged)
+            found = tuple(
+                (rule, severity)
+                for rule, severity in self.rules
+                if severity is not Severity.OFF and not (rule.on and rule.on.isdisjoint(several))
+            )
             if len(self._heeding) < _MOST_KEPT:
                 self._heeding[triggers] = found
         return found
