@@ -1,34 +1,90 @@
-"""Agents with a planner that work on one thread, and what stands there."""
+"""Agents and graphs with our planner, how they are run, and what stands in their threads."""
 
+import asyncio
+
+import pytest
 from langchain.agents import create_agent
-from support.scripted import Scripted, wrote
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.types import interrupt
+from support.scripted import Scripted, calls
 
-from todoplan import TASKS, Toolbox
-from todoplan.adapters.langgraph import PlanMiddleware, plan_of_state
+from todoplan import Task, commands, plan_of
+from todoplan.adapters import langgraph as adapter
+from todoplan.adapters.langgraph import PlanMiddleware, PlanState, make_tools, plan_of_state
 from todoplan.dialogue import Settings
 
 HELLO = {"messages": [("user", "hello")]}
-THREAD = {"configurable": {"thread_id": "1"}}
 QUIET = Settings(plan_lost=False, unfinished=0)
-TOLD = Settings(plan_lost=False, unfinished=0, changed=True)
-THREE = wrote(("a", "completed"), ("b", "in_progress"), ("c", "pending"))
+SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
+EDIT = commands.CreateTask("Tell Ann")
+TWO = plan_of([Task("1", "a"), Task("2", "b")])
+ROADS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 
 
-def ours(settings=QUIET):
-    """Return our planner with task tools."""
-    return PlanMiddleware(Toolbox(TASKS), settings=settings)
+def thread(name="1"):
+    """Return the config of a thread."""
+    return {"configurable": {"thread_id": name}}
 
 
-def agent(saver, planner, *script):
-    """Return a scripted model, and an agent of it under a planner."""
-    model = Scripted(script=[*script])
-    return model, create_agent(model, middleware=[planner], checkpointer=saver)
+THREAD = thread()
 
 
-def run(saver, planner, *script):
-    """Return the model, the agent and the state after one run on the thread."""
-    model, made = agent(saver, planner, *script)
-    return model, made, made.invoke(HELLO, THREAD)
+def agent(*script, toolbox=None, settings=SILENT, planner=None, more=(), **options):
+    """Return an agent of a script, or of a model, with our planner and `more` middleware."""
+    given = {name: options.pop(name) for name in ("store", "plan_id", "actor") if name in options}
+    planner = planner or PlanMiddleware(toolbox, settings=settings, **given)
+    is_model = script and isinstance(script[0], Scripted)
+    model = script[0] if is_model else Scripted(script=[*script])
+    options = {"middleware": [planner, *more], "checkpointer": InMemorySaver(), **options}
+    return create_agent(model, **options)
+
+
+def by_hand(*script, tools=None, state=PlanState, name="model", **options):
+    """Return a graph of a model's node and a node that runs all calls of a turn."""
+    model, tools = Scripted(script=[*script]), tools or make_tools()
+    graph = StateGraph(state, **options)
+    graph.add_node(name, lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("tools", ToolNode(tools)).add_edge(START, name).add_edge("tools", name)
+    graph.add_conditional_edges(name, tools_condition)
+    return graph.compile(checkpointer=InMemorySaver())
+
+
+@tool
+def ask(question: str) -> str:
+    """Ask a person."""
+    return interrupt(question)
+
+
+def drive(made, given=HELLO, config=THREAD, *, is_async=False, **how):
+    """Return what a run comes to, on either road."""
+    if is_async:
+        return asyncio.run(made.ainvoke(given, config, **how))
+    return made.invoke(given, config, **how)
+
+
+def change(name, made, *given, config=THREAD, is_async=False, **how):
+    """Seed, edit or undo the plan of a thread, on either road."""
+    function = getattr(adapter, f"{'a' * is_async}{name}_plan")
+    done = function(made, config, *given, **how)
+    return asyncio.run(done) if is_async else done
+
+
+def create(*names, ids=None, **fields):
+    """Return a turn of a model that creates tasks; each call has its task's text as its id."""
+    named = zip(names, ids or names, strict=True)
+    return calls(*(("TaskCreate", {"subject": name}, call_id) for name, call_id in named), **fields)
+
+
+def subjects(where, plan_id="1"):
+    """Return the texts of the tasks in a store, in the thread of a graph, or in a state."""
+    if hasattr(where, "load"):
+        plan = where.load(plan_id)
+    else:
+        plan = plan_of_state(where.get_state(THREAD) if hasattr(where, "get_state") else where)
+    return [task.subject for task in plan]
 
 
 def lines(made):
@@ -40,3 +96,13 @@ def lines(made):
 def entries(*pairs):
     """Return a list of todos as LangChain has it."""
     return [{"content": content, "status": status} for content, status in pairs]
+
+
+def contents(done):
+    """Return the texts of the list that a run returns for user interfaces."""
+    return [todo["content"] for todo in done["todos"]]
+
+
+def answers(done):
+    """Return what the tools have answered."""
+    return [message.text for message in done["messages"] if message.type == "tool"]

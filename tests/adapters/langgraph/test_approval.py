@@ -1,14 +1,12 @@
 """A person agrees to the plan: it is shown, changed, agreed to, and the run goes on."""
 
-import asyncio
 import json
 
 import pytest
-from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from support.docs import defined
+from support.langgraph_threads import ROADS, THREAD, agent, drive
 from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import DEFAULT, TASKS, FileStore, MemoryStore, Planner, Status, Task, Toolbox, plan_of
@@ -21,10 +19,8 @@ from todoplan.adapters.langgraph import (
 )
 from todoplan.core.commands import ApprovePlan, CreateTask
 from todoplan.dialogue import WRITE_TODOS, Settings
-from todoplan.errors import PlanError
 
 HELLO = {"messages": [("user", "build a shed")]}
-THREAD = {"configurable": {"thread_id": "1"}}
 ASKING = DEFAULT.but(approval_required="error")
 PLANS = calls(("TaskCreate", {"subject": "Dig"}, "a"), ("TaskCreate", {"subject": "Lay"}, "b"))
 STARTS = calls(("TaskUpdate", {"taskId": "1", "status": "in_progress"}, "s"))
@@ -34,23 +30,15 @@ AGREES = {"approved": True, "by": "ann"}
 class Desk:
     """An agent that a person watches, at once or awaited; its plan is in the state or a store."""
 
-    def __init__(self, *script, store=None, awaited=False, toolset=TASKS, settings=None):
-        self.store, self.awaited = store, awaited
+    def __init__(self, *script, store=None, is_async=False, toolset=TASKS, settings=None):
+        self.store, self.is_async = store, is_async
         self.model = Scripted(script=[*script])
-        box = Toolbox(toolset, ASKING)
-        planning = PlanMiddleware(box, store=store, settings=settings)
-        self.agent = create_agent(
-            self.model,
-            middleware=[planning, PlanApproval(planning)],
-            checkpointer=InMemorySaver(),
-        )
+        planning = PlanMiddleware(Toolbox(toolset, ASKING), store=store, settings=settings)
+        self.agent = agent(self.model, planner=planning, more=[PlanApproval(planning)])
 
     def run(self, given):
         """Run the agent, and return what the person is shown, `None` at its end."""
-        if self.awaited:
-            done = asyncio.run(self.agent.ainvoke(given, THREAD))
-        else:
-            done = self.agent.invoke(given, THREAD)
+        done = drive(self.agent, given, is_async=self.is_async)
         self.messages = done["messages"]
         asked = done.get("__interrupt__")
         return asked and asked[0].value
@@ -78,10 +66,10 @@ def store(request, tmp_path):
     return made[request.param]
 
 
-@pytest.mark.parametrize("awaited", [False, True])
-def test_the_plan_is_shown_changed_agreed_to_and_worked_off(store, awaited):
+@ROADS
+def test_the_plan_is_shown_changed_agreed_to_and_worked_off(store, is_async):
     """As a person would do it; the model learns what the person has changed, and starts."""
-    desk = Desk(PLANS, STARTS, says("done"), store=store, awaited=awaited)
+    desk = Desk(PLANS, STARTS, says("done"), store=store, is_async=is_async)
     shown = desk.run(HELLO)
     assert json.loads(json.dumps(shown)) == shown
     assert shown["plan"] == "#1 [pending] Dig\n#2 [pending] Lay"
@@ -97,12 +85,12 @@ def test_the_plan_is_shown_changed_agreed_to_and_worked_off(store, awaited):
     assert "#3 Ask Bo first created by ann" in desk.model.requests[1][-1].text
 
 
-@pytest.mark.parametrize("awaited", [False, True])
-def test_who_does_not_agree_is_asked_again_once_the_plan_has_changed(store, awaited):
+@ROADS
+def test_who_does_not_agree_is_asked_again_once_the_plan_has_changed(store, is_async):
     """What the person said is told to the model; while the plan stays it is not shown again."""
     edits = calls(("TaskUpdate", {"taskId": "1", "subject": "Dig deep"}, "c"))
     looks = calls(("TaskList", {}, "d"))
-    desk = Desk(PLANS, looks, edits, says("done"), store=store, awaited=awaited)
+    desk = Desk(PLANS, looks, edits, says("done"), store=store, is_async=is_async)
     desk.run(HELLO)
     shown = desk.resume({"approved": False, "message": "deeper, please", "by": "ann"})
     assert len(desk.model.requests) == 3
@@ -170,12 +158,6 @@ def test_nobody_is_asked_where_nothing_is_to_be_agreed_to(store):
     assert desk.resume("whatever") is None
     assert desk.plan.approved.by == "bo"
     assert desk.said()[-1] == "build a shed"
-
-
-def test_what_is_no_planner_is_refused():
-    """It says what to give."""
-    with pytest.raises(PlanError, match=r"PlanApproval\(planning\)"):
-        PlanApproval(Toolbox())
 
 
 def test_the_page_on_evidence_does_as_it_says():

@@ -1,7 +1,6 @@
 """Guidance in an agent: reminders at the tail, never stored; further turns, finite; no leaks."""
 
 import pytest
-from langchain.agents import create_agent
 from langchain.agents.middleware import (
     ClearToolUsesEdit,
     ContextEditingMiddleware,
@@ -17,22 +16,20 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
+from support.langgraph_threads import EDIT, HELLO, THREAD, agent, contents, create, subjects
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import DEFAULT, Toolbox, commands
+from todoplan import DEFAULT, Toolbox
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     claude_like,
     deerflow_like,
     edit_plan,
-    plan_of_state,
 )
 from todoplan.dialogue import Settings, tasks
 from todoplan.dialogue.guidance import is_reminder
 
-HELLO = {"messages": [("user", "hello")]}
 OPEN = wrote(("a", "in_progress"), ("b", "pending"))
 DONE = wrote(("a", "completed"), ("b", "completed"), call_id="d")
 
@@ -47,19 +44,6 @@ def searching(n):
     return calls(("search", {"query": f"q{n}"}, f"s{n}"))
 
 
-def thread(name="1"):
-    return {"configurable": {"thread_id": name}}
-
-
-def agent(script, *middleware, settings=None, **kwargs):
-    model = Scripted(script=script)
-    stack = middleware or (PlanMiddleware(settings=settings or Settings()),)
-    made = create_agent(
-        model, tools=[search], middleware=stack, checkpointer=InMemorySaver(), **kwargs
-    )
-    return model, made
-
-
 def reminders(request):
     return [m for m in request if m.type == "human" and is_reminder(m.text)]
 
@@ -68,26 +52,26 @@ def stored_reminders(done):
     return [m for m in done["messages"] if is_reminder(m.text)]
 
 
-def test_earlier_requests_are_prefixes_of_later_ones():
-    """Without its reminder each request starts as the one before it, so that a cache holds."""
-    model, made = agent([OPEN, searching(1), says("early"), DONE, says("done")])
-    made.invoke(HELLO, thread())
-    plain = [[m.text for m in r if m not in reminders(r)] for r in model.requests]
-    assert plain[1][: len(plain[0])] == plain[0]
-    assert plain[2][: len(plain[1])] == plain[1]
+def ai_texts(done):
+    return [m.text for m in done["messages"] if m.type == "ai"]
 
 
-def summarizing(model):
-    return SummarizationMiddleware(model=model, trigger=("messages", 6), keep=("messages", 2))
+def guided(script, *stack, settings=None, **options):
+    """Return a model, and an agent with a search tool and the middleware of a stack."""
+    model = Scripted(script=script)
+    stack = stack or (PlanMiddleware(settings=settings or Settings()),)
+    return model, agent(model, middleware=[*stack], tools=[search], **options)
 
 
 @pytest.mark.parametrize("ours_first", [True, False])
 def test_a_plan_that_was_summarised_away_is_shown_again(ours_first):
     """The real middleware rewrites the history; in either order the plan comes back at the tail."""
-    stack = [PlanMiddleware(), summarizing(Scripted(script=[says("summary")] * 9))]
+    summaries = Scripted(script=[says("summary")] * 9)
+    shortens = SummarizationMiddleware(summaries, trigger=("messages", 6), keep=("messages", 2))
+    stack = [PlanMiddleware(), shortens]
     script = [OPEN, *map(searching, range(4)), DONE, says("done")]
-    model, made = agent(script, *(stack if ours_first else stack[::-1]))
-    done = made.invoke(HELLO, thread())
+    model, made = guided(script, *(stack if ours_first else stack[::-1]))
+    done = made.invoke(HELLO, THREAD)
     lost = [request for request in model.requests if reminders(request)]
     assert lost
     for request in lost:
@@ -103,8 +87,8 @@ def test_a_plan_that_was_edited_out_is_not_lost(ours_first, inputs):
     edit = ClearToolUsesEdit(trigger=100, keep=1, clear_tool_inputs=inputs)
     stack = [PlanMiddleware(), ContextEditingMiddleware(edits=[edit])]
     script = [OPEN, *map(searching, range(4)), DONE, says("done")]
-    model, made = agent(script, *(stack if ours_first else stack[::-1]))
-    made.invoke(HELLO, thread())
+    model, made = guided(script, *(stack if ours_first else stack[::-1]))
+    made.invoke(HELLO, THREAD)
     request = model.requests[4]
     (answer,) = [m for m in request if isinstance(m, ToolMessage) and m.name == "write_todos"]
     assert any(isinstance(m, ToolMessage) and m.content == "[cleared]" for m in request)
@@ -116,64 +100,52 @@ def test_a_plan_that_was_edited_out_is_not_lost(ours_first, inputs):
         assert len(reminders(request)) == 1
 
 
-def test_one_confirmation_can_be_asked_and_the_answer_stays():
-    """All done: one more turn; the answer that was sent back stands before the confirmation."""
-    model, made = agent(
-        [DONE, says("the answer"), says("yes")], settings=Settings(all_done="always")
-    )
-    done = made.invoke(HELLO, thread())
-    assert [m.text for m in done["messages"] if m.type == "ai"] == ["", "the answer", "yes"]
+SILENT_END = AIMessage([], response_metadata={"finish_reason": "stop"})
+
+
+@pytest.mark.parametrize(
+    ("all_done", "script", "said"),
+    [
+        # The answer that was sent back stands before the confirmation.
+        ("always", [says("the answer"), says("yes")], ["", "the answer", "yes"]),
+        # If the model goes on calling tools, the answer it took back is gone.
+        ("always", [says("the answer"), searching(1), says("better")], ["", "", "better"]),
+        # An empty final message leaves no trace.
+        ("if_silent", [SILENT_END, says("here")], ["", "here"]),
+    ],
+)
+def test_one_confirmation_can_be_asked_when_all_is_done(all_done, script, said):
+    """One more turn, whose reminder is not stored."""
+    model, made = guided([DONE, *script], settings=Settings(all_done=all_done))
+    done = made.invoke(HELLO, THREAD)
+    assert ai_texts(done) == said
     assert "(2/2 completed)" in model.requests[2][-1].text
     assert stored_reminders(done) == []
 
 
-def test_a_confirmation_that_turns_into_work_replaces_the_answer():
-    """If the model goes on calling tools, the answer it took back is gone with the reminder."""
-    settings = Settings(all_done="always")
-    script = [DONE, says("the answer"), searching(1), says("better answer")]
-    _, made = agent(script, settings=settings)
-    done = made.invoke(HELLO, thread())
-    assert [m.text for m in done["messages"] if m.type == "ai"] == ["", "", "better answer"]
-
-
-def test_a_silent_end_is_asked_about():
-    """An empty final message after the last task gets one more turn, and leaves no trace."""
-    silent = AIMessage([], response_metadata={"finish_reason": "stop"})
-    _, made = agent([DONE, silent, says("here")], settings=Settings(all_done="if_silent"))
-    done = made.invoke(HELLO, thread())
-    assert [m.text for m in done["messages"] if m.type == "ai"] == ["", "here"]
+def said_by(content="", *, broken=False, **metadata):
+    calls = [{"name": "x", "args": "{", "id": "1", "error": "bad"}] if broken else []
+    return AIMessage(content, invalid_tool_calls=calls, response_metadata=metadata)
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "is_final"),
     [
-        AIMessage([{"type": "text", "text": "early"}]),
-        AIMessage(["ear", {"type": "text", "text": "ly"}, {"type": "reasoning", "x": 1}]),
-        AIMessage("early", response_metadata={"stop_reason": "end_turn"}),
-        AIMessage("early", response_metadata={"finish_reason": 1}),
+        (said_by([{"type": "text", "text": "early"}]), True),
+        (said_by(["ear", {"type": "text", "text": "ly"}, {"type": "reasoning", "x": 1}]), True),
+        (said_by("early", stop_reason="end_turn"), True),
+        (said_by("early", finish_reason=1), True),
+        (said_by(broken=True), False),
+        (said_by(finish_reason="tool_calls"), False),
+        (said_by(stop_reason="tool_use"), False),
+        (said_by(finish_reason="MALFORMED_FUNCTION_CALL"), False),
     ],
 )
-def test_list_content_is_a_final_answer(answer):
-    """Structured content is read as its text."""
-    model, made = agent([OPEN, answer, DONE, says("done")])
-    made.invoke(HELLO, thread())
-    assert len(model.requests) == 4
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        AIMessage("", invalid_tool_calls=[{"name": "x", "args": "{", "id": "1", "error": "bad"}]),
-        AIMessage("", response_metadata={"finish_reason": "tool_calls"}),
-        AIMessage("", response_metadata={"stop_reason": "tool_use"}),
-        AIMessage("", response_metadata={"finish_reason": "MALFORMED_FUNCTION_CALL"}),
-    ],
-)
-def test_what_meant_to_call_a_tool_is_no_final_answer(answer):
-    """Broken calls and finish reasons that say tools are not sent back as early answers."""
-    model, made = agent([OPEN, answer])
-    made.invoke(HELLO, thread())
-    assert len(model.requests) == 2
+def test_what_is_a_final_answer(answer, is_final):
+    """Structured content is read as its text; what meant to call a tool is not sent back."""
+    model, made = guided([OPEN, answer, DONE, says("done")])
+    made.invoke(HELLO, THREAD)
+    assert len(model.requests) == (4 if is_final else 2)
 
 
 class Verdict(BaseModel):
@@ -186,16 +158,16 @@ def test_a_structured_answer_is_not_sent_back():
     """With a `response_format` the answer belongs to the framework, plan or no plan."""
     answer = calls(("Verdict", {"fine": True}, "v"))
     for last, expected in ((says("early"), None), (answer, Verdict(fine=True))):
-        model, made = agent([OPEN, last], response_format=ToolStrategy(Verdict))
-        done = made.invoke(HELLO, thread())
+        model, made = guided([OPEN, last], response_format=ToolStrategy(Verdict))
+        done = made.invoke(HELLO, THREAD)
         assert done.get("structured_response") == expected
         assert all(not reminders(request) for request in model.requests)
 
 
 def test_without_a_checkpointer_runs_do_not_meet_either():
     """No thread, no default key: each run starts with nothing."""
-    model = Scripted(script=[OPEN, says("1"), says("2"), says("3"), says("fine")])
-    made = create_agent(model, middleware=[PlanMiddleware(settings=Settings())])
+    model = Scripted(script=[OPEN, *map(says, "123"), says("fine")])
+    made = agent(model, settings=Settings(), checkpointer=None)
     made.invoke(HELLO)
     assert made.invoke(HELLO)["messages"][-1].text == "fine"
     assert len(model.requests) == 5
@@ -207,24 +179,18 @@ def test_a_call_stopped_in_its_wrapper_is_not_carried_out_by_its_siblings():
 
     @wrap_tool_call
     def stopping(request, handler):
-        if request.tool_call["id"] == "1":
-            return ToolMessage("stopped", tool_call_id="1", name="TaskCreate", status="error")
+        if request.tool_call["id"] == "a":
+            return ToolMessage("stopped", tool_call_id="a", name="TaskCreate", status="error")
         return handler(request)
 
-    turn = calls(("TaskCreate", {"subject": "a"}, "1"), ("TaskCreate", {"subject": "b"}, "2"))
-    settings = Settings(unfinished=0)
-    model = Scripted(script=[turn, says("done")])
-    planner = PlanMiddleware(Toolbox(tasks()), settings=settings)
-    made = create_agent(model, middleware=[planner, stopping], checkpointer=InMemorySaver())
-    done = made.invoke(HELLO, thread())
-    assert [t.subject for t in plan_of_state(made.get_state(thread()))] == ["b"]
-    assert [todo["content"] for todo in done["todos"]] == ["b"]
+    made = agent(create("a", "b"), says("done"), toolbox=Toolbox(tasks()), more=[stopping])
+    assert contents(made.invoke(HELLO, THREAD)) == subjects(made) == ["b"]
 
 
 def requests_for(planner, *answers):
     model = Scripted(script=[OPEN, *map(says, answers)])
-    made = create_agent(model, middleware=[planner], checkpointer=InMemorySaver())
-    return made.invoke(HELLO, thread())["messages"][-1].text, len(model.requests)
+    done = agent(model, planner=planner).invoke(HELLO, THREAD)
+    return done["messages"][-1].text, len(model.requests)
 
 
 @pytest.mark.parametrize(
@@ -251,13 +217,11 @@ class Selecting(Scripted):
 def test_a_request_without_a_planning_tool_is_left_alone():
     """A selector took it out: no prompt, no reminder, no further turn; the plan stays."""
     selector = LLMToolSelectorMiddleware(model=Selecting(script=[]))
-    model, made = agent([says("1")], selector, PlanMiddleware(settings=Settings(empty=9)))
-    edit_plan(made, thread(), commands.CreateTask("a"))
-    done = made.invoke(HELLO, thread())
+    model, made = guided([says("1")], selector, PlanMiddleware(settings=Settings(empty=9)))
+    edit_plan(made, THREAD, EDIT)
+    assert contents(made.invoke(HELLO, THREAD)) == subjects(made) == ["Tell Ann"]
     assert model.tool_names == ["search"]
     assert [[m.type for m in request] for request in model.requests] == [["human"]]
-    assert [t.subject for t in plan_of_state(made.get_state(thread()))] == ["a"]
-    assert done["todos"] == [{"content": "a", "status": "pending"}]
 
 
 @pytest.mark.parametrize("shape", [lambda tool: tool, lambda tool: tool["function"]])
@@ -275,8 +239,8 @@ def test_a_planning_tool_is_known_in_any_shape(shape):
 
     planner = PlanMiddleware(settings=Settings())
     made_tools = [*planner.tools, search]
-    model, made = agent([OPEN, says("early"), DONE, says("done")], plain, planner, back)
-    assert made.invoke(HELLO, thread())["messages"][-1].text == "done"
+    model, made = guided([OPEN, says("early"), DONE, says("done")], plain, planner, back)
+    assert made.invoke(HELLO, THREAD)["messages"][-1].text == "done"
     assert is_reminder(model.requests[2][-1].text)
 
 
@@ -286,6 +250,6 @@ def test_a_retry_listed_before_ours_is_not_asked_for_more():
     retry = ModelRetryMiddleware(
         max_retries=1, initial_delay=0, jitter=False, on_failure="continue"
     )
-    model, made = agent([OPEN, *[down] * 9], retry, PlanMiddleware(settings=Settings()))
-    assert "down" in made.invoke(HELLO, thread())["messages"][-1].text
+    model, made = guided([OPEN, *[down] * 9], retry, PlanMiddleware(settings=Settings()))
+    assert "down" in made.invoke(HELLO, THREAD)["messages"][-1].text
     assert len(model.requests) == 3

@@ -1,33 +1,30 @@
 """`PlanMiddleware` in `create_agent`: in place of LangChain's own, with any tool set."""
 
-import asyncio
-
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import (
-    HumanInTheLoopMiddleware,
-    TodoListMiddleware,
-    ToolCallLimitMiddleware,
-)
+from langchain.agents.middleware import TodoListMiddleware
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
+from support.langgraph_threads import (
+    HELLO,
+    QUIET,
+    THREAD,
+    agent,
+    answers,
+    entries,
+    lines,
+    subjects,
+)
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import STRICT, TODOS, Plan, Toolbox
+from todoplan import STRICT, TODOS, Toolbox
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     langchain_like,
     neutral,
-    plan_of_state,
     protected,
 )
-from todoplan.dialogue import Message, Settings, ToolResult, tasks
-
-QUIET = Settings(plan_lost=False, unfinished=0)
-HELLO = {"messages": [("user", "hello")]}
-THREAD = {"configurable": {"thread_id": "1"}}
+from todoplan.dialogue import Message, ToolResult, tasks
 
 
 @tool
@@ -36,16 +33,10 @@ def search(query: str) -> str:
     return f"found {query}"
 
 
-def agent(script, middleware=None, **kwargs):
+def run(script, planner=None, **options):
     model = Scripted(script=script)
-    chosen = [middleware or PlanMiddleware(settings=QUIET)]
-    kwargs.setdefault("checkpointer", InMemorySaver())
-    return model, create_agent(model, tools=[search], middleware=chosen, **kwargs)
-
-
-def run(script, middleware=None, given=HELLO, **kwargs):
-    model, made = agent(script, middleware, **kwargs)
-    return model, made.invoke(given, THREAD)
+    made = agent(model, planner=planner, tools=[search], **options)
+    return model, made.invoke(HELLO, THREAD)
 
 
 PLANNED = [wrote(("a", "in_progress"), ("b", "pending")), says("done")]
@@ -86,41 +77,15 @@ def test_the_texts_are_the_tool_sets_own_unless_given():
 
 def test_todos_in_the_input_are_the_plan_of_a_thread_that_has_none(caplog):
     """Later ones are overwritten with a warning; a plan in the input is dropped."""
-    plan = {"head": "", "plan": {}}
-    listed = [{"content": "x", "status": "pending"}]
-    _, made = agent([says("1"), says("2"), says("3")])
-    done = made.invoke({**HELLO, "todos": listed, "todoplan": plan}, THREAD)
-    assert [(task.id, task.subject) for task in plan_of_state(done)] == [("1", "x")]
+    listed, made = entries(("x", "pending")), agent(*map(says, "123"))
+    given = {**HELLO, "todos": listed, "todoplan": {"head": "", "plan": {}}}
+    done = made.invoke(given, THREAD)
+    assert lines(made) == [("1", "x", "pending")]
     made.invoke({**HELLO, "todos": done["todos"]}, THREAD)
     assert not caplog.records
-    done = made.invoke({**HELLO, "todos": [{"content": "y", "status": "pending"}]}, THREAD)
-    assert (done["todos"], [task.subject for task in plan_of_state(done)]) == (listed, ["x"])
+    done = made.invoke({**HELLO, "todos": entries(("y", "pending"))}, THREAD)
+    assert (done["todos"], subjects(made)) == (listed, ["x"])
     assert "edit_plan(agent, config, command)" in caplog.text
-
-
-def test_what_a_run_returns_carries_the_plan():
-    """From invoke, get_state and stream, with a checkpointer or without."""
-    script = [
-        calls(
-            ("TaskCreate", {"subject": "a"}, "1"),
-            ("TaskCreate", {"subject": "b", "blockedBy": ["1"]}, "2"),
-            ("TaskUpdate", {"taskId": "1", "status": "cancelled"}, "3"),
-        ),
-        says("done"),
-    ]
-    planner = PlanMiddleware(Toolbox(tasks()), settings=QUIET)
-    _, made = agent(script, planner)
-    done = made.invoke(HELLO, THREAD)
-    assert [(t.id, t.status.value, t.blocked_by) for t in plan_of_state(done)] == [
-        ("1", "cancelled", ()),
-        ("2", "pending", ("1",)),
-    ]
-    assert plan_of_state(done) == plan_of_state(made.get_state(THREAD))
-    saverless = create_agent(Scripted(script=script), middleware=[planner])
-    *_, last = saverless.stream(HELLO, stream_mode="values")
-    assert plan_of_state(last)["2"].blocked_by == ("1",)
-    _, idle = agent([says("hi")])
-    assert plan_of_state(idle.invoke(HELLO, THREAD)) == Plan()
 
 
 def test_two_planners_in_one_agent_are_refused():
@@ -133,72 +98,11 @@ def test_two_planners_in_one_agent_are_refused():
 def test_any_tool_set_under_any_name_and_policy():
     """Tools, prompt and refusals follow the tool set, its names and the policy."""
     renamed = tasks().renamed(TaskCreate="new_task")
-    script = [
-        calls(("new_task", {"subject": "a", "status": "completed"}, "1")),
-        calls(("new_task", {"subject": "a"}, "2")),
-        says("done"),
-    ]
-    chosen = PlanMiddleware(Toolbox(renamed, STRICT), settings=QUIET)
-    model, done = run(script, chosen)
+    script = [calls(("new_task", {"subject": "a"}, "1")), says("done")]
+    model, done = run(script, toolbox=Toolbox(renamed, STRICT))
     assert model.tool_names == ["new_task", "TaskGet", "TaskList", "TaskUpdate", "search"]
     assert "`new_task`" in model.requests[0][0].content[0]["text"]
-    answers = [m for m in done["messages"] if isinstance(m, ToolMessage)]
-    assert [m.status for m in answers] == ["error", "error"]
-    assert "active form" in answers[1].content
-
-
-def test_a_call_that_a_limit_stops_is_not_carried_out():
-    """What another middleware answered is not replayed for its siblings."""
-    turn = calls(*((("TaskCreate", {"subject": s}, s)) for s in "abc"))
-    model = Scripted(script=[turn, says("done")])
-    planner = PlanMiddleware(Toolbox(tasks()), settings=QUIET)
-    limit = ToolCallLimitMiddleware(tool_name="TaskCreate", run_limit=2)
-    made = create_agent(model, middleware=[planner, limit], checkpointer=InMemorySaver())
-    made.invoke(HELLO, THREAD)
-    assert [t.subject for t in plan_of_state(made.get_state(THREAD))] == ["a", "b"]
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_person_approves_edits_or_rejects_a_write(asynchronous):
-    """Edited arguments reach the plan, a rejected call does not, an approved one does."""
-    model = Scripted(
-        script=[
-            wrote(("a", "pending"), call_id="1"),
-            wrote(("b", "pending"), call_id="2"),
-            wrote(("mine", "pending"), ("c", "pending"), call_id="3"),
-            says("done"),
-        ]
-    )
-    hitl = HumanInTheLoopMiddleware(interrupt_on={"write_todos": True})
-    made = create_agent(
-        model,
-        middleware=[PlanMiddleware(settings=QUIET), hitl],
-        checkpointer=InMemorySaver(),
-    )
-    edited = {"name": "write_todos", "args": {"todos": [{"content": "mine", "status": "pending"}]}}
-    answers = [{"type": "edit", "edited_action": edited}, {"type": "reject"}, {"type": "approve"}]
-    seen = []
-    for given in (HELLO, *(Command(resume={"decisions": [one]}) for one in answers)):
-        call = made.ainvoke(given, THREAD) if asynchronous else None
-        done = asyncio.run(call) if call else made.invoke(given, THREAD)
-        seen.append([t.subject for t in plan_of_state(made.get_state(THREAD))])
-    assert seen == [[], ["mine"], ["mine"], ["mine", "c"]]
-    assert done["messages"][-1].content == "done"
-
-
-def test_the_streams_carry_the_plan():
-    """`updates` and `values` show the list as it changes, `custom` each event that is asked for."""
-    chosen = PlanMiddleware(settings=QUIET, emit_events=True)
-    _, made = agent(PLANNED, chosen)
-    told = {"updates": [], "values": [], "custom": []}
-    for mode, chunk in made.stream(HELLO, THREAD, stream_mode=list(told)):
-        told[mode].append(chunk)
-    written = [{"content": "a", "status": "in_progress"}, {"content": "b", "status": "pending"}]
-    assert [u["tools"]["todos"] for u in told["updates"] if "tools" in u] == [written]
-    assert told["values"][-1]["todos"] == written
-    (event,) = told["custom"]
-    assert event["todoplan"]["tool"] == "write_todos"
-    assert event["todoplan"]["events"]
+    assert "active form" in answers(done)[0]
 
 
 CALL = {"name": "f", "args": {}, "id": "1", "type": "tool_call"}

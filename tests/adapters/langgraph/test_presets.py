@@ -10,8 +10,9 @@ from deepagents.backends import FilesystemBackend
 from deepagents.profiles import GeneralPurposeSubagentProfile
 from langchain.agents import create_agent
 from langchain.agents.middleware import TodoListMiddleware
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, RemoveMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from support.langgraph_threads import HELLO, THREAD, agent, answers
 from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import CLAUDE_STRICT, DEFAULT, LEAN, MemoryStore, Toolbox
@@ -27,19 +28,23 @@ from todoplan.dialogue import Settings, ToolSet, tasks
 from todoplan.dialogue.guidance import is_reminder
 from todoplan.errors import MissingExtraError, PlanError
 
-HELLO = {"messages": [("user", "hello")]}
-THREAD = {"configurable": {"thread_id": "1"}}
 
-
-def run(script, middleware):
+def run(script, planner):
     model = Scripted(script=script)
-    agent = create_agent(model, middleware=[middleware], checkpointer=InMemorySaver())
-    done = agent.invoke(HELLO, THREAD)
+    done = agent(model, planner=planner).invoke(HELLO, THREAD)
     return model, done, plan_of_state(done)
 
 
-def answers(done):
-    return [(m.status, m.text) for m in done["messages"] if isinstance(m, ToolMessage)]
+def statuses(done):
+    return [m.status for m in done["messages"] if isinstance(m, ToolMessage)]
+
+
+def item(content, status, active="Doing", **more):
+    return {"content": content, "status": status, "activeForm": active, **more}
+
+
+def todo_write(*items, call_id="w", name="TodoWrite"):
+    return wrote(*items, name=name, call_id=call_id)
 
 
 def told(model):
@@ -58,158 +63,110 @@ def test_langchain_like():
         says("early"),
     ]
     model, done, plan = run(script, langchain_like())
-    assert {status for status, _ in answers(done)} == {"success"}
-    assert "[in_progress] a" in answers(done)[0][1]
+    assert statuses(done) == ["success"] * 5
+    assert "[in_progress] a" in answers(done)[0]
     assert told(model) == [""] * 6
     assert [t.subject for t in plan] == ["c"]
     assert done["messages"][-1].text == "early"
-
-
-def test_langchain_like_with_changes():
-    """Any argument of the middleware can be given beside."""
-    _, done, _ = run(
-        [wrote(("a", "pending")), wrote(call_id="2"), says("x")], langchain_like(policy=DEFAULT)
-    )
-    assert [status for status, _ in answers(done)] == ["success", "error"]
-
-
-def item(content, status, active="Doing", **more):
-    return {"content": content, "status": status, "activeForm": active, **more}
-
-
-def todo_write(*items, call_id):
-    return wrote(*items, name="Plan", call_id=call_id)
+    # Any argument of the middleware can be given beside.
+    script = [wrote(("a", "pending")), wrote(call_id="2"), says("x")]
+    assert statuses(run(script, langchain_like(policy=DEFAULT))[1]) == ["success", "error"]
 
 
 def test_claude_like_from_creation_to_the_end():
     """Two tasks in progress are refused, early answers sent back, and the end is noted."""
-    script = [
-        todo_write(item("a", "in_progress"), item("b", "in_progress"), call_id="1"),
-        todo_write(item("a", "in_progress"), item("b", "pending"), call_id="2"),
-        AIMessage([{"type": "text", "text": "early"}]),
-        todo_write(item("a", "completed"), item("b", "in_progress"), call_id="3"),
-        todo_write(item("a", "completed"), item("b", "completed"), call_id="4"),
-        todo_write(call_id="5"),
-        says("done"),
+    lists = [
+        [item("a", "in_progress"), item("b", "in_progress")],
+        [item("a", "in_progress"), item("b", "pending")],
+        [item("a", "completed"), item("b", "in_progress")],
+        [item("a", "completed"), item("b", "completed")],
+        [],
     ]
-    model, done, plan = run(script, claude_like("Plan"))
-    (refused, why), *rest = answers(done)
-    assert refused == "error"
-    assert "2 tasks are in progress" in why
-    assert "set the others to pending" in why
-    assert [status for status, _ in rest] == ["success"] * 4
-    assert "All tasks are resolved" in rest[2][1]
-    assert "Nothing is left" in rest[3][1]
+    script = [todo_write(*each, name="Plan", call_id=str(n)) for n, each in enumerate(lists)]
+    script.insert(2, AIMessage([{"type": "text", "text": "early"}]))
+    model, done, plan = run([*script, says("done")], claude_like("Plan"))
+    replies = answers(done)
+    assert statuses(done) == ["error", *["success"] * 4]
+    assert "2 tasks are in progress" in replies[0]
+    assert "set the others to pending" in replies[0]
+    assert "All tasks are resolved" in replies[3]
+    assert "Nothing is left" in replies[4]
     reminders = told(model)
-    assert "no plan yet" in reminders[0]
-    assert "no plan yet" in reminders[1]
-    assert ["answer while tasks" in text for text in reminders] == [False] * 3 + [True] + [
-        False
-    ] * 3
+    assert ["no plan yet" in text for text in reminders[:3]] == [True, True, False]
+    assert [n for n, text in enumerate(reminders) if "answer while tasks" in text] == [3]
     assert (len(plan), done["todos"], done["messages"][-1].text) == (0, [], "done")
-    assert not any("write_todos" in str(message) for r in model.requests for message in r)
-    assert not any("TodoWrite" in str(message) for r in model.requests for message in r)
+    sent = str([message for request in model.requests for message in request])
+    assert "write_todos" not in sent
+    assert "TodoWrite" not in sent
+
+
+ACTIVE, HIGH = {"activeForm": "Doing"}, {"priority": "high"}
 
 
 @pytest.mark.parametrize(
-    ("fields", "strict", "fine"),
+    ("fields", "policy", "fine"),
     [
-        ({"activeForm": "Doing"}, False, True),
-        ({}, False, False),
-        ({"activeForm": "Doing"}, True, False),
-        ({"activeForm": "Doing", "priority": "high"}, True, True),
-        ({"activeForm": "Doing", "priority": "low"}, False, True),
+        (ACTIVE, None, True),
+        ({}, None, False),
+        ({**ACTIVE, "priority": "low"}, None, True),
+        (ACTIVE, CLAUDE_STRICT, False),
+        ({**ACTIVE, **HIGH}, CLAUDE_STRICT, True),
+        ({}, DEFAULT, True),
+        ({**ACTIVE, **HIGH}, DEFAULT, True),
     ],
 )
-def test_claude_like_fields(fields, strict, fine):
+def test_claude_like_fields(fields, policy, fine):
     """The active form is wanted, the priority by policy; what is missing is named."""
     entry = {"content": "a", "status": "completed", **fields}
-    chosen = claude_like(policy=CLAUDE_STRICT) if strict else claude_like()
-    _, done, plan = run([wrote(entry, name="TodoWrite"), says("done")], chosen)
-    ((status, text),) = answers(done)
-    assert (status, len(plan)) == (("success", 1) if fine else ("error", 0))
-    assert fine or "#1" in text
+    chosen = claude_like(policy=policy) if policy else claude_like()
+    _, done, plan = run([todo_write(entry), says("done")], chosen)
+    assert (statuses(done), len(plan)) == ((["success"], 1) if fine else (["error"], 0))
+    assert done["todos"] == [entry] if fine else "#1" in answers(done)[0]
 
 
-def test_claude_like_with_optional_fields():
-    """Under another policy only content and status are needed; some items may say more."""
-    entries = [{"content": "a", "status": "completed"}, item("b", "completed", priority="high")]
-    _, done, _ = run([wrote(*entries, name="TodoWrite"), says("x")], claude_like(policy=DEFAULT))
-    assert done["todos"] == [
-        {"content": "a", "status": "completed"},
-        {"content": "b", "status": "completed", "activeForm": "Doing", "priority": "high"},
-    ]
-
-
-def test_claude_like_notes_the_list_on_request():
-    """The current list after each write is an option, since it costs tokens."""
-    script = [wrote(item("a", "completed"), name="TodoWrite"), says("x")]
+def test_claude_like_options():
+    """The list in each reply, and one confirmation at the end, are options: they cost tokens."""
     for show in (True, False):
+        script = [todo_write(item("a", "completed")), says("x")]
         _, done, _ = run(script, claude_like(show_list=show))
-        assert ("[completed] a" in answers(done)[0][1]) is show
-
-
-def test_claude_like_stop_check():
-    """One confirmation when all is done; ignored to the cap it lets go, or raises."""
-    started = wrote(item("a", "in_progress"), name="TodoWrite")
-    finished = wrote(item("a", "completed"), name="TodoWrite", call_id="2")
+        assert ("[completed] a" in answers(done)[0]) is show
+    finished = todo_write(item("a", "completed"), call_id="2")
     model, done, _ = run([finished, says("answer"), says("yes")], claude_like(confirm=True))
     assert [m.text for m in done["messages"] if m.type == "ai"] == ["", "answer", "yes"]
-    stubborn = [started, *map(says, "1234")]
-    assert run(stubborn, claude_like())[1]["messages"][-1].text == "4"
-    with pytest.raises(PlanError, match="1 of 1 tasks"):
-        run(stubborn, claude_like(on_ignored="raise"))
     assert len(model.requests) == 3
 
 
-def test_claude_like_across_turns():
-    """The list is there in the next turn of the user, and is not asked for again."""
-    model = Scripted(
-        script=[
-            wrote(item("a", "in_progress"), item("b", "pending"), name="TodoWrite"),
-            *map(says, "1234"),
-            wrote(item("a", "completed"), item("b", "completed"), name="TodoWrite", call_id="2"),
-            says("done"),
-        ]
-    )
-    agent = create_agent(model, middleware=[claude_like()], checkpointer=InMemorySaver())
-    agent.invoke(HELLO, THREAD)
-    done = agent.invoke(HELLO, THREAD)
+def test_claude_like_stop_check():
+    """Ignored to the cap it lets go, or raises; in the next turn it asks for no new list."""
+    both = item("a", "completed"), item("b", "completed")
+    script = [todo_write(item("a", "in_progress"), item("b", "pending")), *map(says, "1234")]
+    model = Scripted(script=[*script, todo_write(*both, call_id="2"), says("done")])
+    made = agent(model, planner=claude_like())
+    assert made.invoke(HELLO, THREAD)["messages"][-1].text == "4"
+    done = made.invoke(HELLO, THREAD)
     assert [t["status"] for t in done["todos"]] == ["completed", "completed"]
     assert told(model)[5] == ""
+    with pytest.raises(PlanError, match="2 of 2 tasks"):
+        run(script, claude_like(on_ignored="raise"))
 
 
 def test_deerflow_like():
-    """Two reminders with the name that its interface hides; then the answer is accepted."""
-    script = [wrote(("a", "in_progress")), *map(says, "123")]
-    model, done, _ = run(script, deerflow_like())
-    assert done["messages"][-1].text == "3"
-    assert [r[-1].name for r in model.requests] == [
-        None,
-        "write_todos",
-        "todo_completion_reminder",
-        "todo_completion_reminder",
-    ]
-    assert not any(is_reminder(m.text) for m in done["messages"])
-
-
-def test_deerflow_like_brings_a_lost_plan_back():
-    """A plan that the conversation does not show comes back under its own name."""
+    """
+    Two reminders with the name that its interface hides; then the answer is accepted. A plan that
+    the conversation does not show comes back under its own name.
+    """
+    finished = wrote(("a", "completed"), call_id="2")
     model = Scripted(
-        script=[
-            wrote(("a", "in_progress")),
-            *map(says, "123"),
-            calls(("write_todos", {"todos": [{"content": "a", "status": "completed"}]}, "2")),
-            says("done"),
-        ]
+        script=[wrote(("a", "in_progress")), *map(says, "123"), finished, says("done")]
     )
-    agent = create_agent(model, middleware=[deerflow_like()], checkpointer=InMemorySaver())
-    agent.invoke(HELLO, THREAD)
-    from langchain_core.messages import RemoveMessage  # noqa: PLC0415 - for this story
-
-    removed = [RemoveMessage(m.id) for m in agent.get_state(THREAD).values["messages"]]
-    agent.update_state(THREAD, {"messages": removed})
-    agent.invoke(HELLO, THREAD)
+    made = agent(model, planner=deerflow_like())
+    done = made.invoke(HELLO, THREAD)
+    assert done["messages"][-1].text == "3"
+    hidden = "todo_completion_reminder"
+    assert [r[-1].name for r in model.requests] == [None, "write_todos", hidden, hidden]
+    assert not any(is_reminder(m.text) for m in done["messages"])
+    made.update_state(THREAD, {"messages": [RemoveMessage(m.id) for m in done["messages"]]})
+    made.invoke(HELLO, THREAD)
     assert model.requests[4][-1].name == "todo_reminder"
     assert "[in_progress] a" in model.requests[4][-1].text
 

@@ -14,11 +14,23 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
-from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
+from langgraph.prebuilt import ToolRuntime
 from langgraph.types import Command
+from support.langgraph_threads import (
+    EDIT,
+    HELLO,
+    QUIET,
+    SILENT,
+    THREAD,
+    agent,
+    by_hand,
+    contents,
+    entries,
+    subjects,
+)
 from support.scripted import Scripted, calls, says, wrote
 
-from todoplan import LEAN, TODOS, MemoryStore, Task, Todo, Toolbox, commands, plan_of
+from todoplan import LEAN, TODOS, MemoryStore, Planner, Task, Todo, Toolbox, commands, plan_of
 from todoplan.adapters.langgraph import (
     PlanMiddleware,
     PlanState,
@@ -33,15 +45,12 @@ from todoplan.adapters.langgraph import (
     plan_update,
     seed_plan,
 )
+from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
 from todoplan.core.events.base import Base, Note
-from todoplan.dialogue import WRITE_TODOS, Call, Settings, tasks
+from todoplan.dialogue import WRITE_TODOS, Call, tasks
 from todoplan.dialogue.guidance import is_reminder
 from todoplan.errors import CodecError
 from todoplan.planner.session import opened
-
-HELLO = {"messages": [("user", "hello")]}
-THREAD = {"configurable": {"thread_id": "1"}}
-SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
 
 
 class Thread:
@@ -50,24 +59,22 @@ class Thread:
     def __init__(self, toolset, stored, **options):
         self.toolset, self.saver = toolset, InMemorySaver()
         self.store = MemoryStore() if stored else None
-        self.options = {"settings": SILENT, "store": self.store, **options}
+        self.options = {"store": self.store, "checkpointer": self.saver, **options}
         self.graph = self.agent()
 
     def agent(self, *script):
-        planner = PlanMiddleware(Toolbox(self.toolset), **self.options)
-        model = Scripted(script=[*script])
-        return create_agent(model, middleware=[planner], checkpointer=self.saver)
+        return agent(*script, toolbox=Toolbox(self.toolset), **self.options)
 
     def runs(self, *messages, config=THREAD):
         """Run the agent once; return the answer of the last planning call."""
         done = self.agent(*messages, says("ok")).invoke(HELLO, config)
-        return next(each for each in reversed(done["messages"]) if each.type == "tool").text
+        return [each.text for each in done["messages"] if each.type == "tool"][-1]
 
     def writes(self, *lines):
         return self.runs(wrote(*lines))
 
     def edit(self, command):
-        edit_plan(self.graph, THREAD, command, actor="ann")
+        edit(self.graph, command)
 
     @property
     def plan(self):
@@ -92,8 +99,8 @@ PLACES = pytest.mark.parametrize("stored", [False, True], ids=["state", "store"]
 def test_a_newcomers_first_list_reopens_nothing(stored):
     """A request shows it open tasks at most: it does not know who has closed what."""
     thread = Thread(WRITE_TODOS, stored)
-    thread.edit(commands.CreateTask("Dig"))
-    thread.edit(commands.UpdateTask("1", status="completed"))
+    thread.edit(CreateTask("Dig"))
+    thread.edit(UpdateTask("1", status="completed"))
     thread.writes(("Dig", "pending"), A)
     assert thread.lines == [("Dig", "completed"), A]
 
@@ -103,7 +110,7 @@ def test_a_task_that_a_person_deleted_is_not_made_again_by_old_words(stored):
     """Nor by a later list; once a list has left it out, the same words mean a new task."""
     thread = Thread(WRITE_TODOS, stored)
     thread.writes(A, B)
-    thread.edit(commands.DeleteTask("2"))
+    thread.edit(DeleteTask("2"))
     for _ in range(2):
         thread.writes(A, B)
         assert thread.subjects == ["a"]
@@ -112,51 +119,41 @@ def test_a_task_that_a_person_deleted_is_not_made_again_by_old_words(stored):
     assert thread.lines == [A, B]
 
 
-@PLACES
-def test_another_agent_of_the_same_name_keeps_the_open_tasks_of_the_first(stored):
+def test_another_agent_of_the_same_name_keeps_the_open_tasks_of_the_first():
     """Of two threads on one plan, neither list deletes what the other wrote."""
-    thread = Thread(WRITE_TODOS, stored, actor="writer", **({"plan_id": "all"} if stored else {}))
+    thread = Thread(WRITE_TODOS, stored=True, actor="writer", plan_id="all")
     other = {"configurable": {"thread_id": "2"}}
     thread.writes(A, B)
     thread.runs(wrote(("x", "in_progress"), ("y", "pending")), config=other)
     thread.writes(("a", "completed"), B)
     thread.runs(wrote(("x", "completed")), config=other)
-    if stored:
-        found = [task.subject for task in thread.store.load("all")]
-        assert sorted(found) == ["a", "b", "x"]
-    else:
-        assert thread.subjects == ["a", "b"]
+    assert sorted(subjects(thread.store, "all")) == ["a", "b", "x"]
 
 
-def shared_script(name):
-    """The main agent writes, delegates, and writes again; the subagent writes twice."""
-    return [
+def test_deep_agents_on_one_plan_keep_each_others_open_tasks():
+    """A subagent may leave out what it listed itself, and not what the others listed."""
+    store = MemoryStore()
+
+    def make():
+        return PlanMiddleware(store=store, plan_id="release", settings=SILENT)
+
+    script = [
         wrote(("main one", "in_progress"), ("main two", "pending"), call_id="1"),
-        calls(("task", {"description": "find out", "subagent_type": name}, "t")),
+        calls(("task", {"description": "find", "subagent_type": "general-purpose"}, "t")),
         wrote(("child one", "in_progress"), ("child two", "pending"), call_id="1"),
         wrote(("child one", "completed"), call_id="2"),
         says("found it"),
         wrote(("main one", "completed"), ("main two", "in_progress"), call_id="3"),
         says("done"),
     ]
-
-
-@pytest.mark.parametrize("actor", [None, "lead"])
-def test_deep_agents_on_one_plan_keep_each_others_open_tasks(actor):
-    """A subagent may leave out what it listed itself, and not what the others listed."""
-    store = MemoryStore()
-
-    def make(actor=None):
-        return PlanMiddleware(store=store, plan_id="release", settings=SILENT, actor=actor)
-
-    model = Scripted(script=shared_script("general-purpose"))
-    given = deep_planning(make=make, actor=actor)
-    agent = create_deep_agent(model=model, checkpointer=InMemorySaver(), **given)
-    done = agent.invoke(HELLO, THREAD)
+    given = deep_planning(make=make)
+    model = Scripted(script=script)
+    done = create_deep_agent(model=model, checkpointer=InMemorySaver(), **given).invoke(
+        HELLO, THREAD
+    )
     expected = {"main one": "completed", "main two": "in_progress", "child one": "completed"}
     assert {task.subject: task.status.value for task in store.load("release")} == expected
-    last = [each for each in done["messages"] if each.type == "tool"][-1].text
-    assert "child one" in last
+    assert "child one" in answers(done)["3"]
 
 
 @PLACES
@@ -164,9 +161,9 @@ def test_calls_that_come_one_by_one_are_upon_what_their_turn_was_written_upon(st
     """A list beside a read was written before it: old words mean no change."""
     thread = Thread(TODOS, stored)
     thread.writes(A, B)
-    thread.edit(commands.UpdateTask("2", status="completed"))
-    thread.edit(commands.CreateTask("Ann's"))
-    old = {"todos": [{"content": c, "status": s} for c, s in (A, B)]}
+    thread.edit(UpdateTask("2", status="completed"))
+    thread.edit(CreateTask("Ann's"))
+    old = {"todos": entries(A, B)}
     turn = calls(("read_todos", {}, "r"), ("write_todos", old, "w"))
     said = thread.runs(turn, config={**THREAD, "max_concurrency": 1})
     assert thread.lines == [A, ("b", "completed"), ("Ann's", "pending")]
@@ -180,8 +177,8 @@ def test_calls_that_come_one_by_one_are_upon_what_their_turn_was_written_upon(st
 def test_tasks_that_were_created_or_named_by_id_are_listed(stored):
     """Item by item as by a list: the session may leave them out afterwards."""
     thread = Thread(LEAN, stored)
-    thread.edit(commands.CreateTask("Ann's"))
-    thread.edit(commands.CreateTask("Bob's"))
+    thread.edit(CreateTask("Ann's"))
+    thread.edit(CreateTask("Bob's"))
     thread.runs(calls(("plan", {"add": ["own"]}, "1")), calls(("plan", {"start": [1]}, "2")))
     thread.toolset = WRITE_TODOS
     thread.writes(("new", "pending"))
@@ -195,9 +192,9 @@ def test_an_agent_alone_leaves_no_record_of_what_it_listed(stored):
     said = [thread.writes(A, B), thread.writes(("a", "completed"), ("c", "pending"))]
     value = thread.graph.get_state(THREAD).values["todoplan"]
     if stored:
-        revision = thread.plan.revision
-        told = {"told": value["session"]["told"]} if "told" in value["session"] else {}
-        assert value["session"] == {"version": 1, "revision": revision, **told}
+        session = {"version": 1, "revision": thread.plan.revision}
+        assert value == {"stored": "1", "session": session}
+        assert {entry.actor for entry in Planner(thread.store, "1").history()} == {None}
     else:
         assert set(value) == {"head", "plan", "journal"}
     assert not any("kept" in text or "since" in text for text in said)
@@ -206,7 +203,7 @@ def test_an_agent_alone_leaves_no_record_of_what_it_listed(stored):
 def test_a_fork_from_before_has_the_session_of_that_time():
     """The record lies in the plan's own key, and goes back with it."""
     thread = Thread(WRITE_TODOS, stored=False)
-    thread.edit(commands.CreateTask("Ann's"))
+    thread.edit(CreateTask("Ann's"))
     thread.writes(A, B)
     before = thread.graph.get_state(THREAD).config
     thread.writes(("Ann's", "pending"), A, B)
@@ -227,67 +224,51 @@ def test_a_plan_that_a_program_put_in_place_anew_is_kept(stored):
     assert {"new one", "b"} <= {*thread.subjects}
 
 
-@PLACES
-def test_task_tools_and_lists_of_others_meet_in_one_plan(stored):
-    """A record is written by whatever tool the session has, and read by another set of tools."""
-    thread = Thread(WRITE_TODOS, stored)
-    thread.writes(A, B)
-    thread.edit(commands.CreateTask("Ann's"))
-    thread.toolset = tasks()
-    thread.runs(calls(("TaskUpdate", {"taskId": "3", "status": "in_progress"}, "u")))
-    thread.toolset = WRITE_TODOS
-    thread.writes(A, B)
-    # Named by id, it is listed: the session may leave it out.
-    assert thread.subjects == ["a", "b"]
-
-
-ANN = commands.CreateTask("Tell Ann")
 FIRST = wrote(("a", "in_progress"), ("b", "pending"), call_id="1")
 SECOND = wrote(("a", "completed"), ("b", "in_progress"), call_id="2")
-
-
-def agent(*script, settings=None, saver=None, toolbox=None, more=(), **options):
-    model = Scripted(script=[*script])
-    planner = PlanMiddleware(toolbox, settings=settings)
-    saver = saver or InMemorySaver()
-    made = create_agent(model, middleware=[planner, *more], checkpointer=saver, **options)
-    return model, made
 
 
 def edit(made, command):
     edit_plan(made, THREAD, command, actor="ann")
 
 
-def subjects(state):
-    return [task.subject for task in plan_of_state(state)]
-
-
 def answers(done):
     return {m.tool_call_id: m.text for m in done["messages"] if m.type == "tool"}
+
+
+def moved(saver):
+    """Return the model's thread under LangChain's planner, which has written the first list."""
+    planner = TodoListMiddleware()
+    theirs = agent(FIRST, says("x"), planner=planner, checkpointer=saver)
+    theirs.invoke(HELLO, THREAD)
+    return theirs
+
+
+def gate(name):
+    """Return the middleware that has a person approve the calls of a tool."""
+    return HumanInTheLoopMiddleware(interrupt_on={name: {"allowed_decisions": ["approve"]}})
+
+
+APPROVED = Command(resume={"decisions": [{"type": "approve"}]})
 
 
 def base_in(made):
     return base_of(made.get_state(THREAD).values.get("todoplan"))
 
 
-@tool
-def search(what: str) -> str:
-    """Search."""
-    return f"nothing about {what}"
+def test_an_edit_of_the_list_of_langchains_planner_is_told():
+    """The model has seen LangChain's list, so each request of the run tells of the edit."""
 
+    @tool
+    def search(what: str) -> str:
+        """Search."""
+        return f"nothing about {what}"
 
-@pytest.mark.parametrize("tools", [(), ("search",)])
-def test_an_edit_of_the_list_of_langchains_planner_is_told(tools):
-    """The model has seen LangChain's list, so the first request tells of the edit."""
     saver = InMemorySaver()
-    theirs = TodoListMiddleware()
-    moved = create_agent(
-        Scripted(script=[FIRST, says("x")]), middleware=[theirs], checkpointer=saver
-    )
-    moved.invoke(HELLO, THREAD)
-    script = [calls(("search", {"what": "x"}, "s")), says("y")] if tools else [says("y")]
-    model, made = agent(*script, saver=saver, tools=[search])
-    edit(made, ANN)
+    moved(saver)
+    model = Scripted(script=[calls(("search", {"what": "x"}, "s")), says("y")])
+    made = agent(model, settings=QUIET, checkpointer=saver, tools=[search])
+    edit(made, EDIT)
     made.invoke(HELLO, THREAD)
     assert all("#3 Tell Ann created by ann" in each[-1].text for each in model.requests)
 
@@ -300,9 +281,9 @@ def test_a_request_without_planning_tools_is_no_look():
         return handler(request.override(tools=[]))
 
     saver = InMemorySaver()
-    _, made = agent(FIRST, says("x"), saver=saver)
+    made = agent(FIRST, says("x"), settings=QUIET, checkpointer=saver)
     made.invoke(HELLO, THREAD)
-    edit(made, ANN)
+    edit(made, EDIT)
     model = Scripted(script=[says("y")])
     bare = create_agent(model, middleware=[without_tools, PlanMiddleware()], checkpointer=saver)
     bare.invoke(HELLO, THREAD)
@@ -311,13 +292,10 @@ def test_a_request_without_planning_tools_is_no_look():
 
 def test_an_edit_while_a_call_waits_for_approval_is_kept():
     """The call was written before the edit, and carried out after it."""
-    gate = HumanInTheLoopMiddleware(
-        interrupt_on={"write_todos": {"allowed_decisions": ["approve"]}}
-    )
-    _, made = agent(FIRST, says("x"), more=[gate])
+    made = agent(FIRST, says("x"), more=[gate("write_todos")])
     made.invoke(HELLO, THREAD)
-    edit(made, ANN)
-    done = made.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
+    edit(made, EDIT)
+    done = made.invoke(APPROVED, THREAD)
     assert subjects(done) == ["a", "b", "Tell Ann"]
     assert "#1 Tell Ann created by ann" in answers(done)["1"]
 
@@ -329,8 +307,8 @@ def test_parallel_calls_share_what_was_seen():
         ("TaskCreate", {"subject": "c"}, "2"),
         ("TaskList", {}, "3"),
     )
-    _, made = agent(turn, says("x"), settings=SILENT, toolbox=Toolbox(tasks()))
-    edit(made, ANN)
+    made = agent(turn, says("x"), toolbox=Toolbox(tasks()))
+    edit(made, EDIT)
     done = answers(made.invoke(HELLO, THREAD))
     assert ["since you last looked" in done[one] for one in "123"] == [False, True, False]
     base = base_in(made)
@@ -340,13 +318,12 @@ def test_parallel_calls_share_what_was_seen():
 
 def test_what_a_look_has_shown_is_not_told_again():
     """A person edits while a read waits for approval: the read shows it, no reminder repeats it."""
-    gate = HumanInTheLoopMiddleware(interrupt_on={"TaskList": {"allowed_decisions": ["approve"]}})
-    makes = calls(("TaskCreate", {"subject": "c"}, "1"))
-    reads = calls(("TaskList", {}, "2"))
-    model, made = agent(makes, reads, says("y"), toolbox=Toolbox(tasks()), more=[gate])
+    makes, reads = calls(("TaskCreate", {"subject": "c"}, "1")), calls(("TaskList", {}, "2"))
+    model = Scripted(script=[makes, reads, says("y")])
+    made = agent(model, settings=QUIET, toolbox=Toolbox(tasks()), more=[gate("TaskList")])
     made.invoke(HELLO, THREAD)
-    edit(made, ANN)
-    made.invoke(Command(resume={"decisions": [{"type": "approve"}]}), THREAD)
+    edit(made, EDIT)
+    made.invoke(APPROVED, THREAD)
     assert not any(is_reminder(m.text) for request in model.requests for m in request)
 
 
@@ -357,7 +334,7 @@ def test_a_tool_of_the_applications_beside_the_models_call(order):
     @tool
     def meddle(runtime: ToolRuntime) -> Command:
         """Meddle."""
-        _, update = command_update(runtime.state, ANN, actor="ann")
+        _, update = command_update(runtime.state, EDIT, actor="ann")
         said = ToolMessage("done", tool_call_id=runtime.tool_call_id)
         return Command(update={**update, "messages": [said]})
 
@@ -366,7 +343,7 @@ def test_a_tool_of_the_applications_beside_the_models_call(order):
         "write": ("write_todos", FIRST.tool_calls[0]["args"], "1"),
     }
     turn = calls(*(made_calls[one] for one in order))
-    _, made = agent(turn, SECOND, says("x"), settings=SILENT, tools=[meddle])
+    made = agent(turn, SECOND, says("x"), tools=[meddle])
     done = made.invoke(HELLO, THREAD)
     assert sorted(subjects(done)) == ["Tell Ann", "a", "b"]
     said = answers(done)["2"]
@@ -382,17 +359,17 @@ def test_a_graph_of_ones_own_keeps_it_over_branches_and_subgraphs():
     """What each of two branches and a subgraph did is unseen, with its actor."""
 
     def editing(actor):
-        create = commands.CreateTask(f"by {actor}")
-        return lambda state: command_update(state, create, actor=actor)[1]
+        command = CreateTask(f"by {actor}")
+        return lambda state: command_update(state, command, actor=actor)[1]
 
     inner = StateGraph(PlanState).add_node("cy", editing("cy")).add_edge(START, "cy").compile()
     graph = StateGraph(PlanState)
     for name, node in (("ann", editing("ann")), ("bob", editing("bob")), ("cy", inner)):
         graph.add_node(name, node).add_edge(START, name)
-    value = graph.compile().invoke({"messages": []})["todoplan"]
-    base, plan = base_of(value), plan_of_state({"todoplan": value})
+    state = graph.compile().invoke({"messages": []})
+    base = base_of(state["todoplan"])
     assert len(base.plan) == 0
-    said = {one.task.subject: one.actor for one in base.unseen(plan)}
+    said = {one.task.subject: one.actor for one in base.unseen(plan_of_state(state))}
     assert said == {"by ann": "ann", "by bob": "bob", "by cy": "cy"}
 
 
@@ -403,33 +380,29 @@ def answered(value, note=None):
 
 def test_a_graph_within_that_looked_has_looked():
     """It returns what its session knows; an edit elsewhere stays unseen, with its actor."""
-    value = merge_plans({}, updated({}, ANN, "ann"))
+    value = merge_plans({}, updated({}, EDIT, "ann"))
     looked = answered(value)
     plan = plan_of_state({"todoplan": looked})
     assert base_of(looked) == Base(plan, listed=frozenset())
     assert base_of(merge_plans(value, looked)) == base_of(looked)
     assert merge_plans(looked, {}) is looked
-    worked = merge_plans(looked, updated(looked, commands.CreateTask("b"), "bob"))
+    alone = merge_plans({}, step(wrote_todos("a")))
+    assert "session" not in alone
+    assert merge_plans(alone, dict(alone)) is alone
+    worked = merge_plans(looked, updated(looked, CreateTask("b"), "bob"))
     assert tuple(base_of(merge_plans(value, worked)).plan) == tuple(plan)
-    elsewhere = merge_plans(value, updated(value, commands.CreateTask("c"), "cy"))
+    elsewhere = merge_plans(value, updated(value, CreateTask("c"), "cy"))
     joined = merge_plans(elsewhere, {key: worked[key] for key in ("head", "plan")})
     assert not len(base_of(joined).plan)
     assert base_of(joined).actors == {"1": "ann", "3": "cy"}
-    gone = merge_plans(elsewhere, updated(elsewhere, commands.DeleteTask("1"), "di"))
+    gone = merge_plans(elsewhere, updated(elsewhere, DeleteTask("1"), "di"))
     joined = merge_plans(gone, {key: worked[key] for key in ("head", "plan")})
     assert base_of(joined).actors == {"1": "di", "3": "cy"}
 
 
-def test_a_graph_within_that_returns_what_it_was_given_changes_nothing():
-    """Neither the plan nor what the session knows."""
-    alone = merge_plans({}, step(wrote_todos("a")))
-    assert "session" not in alone
-    assert merge_plans(alone, dict(alone)) is alone
-
-
 def test_a_join_keeps_what_both_sides_have_listed():
     """Under the ids that the tasks have after the join; a person's task is not listed."""
-    value = answered(merge_plans({}, updated({}, ANN, "ann")))
+    value = answered(merge_plans({}, updated({}, EDIT, "ann")))
     here = merge_plans(value, step(wrote_todos("here"), value))
     within = merge_plans(value, step(wrote_todos("within", call_id="w"), value))
     joined = merge_plans(here, dict(within))
@@ -438,31 +411,30 @@ def test_a_join_keeps_what_both_sides_have_listed():
     assert base.listed == {task.id for task in plan if task.subject != "Tell Ann"}
 
 
-def step(call, value=None):
-    """Return the update by a call of a model upon a value."""
-    tool = next(each for each in make_tools() if each.name == call["name"])
-    state = {"todoplan": value or {}, "messages": [calls((call["name"], call["args"], call["id"]))]}
-    runtime = ToolRuntime(
-        state=state,
-        context=None,
-        config={},
-        stream_writer=None,
-        tool_call_id=call["id"],
-        store=None,
-    )
-    given = {**call, "type": "tool_call", "args": {**call["args"], "runtime": runtime}}
-    return tool.invoke(given).update["todoplan"]
+def invoked(tool, state, call_id, arguments):
+    """Return the update by a call of a model that is in the last message of a state."""
+    given = {"context": None, "config": {}, "stream_writer": None, "store": None}
+    runtime = ToolRuntime(state=state, tool_call_id=call_id, **given)
+    call = {"name": tool.name, "args": {**arguments, "runtime": runtime}, "id": call_id}
+    return tool.invoke({**call, "type": "tool_call"}).update
+
+
+def step(message, value=None):
+    """Return the update by a list of a model upon a value."""
+    (call,) = message.tool_calls
+    state = {"todoplan": value or {}, "messages": [message]}
+    return invoked(make_tools()[0], state, call["id"], call["args"])["todoplan"]
 
 
 def wrote_todos(*contents, call_id="h"):
-    """Return a call that writes a list."""
-    return wrote(*((content, "pending") for content in contents), call_id=call_id).tool_calls[0]
+    """Return a message that writes a list."""
+    return wrote(*((content, "pending") for content in contents), call_id=call_id)
 
 
 def test_an_answer_upon_an_older_version_shows_nothing_new():
     """What another branch did meanwhile is unseen; a line that was written is listed."""
-    value = answered(merge_plans({}, updated({}, ANN, "ann")))
-    newer = merge_plans(value, updated(value, commands.CreateTask("b"), "bob"))
+    value = answered(merge_plans({}, updated({}, EDIT, "ann")))
+    newer = merge_plans(value, updated(value, CreateTask("b"), "bob"))
     late = look_update(value["head"], Note((("1", Todo("Tell Ann")),)))["todoplan"]
     base = base_of(merge_plans(newer, late))
     assert [one.task.subject for one in base.unseen(plan_of_state({"todoplan": newer}))] == ["b"]
@@ -474,7 +446,7 @@ def test_what_is_gone_is_told_in_the_order_that_it_had():
     """Also where it went one by one, and each edit wrote the record anew."""
     value = merge_plans({}, step(wrote_todos("a", "b", "c")))
     for task_id in "12":
-        value = merge_plans(value, updated(value, commands.DeleteTask(task_id), "ann"))
+        value = merge_plans(value, updated(value, DeleteTask(task_id), "ann"))
     assert [task.subject for task in base_of(value).plan] == ["a", "b", "c"]
     value = merge_plans({}, step(wrote_todos("a", "b", "c")))
     value = merge_plans(value, updated(value, commands.MoveTask("3", before="1"), "ann"))
@@ -493,36 +465,29 @@ def test_a_plan_that_is_replaced_is_unseen_also_at_the_same_revision():
 def test_a_seeded_plan_and_a_list_that_a_program_passed_in_are_not_listed():
     """A list without their tasks keeps them, and the answer says so."""
     seeded = plan_of([Task("1", "old")])
-    _, made = agent(FIRST, says("x"), settings=SILENT)
+    made = agent(FIRST, says("x"))
     seed_plan(made, THREAD, seeded, actor="cron")
     done = made.invoke(HELLO, THREAD)
     assert subjects(done) == ["a", "b", "old"]
     assert "#1 old created by cron" in answers(done)["1"]
-    _, made = agent(FIRST, says("x"), SECOND, says("y"), settings=SILENT)
-    listed = [{"content": "old", "status": "pending"}]
-    done = made.invoke({**HELLO, "todos": listed}, THREAD)
+    made = agent(FIRST, says("x"), SECOND, says("y"))
+    done = made.invoke({**HELLO, "todos": entries(("old", "pending"))}, THREAD)
     assert sorted(subjects(done)) == ["a", "b", "old"]
     assert "not on your list, kept: #1 old" in answers(done)["1"]
     assert "old" not in answers(made.invoke(HELLO, THREAD))["2"]
 
 
-@pytest.mark.parametrize("stored", [False, True])
+@PLACES
 def test_what_langchains_planner_wrote_in_the_thread_counts_as_listed(stored):
     """A list may leave out what the conversation wrote, not what a program put beside it."""
     saver = InMemorySaver()
-    model = Scripted(script=[FIRST, says("x")])
-    planner = TodoListMiddleware()
-    theirs = create_agent(model, middleware=[planner], checkpointer=saver)
-    theirs.invoke(HELLO, THREAD)
-    beside = [*theirs.get_state(THREAD).values["todos"], {"content": "cron's", "status": "pending"}]
+    theirs = moved(saver)
+    beside = [*theirs.get_state(THREAD).values["todos"], *entries(("cron's", "pending"))]
     theirs.update_state(THREAD, {"todos": beside})
-    only = wrote(("a", "completed"), call_id="5")
-    planner = PlanMiddleware(settings=SILENT, store=MemoryStore() if stored else None)
-    made = create_agent(
-        Scripted(script=[only, says("y")]), middleware=[planner], checkpointer=saver
-    )
+    script = wrote(("a", "completed"), call_id="5"), says("y")
+    made = agent(*script, store=MemoryStore() if stored else None, checkpointer=saver)
     done = made.invoke(HELLO, THREAD)
-    assert sorted(todo["content"] for todo in done["todos"]) == ["a", "cron's"]
+    assert sorted(contents(done)) == ["a", "cron's"]
     assert "cron's" in answers(done)["5"]
 
 
@@ -532,22 +497,16 @@ def test_a_hand_written_graph_takes_over_a_list_with_its_first_call():
     class Listed(PlanState):
         todos: list
 
-    script = [SECOND, says("y")]
-    model = Scripted(script=script)
-    graph = StateGraph(Listed).add_node("tools", ToolNode(make_tools()))
-    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
-    graph.add_edge(START, "model").add_edge("tools", "model")
-    made = graph.add_conditional_edges("model", tools_condition).compile()
-    listed = [{"content": each, "status": "pending"} for each in ("old", "a")]
-    done = made.invoke({**HELLO, "todos": listed})
+    made = by_hand(SECOND, says("y"), state=Listed)
+    listed = entries(("old", "pending"), ("a", "pending"))
+    done = made.invoke({**HELLO, "todos": listed}, THREAD)
     assert sorted(subjects(done)) == ["a", "b", "old"]
     assert base_of(done["todoplan"]).listed == {"2", "3"}
 
 
 def test_an_edit_of_a_list_that_is_not_a_plan_yet():
     """The list is what was there: only the edit is told of."""
-    state = {"todos": [{"content": "old", "status": "pending"}]}
-    _, update = command_update(state, ANN, actor="ann")
+    _, update = command_update({"todos": entries(("old", "pending"))}, EDIT, actor="ann")
     value = merge_plans({}, update["todoplan"])
     assert [task.subject for task in base_of(value).plan] == ["old"]
 
@@ -572,11 +531,7 @@ LINES = st.lists(st.tuples(WORDS, STATUSES), unique_by=lambda line: line[0], min
 IDS = st.integers(1, 6).map(str)
 
 
-def line(content, status):
-    return {"content": content, "status": status}
-
-
-WRITES = LINES.map(lambda lines: ("write_todos", {"todos": [line(*each) for each in lines]}))
+WRITES = LINES.map(lambda lines: ("write_todos", {"todos": entries(*lines)}))
 READS = st.just(("read_todos", {}))
 TURNS = st.one_of(
     WRITES.map(lambda write: [write]),
@@ -585,12 +540,10 @@ TURNS = st.one_of(
     WRITES.map(lambda write: [write, ("read_todos", {})]),
 )
 EDITS = st.one_of(
-    st.just(lambda number: commands.CreateTask(f"Ann's {number}")),
-    IDS.map(lambda task: lambda number: commands.UpdateTask(task, subject=f"renamed {number}")),
-    st.builds(
-        lambda task, status: lambda _: commands.UpdateTask(task, status=status), IDS, STATUSES
-    ),
-    IDS.map(lambda task: lambda _: commands.DeleteTask(task)),
+    st.just(lambda number: CreateTask(f"Ann's {number}")),
+    IDS.map(lambda task: lambda number: UpdateTask(task, subject=f"renamed {number}")),
+    st.builds(lambda task, status: lambda _: UpdateTask(task, status=status), IDS, STATUSES),
+    IDS.map(lambda task: lambda _: DeleteTask(task)),
 )
 
 
@@ -598,12 +551,9 @@ def state_after(value, turn, number):
     """Return the value after the calls of a turn, which all see the one before, and the answers."""
     made = [(name, arguments, f"{number}-{at}") for at, (name, arguments) in enumerate(turn)]
     state = {"todoplan": value, "messages": [calls(*made, id=f"m{number}")]}
-    given = {"context": None, "config": {}, "stream_writer": None, "store": None}
     told, after = [], value
     for name, arguments, call_id in made:
-        runtime = ToolRuntime(state=state, tool_call_id=call_id, **given)
-        call = {"name": name, "args": {**arguments, "runtime": runtime}, "id": call_id}
-        update = TOOLS[name].invoke({**call, "type": "tool_call"}).update
+        update = invoked(TOOLS[name], state, call_id, arguments)
         told.append(update["messages"][0].text)
         after = merge_plans(after, update.get("todoplan", {}))
     return after, told
@@ -613,7 +563,7 @@ def state_after(value, turn, number):
 def test_a_session_in_a_state_is_that_of_a_slot(steps):
     """The same lists, reads and edits by a person: equal plans, equal replies."""
     value, session = {}, opened({}, toolbox=BOX)
-    first = [("write_todos", {"todos": [line(each, "pending") for each in "abc"]})]
+    first = [("write_todos", {"todos": entries(*((each, "pending") for each in "abc"))})]
     for number, step in enumerate([first, *steps]):
         if isinstance(step, list):
             value, told = state_after(value, step, number)

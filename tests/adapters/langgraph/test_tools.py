@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware, wrap_tool_call
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, ToolMessage
@@ -15,19 +14,30 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime
-from langgraph.types import Command
+from langgraph.types import Command, Send
 from support.cut_off import Cut, CutMemory, CutSqlite
-from support.scripted import Scripted, calls, says, wrote
+from support.langgraph_threads import (
+    HELLO,
+    ROADS,
+    THREAD,
+    agent,
+    answers,
+    contents,
+    create,
+    drive,
+    entries,
+    lines,
+    subjects,
+)
+from support.scripted import calls, says, wrote
 
 from todoplan import TODOS, FileStore, Plan, Planner, Toolbox, commands
 from todoplan.adapters.langgraph import (
-    PlanMiddleware,
     PlanState,
     make_tools,
     plan_of_state,
-    plan_update,
 )
-from todoplan.dialogue import Call, Settings, tasks
+from todoplan.dialogue import Call, tasks
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TASKS = Toolbox(tasks())
@@ -48,10 +58,6 @@ def run(message, toolbox=None, state=None):
     """Run one turn of calls through a graph that is one ToolNode."""
     graph = graph_of(ToolNode([*make_tools(toolbox, clock=lambda: NOON), other]))
     return graph.invoke({**(state or {}), "messages": [message]})
-
-
-def replies(state):
-    return [m for m in state["messages"] if isinstance(m, ToolMessage)]
 
 
 SIX = [
@@ -82,36 +88,26 @@ made = st.sampled_from(
 @given(st.lists(st.lists(made, min_size=1, max_size=5), min_size=1, max_size=3))
 def test_any_turns_are_as_the_same_calls_in_order(turns):
     """Turn after turn the state has what the toolbox makes of the calls (laws 12 and 13)."""
-    plan, state, place = Plan(), {}, 0
-    for turn in turns:
+    plan, state = Plan(), {}
+    for place, turn in enumerate(turns):
         listed = [(name, arguments, f"{place}-{n}") for n, (name, arguments) in enumerate(turn)]
-        done = run(calls(*listed), TASKS, {"todoplan": state.get("todoplan", {})})
-        expected = TASKS.turn(
-            plan, [Call(*one) for one in listed if one[0] != "write_todos"], at=NOON
-        )
-        told = [m.content for m in replies(done) if m.name != "write_todos"]
+        state = run(calls(*listed), TASKS, {"todoplan": state.get("todoplan", {})})
+        ours = [Call(*one) for one in listed if one[0] != "write_todos"]
+        expected = TASKS.turn(plan, ours, at=NOON)
+        told = [m.text for m in state["messages"] if m.type == "tool" and m.name != "write_todos"]
         assert told == [reply.text for reply in expected.replies]
-        assert plan_of_state(done) == expected.plan
-        plan, state, place = expected.plan, done, place + 1
+        assert plan_of_state(state) == expected.plan
+        plan = expected.plan
 
 
 def test_calls_that_have_an_answer_are_not_carried_out_for_their_siblings():
     """What a guard or a person refused does not come back in the plan of the calls beside it."""
-    message = calls(("TaskCreate", {"subject": "no"}, "1"), ("TaskCreate", {"subject": "b"}, "2"))
+    message = create("no", "b", ids="12")
     refused = ToolMessage("rejected", tool_call_id="1", name="TaskCreate", status="error")
-    builder = StateGraph(PlanState)
-    node = ToolNode(make_tools(TASKS))
-    builder.add_node("tools", node)
-
-    def route(state):
-        from langgraph.types import Send  # noqa: PLC0415 - only here
-
-        return [Send("tools", [{**call, "type": "tool_call"} for call in message.tool_calls[1:]])]
-
-    builder.add_conditional_edges(START, route, ["tools"])
-    builder.add_edge("tools", END)
-    done = builder.compile().invoke({"messages": [message, refused]})
-    assert [task.subject for task in plan_of_state(done)] == ["b"]
+    left = [Send("tools", [{**message.tool_calls[1], "type": "tool_call"}])]
+    builder = StateGraph(PlanState).add_node("tools", ToolNode(make_tools(TASKS)))
+    builder.add_conditional_edges(START, lambda _: left, ["tools"]).add_edge("tools", END)
+    assert subjects(builder.compile().invoke({"messages": [message, refused]})) == ["b"]
 
 
 @pytest.mark.parametrize("said", [AIMessage("hello"), ("user", "hello")], ids=["ai", "user"])
@@ -120,8 +116,7 @@ def test_a_call_that_no_message_has_stands_alone(said):
     node = ToolNode(make_tools(TASKS))
     call = {"name": "TaskCreate", "args": {"subject": "x"}, "id": "new", "type": "tool_call"}
     graph = graph_of(lambda _, config, runtime: node.invoke([call], config, runtime=runtime))
-    done = graph.invoke({"messages": [said]})
-    assert [task.subject for task in plan_of_state(done)] == ["x"]
+    assert subjects(graph.invoke({"messages": [said]})) == ["x"]
 
 
 class Heard(BaseCallbackHandler):
@@ -135,14 +130,12 @@ class Heard(BaseCallbackHandler):
         self.told.append(("end", output.update["messages"][0].content))
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_who_listens_is_told(asynchronous):
+@ROADS
+def test_who_listens_is_told(is_async):
     """With a callback handler the call goes LangChain's way, and comes to the same."""
     heard, message = Heard(), wrote(("a", "pending"))
     graph, config = graph_of(ToolNode(make_tools(clock=lambda: NOON))), {"callbacks": [heard]}
-    given = {"messages": [message]}
-    call = graph.ainvoke(given, config) if asynchronous else None
-    done = asyncio.run(call) if call else graph.invoke(given, config)
+    done = drive(graph, {"messages": [message]}, config, is_async=is_async)
     assert heard.told == [
         ("start", "write_todos", message.tool_calls[0]["args"]),
         ("end", "ok, 0/1 completed"),
@@ -153,30 +146,27 @@ def test_who_listens_is_told(asynchronous):
 
 
 def test_a_tool_invoked_outside_a_graph_starts_from_an_empty_plan():
-    """As in LangChain's own tests; `runtime` is an argument like any other."""
-    todos = [{"content": "a", "status": "pending"}]
-    call = {"name": "write_todos", "args": {"todos": todos}, "id": "1", "type": "tool_call"}
+    """As in LangChain's own tests; `runtime` is an argument like any other, unless it is one."""
+    todos = entries(("a", "pending"))
     write = make_tools(emit_events=True)[0]
-    update = write.invoke(call).update
+
+    def call(**more):
+        args = {"todos": todos, **more}
+        return {"name": "write_todos", "args": args, "id": "1", "type": "tool_call"}
+
+    update = write.invoke(call()).update
     assert update["todos"] == todos
     assert [(m.tool_call_id, m.status) for m in update["messages"]] == [("1", "success")]
-    assert plan_of_state(asyncio.run(write.ainvoke(call)).update)["1"].subject == "a"
-    forged = {**call, "args": {"todos": todos, "runtime": "mine"}}
-    assert write.invoke(forged).update["todos"] == todos
+    assert subjects(asyncio.run(write.ainvoke(call())).update) == ["a"]
+    assert write.invoke(call(runtime="mine")).update["todos"] == todos
     assert write.invoke("text").update["messages"][0].status == "error"
-
-
-@pytest.mark.parametrize("heard", [[], None])
-def test_a_tool_invoked_by_hand_with_a_runtime(heard):
-    """As `ToolNode` would; the command holds the update and the message."""
-    runtime = ToolRuntime(
-        state={}, context=None, config={}, stream_writer=print, tool_call_id="1", store=None
-    )
-    arguments = {"todos": [{"content": "a", "status": "pending"}], "runtime": runtime}
-    call = {"name": "write_todos", "args": arguments, "id": "1", "type": "tool_call"}
-    command = make_tools()[0].invoke(call, {"callbacks": heard})
-    assert command.update["todos"] == [{"content": "a", "status": "pending"}]
-    assert command.update["messages"][0].text == "ok, 0/1 completed"
+    given = {"context": None, "config": {}, "stream_writer": print, "store": None}
+    runtime = ToolRuntime(state={}, tool_call_id="1", **given)
+    for heard in ([], None):
+        command = make_tools()[0].invoke(call(runtime=runtime), {"callbacks": heard})
+        assert command.update["todos"] == todos
+        assert command.update["messages"][0].text == "ok, 0/1 completed"
+    assert "'todoplan'" in repr(command)  # tracers and debuggers print it
 
 
 def test_models_see_the_schema_of_the_tool_set():
@@ -204,114 +194,63 @@ def test_each_accepted_call_is_told_on_the_custom_stream():
     assert quiet == []
 
 
-def test_what_a_tool_returns_can_be_shown():
-    """Tracers and debuggers print the command."""
-    assert "'todoplan'" in repr(Command(update=plan_update(Plan())))
-
-
-HELLO = {"messages": [("user", "hello")]}
-THREAD = {"configurable": {"thread_id": "1"}}
-QUIET = Settings(plan_lost=False, unfinished=0)
 APPROVE = {"type": "approve"}
 REJECT = {"type": "reject", "message": "no"}
-
-
-def create(subject, call_id, **more):
-    return ("TaskCreate", {"subject": subject, **more}, call_id)
 
 
 def edited(name, **arguments):
     return {"type": "edit", "edited_action": {"name": name, "args": arguments}}
 
 
-def agent(turn, *middleware, toolset=None):
-    planner = PlanMiddleware(Toolbox(toolset or tasks()), settings=QUIET)
-    model = Scripted(script=[turn, says("done")])
-    return create_agent(model, middleware=[planner, *middleware], checkpointer=InMemorySaver())
-
-
 def reviewed(turn, *decisions, toolset=None, **options):
     """Run a turn whose calls a person decides upon, each its own decision."""
-    gate = HumanInTheLoopMiddleware(
-        dict.fromkeys(("TaskCreate", "TaskUpdate", "write_todos"), True), **options
-    )
-    made = agent(turn, gate, toolset=toolset)
+    named = dict.fromkeys(("TaskCreate", "TaskUpdate", "write_todos"), True)
+    gate = HumanInTheLoopMiddleware(named, **options)
+    made = agent(turn, says("done"), toolbox=Toolbox(toolset or tasks()), more=[gate])
     made.invoke(HELLO, THREAD)
     answer = {"decisions": [*decisions]}
     if options:
         asked = {one.value["tool_call_id"]: one.id for one in made.get_state(THREAD).interrupts}
-        named = zip((call["id"] for call in turn.tool_calls), decisions, strict=True)
-        answer = {asked[call_id]: decision for call_id, decision in named}
+        pairs = zip((call["id"] for call in turn.tool_calls), decisions, strict=True)
+        answer = {asked[call_id]: decision for call_id, decision in pairs}
     return made, made.invoke(Command(resume=answer), THREAD)
 
 
-def subjects(made):
-    return [task.subject for task in plan_of_state(made.get_state(THREAD))]
-
-
 def texts(done):
-    return [m.text.rpartition("\n")[2] for m in done["messages"] if isinstance(m, ToolMessage)]
+    return [text.rpartition("\n")[2] for text in answers(done)]
 
 
 @pytest.mark.parametrize("mode", ["batched", "per_call"])
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_persons_edit_stays_whatever_stands_beside_it(mode, place):
-    """Whichever of a turn's calls was edited, the plan and the list have the edited text."""
-    turn = calls(create("a", "1"), create("b", "2", blockedBy=["1"]), create("c", "3"))
-    decisions = [APPROVE, APPROVE, APPROVE]
-    decisions[place] = edited("TaskCreate", subject="mine")
+def test_a_persons_decision_stays_whatever_stands_beside_it(mode):
+    """The plan and the list have the edited text, and not the refused call; ids stay as told."""
+    turn = create("a", "b", "c", "d", ids="1234")
+    decisions = [REJECT, APPROVE, APPROVE]
+    decisions.insert(2, edited("TaskCreate", subject="mine"))
     options = {} if mode == "batched" else {"interrupt_mode": mode}
     made, done = reviewed(turn, *decisions, **options)
-    expected = ["a", "b", "c"]
-    expected[place] = "mine"
-    assert subjects(made) == [todo["content"] for todo in done["todos"]] == expected
-    assert texts(done) == ["0/1: #1 created", "0/2: #2 created", "0/3: #3 created"]
+    assert subjects(made) == contents(done) == ["b", "mine", "d"]
+    if mode == "per_call":
+        assert texts(done)[1:] == ["0/2: #2 created", "0/3: #3 created", "0/4: #4 created"]
 
 
 def test_the_calls_beside_an_edit_are_answered_upon_it():
     """A call that reads the plan shows what the person made of the call before it."""
-    turn = calls(
-        ("write_todos", {"todos": [{"content": "a", "status": "pending"}]}, "1"),
-        ("read_todos", {}, "2"),
-    )
-    edit = edited("write_todos", todos=[{"content": "mine", "status": "pending"}])
+    listed = {"todos": entries(("a", "pending"))}
+    turn = calls(("write_todos", listed, "1"), ("read_todos", {}, "2"))
+    edit = edited("write_todos", todos=entries(("mine", "pending")))
     made, done = reviewed(turn, edit, toolset=TODOS)
     assert texts(done) == ["ok, 0/1 completed", "#1 [pending] mine"]
     assert subjects(made) == ["mine"]
 
 
-def test_a_call_turned_into_another_is_that_one():
-    """What it would have made is not there for the calls beside it."""
-    turn = calls(create("a", "1"), ("TaskUpdate", {"taskId": "1", "status": "completed"}, "2"))
-    made, done = reviewed(turn, edited("TaskList"), APPROVE)
-    assert subjects(made) == []
-    assert [m.status for m in done["messages"] if isinstance(m, ToolMessage)] == [
-        "success",
-        "error",
-    ]
-
-
 def test_what_a_person_refuses_as_the_call_runs_is_not_in_the_plan():
     """Its neighbours' tasks are, under the ids that they were told."""
-    turn = calls(create("a", "1"), create("b", "2", blockedBy=["1"]))
+    blocked = ("TaskCreate", {"subject": "b", "blockedBy": ["1"]}, "2")
+    turn = calls(("TaskCreate", {"subject": "a"}, "1"), blocked)
     made, done = reviewed(turn, REJECT, APPROVE, interrupt_mode="per_call")
     (task,) = plan_of_state(made.get_state(THREAD))
     assert (task.id, task.subject, task.blocked_by) == ("2", "b", ())
     assert "0/2: #2 created" in texts(done)
-
-
-def test_a_redaction_is_not_undone():
-    """A wrapper changes a call's text: nothing of the old one is in the plan or the list."""
-
-    @wrap_tool_call
-    def redact(request, handler):
-        given = {**request.tool_call, "args": {"subject": "[redacted]"}}
-        is_secret = "secret" in request.tool_call["args"]["subject"]
-        return handler(request.override(tool_call=given) if is_secret else request)
-
-    made = agent(calls(create("secret", "1"), create("b", "2")), redact)
-    done = made.invoke(HELLO, THREAD)
-    assert subjects(made) == [todo["content"] for todo in done["todos"]] == ["[redacted]", "b"]
 
 
 STEPS = st.one_of(
@@ -350,38 +289,24 @@ def test_any_rewriting_of_texts_is_what_the_plan_has(sent):
         is_chosen = sent[int(call["id"])][1]
         return handler(request.override(tool_call=changed) if is_chosen else request)
 
-    made = agent(calls(*(create(text, str(n)) for n, (text, _) in enumerate(sent))), upper)
+    turn = create(*(text for text, _ in sent), ids=map(str, range(len(sent))))
+    made = agent(turn, says("done"), toolbox=TASKS, more=[upper])
     done = made.invoke(HELLO, THREAD)
     expected = [text.upper() if is_chosen else text for text, is_chosen in sent]
-    assert subjects(made) == [todo["content"] for todo in done["todos"]] == expected
+    assert subjects(made) == contents(done) == expected
 
 
-def test_calls_of_the_same_id_are_told_apart_by_their_arguments():
+@pytest.mark.parametrize("names", ["ab", "aa"])
+def test_calls_of_the_same_id_are_told_apart_by_their_arguments(names):
     """Each is answered for itself; the same call twice counts twice."""
-    made = agent(calls(create("a", "x"), create("b", "x")))
-    assert texts(made.invoke(HELLO, THREAD)) == ["0/1: #1 created", "0/2: #2 created"]
-    assert subjects(made) == ["a", "b"]
-    made = agent(calls(create("a", "x"), create("a", "x")))
-    made.invoke(HELLO, THREAD)
-    assert [(t.id, t.subject) for t in plan_of_state(made.get_state(THREAD))] == [
-        ("1", "a"),
-        ("2", "a"),
-    ]
-
-
-SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
+    made = agent(create(*names, ids="xx"), says("done"), toolbox=TASKS)
+    assert texts(made.invoke(HELLO, THREAD))[0] == "0/1: #1 created"
+    assert [line[:2] for line in lines(made)] == [*zip("12", names, strict=True)]
 
 
 def process(store, saver, *script):
     """Return an agent as another process would build it: it remembers nothing of the one before."""
-    ours = PlanMiddleware(Toolbox(tasks()), settings=SILENT, store=store)
-    return create_agent(Scripted(script=[*script]), middleware=[ours], checkpointer=saver)
-
-
-def creates(*names, ids=None):
-    """Return a model's turn that creates tasks."""
-    named = zip(names, ids or names, strict=True)
-    return calls(*(("TaskCreate", {"subject": name}, call_id) for name, call_id in named))
+    return agent(*script, says("done"), toolbox=TASKS, store=store, checkpointer=saver)
 
 
 def cut_off(store, saver, turn):
@@ -390,50 +315,39 @@ def cut_off(store, saver, turn):
         process(store, saver, turn).invoke(HELLO, THREAD)
 
 
-def stored(store):
-    """Return the subjects of the plan of the thread."""
-    return [task.subject for task in store.load("1")]
-
-
-def answers(result):
-    """Return what the tools have answered."""
-    return [one.text for one in result["messages"] if isinstance(one, ToolMessage)]
-
-
 @pytest.mark.parametrize("kind", [CutMemory, CutSqlite])
 def test_a_turn_whose_checkpoint_was_lost_is_answered_again_and_not_done_again(kind, tmp_path):
     """Two calls that are carried out as one: the store has both, LangGraph knows of neither."""
     store = CutMemory() if kind is CutMemory else CutSqlite(tmp_path / "plans.db")
     saver = InMemorySaver()
-    cut_off(store, saver, creates("a", "b"))
-    assert stored(store) == ["a", "b"]
-    result = process(store, saver, says("done")).invoke(None, THREAD)
-    assert stored(store) == ["a", "b"]
+    cut_off(store, saver, create("a", "b"))
+    assert subjects(store) == ["a", "b"]
+    result = process(store, saver).invoke(None, THREAD)
+    assert subjects(store) == ["a", "b"]
     assert answers(result) == ["0/1: #1 created", "0/2: #2 created"]
     assert result["messages"][-1].text == "done"
-    assert [todo["content"] for todo in result["todos"]] == ["a", "b"]
+    assert contents(result) == ["a", "b"]
     assert len(store.entries("1")) == 2
 
 
 def test_what_others_did_meanwhile_stays_and_is_told():
     """The answer of then, and what the model has not seen since; its own work is no news."""
     store, saver = CutMemory(), InMemorySaver()
-    cut_off(store, saver, creates("a", "b"))
+    cut_off(store, saver, create("a", "b"))
     Planner(store, "1").apply(commands.CreateTask("Tell Ann"), actor="ann")
-    first, second = answers(process(store, saver, says("done")).invoke(None, THREAD))
+    first, second = answers(process(store, saver).invoke(None, THREAD))
     assert first.startswith("since you last looked: #3 Tell Ann created by ann"), first
     assert first.endswith("0/1: #1 created")
     assert second == "0/2: #2 created"
-    assert stored(store) == ["a", "b", "Tell Ann"]
+    assert subjects(store) == ["a", "b", "Tell Ann"]
 
 
 def test_the_same_ids_in_the_next_message_are_other_calls():
     """Some providers number the calls of each response anew, and models repeat themselves."""
     store, saver = CutMemory(), InMemorySaver()
-    cut_off(store, saver, creates("a", ids=["call_1"]))
-    script = creates("a", ids=["call_1"]), creates("a", ids=["call_1"]), says("done")
-    process(store, saver, *script).invoke(None, THREAD)
-    assert stored(store) == ["a", "a", "a"]
+    cut_off(store, saver, create("a", ids=["call_1"]))
+    process(store, saver, *(create("a", ids=["call_1"]) for _ in "12")).invoke(None, THREAD)
+    assert subjects(store) == ["a", "a", "a"]
 
 
 class CutFile(FileStore):
@@ -453,6 +367,6 @@ class CutFile(FileStore):
 def test_a_store_that_keeps_no_keys_serves_as_before(tmp_path):
     """It cannot know of the call that was lost: what is made again is done again."""
     store, saver = CutFile(tmp_path / "plans.json"), InMemorySaver()
-    cut_off(store, saver, creates("a"))
-    process(store, saver, says("done")).invoke(None, THREAD)
-    assert stored(store) == ["a", "a"]
+    cut_off(store, saver, create("a"))
+    process(store, saver).invoke(None, THREAD)
+    assert subjects(store) == ["a", "a"]
