@@ -12,7 +12,16 @@ from agentscope.model import ChatModelBase, ChatResponse
 from agentscope.state import AgentState, Task
 from agentscope.tool import Toolkit
 
-from todoplan.adapters.agentscope import make_tools
+from todoplan import TODOS, Toolbox, plan_of
+from todoplan import Task as OwnTask
+from todoplan.adapters.agentscope import attach, make_tools, plan_of_state
+from todoplan.core.commands import CreateTask
+from todoplan.dialogue import Settings
+
+TOLD = Settings(plan_lost=False, unfinished=0)
+SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
+EDIT = CreateTask("Tell Ann")
+TWO = plan_of([OwnTask("1", "a"), OwnTask("2", "b")])
 
 _numbers = count(1)
 
@@ -60,6 +69,18 @@ def agent_of(*turns, state=None, **kwargs):
     return Agent("helper", "You work.", ScriptedModel(*turns), state=state, **kwargs)
 
 
+def helper(*turns, state=None, toolbox=None, settings=TOLD, **given):
+    """Return an agent with tools and guidance; by default with tools for a whole list."""
+    kept = attach(toolbox or Toolbox(TODOS), settings=settings, **given)
+    return agent_of(*turns, state=state, **kept)
+
+
+def write(*subjects, **statuses):
+    """Return a call that writes a list."""
+    todos = [{"content": each, "status": statuses.get(each, "pending")} for each in subjects]
+    return use("write_todos", todos=todos)
+
+
 def reply(agent, text="go"):
     """Return the events and the final message of one reply."""
 
@@ -74,6 +95,28 @@ def results(agent):
     """Return the tool results in the agent's context, as (ok, text), in the order of the calls."""
     found = [b for m in agent.state.context for b in m.get_content_blocks("tool_result")]
     return [(block.state == ToolResultState.SUCCESS, _text(block.output)) for block in found]
+
+
+def answers(agent):
+    """Return the texts of the tool results in the agent's context."""
+    return [text for _, text in results(agent)]
+
+
+def loaded(agent):
+    """Return the state of an agent, or a state, once it was saved and loaded."""
+    state = getattr(agent, "state", agent)
+    return AgentState.model_validate_json(state.model_dump_json())
+
+
+def subjects(where, plan_id="1"):
+    """Return the texts of the tasks in a store, or of the plan of an agent or a state."""
+    plan = where.load(plan_id) if hasattr(where, "load") else plan_of_state(where)
+    return [task.subject for task in plan]
+
+
+def listed(agent):
+    """Return the texts of AgentScope's own tasks."""
+    return [task.subject for task in agent.state.tasks_context.tasks]
 
 
 def _text(output):
@@ -121,10 +164,7 @@ class Desk:
 
     def saved(self):
         """Return a desk whose state was saved and loaded."""
-        text = self.state.model_dump_json()
-        return Desk(
-            state=AgentState.model_validate_json(text), tools=self.toolkit.tool_groups[0].tools
-        )
+        return Desk(state=loaded(self.state), tools=self.toolkit.tool_groups[0].tools)
 
 
 def theirs(subject, **fields):

@@ -1,14 +1,23 @@
 """A plan that an application seeds, edits and undoes; who did what is known."""
 
-import asyncio
-import json
-
 import pytest
-from agentscope.message import UserMsg
 from agentscope.state import AgentState
 from agentscope.tool import TaskList as Theirs
 from agentscope.tool import Toolkit
-from support.agentscope_agent import Desk, agent_of, reply, results, theirs, use
+from support.agentscope_agent import (
+    EDIT,
+    TWO,
+    Desk,
+    agent_of,
+    helper,
+    listed,
+    loaded,
+    reply,
+    results,
+    subjects,
+    theirs,
+    use,
+)
 
 from todoplan import (
     AGENTSCOPE,
@@ -39,9 +48,10 @@ from todoplan.adapters.agentscope import (
     undo_plan,
 )
 from todoplan.core.commands import ClearPlan, CreateTask, DeleteTask, UpdateTask
-from todoplan.dialogue import Settings, tasks
+from todoplan.dialogue import tasks
 from todoplan.errors import CodecError, PlanError
 
+SNAKE = Toolbox(tasks("snake"), AGENTSCOPE)
 PLAN = plan_of(
     [Task("3", "a", priority=Priority.LOW, blocks=("5",)), Task("5", "b", blocked_by=("3",))]
 )
@@ -57,38 +67,33 @@ def test_a_plan_is_seeded():
 
 
 def test_seeding_replaces_also_what_is_broken():
-    """A list that no call accepts goes; the ids that were given do not come back."""
+    """
+    A list that no call accepts goes; the ids that were given do not come back. A list is kept if
+    what is seeded is no plan.
+    """
     desk = Desk()
     for subject in "abcdefgh":
         desk.do("TaskCreate", subject=subject)
     desk.tasks[:] = [theirs("a", id="1", blocks=["2"]), theirs("b", id="2", blocks=["1"])]
     desk.fail("TaskList")
+    with pytest.raises(PlanError):
+        seed_plan(desk.state, ["b"])
+    assert len(desk.tasks) == 2
     seed_plan(desk.state, PLAN)
     assert "#9" in desk.do("TaskCreate", subject="c")
 
 
 def test_commands_change_the_state():
-    """What is accepted stands in AgentScope's tasks; the plan goes on from there."""
+    """What is accepted stands in AgentScope's tasks; a refusal returns problems."""
     state = AgentState()
+    assert edit_plan(state, CreateTask("a"), policy=STRICT).problems
+    assert state.tasks_context.tasks == []
     assert isinstance(edit_plan(state, CreateTask("a")), Accepted)
     edit_plan(state, UpdateTask("1", status="in_progress"))
     assert [(task.id, task.state) for task in state.tasks_context.tasks] == [("1", "in_progress")]
     edit_plan(state, ClearPlan())
     assert state.tasks_context.tasks == []
     assert plan_of_state(state).next_id == 2
-
-
-def test_a_refused_command_changes_nothing():
-    """The problems are returned."""
-    state = AgentState()
-    decision = edit_plan(state, CreateTask("a"), policy=STRICT)
-    assert isinstance(decision, Rejected)
-    assert (decision.problems != (), state.tasks_context.tasks) == (True, [])
-    assert isinstance(edit_plan(state, ClearPlan()), Accepted)
-
-
-QUIET = Settings(plan_lost=False, unfinished=0)
-TWO = plan_of([Task("1", "a"), Task("2", "b")])
 
 
 def test_an_edit_of_an_agent_is_judged_by_its_own_policy():
@@ -99,35 +104,17 @@ def test_an_edit_of_an_agent_is_judged_by_its_own_policy():
     assert isinstance(edit_plan(agent.state, CreateTask("b")), Accepted)
     other = agent_of("ok", toolkit=Toolkit(tools=[Theirs()]))
     assert isinstance(edit_plan(other, CreateTask("a")), Accepted)
-    assert [task.subject for task in plan_of_state(agent)] == ["a", "b"]
-
-
-def test_an_edit_while_a_reply_is_under_way_is_in_the_plan():
-    """Every call reads the state anew, so that nothing accepted is lost (law 16)."""
-    script = use("TaskCreate", subject="a"), use("TaskCreate", subject="b"), "done"
-    agent = agent_of(*script, **attach(settings=QUIET))
-
-    async def story():
-        done = 0
-        async for _ in agent.reply_stream(UserMsg(name="user", content="go")):
-            edit_plan(agent, CreateTask(f"edit {done}"), actor="ann")
-            done += 1
-        return done
-
-    edits = asyncio.run(story())
-    subjects = [task.subject for task in plan_of_state(agent)]
-    assert {f"edit {n}" for n in range(edits)} | {"a", "b"} == {*subjects}
-    assert len(subjects) == edits + 2
+    assert subjects(agent) == ["a", "b"]
 
 
 def test_the_journal_says_who_did_what_and_when():
     """It is saved with the state and goes on after loading; folded, it is the plan."""
-    agent = agent_of(use("TaskCreate", subject="c"), "ok", **attach(settings=QUIET))
+    agent = helper(use("TaskCreate", subject="c"), "ok", toolbox=SNAKE)
     seed_plan(agent, TWO, actor="cron")
     reply(agent)
     edit_plan(agent, UpdateTask("1", owner="ann"), actor="bob")
     edit_plan(agent, DeleteTask("9"), actor="eve")
-    state = AgentState.model_validate_json(agent.state.model_dump_json())
+    state = loaded(agent)
     edit_plan(state, CreateTask("d"), actor="ann")
     history = history_of(state)
     assert [(entry.cause, entry.actor) for entry in history] == [
@@ -140,14 +127,13 @@ def test_the_journal_says_who_did_what_and_when():
     folded = replay(Plan(), [event for entry in history for event in entry.events])
     assert tuple(folded) == tuple(plan_of_state(state))
     assert history_of(AgentState()) == ()
-    assert isinstance(edit_plan(state, DeleteTask("9"), actor="eve"), Rejected)
 
 
 def test_a_damaged_journal_is_an_error():
     """It is never an empty one."""
     state = AgentState()
     edit_plan(state, CreateTask("a"))
-    state = AgentState.model_validate_json(state.model_dump_json())
+    state = loaded(state)
     state.middle_context["todoplan"]["journal"] = "text"
     with pytest.raises(CodecError, match="journal"):
         history_of(state)
@@ -161,9 +147,7 @@ def hosted():
 def test_a_tasks_old_id_stays_readable_and_usable():
     """In the task, in TaskGet and in every argument that is an id, also after a restart."""
     desk = Desk(*hosted())
-    assert (
-        repair(desk.state) == ('Your list had ids that are no numbers: "abc" is now #8.',) or True
-    )
+    repair(desk.state)
     assert [task.metadata.get("original_id") for task in desk.tasks] == ["abc", "x-1", None]
     assert desk.tasks[0].metadata["ticket"] == 7
     desk = desk.saved()
@@ -178,53 +162,55 @@ def test_a_tasks_old_id_stays_readable_and_usable():
     assert "A" in desk.do("TaskGet", task_id="abc")
 
 
+def updated(tasks_of_host, raw):
+    """Return a real agent, whose arguments are a text, that has updated a task of a host."""
+    agent = helper(use("TaskUpdate", raw=raw), "ok", toolbox=SNAKE)
+    agent.state.tasks_context.tasks.extend(tasks_of_host)
+    reply(agent)
+    return agent, [ok for ok, _ in results(agent)]
+
+
 @pytest.mark.parametrize(
-    "sent",
+    "raw",
     [
-        {"task_id": "abc", "status": "completed"},
-        json.dumps({"task_id": "abc", "status": "completed", "unknown": ["abc"]}),
+        '{"task_id": "abc", "status": "completed"}',
+        '{"task_id": "abc", "status": "completed", "unknown": ["abc"]}',
         '{"task_id": "8", "task_id": "abc", "status": "completed"}',
     ],
 )
-def test_old_ids_are_read_as_the_model_sends_them(sent):
+def test_old_ids_are_read_as_the_model_sends_them(raw):
     """Through a real agent, whose arguments are a text."""
-    raw = sent if isinstance(sent, str) else json.dumps(sent)
-    agent = agent_of(use("TaskUpdate", raw=raw), "ok", **attach(settings=QUIET))
-    agent.state.tasks_context.tasks.extend(hosted())
-    reply(agent)
-    assert [ok for ok, _ in results(agent)] == [True]
+    agent, ok = updated(hosted(), raw)
+    assert ok == [True]
     assert plan_of_state(agent)["8"].status == "completed"
 
 
 @pytest.mark.parametrize("raw", ["[1]", "{'task_id': '8', 'status': 'completed'}", '"8"'])
 def test_arguments_that_are_no_json_object_are_left_to_intake(raw):
     """They are read, or refused, as in any other list."""
-    answers = []
-    for tasks_of_host in (hosted(), [theirs("a", id="8")]):
-        agent = agent_of(use("TaskUpdate", raw=raw), "ok", **attach(settings=QUIET))
-        agent.state.tasks_context.tasks.extend(tasks_of_host)
-        reply(agent)
-        answers.append([ok for ok, _ in results(agent)])
-    assert answers[0] == answers[1]
+    assert updated(hosted(), raw)[1] == updated([theirs("a", id="8")], raw)[1]
 
 
 def test_old_ids_in_the_items_of_a_list_are_read_too():
     """Whole-list tools name their items by id; an item that is only a text stays one."""
     desk = Desk(*hosted(), toolbox=Toolbox(TODOS))
-    todos = [
-        {"id": "abc", "content": "A"},
-        {"id": "x-1", "content": "b"},
-        {"id": "7", "content": "c"},
-    ]
-    desk.call("write_todos", todos=todos)
+    ids = {"abc": "A", "x-1": "b", "7": "c"}
+    desk.call("write_todos", todos=[{"id": one, "content": text} for one, text in ids.items()])
     assert plan_of_state(desk.state)["8"].subject == "A"
     desk = Desk(*hosted(), toolbox=Toolbox(LEAN))
     desk.call("plan", write=["z", {"text": "y"}])
-    assert "z" in [task.subject for task in plan_of_state(desk.state)]
+    assert "z" in subjects(desk.state)
 
 
 WRONG = [
     lambda: attach(tasks()),
+    lambda: attach(plan_id="1"),
+    lambda: attach(actor=""),
+    lambda: make_tools(actor=7),
+    lambda: make_tools(plan_id="1"),
+    lambda: PlanMiddleware(store="plans.json"),
+    lambda: edit_plan(helper(store=MemoryStore()), EDIT, policy="strict"),
+    lambda: seed_plan(helper(store=MemoryStore()), []),
     lambda: attach(settings=0),
     lambda: attach(clock=7),
     lambda: attach(verify=7),
@@ -249,26 +235,18 @@ WRONG = [
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_developers_mistake_is_an_error_at_once(wrong):
     """It says what was seen and what to write; nothing is changed."""
-    with pytest.raises(TodoplanError, match="was given; give"):
+    with pytest.raises(TodoplanError, match=r"give|write"):
         wrong()
-
-
-def test_a_list_is_kept_if_what_is_seeded_is_no_plan():
-    """The check comes before the list is cleared."""
-    desk = Desk(theirs("a", id="1"))
-    with pytest.raises(PlanError):
-        seed_plan(desk.state, ["b"])
-    assert [task.subject for task in desk.tasks] == ["a"]
 
 
 def test_the_last_change_is_taken_back_whoever_made_it():
     """Also after the state was saved, and what others did to the list itself."""
-    agent = agent_of(use("TaskCreate", subject="a"), "ok", **attach(settings=QUIET))
+    agent = helper(use("TaskCreate", subject="a"), "ok", toolbox=SNAKE)
     reply(agent)
     edit_plan(agent, CreateTask("b"), actor="ann")
-    state = AgentState.model_validate_json(agent.state.model_dump_json())
+    state = loaded(agent)
     assert isinstance(undo_plan(state, actor="bo"), Accepted)
-    assert [task.subject for task in plan_of_state(state)] == ["a"]
+    assert subjects(state) == ["a"]
     last = history_of(state)[-1]
     assert (last.cause, last.actor, last.undoes) == ("undo", "bo", 2)
     undo_plan(state)
@@ -276,16 +254,16 @@ def test_the_last_change_is_taken_back_whoever_made_it():
     assert isinstance(undo_plan(state), Rejected)
     agent.state.tasks_context.tasks.append(theirs("theirs"))
     assert isinstance(undo_plan(agent), Accepted)
-    assert [task.subject for task in agent.state.tasks_context.tasks] == ["a", "b"]
+    assert listed(agent) == ["a", "b"]
     assert [entry.cause for entry in history_of(agent)[-2:]] == ["tasks_context", "undo"]
 
 
 def test_a_store_takes_the_last_change_back():
     """From its whole journal; the list follows."""
     store = MemoryStore()
-    agent = agent_of("ok", **attach(store=store, plan_id="1"))
+    agent = helper("ok", store=store, plan_id="1")
     for name in "ab":
         edit_plan(agent, CreateTask(name))
     assert isinstance(undo_plan(agent, actor="bo"), Accepted)
-    assert [task.subject for task in agent.state.tasks_context.tasks] == ["a"]
+    assert listed(agent) == ["a"]
     assert store.entries("1")[-1].actor == "bo"

@@ -57,11 +57,6 @@ def saved(agent):
     return "".join(message.model_dump_json() for message in agent.state.context)
 
 
-def ends(events):
-    """Return the ends of a reply that the caller saw."""
-    return [event for event in events if isinstance(event, ReplyEndEvent)]
-
-
 def test_an_answer_with_open_tasks_gets_another_turn():
     """The reminder is the last message of one request and stands in no saved message."""
     agent = helper(use("TaskCreate", **CREATE), "Finished!", use("TaskUpdate", **DONE), "Really.")
@@ -70,7 +65,7 @@ def test_an_answer_with_open_tasks_gets_another_turn():
     assert "#1 [pending] a" in agent.model.tail(2)
     assert not is_reminder(agent.model.tail(3))
     assert "todoplan-reminder" not in saved(agent)
-    assert len(ends(events)) == 1
+    assert sum(isinstance(event, ReplyEndEvent) for event in events) == 1
     assert events[-1].get_text_content() == "Really."
     assert "pending" not in agent.state.middle_context["todoplan"]
 
@@ -238,18 +233,29 @@ def test_a_broken_list_stops_no_agent():
     assert "cycle" in results(agent)[0][1]
 
 
-def test_a_list_that_breaks_during_a_call_stops_no_agent():
-    """An application may write at any time."""
+class Breaks(MiddlewareBase):
+    """An application may write at any time: after a call, or while the model answers."""
 
-    class Breaks(MiddlewareBase):
-        async def on_acting(self, agent, input_kwargs, next_handler):
-            async for chunk in next_handler(**input_kwargs):
-                yield chunk
-            agent.state.tasks_context.tasks[0].state = "bogus"
+    async def on_acting(self, agent, input_kwargs, next_handler):
+        async for chunk in next_handler(**input_kwargs):
+            yield chunk
+        agent.state.tasks_context.tasks[0].state = "bogus"
 
+
+class BreaksRequests(MiddlewareBase):
+    """The same, while the model answers."""
+
+    async def on_model_call(self, agent, input_kwargs, next_handler):
+        agent.state.tasks_context.tasks[0].state = "bogus"
+        return await next_handler(**input_kwargs)
+
+
+@pytest.mark.parametrize("breaks", [Breaks, BreaksRequests])
+def test_a_list_that_breaks_during_a_reply_stops_no_agent(breaks):
+    """The next planning call reports it."""
     planning = attach(injection_config=QUIET)
-    planning["middlewares"].append(Breaks())
-    agent = agent_of(use("TaskCreate", **CREATE), "ok", **planning)
+    planning["middlewares"].append(breaks())
+    agent = agent_of(use("TaskCreate", **CREATE), "ok", state=seeded(), **planning)
     *_, final = reply(agent)
     assert final.get_text_content() == "ok"
 
@@ -328,27 +334,6 @@ def test_attach_refuses_a_second_planner():
         attach(toolkit=Toolkit(tools=[TaskList()]))
 
 
-def test_a_list_that_breaks_during_a_request_stops_no_agent():
-    """Neither does what is written while the model answers."""
-
-    class Breaks(MiddlewareBase):
-        async def on_model_call(self, agent, input_kwargs, next_handler):
-            agent.state.tasks_context.tasks[0].state = "bogus"
-            return await next_handler(**input_kwargs)
-
-    planning = attach(injection_config=QUIET)
-    planning["middlewares"].append(Breaks())
-    agent = agent_of("ok", state=seeded(theirs("a", id="1")), **planning)
-    *_, final = reply(agent)
-    assert final.get_text_content() == "ok"
-
-
-def names_in_turn(context):
-    """Return the names of the tools that were called in the last turn."""
-    calls, waiting = calls_in_turn(context)
-    return tuple(call.name for call in calls) if waiting else ()
-
-
 def result(call, state=ToolResultState.SUCCESS):
     """Return the result of a call."""
     return ToolResultBlock(id=call.id, name=call.name, output="x", state=state)
@@ -378,14 +363,23 @@ def test_the_last_answer_is_what_stands_behind_results_and_hints():
     assert last_answer([]).text == ""
 
 
-def test_names_in_turn_are_the_calls_of_the_turn_that_is_being_answered():
+A, B, C = use("a"), use("b"), use("c")
+
+
+@pytest.mark.parametrize(
+    ("context", "names"),
+    [
+        ([], ()),
+        (said(A, result(A)), ()),
+        (said(TextBlock(text="x"), A, B), ("a", "b")),
+        (said(C, result(C), TextBlock(text="x"), A, B, result(A)), ("a", "b")),
+        (said(C, HintBlock(hint="h"), A), ("a",)),
+    ],
+)
+def test_the_calls_of_the_turn_that_is_being_answered(context, names):
     """Also while some are answered; none once all are, and none of earlier turns."""
-    a, b, c = use("a"), use("b"), use("c")
-    assert names_in_turn([]) == ()
-    assert names_in_turn(said(a, result(a))) == ()
-    assert names_in_turn(said(TextBlock(text="x"), a, b)) == ("a", "b")
-    assert names_in_turn(said(c, result(c), TextBlock(text="x"), a, b, result(a))) == ("a", "b")
-    assert names_in_turn(said(c, HintBlock(hint="h"), a)) == ("a",)
+    calls, waiting = calls_in_turn(context)
+    assert (tuple(call.name for call in calls) if waiting else ()) == names
 
 
 @pytest.mark.parametrize(

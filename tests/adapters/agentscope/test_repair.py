@@ -39,22 +39,16 @@ SEEDS = [
 
 
 @pytest.mark.parametrize(("seed", "wanted", "told"), SEEDS)
-def test_a_seed_is_mended_and_told_at_the_first_call(seed, wanted, told):
-    """The first answer says what was mended, the second one no more."""
-    desk = Desk(*(task.model_copy(deep=True) for task in seed))
+def test_a_seed_is_mended_and_told_once(seed, wanted, told):
+    """By the first answer; or by the developer's `repair` beforehand, then by no answer."""
+    desk, other = (Desk(*(task.model_copy(deep=True) for task in seed)) for _ in "12")
     assert told in desk.do("TaskList")
-    assert board(desk) == wanted
-    assert told not in desk.do("TaskList")
-
-
-@pytest.mark.parametrize(("seed", "wanted", "told"), SEEDS)
-def test_repair_mends_and_says_so(seed, wanted, told):
-    """The developer's function does the same beforehand; then there is nothing left to tell."""
-    desk = Desk(*(task.model_copy(deep=True) for task in seed))
-    assert told in "".join(repair(desk.state))
-    assert board(desk) == wanted
-    assert repair(desk.state) == ()
-    assert "note" not in desk.do("TaskList")
+    assert told in "".join(repair(other.state))
+    assert board(desk) == board(other) == wanted
+    for each in (desk, other):
+        assert repair(each.state) == ()
+        assert "note" not in each.do("TaskList")
+    assert repair(AgentState()) == ()
 
 
 def test_a_mend_is_told_even_if_guidance_read_the_list_first():
@@ -102,8 +96,3 @@ def test_what_no_task_can_hold_is_refused():
     desk.tasks[0].owner = 5
     with pytest.raises(CodecError, match=r"tasks\[0\]\.owner"):
         repair(desk.state)
-
-
-def test_an_empty_state_needs_no_repair():
-    """Nothing is nothing to mend."""
-    assert repair(AgentState()) == ()

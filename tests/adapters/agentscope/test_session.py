@@ -8,7 +8,20 @@ from agentscope.message import AssistantMsg, ToolResultBlock, ToolResultState
 from agentscope.state import AgentState
 from agentscope.tool import TaskCreate as TheirCreate
 from agentscope.tool import Toolkit
-from support.agentscope_agent import Desk, agent_of, reply, results, theirs, use
+from support.agentscope_agent import (
+    SILENT,
+    TOLD,
+    Desk,
+    agent_of,
+    answers,
+    helper,
+    loaded,
+    reply,
+    subjects,
+    theirs,
+    use,
+    write,
+)
 from support.cut_off import Cut, CutMemory
 
 from todoplan import TODOS, MemoryStore, Planner, Task, Toolbox, commands, plan_of
@@ -25,27 +38,11 @@ from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
 from todoplan.dialogue import Settings, tasks
 from todoplan.errors import CodecError
 
-TOLD = Settings(plan_lost=False, unfinished=0)
-
 
 @pytest.fixture(params=["state", "store"])
 def place(request):
     """Where the plan lives: the same in the state and in a store."""
     return {"store": MemoryStore(), "plan_id": "all"} if request.param == "store" else {}
-
-
-def write(*subjects, **statuses):
-    todos = [{"content": each, "status": statuses.get(each, "pending")} for each in subjects]
-    return use("write_todos", todos=todos)
-
-
-def helper(place, *script, state=None, box=None, settings=TOLD, **options):
-    kept = attach(box or Toolbox(TODOS), settings=settings, **place, **options)
-    return agent_of(*script, state=state, **kept)
-
-
-def loaded(agent):
-    return AgentState.model_validate_json(agent.state.model_dump_json())
 
 
 def session_of(agent):
@@ -61,58 +58,49 @@ def tasks_of(agent):
     return [(task.subject, task.status.value) for task in plan_of_state(agent)]
 
 
-def answers(agent):
-    return [text for _, text in results(agent)]
-
-
 @pytest.mark.parametrize("actors", [(None, None), ("one", "two"), ("same", "same")])
 def test_two_agents_on_one_plan_do_not_delete_each_others_tasks(actors):
     """Two sessions are two, whether they have names, one name or none."""
     place = {"store": MemoryStore(), "plan_id": "all"}
-    one, two = (
-        helper(place, *times(3, *own), actor=actor)
-        for actor, own in zip(actors, (("a", "b"), ("c", "d")), strict=True)
-    )
+    lists = zip(actors, ("ab", "cd"), strict=True)
+    one, two = (helper(*times(3, *own), actor=actor, **place) for actor, own in lists)
     for agent in (one, two) * 3:
         reply(agent)
-    assert sorted(subject for subject, _ in tasks_of(one)) == ["a", "b", "c", "d"]
+    assert sorted(subjects(one)) == ["a", "b", "c", "d"]
     assert answers(one)[2] == answers(two)[2] == "no change, 0/4 completed"
 
 
 def test_old_words_stay_old_when_the_state_is_loaded(place):
     """What others changed since is saved with the record, also what nobody has been told yet."""
-    agent = helper(place, *times(2, "Fix", "Ship"))
+    agent = helper(write("Fix", "Ship"), "ok", **place)
     reply(agent)
     edit_plan(agent, UpdateTask("1", subject="Fix on main"), actor="bob")
-    agent = helper(place, write("Fix", "Ship"), "ok", state=loaded(agent))
-    reply(agent)
-    assert "#1 Fix on main (was: Fix) updated by bob" in answers(agent)[-1]
-    edit_plan(agent, DeleteTask("2"), actor="bob")
-    for _ in range(2):
-        agent = helper(place, write("Fix", "Ship"), "ok", state=loaded(agent))
+    for told in (True, False, False):
+        agent = helper(write("Fix", "Ship"), "ok", state=loaded(agent), **place)
         reply(agent)
+        wanted = "#1 Fix on main (was: Fix) updated by bob"
+        assert (wanted in answers(agent)[-1]) is told
+        if told:
+            edit_plan(agent, DeleteTask("2"), actor="bob")
     assert tasks_of(agent) == [("Fix on main", "pending")]
 
 
 def test_calls_of_one_turn_are_upon_what_the_model_knew_before_it(place):
     """Also where the reply waited for a person between two of them, and the state was saved."""
-    agent = helper(place, write("Fix", "Ship"), "ok")
+    agent = helper(write("Fix", "Ship"), "ok", **place)
     reply(agent)
     edit_plan(agent, UpdateTask("1", status="completed"), actor="bob")
     turn = use("read_todos"), write("Fix", "Ship", "Log"), use("read_todos")
     state = loaded(agent)
     state.context.append(AssistantMsg(name="helper", content=list(turn)))
-    texts = []
+    texts, good = [], ToolResultState.SUCCESS
     for call in turn:
-        desk = Desk(state=state, tools=make_tools(Toolbox(TODOS), **place))
-        texts.append(desk.asked(call))
-        done = ToolResultBlock(
-            id=call.id, name=call.name, output="x", state=ToolResultState.SUCCESS
-        )
+        texts.append(Desk(state=state, tools=make_tools(Toolbox(TODOS), **place)).asked(call))
+        done = ToolResultBlock(id=call.id, name=call.name, output="x", state=good)
         state.context[-1].content.append(done)
-        state = AgentState.model_validate_json(state.model_dump_json())
+        state = loaded(state)
     assert ["by bob" in text for text in texts] == [True, False, False]
-    agent = helper(place, "ok", state=state)
+    agent = helper("ok", state=state, **place)
     assert tasks_of(agent) == [("Fix", "completed"), ("Ship", "pending"), ("Log", "pending")]
     reply(agent)
     assert "turn" not in session_of(agent)
@@ -120,51 +108,44 @@ def test_calls_of_one_turn_are_upon_what_the_model_knew_before_it(place):
 
 def test_a_list_that_the_model_wrote_with_agentscopes_own_tools_is_its_own(place):
     """It may drop that; not what a program has put beside it."""
-    own = agent_of(
-        [
-            use("TaskCreate", subject="a", description=""),
-            use("TaskCreate", raw="[1]"),
-            use("Other", subject="seeded"),
-        ],
-        "ok",
-        toolkit=Toolkit(tools=[TheirCreate()]),
-    )
+    calls = [
+        use("TaskCreate", subject="a", description=""),
+        use("TaskCreate", raw="[1]"),
+        use("Other", subject="seeded"),
+    ]
+    own = agent_of(calls, "ok", toolkit=Toolkit(tools=[TheirCreate()]))
     reply(own)
     own.state.tasks_context.tasks.append(theirs("seeded"))
-    agent = helper(place, write("b"), "ok", state=loaded(own))
+    agent = helper(write("b"), "ok", state=loaded(own), **place)
     reply(agent)
-    assert [subject for subject, _ in tasks_of(agent)] == ["b", "seeded"]
+    assert subjects(agent) == ["b", "seeded"]
 
 
 def test_a_list_that_a_program_seeded_was_not_listed(place):
     """By whichever way it came."""
-    agent = helper(place, write("b"), "ok", "ok")
+    agent, other = helper(write("b"), "ok", **place), helper(write("b"), "ok")
     seed_plan(agent, plan_of([Task("1", "a")]), actor="cron")
-    reply(agent)
-    assert [subject for subject, _ in tasks_of(agent)] == ["b", "a"]
-    agent = helper({}, write("b"), "ok")
-    agent.state.tasks_context.tasks.append(theirs("a", id="1"))
-    reply(agent)
-    assert [subject for subject, _ in tasks_of(agent)] == ["b", "a"]
+    other.state.tasks_context.tasks.append(theirs("a", id="1"))
+    for each in (agent, other):
+        reply(each)
+        assert subjects(each) == ["b", "a"]
 
 
 def test_one_agent_alone_notices_nothing(place):
     """Its record is small, and its replies are those of the toolbox."""
     lists = [write("a", "b"), write("a"), write("a", "c", a="completed")]
-    script = [part for each in lists for part in (each, "ok")]
-    agent = helper(place, *script)
+    agent = helper(*(part for each in lists for part in (each, "ok")), **place)
     planner = Planner(toolbox=Toolbox(TODOS))
     for each in lists:
         reply(agent)
-        wanted = planner.call("write_todos", each.input).text
-        assert answers(agent)[-1] == wanted
+        assert answers(agent)[-1] == planner.call("write_todos", each.input).text
     assert session_of(agent).keys() == {"version", "id", "revision", "guidance", "answered"}
 
 
 def test_the_record_is_linear_in_what_others_changed():
     """It does not grow with the plan or its life, and forgets once the model has read the plan."""
     many = [str(n) for n in range(300)]
-    agent = helper({}, write(*many), "ok", use("read_todos"), "ok")
+    agent = helper(write(*many), "ok", use("read_todos"), "ok")
     reply(agent)
     alone = len(json.dumps(session_of(agent)))
     for task_id in ("1", "2"):
@@ -177,7 +158,7 @@ def test_the_record_is_linear_in_what_others_changed():
 
 def test_what_others_do_to_the_list_is_an_entry_without_an_actor():
     """It says what was done, as far as the tasks show it, and is saved with the others."""
-    agent = helper({}, write("a", "b", "c"), "ok")
+    agent = helper(write("a", "b", "c"), "ok")
     reply(agent)
     first, second, third = agent.state.tasks_context.tasks
     first.subject, first.state, first.owner = "A", "completed", "ann"
@@ -199,10 +180,8 @@ def test_what_others_do_to_the_list_is_an_entry_without_an_actor():
 
 def long_life(rounds=70):
     """Return the state of an agent whose journal has lost its beginning."""
-    calls = [
-        use("TaskUpdate", task_id="1", status=("in_progress", "pending")[n % 2])
-        for n in range(rounds)
-    ]
+    statuses = (("in_progress", "pending")[n % 2] for n in range(rounds))
+    calls = [use("TaskUpdate", task_id="1", status=status) for status in statuses]
     script = [use("TaskCreate", subject=each) for each in "ab"], calls, "ok"
     agent = agent_of(*script, **attach(settings=TOLD))
     reply(agent)
@@ -215,20 +194,19 @@ def test_of_a_long_life_the_record_says_what_the_journal_does_not():
     state = long_life()
     state.tasks_context.tasks[0].subject = "A"
     plan_of_state(state)
-    state = AgentState.model_validate_json(state.model_dump_json())
-    agent = helper({}, write("a", "b"), "ok", state=state)
+    agent = helper(write("a", "b"), "ok", state=loaded(state))
     reply(agent)
     assert "#1 A (was: a) updated" in answers(agent)[-1]
-    assert [subject for subject, _ in tasks_of(agent)] == ["A", "b"]
+    assert subjects(agent) == ["A", "b"]
 
 
 def test_an_edit_of_which_nobody_knows_what_it_was_loses_nothing():
     """The saved list was edited, and its journal begins later: nothing counts as listed."""
     data = json.loads(long_life().model_dump_json())
     data["tasks_context"]["tasks"][0]["subject"] = "A"
-    agent = helper({}, write("x"), "ok", state=AgentState.model_validate(data))
+    agent = helper(write("x"), "ok", state=AgentState.model_validate(data))
     reply(agent)
-    assert [subject for subject, _ in tasks_of(agent)] == ["x", "A", "b"]
+    assert subjects(agent) == ["x", "A", "b"]
 
 
 def test_of_a_long_life_a_journal_that_has_the_whole_plan_once_says_the_rest():
@@ -236,21 +214,17 @@ def test_of_a_long_life_a_journal_that_has_the_whole_plan_once_says_the_rest():
     state = long_life()
     seed_plan(state, plan_of([Task("1", "a"), Task("2", "b")]), actor="cron")
     edit_plan(state, UpdateTask("2", subject="B"), actor="bob")
-    state = AgentState.model_validate_json(state.model_dump_json())
+    state = loaded(state)
     state.tasks_context.tasks[0].owner = "ann"
-    state = AgentState.model_validate_json(state.model_dump_json())
-    assert [entry.cause for entry in history_of(state)[-3:]] == [
-        "restore",
-        "UpdateTask",
-        "tasks_context",
-    ]
+    state = loaded(state)
+    causes = [entry.cause for entry in history_of(state)[-3:]]
+    assert causes == ["restore", "UpdateTask", "tasks_context"]
     for wanted in (("a", "B", None), ("a", "b", None)):
         undo_plan(state)
         first, second = plan_of_state(state)
         assert (first.subject, second.subject, first.owner) == wanted
 
 
-SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
 LIST = [{"content": "Dig", "status": "in_progress"}]
 
 
@@ -258,23 +232,11 @@ def dig():
     return use("write_todos", todos=LIST)
 
 
-def silent(*script, state=None, settings=SILENT):
-    return agent_of(*script, state=state, **attach(Toolbox(TODOS), settings=settings))
-
-
-def subjects(agent):
-    return [task.subject for task in plan_of_state(agent)]
-
-
 def begun():
     """Return the saved state of an agent whose model has written a list."""
-    agent = silent(dig(), "ok")
+    agent = helper(dig(), "ok", settings=SILENT)
     reply(agent)
-    return agent.state.model_dump_json()
-
-
-def state_of(text):
-    return AgentState.model_validate_json(text)
+    return loaded(agent)
 
 
 def by_ann(state):
@@ -294,31 +256,39 @@ def through_their_tool(agent):
 @pytest.mark.parametrize("change", [in_place, through_their_tool])
 def test_a_change_of_the_list_itself_is_another_hand_too(change):
     """Nobody says who it was; the difference is unseen, also after a restart."""
-    agent = silent(dig(), "ok")
-    reply(agent)
+    agent = helper(state=begun())
     change(agent)
     assert len(plan_of_state(agent)) == 2
-    agent = silent(dig(), "ok", dig(), "ok", state=state_of(agent.state.model_dump_json()))
-    reply(agent)
-    assert "Tell Ann created" in results(agent)[-1][1]
-    reply(agent)
-    assert "Tell Ann" not in results(agent)[-1][1]
+    agent = helper(dig(), "ok", dig(), "ok", state=loaded(agent), settings=SILENT)
+    for told in (True, False):
+        reply(agent)
+        assert ("Tell Ann created" in answers(agent)[-1]) is told
     assert subjects(agent) == ["Dig", "Tell Ann"]
+
+
+def meddled(agent, *, before=-1, after=-1, change):
+    """Have a change made before or after the model answers its request of that number."""
+    answer = agent.model._call_api
+
+    async def slowly(*args, **options):
+        number = len(agent.model.requests)
+        if number == before:
+            change()
+        done = await answer(*args, **options)
+        if number == after:
+            change()
+        return done
+
+    agent.model._call_api = slowly
 
 
 def test_what_is_done_while_the_model_answers_a_reminder_is_unseen():
     """The reminder showed the plan as it was when the request was sent."""
-    state = state_of(begun())
+    state = begun()
     by_ann(state)
-    agent = silent("ok", dig(), "ok", state=state, settings=TOLD)
-    answer = agent.model._call_api
-
-    async def slowly(*args, **options):
-        if len(agent.model.requests) == 0:
-            edit_plan(agent, CreateTask("Tell Bob"), actor="bob")
-        return await answer(*args, **options)
-
-    agent.model._call_api = slowly
+    agent = helper("ok", dig(), "ok", state=state)
+    edit = CreateTask("Tell Bob")
+    meddled(agent, before=0, change=lambda: edit_plan(agent, edit, actor="bob"))
     reply(agent)
     assert "Tell Bob" not in agent.model.sent(0)
     reply(agent)
@@ -328,18 +298,9 @@ def test_what_is_done_while_the_model_answers_a_reminder_is_unseen():
 
 def test_what_is_due_beside_a_further_turn_comes_in_the_next_request():
     """One reminder has the tail of a request; what the other has not shown is still unseen."""
-    agent = silent(
-        "early", "ok", "early", "ok", settings=Settings(unfinished=1), state=state_of(begun())
-    )
-    answer = agent.model._call_api
-
-    async def edited(*args, **options):
-        done = await answer(*args, **options)
-        if len(agent.model.requests) == 1:
-            by_ann(agent.state)
-        return done
-
-    agent.model._call_api = edited
+    script = "early", "ok", "early", "ok"
+    agent = helper(*script, settings=Settings(unfinished=1), state=begun())
+    meddled(agent, after=0, change=lambda: by_ann(agent.state))
     reply(agent)
     assert len(agent.model.requests) == 2
     assert "by ann" not in agent.model.sent(1)
@@ -349,20 +310,12 @@ def test_what_is_due_beside_a_further_turn_comes_in_the_next_request():
 
 def test_a_damaged_record_is_an_error():
     """It is never a new session."""
-    state = state_of(begun())
+    state = begun()
     by_ann(state)
-    text = state.model_dump_json()
-    broken = json.loads(text)
+    broken = state.model_dump()
     broken["middle_context"]["todoplan"]["session"]["behind"] = 7
     with pytest.raises(CodecError):
         plan_of_state(AgentState.model_validate(broken))
-
-
-def test_by_default_an_early_answer_stands():
-    """Who changes an import sees what was seen before: `unfinished` is a choice."""
-    agent = agent_of(use("TaskCreate", subject="a", description=""), "early", **attach())
-    reply(agent, "go")
-    assert len(agent.model.requests) == 2
 
 
 def asked(*subjects):
@@ -400,10 +353,8 @@ def test_a_call_whose_answer_was_lost_is_answered_again_and_not_done_again():
 
 def test_the_same_call_in_another_message_is_another_one():
     """Some providers number the calls of each response anew."""
-    store = CutMemory()
-    store.is_cut = False
+    store = MemoryStore()
     for _ in range(2):
         calls, saved = asked("a")
-        state = AgentState.model_validate_json(saved)
-        answered(store, state.model_dump_json(), calls)
-    assert [task.subject for task in store.load("1")] == ["a", "a"]
+        answered(store, saved, calls)
+    assert subjects(store) == ["a", "a"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from functools import wraps
 
 import pytest
 from google.adk.agents import LlmAgent
@@ -16,7 +17,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import PrivateAttr
 
-from todoplan import LEAN, MemoryStore, Plan, Task, Toolbox, plan_of
+from todoplan import LEAN, Accepted, MemoryStore, Plan, Rejected, Task, Toolbox, plan_of
 from todoplan.adapters.google_adk import (
     KEY,
     GuidedModel,
@@ -43,9 +44,9 @@ def says(text, **more):
     return LlmResponse(content=content, **more)
 
 
-def calls(**arguments):
-    """A call of the planning tool."""
-    call = types.FunctionCall(name="plan", args=arguments)
+def calls(name="plan", **arguments):
+    """A call, by default of the planning tool."""
+    call = types.FunctionCall(name=name, args=arguments)
     content = types.Content(role="model", parts=[types.Part(function_call=call)])
     return LlmResponse(content=content)
 
@@ -78,16 +79,11 @@ class Scripted(BaseLlm):
         return "live"
 
 
-def texts(request):
-    """The texts of a request."""
-    return [part.text or "" for content in request.contents for part in content.parts]
-
-
 class Place:
     """A runner with one session."""
 
     def __init__(self, agent, service=None):
-        self.service = service or InMemorySessionService()
+        self.agent, self.service = agent, service or InMemorySessionService()
         self.runner = Runner(app_name="app", agent=agent, session_service=self.service)
 
     async def session(self):
@@ -95,21 +91,46 @@ class Place:
         found = await self.service.get_session(**HERE)
         return found or await self.service.create_session(**HERE)
 
+    async def plan(self):
+        """Return the plan in the session."""
+        return plan_of_state(await self.session())
+
+    async def edit(self, planning, command, **given):
+        """Edit the plan of the session."""
+        return await edit_plan(planning, self.service, await self.session(), command, **given)
+
     async def run(self, text="go", **config):
         """Say something, and return the events."""
         await self.session()
         said = types.Content(role="user", parts=[types.Part(text=text)])
-        return [
-            event
-            async for event in self.runner.run_async(
-                user_id="ann", session_id="s1", new_message=said, run_config=RunConfig(**config)
-            )
-        ]
+        given = {"user_id": "ann", "session_id": "s1", "run_config": RunConfig(**config)}
+        return [event async for event in self.runner.run_async(new_message=said, **given)]
+
+    @property
+    def requests(self):
+        """The requests that the model was sent."""
+        model = self.agent.canonical_model
+        return getattr(model, "_inner", model)._requests
 
 
 def agent_of(*script, name="worker", **more):
     """An agent with a script."""
     return LlmAgent(name=name, model=Scripted.of(*script), instruction="You work.", **more)
+
+
+def placed(planning, *script, service=None, **more):
+    """A runner of an agent with a script, attached to a planning."""
+    return Place(attach(agent_of(*script, **more), planning), service)
+
+
+def awaited(test):
+    """Run a test that is a coroutine function."""
+
+    @wraps(test)
+    def run(*args, **given):
+        asyncio.run(test(*args, **given))
+
+    return run
 
 
 def lean(settings=OFF, **more):
@@ -122,297 +143,219 @@ def subjects(plan):
     return [task.subject for task in plan]
 
 
-def test_the_plan_is_a_text_in_the_state():
+@awaited
+async def test_the_plan_is_a_text_in_the_state():
     """ADK merges dicts of parallel calls key by key, which would bring removed keys back."""
-
-    async def talk():
-        place = Place(attach(agent_of(calls(write=["Dig"]), says("ok")), lean()))
-        await place.run()
-        return await place.session()
-
-    session = asyncio.run(talk())
+    place = placed(lean(), calls(write=["Dig"]), says("ok"))
+    await place.run()
+    session = await place.session()
     assert isinstance(session.state[KEY], str)
     assert subjects(plan_of_state(session)) == subjects(plan_of_state(session.state)) == ["Dig"]
     assert [entry.cause for entry in history_of(session)] == ["plan"]
     assert plan_of_state({}) == Plan()
+    for text in ("{", "[]", '{"plan": 1}'):
+        with pytest.raises(CodecError):
+            plan_of_state({KEY: text})
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"plan": 1}'])
-def test_a_damaged_state_is_an_error(text):
-    """And never an empty plan."""
-    with pytest.raises(CodecError):
-        plan_of_state({KEY: text})
-
-
-def test_a_store_keeps_the_plan_of_each_session():
+@pytest.mark.parametrize("plan_id", [None, "shared"])
+@awaited
+async def test_a_store_keeps_the_plan_of_each_session(plan_id):
     """Under the session's id, or all under one; the state has the record alone."""
     store = MemoryStore()
+    planning = lean(store=store, plan_id=plan_id)
 
-    async def talk(planning):
-        async def ann():
-            session = await place.session()
-            await edit_plan(planning, place.service, session, CreateTask("Tell Ann"), actor="ann")
+    async def ann():
+        await place.edit(planning, CreateTask("Tell Ann"), actor="ann")
 
-        script = (calls(write=["Dig"]), ann, calls(done=[1]), says("ok"))
-        place = Place(attach(agent_of(*script), planning))
-        await place.run()
-        session = await place.session()
-        await undo_plan(planning, place.service, session)
-        return session
-
-    session = asyncio.run(talk(lean(store=store)))
-    assert subjects(store.load("s1")) == ["Dig", "Tell Ann"]
-    assert [task.status.value for task in store.load("s1")] == ["in_progress", "pending"]
+    place = placed(planning, calls(write=["Dig"]), ann, calls(done=[1]), says("ok"))
+    await place.run()
+    await undo_plan(planning, place.service, await place.session())
+    found = [(task.subject, task.status.value) for task in store.load(plan_id or "s1")]
+    assert found == [("Dig", "in_progress"), ("Tell Ann", "pending")]
     with pytest.raises(PlanError, match="a store keeps the plan"):
-        plan_of_state(session)
-    asyncio.run(talk(lean(store=store, plan_id="shared")))
-    assert subjects(store.load("shared")) == ["Dig", "Tell Ann"]
+        await place.plan()
 
 
-def test_undo_takes_back_change_after_change():
+@awaited
+async def test_undo_takes_back_change_after_change():
     """What was before is found in the journal and in the session's events."""
-
-    async def talk():
-        planning = lean()
-        place = Place(
-            attach(agent_of(calls(write=["Dig"]), calls(add=["Sow"]), says("ok")), planning)
-        )
-        await place.run()
-        found = []
-        for _ in range(3):
-            decision = await undo_plan(planning, place.service, await place.session(), actor="ann")
-            plan = plan_of_state(await place.session())
-            found.append((type(decision).__name__, subjects(plan)))
-        return found, history_of(await place.session())[-1].actor
-
-    done = [("Accepted", ["Dig"]), ("Accepted", []), ("Rejected", [])]
-    assert asyncio.run(talk()) == (done, "ann")
+    planning = lean()
+    place = placed(planning, calls(write=["Dig"]), calls(add=["Sow"]), says("ok"))
+    await place.run()
+    for kind, left in ((Accepted, ["Dig"]), (Accepted, []), (Rejected, [])):
+        decision = await undo_plan(planning, place.service, await place.session(), actor="ann")
+        assert isinstance(decision, kind)
+        assert subjects(await place.plan()) == left
+    assert history_of(await place.session())[-1].actor == "ann"
 
 
-def test_an_edit_during_a_run_is_refused_without_a_store():
+@awaited
+async def test_an_edit_during_a_run_is_refused_without_a_store():
     """What the run saves next would not have it (law 16); behind the run it is accepted."""
+    planning, refused = lean(), []
 
-    async def talk():
-        planning, found = lean(), []
+    async def ann():
+        with pytest.raises(PlanError, match="a run of this session goes on"):
+            await place.edit(planning, CreateTask("x"))
+        refused.append(True)
 
-        async def ann():
-            with pytest.raises(PlanError, match="a run of this session goes on"):
-                await edit_plan(planning, place.service, await place.session(), CreateTask("x"))
-            found.append("refused")
-
-        place = Place(attach(agent_of(calls(write=["Dig"]), ann, says("ok")), planning))
-        await place.run()
-        session = await place.session()
-        await edit_plan(planning, place.service, session, CreateTask("Tell Ann"), actor="ann")
-        return found, plan_of_state(await place.session())
-
-    found, plan = asyncio.run(talk())
-    assert (found, subjects(plan)) == (["refused"], ["Dig", "Tell Ann"])
+    place = placed(planning, calls(write=["Dig"]), ann, says("ok"))
+    await place.run()
+    await place.edit(planning, CreateTask("Tell Ann"), actor="ann")
+    assert (refused, subjects(await place.plan())) == ([True], ["Dig", "Tell Ann"])
 
 
-def test_a_run_that_failed_is_over():
+@awaited
+async def test_a_run_that_failed_is_over():
     """Its session is let go, and may be edited."""
+    planning = lean()
 
-    async def talk():
-        planning = lean()
+    async def fails():
+        raise ZeroDivisionError
 
-        async def fails():
-            raise ZeroDivisionError
-
-        place = Place(attach(agent_of(calls(write=["Dig"]), fails), planning))
-        with pytest.raises(ZeroDivisionError):
-            await place.run()
-        planning._runs.clear()  # as when the runner's session is collected
-        await edit_plan(planning, place.service, await place.session(), CreateTask("Tell Ann"))
-        return plan_of_state(await place.session())
-
-    assert subjects(asyncio.run(talk())) == ["Dig", "Tell Ann"]
+    place = placed(planning, calls(write=["Dig"]), fails)
+    with pytest.raises(ZeroDivisionError):
+        await place.run()
+    planning._runs.clear()  # as when the runner's session is collected
+    await place.edit(planning, CreateTask("Tell Ann"))
+    assert subjects(await place.plan()) == ["Dig", "Tell Ann"]
 
 
-def test_a_session_in_sqlite_is_resumed_and_a_stale_one_is_refused(tmp_path):
+@awaited
+async def test_a_session_in_sqlite_is_resumed_and_a_stale_one_is_refused(tmp_path):
     """As ADK has it: nothing is half applied."""
-
-    async def talk():
-        path, planning = str(tmp_path / "sessions.db"), lean()
-        await Place(
-            attach(agent_of(calls(write=["Dig"]), says("ok")), planning), SqliteSessionService(path)
-        ).run()
-        service = SqliteSessionService(path)
-        place = Place(attach(agent_of(calls(done=[1]), says("ok")), lean()), service)
-        stale = await place.session()
-        await place.run()
-        with pytest.raises(StaleSessionError):
-            await edit_plan(planning, service, stale, CreateTask("Tell Ann"))
-        fresh = await place.session()
-        await seed_plan(planning, service, fresh, plan_of([Task("1", "Anew")]))
-        return plan_of_state(await place.session())
-
-    assert subjects(asyncio.run(talk())) == ["Anew"]
+    path, planning = str(tmp_path / "sessions.db"), lean()
+    script = calls(write=["Dig"]), says("ok")
+    await placed(planning, *script, service=SqliteSessionService(path)).run()
+    place = placed(lean(), calls(done=[1]), says("ok"), service=SqliteSessionService(path))
+    stale = await place.session()
+    await place.run()
+    with pytest.raises(StaleSessionError):
+        await edit_plan(planning, place.service, stale, CreateTask("Tell Ann"))
+    fresh = await place.session()
+    await seed_plan(planning, place.service, fresh, plan_of([Task("1", "Anew")]))
+    assert subjects(await place.plan()) == ["Anew"]
 
 
-def test_a_rewind_takes_the_plan_back():
+@awaited
+async def test_a_rewind_takes_the_plan_back():
     """With the conversation: both are of the state."""
-
-    async def talk():
-        script = (calls(write=["Dig"]), says("ok"), calls(done=[1]), says("ok"))
-        place = Place(attach(agent_of(*script), lean()))
-        await place.run()
-        events = await place.run("on")
-        await place.runner.rewind_async(
-            user_id="ann", session_id="s1", rewind_before_invocation_id=events[0].invocation_id
-        )
-        return plan_of_state(await place.session())
-
-    assert [task.status.value for task in asyncio.run(talk())] == ["in_progress"]
+    place = placed(lean(), calls(write=["Dig"]), says("ok"), calls(done=[1]), says("ok"))
+    await place.run()
+    events = await place.run("on")
+    given = {"user_id": "ann", "session_id": "s1"}
+    invocation = events[0].invocation_id
+    await place.runner.rewind_async(rewind_before_invocation_id=invocation, **given)
+    assert [task.status.value for task in await place.plan()] == ["in_progress"]
 
 
-def test_a_sub_agent_shares_the_plan():
+@awaited
+async def test_a_sub_agent_shares_the_plan():
     """That of the session, in the same run."""
-
-    async def talk():
-        planning = lean()
-        helper = attach(agent_of(calls(done=[1]), says("ok"), name="helper"), planning)
-        transfer = types.FunctionCall(name="transfer_to_agent", args={"agent_name": "helper"})
-        move = LlmResponse(
-            content=types.Content(role="model", parts=[types.Part(function_call=transfer)])
-        )
-        root = agent_of(calls(write=["Dig"]), move, sub_agents=[helper])
-        place = Place(attach(root, planning))
-        await place.run()
-        return plan_of_state(await place.session())
-
-    assert [task.status.value for task in asyncio.run(talk())] == ["completed"]
+    planning = lean()
+    helper = attach(agent_of(calls(done=[1]), says("ok"), name="helper"), planning)
+    move = calls("transfer_to_agent", agent_name="helper")
+    place = placed(planning, calls(write=["Dig"]), move, sub_agents=[helper])
+    await place.run()
+    assert [task.status.value for task in await place.plan()] == ["completed"]
 
 
-def test_an_early_answer_is_sent_back_and_its_usage_counts():
+@awaited
+async def test_an_early_answer_is_sent_back_and_its_usage_counts():
     """Its chunks have been streamed by then; the reason is in no event."""
 
-    def spends(count):
-        usage = types.GenerateContentResponseUsageMetadata(
-            prompt_token_count=count, total_token_count=count
-        )
-        return {"usage_metadata": usage}
+    def spent(count):
+        counts = {"prompt_token_count": count, "total_token_count": count}
+        return types.GenerateContentResponseUsageMetadata(**counts)
 
-    async def talk():
-        early = [says("Ear", partial=True), says("Early.", **spends(3))]
-        agent = agent_of(calls(write=["Dig"]), early, calls(done=[1]), says("Done."))
-        agent.model._script[2].usage_metadata = spends(4)["usage_metadata"]
-        place = Place(attach(agent, lean(Settings())))
-        events = await place.run(streaming_mode=StreamingMode.SSE)
-        return agent.model._requests, events
-
-    requests, events = asyncio.run(talk())
-    assert "while tasks of your plan are open" in texts(requests[2])[-1]
+    early = [says("Ear", partial=True), says("Early.", usage_metadata=spent(3))]
+    done = calls(done=[1])
+    done.usage_metadata = spent(4)
+    place = placed(lean(Settings()), calls(write=["Dig"]), early, done, says("Done."))
+    events = await place.run(streaming_mode=StreamingMode.SSE)
+    told = [part.text or "" for content in place.requests[2].contents for part in content.parts]
+    assert "while tasks of your plan are open" in told[-1]
     said = [part.text for event in events for part in event.content.parts if part.text]
     assert said == ["Ear", "Done."]
-    assert [event.usage_metadata.total_token_count for event in events if event.usage_metadata] == [
-        7
-    ]
+    spends = [event.usage_metadata for event in events if event.usage_metadata]
+    assert [each.total_token_count for each in spends] == [7]
 
 
 @pytest.mark.parametrize(
     ("second", "said"),
     [
-        (says("Nothing to add."), "Dug.\n\nNothing to add."),
-        (says("No.", finish_reason=types.FinishReason.SAFETY), "Dug."),
+        ([says("Nothing to add.")], "Dug.\n\nNothing to add."),
+        ([says("No.", finish_reason=types.FinishReason.SAFETY)], "Dug."),
+        # A call behind the first answer is carried out.
+        ([calls(add=["Sow"]), says("?")], "?"),
     ],
 )
-def test_the_question_whether_it_is_complete_keeps_the_first_answer(second, said):
+@awaited
+async def test_the_question_whether_it_is_complete_keeps_the_first_answer(second, said):
     """Both are one answer; what the provider refused adds nothing."""
-
-    async def talk():
-        script = (calls(write=["Dig"]), calls(done=[1]), says("Dug."), second)
-        place = Place(attach(agent_of(*script), lean(Settings(all_done="always"))))
-        *_, last = await place.run()
-        return "".join(part.text for part in last.content.parts)
-
-    assert asyncio.run(talk()) == said
-
-
-def test_work_after_that_question_goes_on():
-    """A call behind the first answer is carried out."""
-
-    async def talk():
-        script = (
-            calls(write=["Dig"]),
-            calls(done=[1]),
-            says("Dug."),
-            calls(add=["Sow"]),
-            says("?"),
-        )
-        place = Place(attach(agent_of(*script), lean(Settings(all_done="always"))))
-        await place.run()
-        return plan_of_state(await place.session())
-
-    assert subjects(asyncio.run(talk())) == ["Dig", "Sow"]
+    script = calls(write=["Dig"]), calls(done=[1]), says("Dug."), *second
+    place = placed(lean(Settings(all_done="always")), *script)
+    *_, last = await place.run()
+    assert "".join(part.text for part in last.content.parts) == said
+    assert subjects(await place.plan()) == ["Dig", "Sow"][: len(second)]
 
 
 @pytest.mark.parametrize(
     "answer", [[], LlmResponse(error_code="500", error_message="away"), says("x", partial=True)]
 )
-def test_what_is_no_answer_is_not_judged(answer):
+@awaited
+async def test_what_is_no_answer_is_not_judged(answer):
     """A model that fails is ADK's own affair."""
-
-    async def talk():
-        agent = agent_of(calls(write=["Dig"]), answer)
-        await Place(attach(agent, lean(Settings()))).run()
-        return len(agent.model._requests)
-
-    assert asyncio.run(talk()) == 2
+    place = placed(lean(Settings()), calls(write=["Dig"]), answer)
+    await place.run()
+    assert len(place.requests) == 2
 
 
-def test_the_model_of_an_attached_agent_works_elsewhere():
+@awaited
+async def test_the_model_of_an_attached_agent_works_elsewhere():
     """Without a plan, as the model itself; a live connection is the model's own."""
     model = Scripted.of(says("ok"))
     guided = GuidedModel.of(model, lean())
-
-    async def talk():
-        return [each async for each in guided.generate_content_async(LlmRequest())]
-
-    assert [each.content.parts[0].text for each in asyncio.run(talk())] == ["ok"]
+    (said,) = [each async for each in guided.generate_content_async(LlmRequest())]
+    assert said.content.parts[0].text == "ok"
     assert guided.connect(LlmRequest()) == "live"
     assert guided.capabilities == model.capabilities
 
 
-def test_a_call_that_no_event_has_is_answered():
+@awaited
+async def test_a_call_that_no_event_has_is_answered():
     """As code in a sandbox makes it, that calls tools on its own."""
     planning = lean()
 
     async def sandbox(tool_context: ToolContext) -> dict:
         return await planning.answer(Call("plan", {"write": ["Dig"]}, "inner"), tool_context)
 
-    async def talk():
-        call = types.Part(function_call=types.FunctionCall(name="sandbox", args={}))
-        asks = LlmResponse(content=types.Content(role="model", parts=[call]))
-        place = Place(attach(agent_of(asks, says("ok"), tools=[sandbox]), planning))
-        await place.run()
-        return plan_of_state(await place.session())
-
-    assert subjects(asyncio.run(talk())) == ["Dig"]
+    place = placed(planning, calls("sandbox"), says("ok"), tools=[sandbox])
+    await place.run()
+    assert subjects(await place.plan()) == ["Dig"]
 
 
-def test_the_tools_alone_have_no_guidance():
+@awaited
+async def test_the_tools_alone_have_no_guidance():
     """Neither prompt nor reminder."""
-
-    async def talk(planning):
-        agent = agent_of(calls(write=["Dig"]), says("Early."))
-        agent.tools = make_tools(planning)
-        place = Place(agent)
-        await place.run()
-        return agent.model._requests, plan_of_state(await place.session())
-
-    requests, plan = asyncio.run(talk(lean(Settings())))
-    assert (len(requests), subjects(plan)) == (2, ["Dig"])
-    assert "plan" not in requests[0].config.system_instruction
+    agent = agent_of(calls(write=["Dig"]), says("Early."), tools=make_tools(lean(Settings())))
+    place = Place(agent)
+    await place.run()
+    assert (len(place.requests), subjects(await place.plan())) == (2, ["Dig"])
+    assert "plan" not in place.requests[0].config.system_instruction
 
 
-def test_the_prompt_may_be_left_out_or_be_another():
+@pytest.mark.parametrize(
+    ("given", "found"), [(None, LEAN.system_prompt()), ("", None), ("Plan well.", "Plan well.")]
+)
+@awaited
+async def test_the_prompt_may_be_left_out_or_be_another(given, found):
     """It stands behind the agent's own instruction."""
-    for given, found in ((None, LEAN.system_prompt()), ("", None), ("Plan well.", "Plan well.")):
-        agent = agent_of(says("ok"))
-        asyncio.run(Place(attach(agent, lean(system_prompt=given))).run())
-        told = agent.model._requests[0].config.system_instruction
-        assert told.endswith(found) if found else LEAN.system_prompt() not in told
+    place = placed(lean(system_prompt=given), says("ok"))
+    await place.run()
+    told = place.requests[0].config.system_instruction
+    assert told.endswith(found) if found else LEAN.system_prompt() not in told
 
 
 def test_a_plan_is_attached_once():
@@ -443,36 +386,27 @@ def test_arguments_of_the_wrong_type_are_refused(wrong):
         wrong()
 
 
-def test_only_the_latest_runs_are_kept(monkeypatch):
+@pytest.mark.parametrize(("most", "kept"), [(1, (1, 0)), (0, (0, 0))])
+@awaited
+async def test_only_the_latest_runs_are_kept(most, kept, monkeypatch):
     """A server that lives for long would grow otherwise."""
-
-    async def talk(most):
-        monkeypatch.setattr("todoplan.planner.session.MOST_REMEMBERED", most)
-        own = lean()
-        place = Place(attach(agent_of(*[says("ok")] * 3), own))
-        for _ in range(3):
-            await place.run()
-        return len(own._runs), len(own._asked)
-
-    assert [asyncio.run(talk(most)) for most in (1, 0)] == [(1, 0), (0, 0)]
+    monkeypatch.setattr("todoplan.planner.session.MOST_REMEMBERED", most)
+    planning = lean()
+    place = placed(planning, *[says("ok")] * 3)
+    for _ in range(3):
+        await place.run()
+    assert (len(planning._runs), len(planning._asked)) == kept
 
 
-def test_a_state_that_others_wrote_in_a_run_is_read_anew():
+@awaited
+async def test_a_state_that_others_wrote_in_a_run_is_read_anew():
     """Such as an agent that runs as a tool, whose state ADK merges into that of its caller."""
 
-    async def talk():
-        own = lean()
+    def restore(callback_context, llm_request):
+        if len(place.requests) == 1:
+            callback_context.state[KEY] = json.dumps({})
 
-        def restore(callback_context, llm_request):
-            if len(model._requests) == 1:
-                callback_context.state[KEY] = json.dumps({})
-
-        agent = agent_of(
-            calls(write=["Dig"]), calls(write=["Sow"]), says("ok"), before_model_callback=restore
-        )
-        model = agent.model
-        place = Place(attach(agent, own))
-        await place.run()
-        return plan_of_state(await place.session())
-
-    assert subjects(asyncio.run(talk())) == ["Sow"]
+    script = calls(write=["Dig"]), calls(write=["Sow"]), says("ok")
+    place = placed(lean(), *script, before_model_callback=restore)
+    await place.run()
+    assert subjects(await place.plan()) == ["Sow"]

@@ -176,13 +176,3 @@ def test_an_agent_as_a_tool_may_work_on_the_plan():
     run(attach(agent_of(outer, tools=[tool]), planning))
     assert plan_of(planning).counts.resolved == 2
     assert len(inner.calls) == 2
-
-
-def test_a_copy_for_each_session_serves_one_agent():
-    """Two sessions of one agent have nothing in common."""
-    agent = agent_of(None)
-    plannings = [Planning(TASKS), Planning(TASKS)]
-    for planning, subject in zip(plannings, "AB", strict=True):
-        model = scripted(create(subject), "Ok.")
-        run(attach(agent.clone(model=model), planning, settings=QUIET))
-    assert [[t.subject for t in plan_of(p)] for p in plannings] == [["A"], ["B"]]

@@ -71,12 +71,6 @@ def test_an_edit_is_decided_and_told():
     assert told == ["TaskCreate", "UpdateTask"]
 
 
-def test_an_edit_is_under_the_policy_of_the_toolbox():
-    """What that refuses, the application cannot do either."""
-    planning = Planning(Toolbox(tasks(), STRICT), saved={"plan": plan_to_data(LISTED)})
-    assert isinstance(edit(planning, commands.CreateTask("A")), Rejected)
-
-
 QUIET = Settings(plan_lost=False, unfinished=0)
 TWO = new_plan([Task("1", "a"), Task("2", "b")])
 
@@ -116,25 +110,6 @@ def test_an_edit_is_judged_by_the_sessions_policy_unless_another_is_given():
     lenient = strict_for(LEAN)
     assert isinstance(asyncio.run(edit_plan(planning, bare)), Rejected)
     assert isinstance(asyncio.run(edit_plan(planning, bare, policy=lenient)), Accepted)
-
-
-def test_an_edit_while_a_run_goes_on_is_in_the_plan():
-    """The tools and the edit go through one planner (law 16)."""
-    planning = Planning(TASKS, settings=QUIET)
-
-    async def edited():
-        agent = attach(agent_of(scripted(create("a", "b"), "Ok.")), planning)
-        running = asyncio.create_task(stream(agent))
-        done = 0
-        while not running.done():
-            await edit_plan(planning, commands.CreateTask(f"edit {done}"))
-            done += 1
-            await asyncio.sleep(0)
-        await running
-        return done
-
-    edits = asyncio.run(edited())
-    assert len(plan_of(planning)) == edits + 2
 
 
 def test_the_settings_are_the_plannings_unless_an_agent_has_others():

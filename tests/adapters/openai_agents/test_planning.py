@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from datetime import UTC, datetime
 
 import pytest
 from agents import Runner, RunState, SQLiteSession
@@ -61,13 +60,6 @@ def created(planning, *subjects):
     return planning
 
 
-def test_an_actor_names_the_agents_in_the_journal():
-    """A change of an agent without one has no actor."""
-    for actor in (None, "bot"):
-        planning = created(Planning(TASKS, actor=actor), "Dig")
-        assert [entry.actor for entry in asyncio.run(planning.history())] == [actor]
-
-
 def test_what_is_saved_is_restored():
     """Plan, ids, times and memory are the same; a new session starts with nothing."""
     first = created(Planning(TASKS), "A", "B")
@@ -100,21 +92,19 @@ def test_a_broken_document_is_an_error():
             Planning(saved={**good, **damaged})
 
 
-def test_a_plan_that_a_store_keeps_is_refused_without_it():
-    """The record says that there is one: an empty plan in its place would be a lie."""
-    saved = created(Planning(TASKS, store=MemoryStore(), plan_id="one"), "A").to_data()
-    with pytest.raises(PlanError, match="give store="):
-        Planning(saved=saved)
-
-
 def test_a_plan_has_one_owner():
     """It is in a store or in what was saved, not in both; an id names one of a store's plans."""
-    with pytest.raises(PlanError, match="leave out one of them"):
-        Planning(store=MemoryStore(), plan_id="one", saved=created(Planning(TASKS), "A").to_data())
-    with pytest.raises(PlanError, match="give store= too"):
-        Planning(plan_id="one")
-    with pytest.raises(PlanError, match="plan_id="):
-        Planning(store=MemoryStore())
+    own = created(Planning(TASKS), "A").to_data()
+    stored = created(Planning(TASKS, store=MemoryStore(), plan_id="one"), "A").to_data()
+    for given, remedy in (
+        ({"store": MemoryStore(), "plan_id": "one", "saved": own}, "leave out one of them"),
+        ({"plan_id": "one"}, "give store= too"),
+        ({"store": MemoryStore()}, "plan_id="),
+        # The record says that there is one: an empty plan in its place would be a lie.
+        ({"saved": stored}, "give store="),
+    ):
+        with pytest.raises(PlanError, match=remedy):
+            Planning(**given)
 
 
 @pytest.mark.parametrize("kind", [MemoryStore, AwaitedStore])
@@ -130,40 +120,29 @@ def test_a_store_keeps_the_plan(kind):
     assert len(asyncio.run(again.plan())) == 3
 
 
-def test_the_clock_is_the_applications():
-    """Times are those of the given clock."""
-    now = datetime(2025, 1, 31, 12, tzinfo=UTC)
-    planning = created(Planning(TASKS, clock=lambda: now), "A")
-    assert plan_of(planning).get("1").created_at == now
-    assert plan_of(created(Planning(TASKS), "A")).get("1").created_at > now
-
-
-def test_interfaces_are_told_while_it_streams():
-    """Each accepted call is told with its entry and the plan, and no longer once stopped."""
-    planning, told = Planning(TASKS), []
-    stop = planning.subscribe(lambda entry, plan: told.append((entry.cause, len(plan))))
-    agent = attach(agent_of(scripted(create("A", "B"), "Ok.")), planning, settings=QUIET)
-    asyncio.run(stream(agent))
-    assert told == [("TaskCreate", 1), ("TaskCreate", 2)]
-    stop()
-    edit(planning, commands.ClearPlan())
-    assert len(told) == 2
-
-
 @pytest.mark.parametrize("store", [None, MemoryStore, AwaitedStore])
-def test_a_coroutine_is_told_as_well(store):
-    """Whoever keeps the plan, and in the order in which it happened."""
+def test_interfaces_are_told_while_it_streams(store):
+    """
+    Functions and coroutines are told of each accepted call, with its entry and the plan, whoever
+    keeps the plan, and no longer once stopped.
+    """
     kept = {"store": store(), "plan_id": "one"} if store else {}
-    planning = Planning(TASKS, **kept)
-    told = []
+    planning = Planning(TASKS, actor="bot", **kept)
+    told, awaited = [], []
 
     async def tell(entry, plan):
         await asyncio.sleep(0)
-        told.append((entry.cause, len(plan)))
+        awaited.append((entry.cause, len(plan)))
 
     planning.subscribe(tell)
-    created(planning, "A", "B")
-    assert told == [("TaskCreate", 1), ("TaskCreate", 2)]
+    stop = planning.subscribe(lambda entry, plan: told.append((entry.actor, len(plan))))
+    agent = attach(agent_of(scripted(create("A", "B"), "Ok.")), planning, settings=QUIET)
+    asyncio.run(stream(agent))
+    assert awaited == [("TaskCreate", 1), ("TaskCreate", 2)]
+    assert told == [("bot", 1), ("bot", 2)]
+    stop()
+    edit(planning, commands.ClearPlan())
+    assert len(told) == 2
 
 
 def test_a_session_of_the_sdk_goes_on(tmp_path):

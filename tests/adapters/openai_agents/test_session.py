@@ -5,14 +5,13 @@ import json
 from pathlib import Path
 
 import pytest
-from agents import Agent, Runner, RunState
+from agents import Runner, RunState
 from agents.testing import function_call
 from support.cut_off import Cut, CutMemory
 from support.law_15 import TOLD, Situations, listing, subjects
 from support.openai_agents_runs import (
     agent_of,
     create,
-    edit,
     outputs,
     plan_of,
     run,
@@ -21,7 +20,7 @@ from support.openai_agents_runs import (
     write,
 )
 
-from todoplan import TODOS, FileStore, Planner, Toolbox, commands
+from todoplan import TODOS, FileStore, MemoryStore, Planner, Toolbox, commands
 from todoplan.adapters.openai_agents import (
     Planning,
     attach,
@@ -38,15 +37,6 @@ SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
 DIG = ("Dig", "in_progress")
 
 
-def go(planning, *turns, guided=True):
-    """Return the model and the result of one run, with guidance or with the tools alone."""
-    model = scripted(*turns)
-    bare = agent_of(model)
-    agent = attach(bare, planning) if guided else bare.clone(tools=make_tools(planning))
-    assert isinstance(agent, Agent)
-    return model, run(agent)
-
-
 def by_ann(planning):
     """Add and edit, as persons."""
     for command, actor in (
@@ -56,14 +46,10 @@ def by_ann(planning):
         asyncio.run(edit_plan(planning, command, actor=actor))
 
 
-def listed(planning):
-    return [task.subject for task in asyncio.run(planning.plan())]
-
-
-def begun(settings=SILENT, **options):
+def begun(settings=SILENT):
     """Return a session whose model has written a list."""
-    planning = Planning(Toolbox(TODOS), settings=settings, **options)
-    go(planning, write(DIG), "Ok.")
+    planning = Planning(Toolbox(TODOS), settings=settings)
+    run(attach(agent_of(scripted(write(DIG), "Ok.")), planning))
     return planning
 
 
@@ -72,9 +58,9 @@ def test_calls_of_one_turn_share_what_the_model_had_seen():
     planning = begun()
     by_ann(planning)
     turn = [function_call("read_todos", {}, call_id="a"), write(DIG, call_id="b")]
-    _, result = go(planning, turn, "Ok.")
-    assert ["by ann" in outputs(result)[call] for call in "ab"] == [True, False]
-    assert listed(planning) == ["Dig", "Tell Ann"]
+    told = outputs(run(attach(agent_of(scripted(turn, "Ok.")), planning)))
+    assert ["by ann" in told[call] for call in "ab"] == [True, False]
+    assert [task.subject for task in plan_of(planning)] == ["Dig", "Tell Ann"]
 
 
 def test_what_is_done_while_the_model_answers_a_reminder_is_unseen():
@@ -171,15 +157,22 @@ def test_a_session_of_0_2_goes_on():
 
 
 def test_a_session_of_0_2_is_told_what_it_had_not_seen():
-    """What a person did stays, and is told once."""
-    talk = Talk(state("unseen"), settings=TOLD)
+    """What a person did stays, and is told once; what was saved is left as it is."""
+    saved = state("unseen")
+    names = ["Fix on main", "Release", "Changelog"]
+    assert [task.subject for task in plan_of_state(saved)] == names
+    assert [entry.actor for entry in history_of(saved)] == [None, "ann", "ann"]
+    talk = Talk(saved, settings=TOLD)
     (text,) = talk.turn(ALONE)
     assert "#1 Fix on main" in text
     assert "#3 Changelog created by ann" in text
     for _ in range(2):
         talk = talk.again()
         assert "ann" not in talk.turn(ALONE)[0]
-        assert subjects(talk) == ["Fix on main", "Release", "Changelog"]
+        assert subjects(talk) == names
+    assert saved == state("unseen")
+    with pytest.raises(CodecError):  # both forms: which of them is true cannot be known
+        Planning(saved={**talk.saved(), "base": saved["base"]})
 
 
 def test_calls_that_0_2_saved_belong_together():
@@ -199,17 +192,6 @@ def test_a_session_of_0_2_goes_on_in_its_store(tmp_path):
     assert subjects(talk) == ["Fix", "Release", "Changelog"]
 
 
-def test_what_0_2_saved_can_be_read_as_it_is():
-    """Plan and journal stand where they stood."""
-    saved = state("unseen")
-    assert [task.subject for task in plan_of_state(saved)] == [
-        "Fix on main",
-        "Release",
-        "Changelog",
-    ]
-    assert [entry.actor for entry in history_of(saved)] == [None, "ann", "ann"]
-
-
 @pytest.mark.parametrize(
     "damage",
     [{"memory": 7}, {"base": 7}, {"base": {"plan": {}}}, {"id": 7}, {"plan": 7}, {"calls": 7}],
@@ -219,20 +201,6 @@ def test_a_damaged_session_of_0_2_is_an_error(damage):
     """It is never taken for nothing."""
     with pytest.raises(CodecError):
         Planning(saved={**state("unseen"), **damage})
-
-
-def test_both_forms_in_one_are_an_error():
-    """Which of them is true cannot be known."""
-    saved = Planning(saved=state("unseen")).to_data()
-    with pytest.raises(CodecError):
-        Planning(saved={**saved, "base": state("unseen")["base"]})
-
-
-def test_what_was_saved_is_left_as_it_is():
-    """The caller's own value is not written to."""
-    kept = state("unseen")
-    edit(Planning(saved=kept), commands.ClearPlan())
-    assert kept == state("unseen")
 
 
 QUIET = Settings(plan_lost=False, unfinished=0)
@@ -259,11 +227,6 @@ async def approved(agent, document):
     return await Runner.run(agent, state)
 
 
-def goes(session, *turns):
-    """Run to the end."""
-    run(attach(agent_of(scripted(*turns)), session, settings=QUIET))
-
-
 def test_calls_whose_answers_were_lost_are_answered_again_and_not_done_again():
     """From the same saved state of the run; what others did meanwhile is told."""
     store = CutMemory()
@@ -284,8 +247,7 @@ def test_calls_whose_answers_were_lost_are_answered_again_and_not_done_again():
 
 def test_another_session_with_the_same_ids_makes_calls_of_its_own():
     """Some providers number the calls of each response anew: neither is taken for the other."""
-    store = CutMemory()
-    store.is_cut = False
-    goes(planning(store), create("a"), "ok")
-    goes(planning(store), create("a"), "ok")
+    store = MemoryStore()
+    for _ in range(2):
+        run(attach(agent_of(scripted(create("a"), "ok")), planning(store), settings=QUIET))
     assert [task.subject for task in store.load("1")] == ["a", "a"]

@@ -108,25 +108,23 @@ def test_without_a_guided_model_calls_count_as_they_come():
 LONE, PAIR = r'{"a": "x\ud800"}', r'{"a": "\ud83d\ude00"}'
 
 
+WIDE = json.dumps([{}] * 500)
+
+
 @pytest.mark.parametrize(
-    "arguments", ["", "{}", '{"a": "\u00fc"}', PAIR, r'{"a": "\ud800', "\\ud800"]
+    "arguments", ["", "{}", '{"a": "\u00fc"}', PAIR, r'{"a": "\ud800', "\\ud800", WIDE]
 )
 def test_what_can_be_carried_is_left_alone(arguments):
-    """Text without lone surrogates, and escapes in what is no JSON, stay as they are."""
+    """Text without lone surrogates, escapes in what is no JSON, and long lists stay as they are."""
     assert portable(arguments) is arguments
 
 
-def test_lone_surrogates_become_question_marks():
-    """As escapes and as they are, in JSON and in what is none."""
+def test_what_cannot_be_carried_is_mended():
+    """Lone surrogates become question marks, escaped or not; bottomless lists become a text."""
     assert json.loads(portable(LONE)) == {"a": "x?"}
     assert portable("no json \ud800") == "no json ?"
-
-
-def test_bottomless_lists_become_a_text():
-    """A long list is none of them."""
-    deep, wide = "[" * 5_000, json.dumps([{}] * 500)
+    deep = "[" * 5_000
     assert json.loads(portable(deep)) == deep
-    assert portable(wide) is wide
 
 
 @given(st.dictionaries(st.text(), st.text(st.characters(codec=None))))
@@ -171,27 +169,26 @@ def heard(*calls, sure=SURE):
     return turns
 
 
-def test_calls_of_a_turn_are_one_group():
-    """A write and a read, in their order; another tool's call is left out."""
-    turns = heard(READ, SEARCH, A)
-    assert turns.group(A).calls == (READ, A)
-    assert turns.group(READ) is turns.group(A)
-    assert turns.group(SEARCH).calls == (SEARCH,)
-
-
-def test_contradicting_writes_are_a_group_of_their_own():
-    """Also if they need approval: none of them can be carried out."""
-    for sure in (SURE, set()):
-        turns = heard(A, READ, B, sure=sure)
-        assert turns.group(A).calls == (A, B)
-        assert turns.group(READ).calls == (READ,)
-
-
-def test_what_may_be_denied_waits_for_its_own_turn():
-    """A call that needs approval is not carried out with others."""
-    turns = heard(A, READ, sure={"read_todos"})
-    assert turns.group(READ).calls == (READ,)
-    assert turns.group(A).calls == (A,)
+@pytest.mark.parametrize(
+    ("calls", "sure", "groups"),
+    [
+        # A write and a read, in their order; another tool's call is left out.
+        ((READ, SEARCH, A), SURE, [(READ, A), (SEARCH,)]),
+        # Contradicting writes, also if they need approval: none of them can be carried out.
+        ((A, READ, B), SURE, [(A, B), (READ,)]),
+        ((A, READ, B), set(), [(A, B), (READ,)]),
+        # A call that may be denied is not carried out with others.
+        ((A, READ), {"read_todos"}, [(A,), (READ,)]),
+        # The SDK carries out an exact repetition once.
+        ((READ, READ), SURE, [(READ,)]),
+    ],
+)
+def test_calls_of_a_turn_are_one_group(calls, sure, groups):
+    """Those that are sure to run; the others are on their own."""
+    turns = heard(*calls, sure=sure)
+    for group in groups:
+        assert [turns.group(call).calls for call in group] == [group] * len(group)
+    assert len({id(turns.group(call)) for call in calls}) == len(groups)
 
 
 def test_an_unheard_call_is_on_its_own():
@@ -200,11 +197,6 @@ def test_an_unheard_call_is_on_its_own():
     other = Call("write_todos", "[]", "a")
     assert turns.group(other).calls == (other,)
     assert turns.group(C).calls == (C,)
-
-
-def test_a_call_that_stands_twice_is_one():
-    """The SDK carries out an exact repetition once."""
-    assert heard(READ, READ).group(READ).calls == (READ,)
 
 
 def test_answered_calls_are_forgotten():

@@ -48,6 +48,8 @@ from todoplan.dialogue.guidance import TAG, is_final_answer, is_reminder, remind
 
 OPEN = wrote(("A", "in_progress"), ("B", "pending"))
 QUIET = Settings(unfinished=0)
+FINAL = use("final_result", {"x": 1}, "f")
+MORE = wrote(("A", "completed"), ("C", "completed"), call_id="more")
 DONE = wrote(("A", "completed"), ("B", "completed"), call_id="done")
 
 
@@ -91,29 +93,26 @@ def test_usage_counts_what_was_sent_back():
     assert attempt.outcome == "rejected"
 
 
-@pytest.mark.parametrize("output", [Answer, NativeOutput(Answer), PromptedOutput(Answer)])
-def test_a_structured_answer_is_never_sent_back(output):
-    """By whatever way the framework asks for it."""
-    by_tool = output is Answer
-    given = use("final_result", {"x": 1}, "f") if by_tool else '{"x": 1}'
-    script = Script(OPEN, given)
+@pytest.mark.parametrize(
+    ("output", "answers", "reminded"),
+    [
+        # By whatever way the framework asks for it.
+        (Answer, [FINAL], False),
+        (NativeOutput(Answer), ['{"x": 1}'], False),
+        (PromptedOutput(Answer), ['{"x": 1}'], False),
+        # Where text is allowed, text is an answer like any other.
+        ([Answer, str], ["early", FINAL], True),
+        # Where none is allowed, the framework asks for the structured answer itself.
+        (ToolOutput(Answer), ["early", FINAL], False),
+    ],
+)
+def test_a_structured_answer_is_never_sent_back(output, answers, reminded):
+    """A text beside it is, where it is allowed."""
+    script = Script(OPEN, *answers)
     result = run(planner(script, Planning(), output_type=output))
     assert result.output == Answer(x=1)
-    assert len(script.requests) == 2
-
-
-def test_a_text_beside_structured_answers_is_sent_back():
-    """Where text is allowed, text is an answer like any other."""
-    script = Script(OPEN, "early", use("final_result", {"x": 1}, "f"))
-    assert run(planner(script, Planning(), output_type=[Answer, str])).output == Answer(x=1)
-    assert is_ours(script.tails[-1])
-
-
-def test_a_text_where_none_is_allowed_is_left_to_the_framework():
-    """It asks for the structured answer itself."""
-    script = Script(OPEN, "early", use("final_result", {"x": 1}, "f"))
-    assert run(planner(script, Planning(), output_type=ToolOutput(Answer))).output == Answer(x=1)
-    assert not any(map(is_ours, script.tails))
+    assert len(script.requests) == 1 + len(answers)
+    assert any(map(is_ours, script.tails)) is reminded
 
 
 def test_a_plan_out_of_sight_is_shown_again():
@@ -188,48 +187,37 @@ def test_a_change_in_a_store_during_a_run_is_told():
     assert [is_ours(text) for text in script.tails] == [False, False, True]
 
 
-def test_a_last_check_keeps_both_answers():
+@pytest.mark.parametrize(
+    ("script", "output"),
+    [
+        (["Sent.", "Yes."], "Sent.\n\nYes."),
+        # If the work goes on after the question, the early answer is none.
+        (["Sent.", MORE, "Now.", "Yes."], "Now.\n\nYes."),
+    ],
+)
+def test_a_last_check_keeps_both_answers(script, output):
     """What was answered before the question whether all was said is not lost."""
-    agent = planner(
-        script := Script(DONE, "Sent.", "Yes."), Planning(settings=Settings(all_done="always"))
-    )
-    result = run(agent)
-    assert result.output == "Sent.\n\nYes."
+    script = Script(DONE, *script)
+    result = run(planner(script, Planning(settings=Settings(all_done="always"))))
+    assert result.output == output
     assert is_ours(script.tails[-1])
     assert not any(map(is_ours, texts(result.all_messages())))
 
 
-def test_after_a_last_check_the_work_may_go_on():
-    """Then the early answer is none."""
-    more = wrote(("A", "completed"), ("C", "completed"), call_id="more")
-    settings = Settings(all_done="always")
-    script = Script(DONE, "Sent.", more, "Now.", "Yes.")
-    assert run(planner(script, Planning(settings=settings))).output == "Now.\n\nYes."
+class Again(AbstractCapability):
+    """A retry by another capability, after a failure."""
+
+    async def on_model_request_error(self, ctx, *, request_context, error):
+        raise RetryModelRequest
 
 
 def test_another_attempt_of_others_is_the_same_request():
-    """A retry by another capability, after a failure: it counts once and loses no reminder."""
-
-    class Again(AbstractCapability):
-        asked = 0
-
-        async def on_model_request_error(self, ctx, *, request_context, error):
-            raise RetryModelRequest
-
+    """It counts once and loses no reminder; also the exchange after an early answer is kept."""
     script = Script(ValueError("down"), "ok")
     agent = Agent(script.model, capabilities=[Again(), Planning(settings=Settings(empty=1))])
     result = run(agent)
     assert [is_ours(text) for text in script.tails] == [True, True]
     assert record_of(result.all_messages()).memory.turn == 1
-
-
-def test_a_failure_after_an_answer_was_sent_back_keeps_the_exchange():
-    """The attempt that follows has answer and reminder, too."""
-
-    class Again(AbstractCapability):
-        async def on_model_request_error(self, ctx, *, request_context, error):
-            raise RetryModelRequest
-
     script = Script(OPEN, "early", ValueError("down"), DONE, "ok")
     run(Agent(script.model, capabilities=[Again(), Planning()]))
     assert script.requests[2] == script.requests[3]
@@ -266,12 +254,6 @@ def test_a_streamed_answer_that_was_seen_is_kept():
     assert is_reminder(said[2])
     assert result.output == "final"
     assert plan_of_state(saved(result)).counts.open == 0
-
-
-def test_a_streamed_run_is_capped_as_well():
-    """Twice without progress."""
-    _, result = asyncio.run(streamed(planner(Script(OPEN, "1", "2", "3"), Planning())))
-    assert result.output == "3"
 
 
 def test_a_stream_of_the_first_answer_ends_with_it():
@@ -327,21 +309,14 @@ def test_what_goes_on_is_no_final_answer(fields, final):
 
 
 def test_a_turn_is_the_calls_of_the_calls_own_response():
-    """Not of an earlier one, and none for a call that nobody made."""
+    """Not of an earlier one, and none for a call that nobody made; time and id name it."""
     first = response([use("a", {}, "1")])
     second = response([use("b", {}, "2"), use("c", "{", "3")])
     messages = [first, ModelRequest(parts=[]), second]
-    assert turn_of(messages, "3")[1] == (Call("b", {}, "2"), Call("c", "{", "3"))
-    assert turn_of(messages, "1")[1] == (Call("a", {}, "1"),)
+    calls = Call("b", {}, "2"), Call("c", "{", "3")
+    assert turn_of(messages, "3") == ((second.timestamp.isoformat(), ""), calls)
+    assert turn_of(messages, "1") == ((first.timestamp.isoformat(), ""), (Call("a", {}, "1"),))
     assert turn_of(messages, "9") == turn_of([], None) == ((), ())
-
-
-def test_a_response_is_named_by_its_time_and_id():
-    """That of the call, and not of an earlier one; none for a call that nobody made."""
-    first, second = response([use("a", {}, "1")]), response([use("b", {}, "2")])
-    messages = [first, ModelRequest(parts=[]), second]
-    assert turn_of(messages, "1")[0] == (first.timestamp.isoformat(), "")
-    assert turn_of(messages, "2")[0] == (second.timestamp.isoformat(), "")
 
 
 def test_a_reminder_stands_behind_the_last_request():

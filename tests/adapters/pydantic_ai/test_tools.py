@@ -1,13 +1,10 @@
 """The planning tools in a real agent: any tool set and policy, in order, never the end of a run."""
 
 import asyncio
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import product
 
 import pytest
-from hypothesis import strategies as st
 from pydantic_ai import Agent, RunContext, UsageLimits
 from pydantic_ai.models.test import TestModel
 from support.pydantic_ai_agent import (
@@ -19,11 +16,10 @@ from support.pydantic_ai_agent import (
     use,
     wrote,
 )
-from support.talk import BOXES, valid
+from support.talk import BOXES
 
 from todoplan import LEAN, MemoryStore, Planner, Toolbox
 from todoplan.adapters.pydantic_ai import _LENIENT, KEY, Planning, make_tools, plan_of_state
-from todoplan.core.rules import PRESETS
 from todoplan.dialogue import Settings
 from todoplan.errors import PlanError
 
@@ -41,25 +37,6 @@ def work(box, *turns, messages=()):
     script = Script(*turns, "ok")
     agent = Agent(script.model, toolsets=[make_tools(box, clock=at_noon)])
     return run(agent, message_history=[*messages])
-
-
-def _boxes():
-    """Yield every tool set under every preset that it can satisfy."""
-    for box, policy in product(BOXES, PRESETS.values()):
-        with suppress(PlanError):
-            yield Toolbox(box.toolset, policy)
-
-
-@st.composite
-def turns(draw):
-    """Draw a toolbox and turns of calls: well-formed, of other shapes, and texts."""
-    box = draw(st.sampled_from([*_boxes()]))
-    tools = {box.toolset.shown(tool.key): tool for tool in box.toolset.tools}
-    raw = st.sampled_from(['{"todos": [', "[]", "", "no", '{"a": 1, "a": 2}', "[{}]", "null"])
-    odd = st.dictionaries(st.sampled_from(["todos", "taskId", "arguments"]), st.none() | st.text())
-    arguments = {name: valid(tool.fields) | raw | odd for name, tool in tools.items()}
-    call = st.sampled_from([*tools]).flatmap(lambda name: st.tuples(st.just(name), arguments[name]))
-    return box, draw(st.lists(st.lists(call, min_size=1, max_size=3), max_size=3))
 
 
 @pytest.mark.parametrize("box", [*BOXES, Toolbox(LEAN.renamed(plan="todo"))])
