@@ -1,48 +1,45 @@
 """
-Rules of six kinds as users write them, each with its law, the right check and two faulty ones.
+Rules of seven kinds as users write them: the law of each, and faulty checks by what they forget.
 
 The faults are those that users made: they look at one way to reach a state and forget the others.
 """
 
 from collections import Counter
 
-import attrs
-
 from todoplan import Status
 from todoplan.core.plan.plan import ancestors
 from todoplan.core.plan.questions import unresolved_blockers
 from todoplan.core.problems import Problem
-from todoplan.core.rules import Rule
 
 DONE, BEGUN = Status.COMPLETED, Status.IN_PROGRESS
 
 
-@attrs.frozen
-class Case:
-    """
-    A rule of one kind: what the law says, what is right, and what is faulty, by what it forgets.
-    """
-
-    law: object
-    right: object
-    faulty: dict
-
-    def rules(self):
-        """Return the faulty rules by what they forget."""
-        return {forgets: Rule("own", check) for forgets, check in self.faulty.items()}
+def newly(change, status):
+    """Return the tasks that have a status, and had another one or were not there."""
+    before = {task.id for task in change.before if task.status is status}
+    return [task for task in change.after if task.status is status and task.id not in before]
 
 
-def newly(change, *statuses):
-    """Yield the tasks that have one of the statuses, and had another one or were not there."""
-    for task in change.after:
-        was = change.before.get(task.id)
-        if task.status in statuses and (was is None or was.status is not task.status):
-            yield task
+def moved(change, status):
+    """Return the tasks that were moved to a status."""
+    return [*filter(None, (change.after.get(move.task_id) for move in change.moves(status)))]
 
 
-def problem(task):
-    """Return the problem with a task."""
-    return Problem("own", (task.id,), note=f"#{task.id} must not.")
+def problems(tasks):
+    """Return a problem with each of the tasks."""
+    return [Problem("own", (task.id,), note=f"#{task.id} must not.") for task in tasks]
+
+
+def agreeing(law):
+    """Return the check that is right: it refuses what the law refuses."""
+
+    def check(change):
+        try:
+            return [] if law(change) else [Problem("own")]
+        except AssertionError as error:
+            return [Problem("own", note=str(error))]
+
+    return check
 
 
 # A limit per owner: two tasks in progress for each.
@@ -57,28 +54,16 @@ def at_most_two_each(change):
     return all(many <= LIMIT for many in loads(change.after).values())
 
 
-def limit_right(change):
-    before = loads(change.before)
-    for owner, many in loads(change.after).items():
-        if many > LIMIT and many > before[owner]:
-            yield Problem("own", seen=owner)
-
-
 def limit_of_moves(change):
     after = loads(change.after)
-    for move in change.moves(BEGUN):
-        task = change.after.get(move.task_id)
-        if task and after[task.owner] > LIMIT:
-            yield problem(task)
+    return problems(task for task in moved(change, BEGUN) if after[task.owner] > LIMIT)
 
 
 def limit_one_by_one(change):
     before = loads(change.before)
-    for task in change.after.active():
-        was = change.before.get(task.id)
-        new = was is None or was.status is not BEGUN or was.owner != task.owner
-        if new and before[task.owner] + 1 > LIMIT:
-            yield problem(task)
+    known = {(task.id, task.owner) for task in change.before.active()}
+    new = [task for task in change.after.active() if (task.id, task.owner) not in known]
+    return problems(task for task in new if before[task.owner] + 1 > LIMIT)
 
 
 # A required field: what is completed says in its description what was done.
@@ -86,23 +71,12 @@ def described(change):
     return all(task.description for task in change.after if task.status is DONE)
 
 
-def field_right(change):
-    for task in change.after:
-        if task.status is DONE and not task.description:
-            yield problem(task)
-
-
 def field_at_moves(change):
-    for move in change.moves(DONE):
-        task = change.after.get(move.task_id)
-        if task and not task.description:
-            yield problem(task)
+    return problems(task for task in moved(change, DONE) if not task.description)
 
 
 def field_of_new(change):
-    for task in newly(change, DONE):
-        if not task.description:
-            yield problem(task)
+    return problems(task for task in newly(change, DONE) if not task.description)
 
 
 # An order: a task is completed after all tasks that stand before it.
@@ -116,56 +90,34 @@ def in_order(change):
     return True
 
 
-def order_right(change):
-    done = {task.id for task in newly(change, DONE)}
-    waits = False
-    for task in change.after:
-        if task.id in done and waits:
-            yield problem(task)
-        waits = waits or not task.status.closed
+def open_before(plan, task):
+    return any(int(each.id) < int(task.id) and not each.status.closed for each in plan)
 
 
 def order_before(change):
-    open_before = [task for task in change.before if not task.status.closed]
-    for task in newly(change, DONE):
-        if any(int(each.id) < int(task.id) for each in open_before):
-            yield problem(task)
+    return problems(task for task in newly(change, DONE) if open_before(change.before, task))
 
 
 def order_by_id(change):
-    for task in newly(change, DONE):
-        if any(int(e.id) < int(task.id) and not e.status.closed for e in change.after):
-            yield problem(task)
+    return problems(task for task in newly(change, DONE) if open_before(change.after, task))
 
 
 # Metadata: what has a high risk is reviewed before it begins.
-def risky_is_reviewed(change):
-    return not any(
-        task.metadata.get("risk") == "high" and not task.metadata.get("reviewed")
-        for task in change.after.active()
-    )
-
-
 def unreviewed(task):
     return task.metadata.get("risk") == "high" and not task.metadata.get("reviewed")
 
 
-def metadata_right(change):
-    for task in change.after.active():
-        if unreviewed(task):
-            yield problem(task)
+def risky_is_reviewed(change):
+    return not any(map(unreviewed, change.after.active()))
 
 
 def metadata_at_start(change):
-    for task in newly(change, BEGUN):
-        if unreviewed(task):
-            yield problem(task)
+    return problems(filter(unreviewed, newly(change, BEGUN)))
 
 
 def metadata_by_key(change):
-    for task in change.after.active():
-        if task.metadata.get("risk") == "high" and "reviewed" not in task.metadata:
-            yield problem(task)
+    risky = (task for task in change.after.active() if task.metadata.get("risk") == "high")
+    return problems(task for task in risky if "reviewed" not in task.metadata)
 
 
 # An actor: only who owns a task completes it.
@@ -176,24 +128,14 @@ def owner_completes(change):
     return True
 
 
-def actor_right(change):
-    for task in newly(change, DONE):
-        was = change.before.get(task.id) or task
-        if was.owner is not None and change.actor != was.owner:
-            yield problem(task)
-
-
 def actor_unknown(change):
-    for task in newly(change, DONE):
-        was = change.before.get(task.id) or task
-        if change.actor and was.owner and change.actor != was.owner:
-            yield problem(task)
+    was = [change.before.get(task.id) or task for task in newly(change, DONE)]
+    return problems(t for t in was if change.actor and t.owner and change.actor != t.owner)
 
 
 def actor_after(change):
-    for task in newly(change, DONE):
-        if task.owner is not None and change.actor != task.owner:
-            yield problem(task)
+    done = newly(change, DONE)
+    return problems(t for t in done if t.owner is not None and change.actor != t.owner)
 
 
 # Blockers and parents: what is begun has no open blocker, and no closed task has an open one in it.
@@ -201,59 +143,34 @@ def begun_is_free(change):
     return not any(unresolved_blockers(change.after, task) for task in change.after.active())
 
 
-def blockers_right(change):
-    for task in change.after.active():
-        if unresolved_blockers(change.after, task):
-            yield problem(task)
-
-
 def blockers_at_start(change):
-    for task in newly(change, BEGUN):
-        if unresolved_blockers(change.after, task):
-            yield problem(task)
-
-
-def open_in_closed(plan):
-    for task in plan:
-        above = (plan[each] for each in ancestors(plan, task.id))
-        if not task.status.closed and any(each.status.closed for each in above):
-            yield task
+    begun = newly(change, BEGUN)
+    return problems(task for task in begun if unresolved_blockers(change.after, task))
 
 
 def nothing_open_in_closed(change):
-    return not [*open_in_closed(change.after)]
-
-
-def parents_right(change):
-    yield from map(problem, open_in_closed(change.after))
+    plan = change.after
+    left = [task for task in plan if not task.status.closed]
+    return not any(plan[each].status.closed for task in left for each in ancestors(plan, task.id))
 
 
 def parents_of_children(change):
-    for task in change.after:
-        if task.status.closed:
-            for child in change.after.children(task.id):
-                if not change.after[child].status.closed and task.id in change.before:
-                    yield problem(task)
+    plan = change.after
+    closed = [task for task in plan if task.status.closed and task.id in change.before]
+    return problems(
+        task
+        for task in closed
+        if any(not plan[child].status.closed for child in plan.children(task.id))
+    )
 
 
 CASES = {
-    "limit": Case(
-        at_most_two_each,
-        limit_right,
-        {"created or given": limit_of_moves, "several at once": limit_one_by_one},
-    ),
-    "field": Case(
-        described, field_right, {"created": field_at_moves, "emptied later": field_of_new}
-    ),
-    "order": Case(in_order, order_right, {"reopened at once": order_before, "moved": order_by_id}),
-    "metadata": Case(
-        risky_is_reviewed,
-        metadata_right,
-        {"edited later": metadata_at_start, "false": metadata_by_key},
-    ),
-    "actor": Case(
-        owner_completes, actor_right, {"unknown": actor_unknown, "takes it": actor_after}
-    ),
-    "blockers": Case(begun_is_free, blockers_right, {"linked later": blockers_at_start}),
-    "parents": Case(nothing_open_in_closed, parents_right, {"new parent": parents_of_children}),
+    at_most_two_each: {"created or given": limit_of_moves, "several at once": limit_one_by_one},
+    described: {"created": field_at_moves, "emptied later": field_of_new},
+    in_order: {"reopened at once": order_before, "moved": order_by_id},
+    risky_is_reviewed: {"edited later": metadata_at_start, "false": metadata_by_key},
+    owner_completes: {"unknown": actor_unknown, "takes it": actor_after},
+    begun_is_free: {"linked later": blockers_at_start},
+    nothing_open_in_closed: {"new parent": parents_of_children},
 }
+"""The faulty checks by what they forget, of each law."""
