@@ -1,31 +1,21 @@
 """
 Plans, entries and values that a codec must bring back: any text, any zone, any edges.
 
-Tasks and edits are drawn field by field as `TASK_FIELDS` says, and `full_task` has every field set:
-no field is named here, so that a new one is drawn from the day it is declared.
+They are drawn as `todoplan.testing.strategies` draws them, with other values for each kind of
+field; `full_task` has every field set. No field of a task is named here, so that a new one is drawn
+from the day it is declared.
 """
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from typing import get_args
 
-import attrs
 from hypothesis import strategies as st
 
 from todoplan.core.decide import plan_of
 from todoplan.core.events.apply import Entry
-from todoplan.core.events.types import (
-    EdgeAdded,
-    EdgeRemoved,
-    ParentChanged,
-    PlanApproved,
-    PlanCleared,
-    PlanRestored,
-    StatusChanged,
-    TaskCreated,
-    TaskDeleted,
-    TaskEdited,
-    TasksReordered,
-)
+from todoplan.core.events.types import Event
 from todoplan.core.plan.model import (
+    EDITABLE,
     TASK_FIELDS,
     Approval,
     Claim,
@@ -37,6 +27,9 @@ from todoplan.core.plan.model import (
     Task,
     Waiting,
 )
+from todoplan.testing import strategies as shipped
+from todoplan.testing.strategies.command import made
+from todoplan.testing.strategies.values import field_values
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=8) | st.sampled_from(
     ["\ud83d", "\ud83d\ude00", "\ud83d\ufdd0\ude00", "😀", "\x00", "\u2028", "\u202e", '"\\', "é"]
@@ -59,20 +52,17 @@ def or_none(values):
     return st.none() | values
 
 
-_BY_KIND = {
-    FieldKind.ID: ids,
+claims = st.builds(Claim, subjects, st.integers(1, 10**6), or_none(times))
+approvals = st.builds(Approval, st.integers(0, 10**9), or_none(any_text), or_none(times))
+KINDS = {
     FieldKind.TEXT: any_text,
     FieldKind.TEXT_OR_NONE: or_none(any_text),
-    FieldKind.STATUS: st.sampled_from(Status),
-    FieldKind.PRIORITY: or_none(st.sampled_from(Priority)),
-    FieldKind.PARENT: st.none(),
     FieldKind.WAITING: or_none(st.builds(Waiting, any_text, or_none(times), or_none(any_text))),
     FieldKind.EVIDENCE: or_none(
         st.builds(Evidence, st.booleans(), any_text, or_none(any_text), or_none(times))
     ),
-    FieldKind.CLAIM: st.none(),
+    FieldKind.CLAIM: or_none(claims),
     FieldKind.COUNT: st.integers(0, 10**6),
-    FieldKind.IDS: st.just(()),
     FieldKind.NUMBER: or_none(numbers),
     FieldKind.DATE: or_none(st.dates()),
     FieldKind.METADATA: objects,
@@ -80,22 +70,9 @@ _BY_KIND = {
 }
 
 
-def values_of(field):
-    """
-    Draw what may stand in a field; a text that every task has is not blank. Edges come with a plan.
-    """
-    must = field.kind is FieldKind.TEXT and field.default is attrs.NOTHING
-    return subjects if must else _BY_KIND[field.kind]
-
-
-@st.composite
-def tasks(draw, task_id=None):
+def tasks():
     """Draw a task without edges, at the top."""
-    drawn = {name: draw(values_of(field)) for name, field in TASK_FIELDS.items()}
-    return Task(**{**drawn, **({"id": task_id} if task_id else {})})
-
-
-approvals = st.builds(Approval, st.integers(0, 10**9), or_none(any_text), or_none(times))
+    return shipped.tasks(subjects, given_ids=ids, kinds=KINDS)
 
 
 _FULL = {
@@ -150,68 +127,51 @@ def around(task):
 
 @st.composite
 def plans(draw):
-    """Draw a plan: any order of ids, a tree, edges from earlier to later tasks, mirrored."""
-    task_ids = draw(st.lists(ids, unique=True, max_size=5))
-    above = [draw(st.integers(0, 2 * place)) for place in range(len(task_ids))]
-    # By place: the place of the parent, which comes first, or none.
-    parents = [parent if parent < place else None for place, parent in enumerate(above)]
-    edges = draw(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6))
-    pairs = [
-        (task_ids[a], task_ids[b])
-        for a, b in edges
-        if a < b < len(task_ids) and a not in _containers(parents, b)
-    ]
-    made = [
-        draw(tasks(task_ids[place])).but(
-            parent=None if parents[place] is None else task_ids[parents[place]],
-            blocks=tuple(b for a, b in pairs if a == task_ids[place]),
-            blocked_by=tuple(a for a, b in pairs if b == task_ids[place]),
+    """Draw a plan: ids with gaps, a tree, edges, mirrored; high numbers and any approval."""
+    factor, later = draw(st.integers(1, 10**5)), draw(st.integers(0, 10**6))
+
+    def wide(task_id):
+        return task_id and str(int(task_id) * factor)
+
+    plan = draw(shipped.plans(max_size=5, text=subjects, kinds=KINDS))
+    wider = [
+        task.but(
+            id=wide(task.id),
+            parent=wide(task.parent),
+            blocks=tuple(map(wide, task.blocks)),
+            blocked_by=tuple(map(wide, task.blocked_by)),
         )
-        for place in draw(st.permutations(range(len(task_ids))))
+        for task in plan
     ]
-    listed = [t if t.status is Status.PENDING else t.but(waiting=None) for t in made]
-    next_id, revision = draw(st.integers(1, 2 * 10**6)), draw(st.integers(0, 10**9))
-    approved = draw(or_none(approvals))
-    return plan_of(listed, next_id=next_id, revision=revision, approved=approved)
+    numbers = {"next_id": plan.next_id * factor + later, "revision": plan.revision + later}
+    return plan_of(wider, **numbers, approved=draw(or_none(approvals)))
 
 
-def _containers(parents, place):
-    while parents[place] is not None:
-        place = parents[place]
-        yield place
-
-
-_at = or_none(times)
-_several = st.lists(ids, max_size=3).map(tuple)
+_kept = field_values(KINDS)
 _changes = st.fixed_dictionaries(
-    {},
-    optional={name: values_of(field) for name, field in TASK_FIELDS.items() if field.editable},
+    {}, optional={n: subjects if n == "subject" else _kept[n] for n in sorted(EDITABLE)}
 ).map(FrozenDict)
-
-events = st.one_of(
-    st.builds(TaskCreated, tasks()),
-    st.builds(StatusChanged, ids, st.sampled_from(Status), st.sampled_from(Status), _at),
-    st.builds(TaskEdited, ids, _changes, _at),
-    st.builds(EdgeAdded, ids, ids, _at),
-    st.builds(EdgeRemoved, ids, ids, _at),
-    st.builds(ParentChanged, ids, or_none(ids), _at),
-    st.builds(TaskDeleted, ids, _at),
-    st.builds(TasksReordered, _several, _at),
-    st.builds(PlanCleared, _several, _at),
-    st.builds(
-        PlanRestored,
-        st.lists(tasks(), max_size=2).map(tuple),
-        st.integers(1, 99),
-        _at,
-        or_none(approvals),
-    ),
-    st.builds(PlanApproved, or_none(any_text), _at),
-)
+_several = st.lists(ids, max_size=3).map(tuple)
+_OF_EVENTS = {
+    **dict.fromkeys(("task_id", "blocker", "blocked"), ids),
+    **dict.fromkeys(("old", "new"), st.sampled_from(Status)),
+    **dict.fromkeys(("at", "until"), or_none(times)),
+    **dict.fromkeys(("by", "lost_by"), or_none(any_text)),
+    "task": tasks(),
+    "tasks": st.lists(tasks(), max_size=2).map(tuple),
+    "task_ids": _several,
+    "changes": _changes,
+    "parent": or_none(ids),
+    "claim": claims,
+    "next_id": st.integers(1, 99),
+    "approved": or_none(approvals),
+}
+events = st.one_of(*(made(kind, **_OF_EVENTS) for kind in get_args(Event)))
 entries = st.builds(
     Entry,
     st.integers(0, 10**9),
     st.lists(events, max_size=3).map(tuple),
-    _at,
+    or_none(times),
     or_none(any_text),
     any_text,
     or_none(st.integers(0, 10**9)),
