@@ -22,6 +22,18 @@ from todoplan.testing.strategies.calls import makes_sense
 
 CHAIN = plan_of([Task("1", "a", blocks=("2",)), Task("2", "b", blocked_by=("1",))], revision=2)
 FEW = settings(max_examples=1, database=None)
+NAMES = """
+encoded encoded_too_often python_repr trailing_comma comment code_fence byte_order_mark raw_newline
+truncated nothing leaked_closers repeated_key repeated_key_same endless_number giant_number
+deep_nesting too_large list_as_text list_cut_off entry_as_text one_entry bare_text list_of_titles
+checklist bare_list too_many list_in_list wrapped wrapped_too_deep wrapper_siblings extra_key
+key_style synonym both_spellings status_word unknown_status missing_status priority_word
+unknown_priority null null_needed word_none title_none empty_title number_as_text wrong_type
+minutes_text flag_word lone_surrogate nul control hidden_characters joiner leaked_closers_in_text
+swallowed_field two_started empty_list id_number id_spelling no_id ids_joined ids_nested no_ids
+id_twice unknown_id self_edge cycle
+"""
+"""Users name breaks: a name that goes, or another one for the same break, breaks their tests."""
 
 
 def check(broken, toolset, plan):
@@ -41,7 +53,12 @@ def check(broken, toolset, plan):
         assert is_guess == (broken.broken.expected == "guessed")
 
 
-@pytest.mark.parametrize("name", sorted(some.BREAKS))
+def test_breaks_keep_their_names():
+    """Each is known by the name that it has in the catalogue."""
+    assert list(some.BREAKS) == NAMES.split() == [each.name for each in some.BREAKS.values()]
+
+
+@pytest.mark.parametrize("name", NAMES.split())
 @given(st.data())
 @settings(max_examples=6)
 def test_a_break_is_what_it_says(name, data):
