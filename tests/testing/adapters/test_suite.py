@@ -4,12 +4,13 @@ import asyncio
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Barrier, Event
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from support.conformance_sound import Sound
 from support.faults import edited
 from support.faults_of_adapters import LosesEstimates, MarksNoError, TakesJsonOnly, TellsNoCreations
@@ -25,7 +26,6 @@ from todoplan.testing.adapters import (
     ModelTurn,
     Script,
     Seen,
-    needs,
 )
 from todoplan.testing.adapters.checks import DEEP_TEXT, LONG_NUMBER
 from todoplan.testing.adapters.host import (
@@ -121,17 +121,44 @@ def test_a_request_that_was_not_made_is_said():
             done.request(index)
 
 
-def test_a_check_runs_where_all_is_declared():
-    """Where everything that it needs is declared, a check runs, with its arguments."""
-    ran = []
+# fmt: off
+NEEDED_BY = {
+    "MODEL": 3, "TOOLS": 2, "TURNS": 3, "REMINDERS": 12, "FURTHER_TURNS": 16, "FINISH": 1,
+    "THOUGHTS": 2, "ARGUMENTS": 2, "TEXT_ARGUMENTS": 2, "RAW_ARGUMENTS": 1, "BROKEN_TEXTS": 1,
+    "LONG_NUMBERS": 2, "DEEP_TEXTS": 2, "UNKNOWN_TOOLS": 1, "ERROR_FLAG": 2, "EVENTS": 1, "EDITS":
+    16, "LISTED": 8, "LIVE_EDITS": 1, "RETURNS": 1, "VERIFIER": 9, "CLOCK": 1, "RESUME": 8,
+    "THREADS": 2, "TASKS": 2,
+}
+# fmt: on
+"""How many checks need each capability."""
 
-    class Checking(Whole):
-        @needs(Capability.MODEL, Capability.TURNS)
-        def check(self, word):
-            ran.append(word)
 
-    Checking().check("now")
-    assert ran == ["now"]
+class Homeless(Whole):
+    """A suite in which only checks that are skipped at once raise no LookupError."""
+
+    def host(self, setup):
+        raise LookupError
+
+
+def left_out(check, capability):
+    """Say whether a check is skipped for lack of a capability, with any of its parameters."""
+    marks = [mark for mark in getattr(check, "pytestmark", []) if mark.name == "parametrize"]
+    for values in [(value,) for value in marks[0].args[1]] if marks else [()]:
+        with suppress(LookupError):
+            with pytest.raises(pytest.skip.Exception, match=capability.name):
+                check(*values)
+            return True
+    return False
+
+
+def test_what_is_not_declared_is_left_out():
+    """Each check says which capabilities it needs, and is skipped without any of them."""
+    checks = [name for name in dir(Homeless) if name.startswith("test_")]
+    found = {}
+    for capability in Capability:
+        suite = type("Suite", (Homeless,), {"capabilities": ALL - {capability}})()
+        found[capability.name] = sum(left_out(getattr(suite, n), capability) for n in checks)
+    assert found == NEEDED_BY
 
 
 TEXTS = ["DEEP_TEXTS", "TEXT_ARGUMENTS"]
@@ -297,42 +324,38 @@ def test_a_script_waits_for_nobody_who_is_gone():
     assert asyncio.run(alone()) == ["Yes.", "Done."]
 
 
-def test_assertions_say_what_was_found():
-    """A failed check names what was found and what was wanted."""
-    with pytest.raises(AssertionError, match=r"the ids:\n  found  \[1\]\n  wanted \[2\]"):
-        same([1], [2], "the ids")
+LONG = "a" * 5000
+SAID = {
+    "values": (lambda: same([1], [2], "the ids"), "the ids:\n  found  [1]\n  wanted [2]"),
+    "long values, from where they differ": (
+        lambda: same(LONG + "b", LONG, "one"),
+        f"one:\n  found  ...{'a' * 40}b'\n  wanted ...{'a' * 40}'",
+    ),
+    "long values that share nothing": (
+        lambda: same("b" * 300, "a", "one"),
+        f"one:\n  found  '{'b' * 199}... (302 characters)\n  wanted 'a'",
+    ),
+    "a long message": (lambda: must([], "x" * 9000), "x" * 2000 + "... (9000 characters)"),
+    "only what differs": (
+        lambda: same_parts({"a": 1, "b": [4], "d": 5}, {"a": 1, "b": [2]}, "it"),
+        "differences in it:\n  b: found [4], wanted [2]\n  d: found 5, wanted nothing",
+    ),
+    "the first of many": (
+        lambda: same_parts({}, {str(n): n for n in range(9)}, "it"),
+        "differences in it:\n"
+        + "".join(f"  {n}: found nothing, wanted {n}\n" for n in range(5))
+        + "  and 4 more",
+    ),
+}
 
 
-def test_long_values_are_cut_to_where_they_differ():
-    """Two replies of 5,000 characters that differ in the last one, and plans that share nothing."""
+@pytest.mark.parametrize(("check", "said"), SAID.values(), ids=SAID)
+def test_assertions_say_what_was_found(check, said):
+    """A failed check names what was found and what was wanted, cut to where they differ."""
     with pytest.raises(AssertionError) as caught:
-        same("a" * 5000 + "b", "a" * 5000, "one")
-    found, wanted = str(caught.value).splitlines()[1:]
-    assert found == "  found  ..." + "a" * 40 + "b'"
-    assert wanted == "  wanted ..." + "a" * 40 + "'"
-    with pytest.raises(AssertionError) as caught:
-        same("b" * 300, "a", "one")
-    assert str(caught.value).splitlines()[1] == f"  found  '{'b' * 199}... (302 characters)"
-    with pytest.raises(AssertionError) as caught:
-        must([], "x" * 9000)
-    assert len(str(caught.value)) < 2100
-    with pytest.raises(AssertionError, match="  and 4 more") as caught:
-        same_parts({}, {str(n): n for n in range(9)}, "it")
-    assert len(str(caught.value).splitlines()) == 7
-
-
-def test_only_what_differs_is_said():
-    """A part that is other, one that is missing and one that is too many; what is alike is not."""
-    wanted = {"a": 1, "b": [2], "c": 3}
-    same_parts(wanted, dict(wanted), "it")
-    with pytest.raises(AssertionError) as caught:
-        same_parts({"a": 1, "b": [4], "d": 5}, wanted, "it")
-    assert str(caught.value).splitlines() == [
-        "differences in it:",
-        "  b: found [4], wanted [2]",
-        "  c: found nothing, wanted 3",
-        "  d: found 5, wanted nothing",
-    ]
+        check()
+    assert str(caught.value) == said
+    same_parts({"a": 1}, {"a": 1}, "it")
 
 
 def test_a_wrong_plan_is_told_by_its_wrong_fields():
@@ -510,6 +533,7 @@ def test_what_can_be_written_as_utf8(arguments, wanted):
 
 
 @given(broken_runs(TODOS, raw=True, whole=True))
+@settings(max_examples=100, derandomize=True, database=None, phases=[Phase.generate])
 def test_where_texts_must_be_utf8_none_is_broken(turns):
     """Half a surrogate pair is not drawn, and a run has at most three turns of two calls."""
     assert all(is_utf8(call.arguments) for one in turns for call in one.calls)
