@@ -315,7 +315,6 @@ _TOO_DEEP = f"(left out: nested more than {_DEEPEST} levels deep)"
 # Entire writes this instead of ids. Taken as an id, it would make all calls the same.
 _REDACTED = "REDACTED"
 _NOTHING: Mapping[str, Any] = {}
-_REFUSAL = "<tool_use_error>"
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
@@ -363,13 +362,9 @@ def content_text(value: Any) -> str:
     return next((one for one in named if isinstance(one, str)), "") or _dumped(value)
 
 
-# How the text of an error begins, for formats without an error field.
-_ERRORS = ("Error:", "ERROR:", "Error invoking tool", "Task not found")
-
-
-def is_refusal(text: str) -> bool:
-    """Return whether the text is Claude Code's answer to a call that it did not carry out."""
-    return text.startswith(_REFUSAL)
+# How the text of an error begins, for formats without an error field. The first is that of Claude
+# Code for a call that it did not carry out.
+_ERRORS = ("<tool_use_error>", "Error:", "ERROR:", "Error invoking tool", "Task not found")
 
 
 # Messages that the program writes in the person's name: hooks, slash commands, command output.
@@ -471,7 +466,7 @@ def result_of(value: Any, *, failed: bool = False, data: Any = None) -> CallResu
     Return an answer. It counts as failed if `failed` is true or its text begins like an error.
     """
     text = content_text(value)
-    is_error = failed or is_refusal(text) or text.startswith(_ERRORS)
+    is_error = failed or text.startswith(_ERRORS)
     return CallResult(text, is_error, data_of(data))
 
 
@@ -652,9 +647,9 @@ def _replies(fields: Fields) -> Iterator[Reply]:
     blocks = [one for one in mappings(content) if string(one.get("type")) in _RESULTS]
     for block in blocks:
         if goose := mapping(block.get("toolResult")):
-            refused = goose.get("status") == "error"
-            text = content_text(goose.get("error" if refused else "value"))
-            yield Reply(id_of(block.get("id")), "", CallResult(text, refused))
+            failed = goose.get("status") == "error"
+            result = result_of(goose.get("error" if failed else "value"), failed=failed)
+            yield Reply(id_of(block.get("id")), "", result)
             continue
         ids = (block.get("tool_use_id"), block.get("tool_call_id"), block.get("toolCallId"))
         name = id_of(block.get("name"), block.get("toolName"))
@@ -752,7 +747,6 @@ def _answers(asked: list[_Asked]) -> Iterator[Answered]:
             group = [one, *(other for other in asked[place:] if other.reply is None)]
             if len(group) == len(one.reply.texts):
                 for part, text in zip(group, one.reply.texts, strict=True):
-                    result = CallResult(text, is_refusal(text))
-                    part.reply = attrs.evolve(one.reply, result=result)
+                    part.reply = attrs.evolve(one.reply, result=result_of(text))
                 break
     yield from (Answered(one.key, one.reply.result) for one in asked if one.reply)

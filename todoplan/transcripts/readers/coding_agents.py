@@ -62,7 +62,6 @@ from todoplan.transcripts.readers.base import (
     each,
     id_of,
     ids_under,
-    is_refusal,
     is_said,
     mapping,
     mappings,
@@ -222,15 +221,14 @@ def _claude_code_message(record: Record, lane: str, actor: str) -> Iterator[Sign
             once = call.call_id or (line_id and f"{line_id}#{number}")
             yield Seen(call, call.call_id, once)
         elif block.get("type") == "tool_result":
-            text = content_text(block.get("content"))
             # `toolUseResult` belongs to the line and not to the block. If the line has several
             # answers, it cannot be assigned to one.
             beside = fields.get("toolUseResult", fields.get("tool_use_result"))
-            data = data_of(beside if results == 1 else None)
-            # Some refusals have only a text and no flag; "Task not found" has `success: false`.
-            refused = block.get("is_error") is True or is_refusal(text)
-            refused = refused or data.get("success") is False
-            yield Answered(id_of(block.get("tool_use_id")), CallResult(text, refused, data))
+            data = mapping(beside if results == 1 else None)
+            # Some refusals have no flag; "Task not found" has `success: false`.
+            refused = block.get("is_error") is True or data.get("success") is False
+            result = result_of(block.get("content"), failed=refused, data=data)
+            yield Answered(id_of(block.get("tool_use_id")), result)
 
 
 # -------- codex --------
@@ -296,8 +294,8 @@ class _Rollout:
             # The output of an MCP call has no flag for refusals, but this line before the output
             # has one.
             case ("item.completed", "mcp_tool_call") | ("item_completed", "McpToolCall"):
-                text = content_text(mapping(item.get("result")).get("content", item.get("error")))
-                result = CallResult(text, item.get("status") == "failed")
+                content = mapping(item.get("result")).get("content", item.get("error"))
+                result = result_of(content, failed=item.get("status") == "failed")
                 yield Answered(id_of(item.get("id")), result)
             case "item.started" | "item.updated", "todo_list":
                 listed = mappings(item.get("items"))
@@ -336,8 +334,8 @@ def _in_script(call: PlanningCall, number: int) -> Seen:
 # content of the table afterwards is treated as a write of the whole list. A recording is not
 # trusted: only reading and writing tables is allowed, for a limited number of steps.
 
-# An interrupted session leaves calls without an answer.
-_MOST_WAITING = 256
+# The argument with the statements, until they are executed.
+_STATEMENTS = "sql"
 # Self-joins may run nearly for ever. SQLite calls the progress handler every 1,000 steps.
 _MOST_STEPS = 1_000_000
 # zeroblob() and replace() make huge values in short queries. A query of 20,000 characters made
@@ -383,70 +381,62 @@ def copilot(source: Source, _joiner: Joiner) -> Iterator[Signal]:
         database.set_authorizer(
             lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
         )
-        yield from each(records(source), _CopilotSession(database).of_record)
+        # The calls are joined with their answers here, because the answers show which statements
+        # were executed.
+        for item in Joiner().join(each(records(source), _copilot_record)):
+            if not isinstance(item, PlanningCall) or _STATEMENTS not in mapping(item.arguments):
+                yield item
+            elif item.result:
+                yield _executed(database, item, refused=item.result.is_error)
 
 
-@attrs.define
-class _CopilotSession:
-    """The database, and the calls that have no answer yet."""
+def _copilot_record(record: Record) -> Iterator[Signal]:
+    fields, data = record.value, mapping(record.value.get("data"))
+    at = parse_time(fields.get("timestamp"))
+    match fields.get("type"):
+        case "user.message" if is_said(data.get("content")):
+            yield PersonSpoke(record.line, at=at)
+        # `hook.start` lines repeat the same calls.
+        case "assistant.message":
+            for request in mappings(data.get("toolRequests")):
+                call = call_of(record, request, at, turn=data.get("messageId"))
+                query = mapping(call.arguments).get("query")
+                # The tool works on any table. Only queries that name this table are about the plan.
+                if call.tool == "sql" and isinstance(query, str) and "todos" in query:
+                    call = attrs.evolve(call, tool="todo_write", arguments={_STATEMENTS: query})
+                yield awaiting(call)
+        case "tool.execution_complete":
+            error = mapping(data.get("error")).get("message")
+            content = mapping(data.get("result")).get("content", error)
+            result = result_of(content, failed=data.get("success") is False)
+            yield Answered(id_of(data.get("toolCallId")), result)
 
-    database: sqlite3.Connection
-    waiting: dict[str, PlanningCall] = attrs.Factory(dict)
 
-    def of_record(self, record: Record) -> Iterator[Signal]:
-        fields, data = record.value, mapping(record.value.get("data"))
-        at = parse_time(fields.get("timestamp"))
-        match fields.get("type"):
-            case "user.message" if is_said(data.get("content")):
-                yield PersonSpoke(record.line, at=at)
-            # `hook.start` lines repeat the same calls.
-            case "assistant.message":
-                for request in mappings(data.get("toolRequests")):
-                    call = call_of(record, request, at, turn=data.get("messageId"))
-                    query = mapping(call.arguments).get("query")
-                    # The tool works on any table. Only queries that name this table are about the
-                    # plan.
-                    if call.tool != "sql" or not isinstance(query, str) or "todos" not in query:
-                        yield awaiting(call)
-                    elif len(self.waiting) < _MOST_WAITING:
-                        self.waiting[call.call_id] = attrs.evolve(call, arguments=query)
-            case "tool.execution_complete":
-                yield self._answer(data)
+def _executed(database: sqlite3.Connection, call: PlanningCall, *, refused: bool) -> PlanningCall:
+    """Execute the statements of a call, and return a write of the table or a read."""
+    before = _rows(database)
+    if not refused:
+        steps = iter(range(_MOST_STEPS // 1000))
+        database.set_progress_handler(lambda: next(steps, None) is None, 1000)
+        # The statements up to the first one that fails are executed. The recorded database may have
+        # had other columns.
+        with suppress(sqlite3.Error, ValueError):
+            database.executescript(mapping(call.arguments)[_STATEMENTS])
+    after = _rows(database)
+    # A query without changes is a read. Its text output is not needed.
+    if after == before and not refused:
+        return attrs.evolve(call, tool="todo_read", arguments={})
+    return attrs.evolve(call, arguments={"todos": after})
 
-    def _answer(self, data: Fields) -> Signal:
-        call_id, refused = id_of(data.get("toolCallId")), data.get("success") is False
-        error = mapping(data.get("error")).get("message")
-        text = content_text(mapping(data.get("result")).get("content", error))
-        result = CallResult(text, refused)
-        call = self.waiting.pop(call_id, None)
-        if call is None:
-            return Answered(call_id, result)
-        before = self._rows()
-        if not refused:
-            steps = iter(range(_MOST_STEPS // 1000))
-            self.database.set_progress_handler(lambda: next(steps, None) is None, 1000)
-            # The statements up to the first one that fails are executed. The recorded database may
-            # have had other columns.
-            with suppress(sqlite3.Error, ValueError):
-                self.database.executescript(str(call.arguments))
-        after = self._rows()
-        # A query without changes is a read. Its text output is not needed.
-        is_read = not refused and after == before
-        return attrs.evolve(
-            call,
-            tool="todo_read" if is_read else "todo_write",
-            arguments={} if is_read else {"todos": after},
-            result=result,
-        )
 
-    def _rows(self) -> list[dict[str, str]]:
-        # The limit of steps for recorded queries must not stop our own query.
-        self.database.set_progress_handler(None, 0)
-        found = self.database.execute("SELECT id, title, status FROM todos ORDER BY rowid")
-        return [
-            {"id": str(one), "content": str(title or one), "status": str(status)}
-            for one, title, status in found
-        ]
+def _rows(database: sqlite3.Connection) -> list[dict[str, str]]:
+    # The limit of steps for recorded queries must not stop our own query.
+    database.set_progress_handler(None, 0)
+    found = database.execute("SELECT id, title, status FROM todos ORDER BY rowid")
+    return [
+        {"id": str(one), "content": str(title or one), "status": str(status)}
+        for one, title, status in found
+    ]
 
 
 # -------- entire --------
@@ -466,9 +456,8 @@ def entire(record: Record) -> Iterator[Signal]:
             call = call_of(record, block, message.get("ts"), turn=message.get("id"))
             result = block.get("result")
             if isinstance(result, dict):  # some calls have none
-                text = content_text(result.get("output"))
-                refused = result.get("status") == "error" or is_refusal(text)
-                call = attrs.evolve(call, result=CallResult(text, refused))
+                failed = result.get("status") == "error"
+                call = attrs.evolve(call, result=result_of(result.get("output"), failed=failed))
             # No key is needed, because the call already has its result.
             yield Seen(call, once=call.call_id)
 
@@ -499,8 +488,8 @@ def opencode(record: Record) -> Iterator[Signal]:
             yield Compaction(record.line, at=at)
         elif part.get("type") == "tool":
             # The metadata's `todos` is the list after the call. It takes precedence in a replay.
-            data, failed = data_of(state.get("metadata")), state.get("status") == "error"
-            text = content_text(state.get("error" if failed else "output"))
+            data, failed = state.get("metadata"), state.get("status") == "error"
+            result = result_of(state.get("error" if failed else "output"), failed=failed, data=data)
             is_answered = failed or state.get("status") == "completed"
             # No signal waits for the call's id, because Entire masks all ids in its copies.
             yield call_of(
@@ -508,7 +497,7 @@ def opencode(record: Record) -> Iterator[Signal]:
                 {"name": part.get("tool"), "input": state.get("input"), "id": part.get("callID")},
                 at,
                 turn=id_of(info.get("id"), part.get("messageID")),
-                result=CallResult(text, failed, data) if is_answered else None,
+                result=result if is_answered else None,
             )
 
 
@@ -644,12 +633,10 @@ def _openhands_log(source: Source) -> Iterator[Signal]:
             yield Seen(call_of(record, record.value, heading["at"]), f" {sent}")
         elif heading and answered < sent:
             answered += 1
-            data = data_of(arguments_of(block.text))
-            error = bool(heading["error"])
-            result = CallResult(block.text, error or block.text.startswith("ERROR:"))
-            if data:
-                error = error or data.get("is_error") is True
-                result = CallResult(content_text(data.get("content")), error, data)
+            data = mapping(arguments_of(block.text))
+            failed = bool(heading["error"]) or data.get("is_error") is True
+            content = data.get("content") if data else block.text
+            result = result_of(content, failed=failed, data=data)
             yield Answered(f" {answered}", result)
 
 
@@ -667,12 +654,11 @@ def _openhands_event(record: Record) -> Iterator[Signal]:
             yield awaiting(call_of(record, call, at, turn=fields.get("llm_response_id")))
         case "ObservationEvent":
             observation = mapping(fields.get("observation"))
-            refused = observation.get("is_error") is True
-            text = content_text(observation.get("content"))
-            yield Answered(key, CallResult(text, refused, data_of(observation)))
+            failed, content = observation.get("is_error") is True, observation.get("content")
+            yield Answered(key, result_of(content, failed=failed, data=observation))
         # The answer to a refused call is an event of another kind, without an observation.
         case _ if "error" in fields:
-            yield Answered(key, CallResult(content_text(fields["error"]), is_error=True))
+            yield Answered(key, result_of(fields["error"], failed=True))
 
 
 # -------- gemini --------
@@ -1074,12 +1060,11 @@ class _KiroList:
 
     tasks: list[_KiroTask] = attrs.Factory(list)
 
-    def write(self, call: PlanningCall, result: CallResult | None) -> PlanningCall:
+    def write(self, call: PlanningCall) -> PlanningCall:
         """Return the call as a write of the whole list, or as a read."""
-        sent = mapping(call.arguments)
-        refused = result is not None and result.is_error
+        sent, refused = mapping(call.arguments), call.answer.is_error
         if sent.get("command") in ("load", "lookup"):
-            return attrs.evolve(call, tool="todo_read", arguments={}, result=result)
+            return attrs.evolve(call, tool="todo_read", arguments={})
         match None if refused else sent.get("command"):
             case "create":
                 self.tasks = _kiro_tasks(sent.get("tasks"))
@@ -1092,11 +1077,12 @@ class _KiroList:
             case "remove":
                 gone = self._named(sent.get("remove_task_ids"), sent.get("remove_indices"))
                 self.tasks = [one for place, one in enumerate(self.tasks) if place not in gone]
-        if result and not refused:
+        if not refused:
             # The answer shows the list. It is empty once all tasks are done.
-            self.tasks = _kiro_tasks(mapping(arguments_of(result.text)).get("tasks")) or self.tasks
+            shown = mapping(arguments_of(call.answer.text)).get("tasks")
+            self.tasks = _kiro_tasks(shown) or self.tasks
         todos = _ticked((one.is_done, one.text) for one in self.tasks)
-        return attrs.evolve(call, tool="todo_write", arguments=todos, result=result)
+        return attrs.evolve(call, tool="todo_write", arguments=todos)
 
     def _named(self, ids: Any, indices: Any) -> set[int]:
         """Return the places of tasks that are named by id, or by index in old versions."""
@@ -1110,18 +1096,14 @@ class _KiroList:
 @dialect("kiro", _is_kiro)
 def kiro(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a session of Kiro CLI."""
-    listed, waiting = _KiroList(), dict[str, PlanningCall]()
-    for signal in conversation(records(source), _kiro_messages):
-        match signal:
-            case Seen(PlanningCall("todo_list") as call, key):
-                waiting[key] = call
-            case Answered(key, result) if key in waiting:
-                yield listed.write(waiting.pop(key), result)
+    listed = _KiroList()
+    # The calls are joined with their answers here, because the answers show the list.
+    for item in Joiner().join(conversation(records(source), _kiro_messages)):
+        match item:
+            case PlanningCall("todo_list"):
+                yield listed.write(item)
             case _:
-                yield signal
-        if len(waiting) > _MOST_WAITING:
-            yield listed.write(waiting.pop(next(iter(waiting))), None)
-    yield from (listed.write(call, None) for call in waiting.values())
+                yield item
 
 
 # -------- antigravity --------

@@ -149,7 +149,7 @@ def pydantic_ai(record: Record) -> Iterator[Signal]:
                 yield Answered(call_id, result_of(content, failed=failed, data=content))
             case "retry-prompt" if part.get("tool_name"):
                 # The tool or the validation of its arguments asked the model to retry.
-                yield Answered(call_id, CallResult(content_text(content), is_error=True))
+                yield Answered(call_id, result_of(content, failed=True))
 
 
 # -------- ag_ui --------
