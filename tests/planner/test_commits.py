@@ -86,20 +86,6 @@ def test_a_planner_that_begins_anew_does_not_read_the_whole_journal():
     assert store.asked[-2:] == [3, -1]
 
 
-def test_what_others_did_is_read_while_the_plan_is_held():
-    """A decision is made upon the plan as it is, and by hands that have not seen all of it."""
-    store = MemoryStore()
-    one, other = (Planner(store, "a", toolbox=BOX) for _ in range(2))
-    one.call("TaskCreate", {"subject": "Dig"}, actor="m")
-    other.apply(CreateTask("Lay"), actor="ann")
-    told = one.call("TaskCreate", {"subject": "Fill"}, actor="m").text
-    assert "#2 Lay created by ann" in told
-    assert subjects(one.plan) == ["Dig", "Lay", "Fill"]
-    assert one.base_of("m") is None
-    other.apply(CreateTask("Plant"), actor="ann")
-    assert subjects(one.base_of("m").plan) == ["Dig", "Lay", "Fill"]
-
-
 def test_entries_of_a_store_that_holds_have_the_stores_time():
     """Unless a clock was given: that one is meant."""
     noon = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -137,27 +123,6 @@ def test_a_plan_that_was_put_back_is_an_error(tmp_path):
             use()
         assert caught.value.data["problem"] == "rolled_back"
     assert len(Planner(store, "a").plan) == 0
-
-
-def test_a_subscriber_hears_what_a_lost_acknowledgement_hid():
-    """The store has it, the call has raised: whoever listens is told, once."""
-
-    class Lossy(Holding):
-        @contextmanager
-        def hold(self, plan_id):
-            with self.kept.hold(plan_id) as held:
-                yield held
-            msg = "connection lost"
-            raise OSError(msg)
-
-    told, planner = [], Planner(Lossy(), "a", toolbox=BOX)
-    planner.subscribe(lambda entry, plan: told.append((entry.revision, len(plan))))
-    with pytest.raises(OSError, match="connection lost"):
-        planner.apply(CreateTask("Dig"))
-    assert told == [(1, 1)]
-    with pytest.raises(OSError, match="connection lost"):
-        planner.call("TaskCreate", {})
-    assert told == [(1, 1)]
 
 
 def test_a_subscriber_behind_a_cut_hears_the_plan_as_it_was_then(tmp_path):

@@ -1,8 +1,6 @@
 """The handles for embedders, and the logic that both share."""
 
 import asyncio
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.policies import strict_for
 from support.stores_sound import AsyncSound
+from support.strategies import full_plans
 
 from todoplan.core.commands import (
     ApprovePlan,
@@ -21,18 +20,18 @@ from todoplan.core.commands import (
     RenewClaim,
     UpdateTask,
 )
-from todoplan.core.decide import Accepted, Rejected
+from todoplan.core.decide import Accepted, Rejected, plan_of
 from todoplan.core.events.apply import apply, replay
 from todoplan.core.events.types import TaskCreated
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.core.rules import DEFAULT, Rule
-from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, TASKS, tasks
+from todoplan.dialogue.tools import LEAN, TASKS
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import AsyncPlanner, Planner
+from todoplan.stores.base import beginning
 from todoplan.stores.memory import MemoryStore
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -186,24 +185,6 @@ class Busy(MemoryStore):
         return self.times < 0 and super().append(plan_id, expected, entries, plan)
 
 
-def test_of_many_that_claim_a_task_one_gets_it():
-    """Where an owner's task is not to be taken, eight threads that take it leave one owner."""
-    store, claiming = MemoryStore(), threading.Barrier(8)
-    box = Toolbox(TASKS, DEFAULT.but(owner_taken="error"))
-    Planner(store, "p").apply(CreateTask("Tag"))
-
-    def claim(number):
-        claiming.wait()
-        claimed = {"taskId": "1", "owner": f"agent {number}"}
-        return Planner(store, "p", toolbox=box).call("TaskUpdate", claimed)
-
-    with ThreadPoolExecutor(8) as pool:
-        replies = list(pool.map(claim, range(8)))
-    (won,) = [number for number, reply in enumerate(replies) if not reply.is_error]
-    assert store.load("p")["1"].owner == f"agent {won}"
-    assert {reply.problems[0].code for reply in replies if reply.is_error} == {"owner_taken"}
-
-
 def test_a_faster_writer_makes_the_planner_decide_anew():
     """A lost race is run again on the plan as it is now, a finite number of times."""
     planner = Planner(Busy(3), "a")
@@ -264,28 +245,6 @@ def test_a_store_that_fails_is_heard():
         asyncio.run(AsyncPlanner(AsyncSound(Broken()), "a").plan())
 
 
-@pytest.mark.parametrize("store", [MemoryStore, AsyncSound])
-async def test_the_awaited_handle_does_the_same(store):
-    """Every method works over an async store and over a plain one, and coroutines can subscribe."""
-    planner, told = AsyncPlanner(store(), "a", toolbox=Toolbox(tasks())), []
-
-    async def tell(entry, plan):
-        await asyncio.sleep(0)
-        told.append(entry.cause)
-
-    planner.subscribe(tell)
-    await planner.apply(CreateTask("a"))
-    reply = await planner.call("TaskCreate", {"subject": "b"}, actor="m")
-    await planner.turn([Call("TaskCreate", {"subject": "c"})])
-    snapshot = await planner.plan()
-    await planner.undo()
-    await planner.restore(snapshot)
-    assert "#2 created" in reply.text
-    assert subjects(await planner.plan()) == ["a", "b", "c"]
-    assert told == [entry.cause for entry in await planner.history()]
-    assert told == ["CreateTask", "TaskCreate", "TaskCreate", "undo", "restore"]
-
-
 async def test_async_tasks_on_one_plan_lose_nothing():
     """Coroutines that interleave between reading and writing lose no task."""
     planner = AsyncPlanner(AsyncSound(), "a")
@@ -338,3 +297,68 @@ def test_a_planner_says_at_once_what_to_write(made, given, named, remedy):
     """A mistake in making one is told where it is made, with what was seen and what is meant."""
     with pytest.raises(PlanError, match=remedy):
         made(*given, **named)
+
+
+def test_a_look_says_what_came_since_a_revision_and_who_did_it(made):
+    """Its own entries since are no news; who never looked has no base."""
+    planner = made(toolbox=Toolbox(TASKS))
+    planner.apply(CreateTask("a"))
+    planner.apply(CreateTask("b"), actor="ann")
+    planner.call("TaskCreate", {"subject": "c"})
+    plan, base = planner.look(1)
+    assert [(one.task.subject, one.actor) for one in base.unseen(plan)] == [
+        ("b", "ann"),
+        ("c", None),
+    ]
+    plan, base = planner.look(1, [3])
+    assert [one.task.subject for one in base.unseen(plan)] == ["b"]
+    assert planner.look(3)[1].unseen(plan) == ()
+    assert planner.look(None) == (plan, None)
+
+
+def test_a_revision_that_the_store_has_not_is_no_news(made):
+    """It was put back to an older copy: the plan as it is is all there is to see."""
+    planner = made(toolbox=Toolbox(TASKS))
+    planner.apply(CreateTask("a"))
+    plan, base = planner.look(7)
+    assert base.unseen(plan) == ()
+    empty, base = Planner().look(7)
+    assert base.plan == empty == Plan()
+
+
+def test_a_plan_begins_with_what_a_framework_kept_once(made):
+    """One upon the other, as entries that nobody can undo; what is there already stays."""
+    planner = made(toolbox=Toolbox(TASKS))
+    one, two = plan_of([Task("1", "a")]), plan_of([Task("1", "a"), Task("2", "b")], next_id=7)
+    assert planner.begin(one, two)
+    plan, base = planner.look(1)
+    assert [one.task.subject for one in base.unseen(plan)] == ["b"]
+    assert (plan.revision, plan.next_id) == (2, 7)
+    assert isinstance(planner.undo(), Rejected)
+    assert planner.begin(plan_of([Task("9", "z")]))
+    assert planner.look(None)[0] == plan
+    assert planner.apply(CreateTask("c")).unwrap()["7"].subject == "c"
+
+
+def test_a_plan_that_began_otherwise_is_left_alone(made):
+    """And the caller is told so."""
+    planner = made(toolbox=Toolbox(TASKS))
+    planner.apply(CreateTask("a"))
+    assert not planner.begin(plan_of([Task("1", "b")]))
+    assert [task.subject for task in planner.look(None)[0]] == ["a"]
+
+
+@given(full_plans | st.just(plan_of((Task("1", "made by hand"),))))
+def test_a_planner_goes_on_from_a_plan_as_it_is(plan):
+    """Ids and revision go on, and undo takes back only what was done since."""
+    store = MemoryStore()
+    if plan != Plan():
+        store.append("p", 0, (beginning(plan, "held"),), plan)
+    planner = Planner(store, "p")
+    assert planner.plan == plan
+    planner.apply(CreateTask("more"))
+    assert planner.plan[str(plan.next_id)].subject == "more"
+    assert planner.plan.revision == planner.history()[-1].revision > plan.revision
+    planner.undo()
+    assert isinstance(planner.undo(), Rejected)
+    assert tuple(planner.plan) == tuple(plan)

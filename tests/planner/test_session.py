@@ -402,34 +402,24 @@ def test_two_whole_lists_that_come_one_by_one_are_both_refused(places):
     assert not len(session.plan)
 
 
-def test_an_awaited_session_is_the_same(tmp_path):
+@pytest.mark.parametrize("kind", ["slot", FileStore])
+async def test_an_awaited_session_is_the_same(tmp_path, kind):
     """In a slot, in a store, and where tasks ask at once: each is answered after the other."""
-
-    async def work(kept, **where):
-        session = opened_async(kept, toolbox=Toolbox(TASKS, Policy()), actor="bot", **where)
-        await session.before_model([])
-        await session.after_model(answered(""))
-        calls = [Call("TaskCreate", {"subject": str(n)}, str(n)) for n in range(9)]
-        turns = await asyncio.gather(*(session.answer([call], call.call_id) for call in calls))
-        assert not any("since" in turn.replies[0].text for turn in turns)
-        await session.edit(CreateTask("Tell Ann"), actor="ann")
-        plan, base = await session.unseen()
-        assert [one.task.subject for one in base.unseen(plan)] == ["Tell Ann"]
-        await session.undo(actor="ann")
-        one = Call("TaskCreate", {"subject": "one"}, "one")
-        assert not (await session.answer_one(one, [one])).is_error
-        await session.seed(plan_of([Task("1", "Dig")]), actor="ops")
-        assert [task.subject for task in await session.plan()] == ["Dig"]
-        assert len(await session.history()) == 13
-        return session
-
-    for where in ({}, {"store": FileStore(tmp_path / "plans.json"), "plan_id": "p"}):
-        kept = {}
-        asyncio.run(work(kept, **where))
-    planner = AsyncPlanner(MemoryStore(), "p", toolbox=BOX)
-    session = planner.session(actor="bot")
-    asyncio.run(session.answer([lines("Dig")]))
-    assert planner.session(session.record).state == session.state
+    where = {} if kind == "slot" else {"store": kind(tmp_path / "plans.json"), "plan_id": "p"}
+    session = opened_async({}, toolbox=Toolbox(TASKS, Policy()), actor="bot", **where)
+    await session.before_model([])
+    await session.after_model(answered(""))
+    calls = [Call("TaskCreate", {"subject": str(n)}, str(n)) for n in range(9)]
+    turns = await asyncio.gather(*(session.answer([call], call.call_id) for call in calls))
+    assert not any("since" in turn.replies[0].text for turn in turns)
+    await session.edit(CreateTask("Tell Ann"), actor="ann")
+    plan, base = await session.unseen()
+    assert [one.task.subject for one in base.unseen(plan)] == ["Tell Ann"]
+    await session.undo(actor="ann")
+    await session.seed(plan_of([Task("1", "Dig")]), actor="ops")
+    assert [task.subject for task in await session.plan()] == ["Dig"]
+    assert len(await session.history()) == 12
+    assert session.planner.session(session.record).state == session.state
 
 
 def test_without_a_loop_of_asyncio_an_awaited_session_waits_for_none():

@@ -6,11 +6,13 @@ import random
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pace import until
+from support.stores_sound import Holding
 
 from todoplan.core.commands import CreateTask, DeleteTask
 from todoplan.core.decide import Accepted
@@ -215,17 +217,30 @@ class Forgetful(MemoryStore):
         raise ConnectionError(msg)
 
 
-@pytest.mark.parametrize("awaited", [False, True])
-def test_what_was_kept_without_an_acknowledgement_is_told(awaited):
-    """The caller hears the error; subscribers hear what the journal has."""
-    store, told = Forgetful(), []
-    planner = (AsyncPlanner if awaited else Planner)(store, "a")
+class Lossy(Holding):
+    """The same, of a store that can hold plans."""
+
+    @contextmanager
+    def hold(self, plan_id):
+        with super().hold(plan_id) as held:
+            yield held
+        msg = "the connection was lost"
+        raise ConnectionError(msg)
+
+
+@pytest.mark.parametrize("kind", [Forgetful, Lossy])
+def test_what_was_kept_without_an_acknowledgement_is_told(made, kind):
+    """The caller hears the error; subscribers hear what the journal has, once."""
+    planner, told = made(kind(), toolbox=Toolbox(tasks())), []
     planner.subscribe(revisions(told))
-    act = (lambda command: asyncio.run(planner.apply(command))) if awaited else planner.apply
     for subject in "ab":
         with pytest.raises(ConnectionError):
-            act(CreateTask(subject))
+            planner.apply(CreateTask(subject))
     assert told == [1, 2]
+    if kind is Lossy:
+        with pytest.raises(ConnectionError):
+            planner.call("TaskCreate", {})  # a refusal has no entry
+        assert told == [1, 2]
 
 
 class Unreadable(MemoryStore):

@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-import subprocess
-import sys
 import threading
 from itertools import islice
 
@@ -19,14 +17,6 @@ from todoplan.stores.base import is_beginning
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
-
-WRITER = """
-import sys
-from todoplan import Planner, commands
-from todoplan.stores.{module} import {kind}
-for number in range(20):
-    Planner({kind}(sys.argv[1]), "a").apply(commands.CreateTask(f"{{number}}"), actor="other")
-"""
 
 
 class Failing(Sound):
@@ -70,23 +60,6 @@ def test_every_entry_comes_once_and_in_order(store):
     seen = list(islice(watcher.watch(since=0), 22))
     later.join()
     assert tuple(seen) == watcher.history()
-
-
-@pytest.mark.parametrize(
-    ("module", "kind", "name"),
-    [("file", FileStore, "plans.json"), ("sqlite", SqliteStore, "plans.db")],
-)
-def test_another_process_is_seen(tmp_path, module, kind, name):
-    """Every entry of another process, once, while it writes."""
-    path = tmp_path / name
-    code = WRITER.format(module=module, kind=kind.__name__)
-    watcher = add(kind(path), "Dig")
-    watch = watcher.watch(since=1)
-    other = subprocess.Popen([sys.executable, "-c", code, path])
-    seen = list(islice(watch, 20))
-    assert other.wait() == 0
-    assert tuple(seen) == watcher.history()[1:]
-    assert {entry.actor for entry in seen} == {"other"}
 
 
 def test_without_a_revision_only_what_comes(store):
@@ -268,26 +241,6 @@ class TestAwaited:
         yield made
         if request.param == "sqlite":
             made.close()
-
-    async def test_every_entry_comes_once_and_in_order(self, store):
-        """While other tasks add to the plan."""
-        watcher, writer = AsyncPlanner(store, "a"), AsyncPlanner(store, "a")
-        await writer.apply(CreateTask("Dig"))
-
-        async def write():
-            for number in range(10):
-                await writer.apply(CreateTask(f"{number}"))
-
-        writing = asyncio.create_task(write())
-        seen = []
-        async for entry in watcher.watch(since=0):
-            seen.append(entry)
-            if len(seen) == 11:
-                break
-        await writing
-        assert tuple(seen) == await watcher.history()
-        new = [entry async for entry in watcher.watch(timeout=0.01)]
-        assert new == []
 
     async def test_a_watch_that_is_cancelled_ends_at_once(self, store):
         """And nobody else has to wait for it."""

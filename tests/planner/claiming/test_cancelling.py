@@ -314,19 +314,6 @@ def test_a_claim_is_lost_a_lease_after_it_was_asked_for(monkeypatch):
     assert held.lost
 
 
-def test_a_task_that_is_reopened_begins_anew():
-    """Attempts count since it was last closed: a task that was done three times is no failure."""
-    planner = Planner(filled(), "p")
-    for fence in range(1, 5):
-        with planner.claim(ClaimTask("bot", attempts=3)) as held:
-            assert held.fence == fence
-        planner.apply(UpdateTask("1", status="pending"))
-    for _ in range(3):
-        planner.claim(ClaimTask("bot", attempts=3)).release()
-    assert planner.claim(ClaimTask("bot", attempts=3)) is None
-    assert planner.plan["1"].status is Status.FAILED
-
-
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 

@@ -185,3 +185,17 @@ def test_who_claims_has_a_name(planner):
     """Anything else is refused at once."""
     with pytest.raises(PlanError, match='claim\\("worker-1"\\)'):
         planner(*TWO).claim(3)
+
+
+def test_a_task_that_is_reopened_begins_anew():
+    """Attempts count since it was last closed: a task that was done three times is no failure."""
+    planner, command = Planner(), ClaimTask("bot", attempts=3)
+    planner.apply(CreateTask("t0"))
+    for fence in range(1, 5):
+        planner.claim(command).complete()
+        planner.apply(UpdateTask("1", status="pending"))
+        assert planner.plan["1"].claims == fence
+    for _ in range(3):
+        planner.claim(command).release()
+    assert planner.claim(command) is None
+    assert planner.plan["1"].status is Status.FAILED
