@@ -1,8 +1,8 @@
 """
 One plan in a store, for any agent loop: commands, tool calls, events, history, undo.
 
-Read `transactions` first: each operation is a generator of steps, and is committed even if others
-write to the store at the same time. `planner` executes the steps, with functions of `steps`;
+Read `planner` first: each operation is a generator of steps, and is committed even if others write
+to the store at the same time. `Planner` executes the steps, with functions of `steps`;
 `async_planner` awaits the steps, with functions of `loops`. `session` is one conversation with one
 plan. `watching` calls subscribers, and waits for entries that others write. `parallel_calls` is for
 frameworks that start each call of a turn separately. `claiming` lets workers share one plan. With

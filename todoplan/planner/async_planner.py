@@ -300,16 +300,13 @@ class AsyncClaimed(HeldClaim):
     planner: AsyncPlanner
     _sleep = staticmethod(asyncio.sleep)
 
-    complete = awaited(HeldClaim._complete)
-    fail = awaited(HeldClaim._fail)
-    release = awaited(HeldClaim._release)
-    renew = awaited(HeldClaim._renew)
-
-    async def _await(self, steps: Steps[T]) -> T:
-        return await self.planner._await(steps)
+    complete = awaited(HeldClaim._complete, "planner._await")
+    fail = awaited(HeldClaim._fail, "planner._await")
+    release = awaited(HeldClaim._release, "planner._await")
+    renew = awaited(HeldClaim._renew, "planner._await")
 
     async def __aenter__(self) -> Self:
-        await self._await(self._starting())
+        await self.planner._await(self._starting())
         self._beating = asyncio.create_task(self._beat())
         return self
 
@@ -325,7 +322,7 @@ class AsyncClaimed(HeldClaim):
             if self._beating is not None:
                 self._beating.cancel()
                 await asyncio.wait([self._beating])
-            await self._await(self._ending(error))
+            await self.planner._await(self._ending(error))
 
         # If this were cancelled halfway, the task would stay claimed without a heartbeat.
         await self.planner._background.to_its_end(end())

@@ -985,13 +985,10 @@ class Session(_Session[Planner]):
     answer = at_once(_Session._answer)
     answer_one = at_once(_Session._answer_one)
 
-    def _run_beside(self, steps: Steps[T]) -> T:
-        return self.planner._run(steps)
-
-    edit = at_once(_Session._edit, "_run_beside")
-    undo = at_once(_Session._undo, "_run_beside")
-    seed = at_once(_Session._seed, "_run_beside")
-    history = at_once(_Session._history, "_run_beside")
+    edit = at_once(_Session._edit, "planner._run")
+    undo = at_once(_Session._undo, "planner._run")
+    seed = at_once(_Session._seed, "planner._run")
+    history = at_once(_Session._history, "planner._run")
 
     @property
     def plan(self) -> Plan:
@@ -1022,13 +1019,10 @@ class AsyncSession(_Session[AsyncPlanner]):
     answer = awaited(_Session._answer)
     answer_one = awaited(_Session._answer_one)
 
-    async def _await_beside(self, steps: Steps[T]) -> T:
-        return await self.planner._await(steps)
-
-    edit = awaited(_Session._edit, "_await_beside")
-    undo = awaited(_Session._undo, "_await_beside")
-    seed = awaited(_Session._seed, "_await_beside")
-    history = awaited(_Session._history, "_await_beside")
+    edit = awaited(_Session._edit, "planner._await")
+    undo = awaited(_Session._undo, "planner._await")
+    seed = awaited(_Session._seed, "planner._await")
+    history = awaited(_Session._history, "planner._await")
 
     async def plan(self) -> Plan:
         """Return the current plan."""

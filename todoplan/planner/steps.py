@@ -7,6 +7,7 @@ So a transaction is written once: `Planner` executes the steps, and `AsyncPlanne
 import operator
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from inspect import signature
+from operator import attrgetter
 from os import PathLike, fspath
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -63,14 +64,15 @@ def at_once(
     steps: Callable[Concatenate[Any, P], Steps[T]], runner: str = "_run"
 ) -> Callable[Concatenate[Any, P], T]:
     """
-    Return a method that gets the steps from `steps`, and passes them to the method named `runner`,
-    which carries them out.
+    Return a method that gets the steps from `steps`, and passes them to the method at the path
+    `runner`, which carries them out.
 
     `call = at_once(Transactions._call)` has the parameters and the docstring of `_call`.
     """
+    runner_of = attrgetter(runner)
 
     def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        result: T = getattr(self, runner)(steps(self, *args, **kwargs))
+        result: T = runner_of(self)(steps(self, *args, **kwargs))
         return result
 
     described(method, steps)
@@ -82,11 +84,12 @@ def awaited(
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
     """
     Return an asynchronous method that gets the steps from `steps`, and passes them to the method
-    named `runner`, which carries them out.
+    at the path `runner`, which carries them out.
     """
+    runner_of = attrgetter(runner)
 
     async def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        result: T = await getattr(self, runner)(steps(self, *args, **kwargs))
+        result: T = await runner_of(self)(steps(self, *args, **kwargs))
         return result
 
     described(method, steps)
