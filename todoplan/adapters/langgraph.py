@@ -625,7 +625,7 @@ def step_update(step: Step, before: _Value) -> dict[str, Any]:
     value: dict[str, Any] = {**step.value(before), INNER: is_inner()}
     if before and "head" not in before:
         value[_UPON] = {**before}
-    return {PLAN: value, TODOS: _listed(value["plan"].order)}
+    return {PLAN: value, TODOS: _listed(value["plan"].plan)}
 
 
 def look_update(parent: str, note: Note) -> dict[str, Any]:

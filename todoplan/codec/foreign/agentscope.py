@@ -223,21 +223,13 @@ def _task(plain: dict[str, Any], zone: tzinfo | None) -> Task:
     status = plain.get("state", Status.PENDING)
     if "status" in ours and _STAND_INS[ours["status"]] is status:
         status = ours["status"]
-    rest = {name: ours[name] for name in _OURS if name in ours}
+    fields = {name: plain[name] for name in _THEIRS if name in plain}
+    fields |= {name: ours[name] for name in _OURS if name in ours}
+    fields |= {"status": status, "metadata": theirs}
+    fields["created_at"] = _created_at(plain.get("created_at", ""), zone)
     if status is not Status.PENDING:
-        rest.pop("waiting", None)
-    return Task(
-        plain["id"],
-        plain["subject"],
-        plain.get("description", ""),
-        status,
-        owner=plain.get("owner"),
-        blocks=plain.get("blocks", ()),
-        blocked_by=plain.get("blocked_by", ()),
-        metadata=theirs,
-        created_at=_created_at(plain.get("created_at", ""), zone),
-        **rest,
-    )
+        fields.pop("waiting", None)
+    return Task(**fields)
 
 
 def _created_at(written_at: str, zone: tzinfo | None) -> datetime | None:

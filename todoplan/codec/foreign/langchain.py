@@ -231,21 +231,21 @@ def _merged(current: _Value, update: _Value, plan: Plan) -> _Value:
 # A dict, because LangGraph needs plain JSON: other objects come back from a checkpoint as dicts.
 class Document(dict[str, Any]):
     """
-    The data that `plan_to_data` returns for `plan`. `order` has the tasks of the plan, in order.
+    The data that `plan_to_data` returns for `plan`.
 
     Every copy is a plain dict, even if the copy is made by calling this class, as
     `dataclasses.asdict` does.
     """
 
-    __slots__ = ("order", "plan")
+    __slots__ = ("plan",)
 
-    def __new__(cls, data: Any, *kept: Any) -> Any:
+    def __new__(cls, data: Any, *plan: Plan) -> Any:
         """Return a `Document`, or a plain dict if the data are passed without a plan."""
-        return super().__new__(cls) if kept else dict(data)
+        return super().__new__(cls) if plan else dict(data)
 
-    def __init__(self, data: dict[str, Any], plan: Plan, order: tuple[Task, ...]) -> None:
+    def __init__(self, data: dict[str, Any], plan: Plan) -> None:
         super().__init__(data)
-        self.plan, self.order = plan, order
+        self.plan = plan
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
         return dict, (dict(self),)
@@ -265,13 +265,12 @@ def document_of(value: Any) -> Document:
     if known is not None and known[0] is value:
         return known[1]
     plan = plan_from_data(value)
-    order = tuple(plan)
     # `write_document` expects the tasks of a document in the order of the plan (tree order).
-    in_order = [task["id"] for task in value["tasks"]] == [task.id for task in order]
+    in_order = [task["id"] for task in value["tasks"]] == [task.id for task in plan]
     data = value if value["version"] == VERSION and in_order else plan_to_data(plan)
     if len(_read) >= _MOST:
         _read.clear()
-    made = Document(data, plan, order)
+    made = Document(data, plan)
     _read[id(value)] = value, made
     return made
 
@@ -284,14 +283,13 @@ def write_document(plan: Plan, before: Any = None) -> Document:
         CodecError: a task contains a value that JSON cannot represent, or `before` is not a plan
             document.
     """
-    order = tuple(plan)
     if not before:
-        return Document(plan_to_data(plan), plan, order)
+        return Document(plan_to_data(plan), plan)
     old = document_of(before)
-    # `old.order` refers to the tasks, so no other object can have the `id()` of one.
-    known = dict(zip(map(id, old.order), old["tasks"], strict=True))
+    # `old.plan` refers to the tasks, so no other object can have the `id()` of one.
+    known = dict(zip(map(id, old.plan), old["tasks"], strict=True))
     try:
-        tasks = [known.get(id(task)) or write_task(task) for task in order]
+        tasks = [known.get(id(task)) or write_task(task) for task in plan]
     except MisfitError:
         tasks = plan_to_data(plan)["tasks"]  # raises an error that names the task
-    return Document({**head(plan), "tasks": tasks}, plan, order)
+    return Document({**head(plan), "tasks": tasks}, plan)
