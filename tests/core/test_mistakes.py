@@ -153,6 +153,11 @@ MISTAKES = [
      f" Limits are set by but(limits=Limits({LIMITS}))"), {"seen": 3}),
     (lambda: DEFAULT.adding("x"),
      "'x' (str) was given; give a rule, such as Rule(\"my_rule\", check)", {"seen": "x"}),
+    (lambda: Policy.preset("nope"), ("there is no preset 'nope' (str); the presets are langchain,"
+     " agentscope, default, claude, claude-strict, strict"), {"seen": "nope"}),
+    (lambda: Rule("x", 3), "3 (int) was given as a check; give a function of a Change",
+     {"seen": 3}),
+    (lambda: Rule(3, print), "3 (int) was given; give a text", {"seen": 3}),
     (lambda: judged(lambda _: 3), f"the rule mine gave 3 (int); {CHECK}",
      {"rule": "mine", "seen": 3}),
     (lambda: judged(lambda _: ("x",)), f"the rule mine gave 'x' (str); {CHECK}",

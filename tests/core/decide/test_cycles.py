@@ -39,6 +39,7 @@ def test_a_cycle_of_old_edges_is_not_named_again():
     """An earlier check of the same command has named it."""
     edges = [("1", "2"), ("2", "1"), ("2", "3"), ("3", "4")]
     assert found(4, edges, edges[2:]) == {}
+    assert [*found(3, [*edges[:3], ("3", "1")], [("2", "3"), ("3", "1")])] == [("3", "1")]
     assert found(5, [*edges, ("4", "3"), ("1", "5")], [("1", "5"), ("4", "3")]) == {
         ("4", "3"): ("3", "4", "3")
     }

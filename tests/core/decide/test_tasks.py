@@ -26,6 +26,20 @@ CHAIN = plan_of(
 )
 
 
+# 1 contains 2, which contains 3; 4 contains 5.
+TREE = plan_of(
+    [
+        Task("1", "a"),
+        Task("2", "b", parent="1"),
+        Task("3", "c", parent="2"),
+        Task("4", "d"),
+        Task("5", "e", parent="4"),
+    ]
+)
+LINKED = decide(TREE, UpdateTask("5", add_blocks=("3",)), Policy()).unwrap()
+ANN = Waiting("ann")
+
+
 def problems(plan, command):
     """Return what is refused: code, tasks and path."""
     answer = decide(plan, command, Policy())
@@ -70,36 +84,60 @@ def test_an_unknown_id_is_told_with_those_that_there_are():
         assert problem == Problem("unknown_task", ("77",), "77", legal, "task_id")
 
 
-def test_faults_of_creations_name_their_place():
-    """A single task has plain paths, one of several its index."""
-    assert problems(Plan(), CreateTask(" ")) == [("empty_text", (), "subject")]
-    assert problems(Plan(), CreateTask("a", blocks=("9",))) == [("unknown_task", ("9",), "blocks")]
-    assert problems(Plan(), CreateTask("a", blocks=("#0",))) == [("self_edge", ("1",), "blocks")]
+STARTED_WAITING = CreateTask("d", status="in_progress", waiting=ANN)
+FAULTS = [
+    (Plan(), CreateTask(" "), "empty_text", (), "subject"),
+    (Plan(), CreateTask("a", blocks=("9",)), "unknown_task", ("9",), "blocks"),
+    (Plan(), CreateTask("a", blocks=("#0",)), "self_edge", ("1",), "blocks"),
+    (CHAIN, STARTED_WAITING, "cannot_wait", ("4",), "waiting"),
+    (CHAIN, CreateTasks((CreateTask("d"), STARTED_WAITING)), "cannot_wait", ("5",),
+     "tasks[1].waiting"),
+    (CHAIN, UpdateTask("9", status="pending"), "unknown_task", ("9",), "task_id"),
+    (CHAIN, UpdateTask("007", status="pending"), "unknown_task", ("007",), "task_id"),
+    (CHAIN, DeleteTask("9"), "unknown_task", ("9",), "task_id"),
+    (CHAIN, UpdateTask("1", subject="\n"), "empty_text", ("1",), "subject"),
+    (CHAIN, UpdateTask("1", add_blocks=("1",)), "self_edge", ("1",), "add_blocks"),
+    (CHAIN, UpdateTask("1", add_blocked_by=("9",)), "unknown_task", ("9",), "add_blocked_by"),
+    (CHAIN, UpdateTask("1", remove_blocks=("9",)), "unknown_task", ("9",), "remove_blocks"),
+    (CHAIN, UpdateTask("1", remove_blocked_by=("9",)), "unknown_task", ("9",), "remove_blocked_by"),
+    (CHAIN, UpdateTask("1", add_blocked_by=("3",)), "cycle", ("1", "2", "3", "1"),
+     "add_blocked_by"),
+    (CHAIN, UpdateTask("3", add_blocks=("1",)), "cycle", ("1", "2", "3", "1"), "add_blocks"),
+    # What contains a task holds it up, as what blocks it does.
+    (TREE, CreateTask("f", parent="9"), "unknown_task", ("9",), "parent"),
+    (TREE, UpdateTask("3", parent="9"), "unknown_task", ("9",), "parent"),
+    (TREE, MoveTask("9", after="1"), "unknown_task", ("9",), "task_id"),
+    (TREE, MoveTask("1", before="9"), "unknown_task", ("9",), "before"),
+    (TREE, MoveTask("1", after="3"), "cycle", ("1", "2", "1"), "after"),
+    (TREE, UpdateTask("1", parent="1"), "self_edge", ("1",), "parent"),
+    (TREE, UpdateTask("1", parent="3"), "cycle", ("1", "2", "3", "1"), "parent"),
+    (TREE, UpdateTask("1", parent="2"), "cycle", ("1", "2", "1"), "parent"),
+    (TREE, UpdateTask("2", parent="5", add_blocks=("4",)), "cycle", ("4", "5", "2", "4"),
+     "add_blocks"),
+    (TREE, UpdateTask("3", add_blocks=("1",)), "cycle", ("1", "2", "3", "1"), "add_blocks"),
+    # No edge joins a task with what contains it: it would wait for what goes on only with it.
+    (TREE, UpdateTask("1", add_blocks=("3",)), "edge_within", ("3", "1"), "add_blocks"),
+    (TREE, UpdateTask("3", add_blocked_by=("1",)), "edge_within", ("3", "1"), "add_blocked_by"),
+    (TREE, CreateTask("f", parent="5", blocked_by=("4",)), "edge_within", ("6", "4"), "blocked_by"),
+    (LINKED, UpdateTask("2", parent="5"), "edge_within", ("3", "5"), "parent"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("plan", "command", "code", "ids", "path"), FAULTS)
+def test_a_fault_names_its_tasks_and_its_place(plan, command, code, ids, path):
+    """A single task has plain paths, one of several its index; a cycle names its way round."""
+    assert problems(plan, command) == [(code, ids, path)]
+
+
+def test_all_faults_of_a_creation_are_named():
+    """Each with its place; and what only looks like a fault is none."""
     items = (CreateTask("a", blocked_by=("#1",)), CreateTask("", blocked_by=("#0", "#0")))
     assert problems(Plan(), CreateTasks(items)) == [
         ("empty_text", (), "tasks[1].subject"),
         ("cycle", ("2", "1", "2"), "tasks[1].blocked_by"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("command", "code", "ids", "path"),
-    [
-        (UpdateTask("9", status="pending"), "unknown_task", ("9",), "task_id"),
-        (UpdateTask("007", status="pending"), "unknown_task", ("007",), "task_id"),
-        (DeleteTask("9"), "unknown_task", ("9",), "task_id"),
-        (UpdateTask("1", subject="\n"), "empty_text", ("1",), "subject"),
-        (UpdateTask("1", add_blocks=("1",)), "self_edge", ("1",), "add_blocks"),
-        (UpdateTask("1", add_blocked_by=("9",)), "unknown_task", ("9",), "add_blocked_by"),
-        (UpdateTask("1", remove_blocks=("9",)), "unknown_task", ("9",), "remove_blocks"),
-        (UpdateTask("1", remove_blocked_by=("9",)), "unknown_task", ("9",), "remove_blocked_by"),
-        (UpdateTask("1", add_blocked_by=("3",)), "cycle", ("1", "2", "3", "1"), "add_blocked_by"),
-        (UpdateTask("3", add_blocks=("1",)), "cycle", ("1", "2", "3", "1"), "add_blocks"),
-    ],
-)
-def test_faults_of_changes(command, code, ids, path):
-    """Each fault names its tasks and its argument."""
-    assert problems(CHAIN, command) == [(code, ids, path)]
+    assert decide(TREE, UpdateTask("4", add_blocks=("3",), parent=None), Policy()).events
+    assert decide(CHAIN, CreateTask("d", waiting=ANN)).plan["4"].waiting is ANN
 
 
 def test_edges_are_taken_away_before_they_are_added():
@@ -155,18 +193,6 @@ def test_start_next_starts_the_first_ready_task_once():
     assert decide(Plan(), StartNext(), Policy()).events == ()
 
 
-# 1 contains 2, which contains 3; 4 contains 5.
-TREE = plan_of(
-    [
-        Task("1", "a"),
-        Task("2", "b", parent="1"),
-        Task("3", "c", parent="2"),
-        Task("4", "d"),
-        Task("5", "e", parent="4"),
-    ]
-)
-
-
 def after(command, plan=TREE):
     """Return the plan after a command that is accepted, as "id<parent" in order."""
     answer = decide(plan, command, Policy())
@@ -191,59 +217,12 @@ def test_a_later_item_contains_no_earlier_one(named):
     assert (answer.problems[0].legal, answer.problems[0].path) == ("the id of a task", "parent")
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "ids", "path"),
-    [
-        (CreateTask("f", parent="9"), "unknown_task", ("9",), "parent"),
-        (UpdateTask("3", parent="9"), "unknown_task", ("9",), "parent"),
-        (MoveTask("9", after="1"), "unknown_task", ("9",), "task_id"),
-        (MoveTask("1", before="9"), "unknown_task", ("9",), "before"),
-        (MoveTask("1", after="3"), "cycle", ("1", "2", "1"), "after"),
-        (UpdateTask("1", parent="1"), "self_edge", ("1",), "parent"),
-        (UpdateTask("1", parent="3"), "cycle", ("1", "2", "3", "1"), "parent"),
-        (UpdateTask("1", parent="2"), "cycle", ("1", "2", "1"), "parent"),
-        (
-            UpdateTask("2", parent="5", add_blocks=("4",)),
-            "cycle",
-            ("4", "5", "2", "4"),
-            "add_blocks",
-        ),
-        (UpdateTask("3", add_blocks=("1",)), "cycle", ("1", "2", "3", "1"), "add_blocks"),
-    ],
-)
-def test_faults_of_a_tree(command, code, ids, path):
-    """What contains a task holds it up, as what blocks it does: each cycle names its way round."""
-    assert problems(TREE, command) == [(code, ids, path)]
-
-
 def test_an_update_moves_a_task_with_what_it_contains():
     """Below another one, or to the top; where it is already nothing happens."""
     assert after(UpdateTask("2", parent="4")) == "1 4 5<4 2<4 3<2"
     assert after(UpdateTask("2", parent=None)) == "1 4 5<4 2 3<2"
     for command in (UpdateTask("2", parent="1"), UpdateTask("1", parent=None)):
         assert decide(TREE, command).events == ()
-
-
-@pytest.mark.parametrize(
-    ("command", "pair"),
-    [
-        (UpdateTask("1", add_blocks=("3",)), ("3", "1")),
-        (UpdateTask("3", add_blocked_by=("1",)), ("3", "1")),
-        (CreateTask("f", parent="5", blocked_by=("4",)), ("6", "4")),
-        (UpdateTask("4", add_blocks=("3",), parent=None), None),
-    ],
-)
-def test_no_edge_joins_a_task_with_what_contains_it(command, pair):
-    """It would wait for what goes on only with it."""
-    answer = decide(TREE, command, Policy())
-    found = [(p.code, p.task_ids) for p in getattr(answer, "problems", ())]
-    assert found == ([("edge_within", pair)] if pair else [])
-
-
-def test_no_task_goes_below_what_blocks_something_in_it():
-    """The edge was there before, and is within then."""
-    linked = decide(TREE, UpdateTask("5", add_blocks=("3",)), Policy()).plan
-    assert problems(linked, UpdateTask("2", parent="5")) == [("edge_within", ("3", "5"), "parent")]
 
 
 def test_moved_before_and_behind():
@@ -281,16 +260,6 @@ def test_waiting_is_set_and_ended():
     assert problems(done, UpdateTask("1", waiting=ann)) == [("cannot_wait", ("1",), "waiting")]
     both = UpdateTask("1", status="completed", waiting=ann)
     assert problems(started, both) == [("cannot_wait", ("1",), "waiting")]
-
-
-def test_created_waiting():
-    """Only a pending task waits, from its creation on."""
-    ann = Waiting("ann")
-    assert decide(CHAIN, CreateTask("d", waiting=ann)).plan["4"].waiting is ann
-    started = CreateTask("d", status="in_progress", waiting=ann)
-    assert problems(CHAIN, started) == [("cannot_wait", ("4",), "waiting")]
-    several = CreateTasks((CreateTask("d"), started))
-    assert problems(CHAIN, several) == [("cannot_wait", ("5",), "tasks[1].waiting")]
 
 
 def test_the_next_task_is_the_sessions_own_where_others_work_on_the_plan_too():

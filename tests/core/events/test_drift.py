@@ -113,13 +113,6 @@ class Wrapped:
         return self.get(task_id) is not None
 
 
-def test_the_latest_approval_counts():
-    """What was agreed to anew is no drift any more."""
-    plan, history = lived(FIRST, APPROVE, commands.CreateTask("More"), (APPROVE, "ann"))
-    assert drift(plan, history) == Drift(plan.approved)
-    assert plan.approved.revision == history[-1].revision
-
-
 def test_an_undo_brings_the_approval_back_with_the_tasks():
     """Drift is since the approval that the plan has."""
     once, history = lived(FIRST, APPROVE)

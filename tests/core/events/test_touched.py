@@ -115,4 +115,5 @@ def test_in_order_and_once():
     changed = UpdateTask("1", status="completed", subject="x")
     assert touched(decide(plan, changed, Policy()).events) == ("1",)
     assert touched(()) == ()
+    assert touched(decide(plan, CreateTask("c", parent="1"), Policy()).events) is None
     assert touched(decide(decision.plan, DeleteTask("1"), Policy()).events) is None

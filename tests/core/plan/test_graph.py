@@ -48,18 +48,6 @@ def test_path_between(ends, way):
     assert path_between(plan, *ends) == tuple(way.split())
 
 
-def test_no_way_out_of_a_diamond():
-    """A task that two ways lead to is looked at once."""
-    plan = plan_of(tasks("1>2 1>3 2>4 3>4 5>7 6>7 7>8", 8))
-    assert path_between(plan, "1", "8") == ()
-
-
-def test_path_of_a_diamond_is_one_way():
-    """Where two ways meet, one of them is told."""
-    plan = plan_of(tasks("1>2 1>3 2>4 3>4 4>5"))
-    assert path_between(plan, "1", "5") in {("1", "2", "4", "5"), ("1", "3", "4", "5")}
-
-
 def test_topological_order_keeps_the_given_order_where_it_can():
     """Blockers come first; what does not depend stays where it stands, 10 behind 2."""
     assert topological_order(tasks("6>1 3>2", 12)) == tuple(

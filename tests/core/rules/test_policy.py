@@ -190,9 +190,3 @@ def test_what_a_rule_raises_names_the_rule(broken):
     with pytest.raises(KeyError) as caught:
         decide(Plan(), CreateTask("a"), Policy().adding(Rule("broken", broken)))
     assert caught.value.__notes__ == ["raised by the rule broken"]
-
-
-def test_an_unknown_preset_is_refused():
-    """With those that there are."""
-    with pytest.raises(PlanError, match="the presets are langchain, agentscope, default"):
-        Policy.preset("nope")

@@ -5,7 +5,7 @@ import pytest
 from todoplan.core.commands import CreateTask
 from todoplan.core.events.types import PlanCleared, StatusChanged, TaskCreated
 from todoplan.core.plan.model import Status
-from todoplan.core.rules import STEPS, Policy, Rule, _rule, moves, trigger_of
+from todoplan.core.rules import STEPS, Policy, Rule, moves
 from todoplan.errors import PlanError
 
 START = (Status.PENDING, Status.IN_PROGRESS)
@@ -42,12 +42,6 @@ def test_a_rule_is_asked_after_its_triggers(on, happened, heeds):
     assert [each.name for each, _ in policy.heeding(happened)] == ["own"] * heeds
 
 
-def test_a_trigger_is_a_move_or_a_type():
-    """A change of status is the move it is; any other event is its type."""
-    assert trigger_of(StatusChanged("1", *START)) == START
-    assert trigger_of(PlanCleared(("1",))) is PlanCleared
-
-
 def test_moves_are_all_that_lead_somewhere():
     """From every other status to those named, or of those named to every other."""
     assert moves([Status.COMPLETED]) == {(s, "completed") for s in Status if s != "completed"}
@@ -59,19 +53,6 @@ def test_a_rule_that_asks_for_somebody_is_in_no_preset():
     """Whoever looks or agrees has to be there: it is switched on by name, or not at all."""
     asks = Rule("asks", nothing, presets=(("langchain", "error"),), opt_in=True)
     assert {asks.severity_in(preset) for preset in (*STEPS, "strict", "")} == {"off"}
-
-
-def test_a_check_is_registered_and_stays_what_it_is(monkeypatch):
-    """Its name is that of the function; what is said of it stands on the rule."""
-    monkeypatch.setattr("todoplan.core.rules.RULES", rules := {})
-
-    @_rule(PlanCleared, about_plan=True, new_tasks_need="owner")
-    def _no_clearing(change):
-        return ()
-
-    made = Rule("no_clearing", _no_clearing, True, {PlanCleared}, "owner")  # noqa: FBT003
-    assert rules == {"no_clearing": made}
-    assert _no_clearing(None) == ()
 
 
 @pytest.mark.parametrize("on", [[TaskCreated], (TaskCreated,), {TaskCreated}])
@@ -89,11 +70,3 @@ def test_what_never_happens_is_no_trigger(trigger):
     """A rule on it would never be asked, and so be off without a word."""
     with pytest.raises(PlanError, match=r"give types of events .* or status changes"):
         Rule("x", nothing, on=(TaskCreated, trigger))
-
-
-def test_a_rule_has_a_name_and_a_check():
-    """What is neither is refused at once, not when the rule is first asked."""
-    with pytest.raises(PlanError, match="give a function of a Change"):
-        Rule("x", 3)
-    with pytest.raises(PlanError, match="a text"):
-        Rule(3, nothing)
