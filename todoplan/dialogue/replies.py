@@ -48,7 +48,7 @@ from todoplan.core.plan.model import (
     Waiting,
     thaw,
 )
-from todoplan.core.plan.plan import ChunkText, ChunkWriter, Plan, number_of
+from todoplan.core.plan.plan import ChunkWriter, Plan, number_of
 from todoplan.core.plan.questions import stuck, unresolved_blockers
 from todoplan.core.problems import Problem, explain_all, ids_text
 from todoplan.core.rules import Change
@@ -100,12 +100,7 @@ def list_text(plan: Plan) -> str:
     A line has the id, status, subject, owner, wait, claim and unresolved blockers of the task.
     Subtasks are indented. The line of a task that can never start says why.
     """
-    chunks, waits = plan.written(_LINES), plan.waits()
-    if plan.nested or plan.counts.failed:
-        texts = _with_places(plan, chunks)
-    else:
-        texts = _with_blockers(plan, chunks, waits) if waits else [chunk.text for chunk in chunks]
-    text = "\n".join(filter(None, texts))
+    text = "\n".join(filter(None, _chunk_texts(plan)))
     if len(text) <= LONGEST_LIST:
         return text or say("replies", "empty_list")
     shown = text[:LONGEST_LIST].rpartition("\n")[0]
@@ -158,46 +153,40 @@ def _lines(tasks: Sequence[Task]) -> list[str]:
 _LINES = ChunkWriter(_line, _lines, "\n")
 
 
-def _with_blockers(
-    plan: Plan, chunks: Iterable[ChunkText[Task]], waits: Iterable[Sequence[int]]
-) -> list[str]:
-    """Return the text of each chunk, with the unresolved blockers added to the blocked tasks."""
-    texts = []
+def _chunk_texts(plan: Plan) -> list[str]:
+    """
+    Return the text of each chunk of tasks.
+
+    A line is indented by its depth, and names the unresolved blockers of its task. If the task can
+    never start, the line also names the failed tasks that are the cause.
+    """
+    chunks, waits, nested = plan.written(_LINES), plan.waits(), plan.nested
+    vain = stuck(plan) if plan.counts.failed else {}
+    if not (waits or nested or vain):
+        return [chunk.text for chunk in chunks]
+    texts: list[str] = []
+    depth: dict[str, int] = {}
     # There may be fewer counts than tasks: the remaining tasks then have no blockers. In place of a
     # deleted task, a chunk has `None`.
     for chunk, counts in zip(chunks, chain(waits, repeat(())), strict=False):
-        if any(counts):
-            rows = zip(chunk.items, chunk.pieces, chain(counts, repeat(0)), strict=False)
-            lines = [
-                line + _blocked_by(plan, task, count) if count else line
-                for task, line, count in rows
-                if task
-            ]
-            texts.append("\n".join(lines))
-        else:
+        if not (nested or vain or any(counts)):
             texts.append(chunk.text)
-    return texts
-
-
-def _with_places(plan: Plan, chunks: Iterable[ChunkText[Task]]) -> list[str]:
-    """
-    Return the lines, indented by their depth. A line names the unresolved blockers of its task. If
-    the task can never start, the line also names the failed tasks that are the cause.
-    """
-    lines: list[str] = []
-    vain = stuck(plan)
-    depth: dict[str, int] = {}
-    for chunk in chunks:
-        for task, line in zip(chunk.items, chunk.pieces, strict=False):
+            continue
+        lines = []
+        for task, line, count in zip(
+            chunk.items, chunk.pieces, chain(counts, repeat(0)), strict=False
+        ):
             if task is None:
                 continue
-            level = depth[task.id] = depth[task.parent] + 1 if task.parent in depth else 0
-            margin = "  " * min(level, _DEEPEST_SHOWN)
-            count = plan.waits_for(task.id)
-            blockers = _blocked_by(plan, task, count) if count else ""
-            failed = f" [cannot start: {ids_text(vain[task.id])} failed]" if task.id in vain else ""
-            lines.append(f"{margin}{line}{blockers}{failed}")
-    return lines
+            text = line + _blocked_by(plan, task, count) if count else line
+            if nested:
+                depth[task.id] = depth.get(task.parent or "", -1) + 1
+                text = "  " * min(depth[task.id], _DEEPEST_SHOWN) + text
+            if vain and task.id in vain:
+                text += f" [cannot start: {ids_text(vain[task.id])} failed]"
+            lines.append(text)
+        texts.append("\n".join(lines))
+    return texts
 
 
 def _blocked_by(plan: Plan, task: Task, count: int) -> str:
