@@ -352,6 +352,7 @@ REFUSED = {
     "conflicting_keys": [
         entry(activeForm="x", active_form="y"),
         todos({"content": "1", "title": 1}),
+        todos({"content": 1, "title": 1.0}),
         ("TaskCreate", {"subject": "a", "metadata": {"k": 1, "k\x00": 2}}),
     ],
     "wrapper_siblings": [("plan", {"arguments": {"done": [1]}, "drop": [2]})],

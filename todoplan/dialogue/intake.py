@@ -626,28 +626,6 @@ def _not_of_json(seen: str, legal: str) -> Problem:
     return Problem("wrong_type", seen=seen, legal=legal, path="arguments")
 
 
-def unwrapped_text(value: object, limits: InputLimits) -> Parsed | Problem:
-    """
-    Return the list or object that a text encodes, decoded at most three times.
-
-    Any other value is returned unchanged. A broken text that begins like a list or an object is a
-    problem, never a title.
-    """
-    inner: object = value
-    repairs: tuple[Repair, ...] = (Repair("json_text"),)
-    for _ in range(_MOST_ENCODINGS):
-        if not isinstance(inner, str) or not _ENCODED.match(inner):
-            break
-        found = parse(inner, limits)
-        if isinstance(found, Problem):
-            return found if _STRUCTURED.match(str(value)) else Parsed(value)
-        inner, repairs = found.value, (*repairs, *found.repairs)
-    if inner is not value and isinstance(inner, dict | list):
-        return Parsed(inner, repairs)
-    broken = isinstance(value, str) and _STRUCTURED.match(value)
-    return _too_deep(_MOST_ENCODINGS) if broken else Parsed(value)
-
-
 # -------- fields --------
 # The arguments of a tool as data. Both the JSON Schema and intake are derived from it.
 
@@ -1030,20 +1008,30 @@ class Findings:
 
     def decoded(self, value: Any, path: str, *, expected: bool = False) -> Any:
         """
-        Return the list or object that a text encodes, or `MISSING` if the text is broken.
+        Return the list or object that a text encodes, decoded at most three times.
 
-        Any other value is returned unchanged. With `expected`, the schema asks for a JSON text
-        here, so the decoding is not reported.
+        Any other value is returned unchanged. A broken text that begins like a list or an object is
+        refused, and is never a title. With `expected`, the schema asks for a JSON text here, so the
+        decoding is not reported.
         """
-        if not isinstance(value, str):
+        found, codes = value, [] if expected else ["json_text"]
+        problem = _too_deep(_MOST_ENCODINGS)
+        for _ in range(_MOST_ENCODINGS):
+            if not isinstance(found, str) or not _ENCODED.match(found):
+                break
+            parsed = parse(found, self.limits)
+            if isinstance(parsed, Problem):
+                problem = parsed
+                break
+            found = parsed.value
+            codes += [repair.code for repair in parsed.repairs]
+        if found is not value and isinstance(found, dict | list):
+            for code in codes:
+                self.repair(code, path)
+            return found
+        if not isinstance(value, str) or not _STRUCTURED.match(value):
             return value
-        found = unwrapped_text(value, self.limits)
-        if isinstance(found, Problem):
-            return self.refuse(found.code, path or "arguments", found.seen, found.legal)
-        for repair in found.repairs:
-            if repair.code != "json_text" or not expected:
-                self.repair(repair.code, path)
-        return found.value
+        return self.refuse(problem.code, path or "arguments", problem.seen, problem.legal)
 
     def cleaned(self, text: str, path: str) -> Any:
         """Return the cleaned text, or `MISSING` if the text contains another argument."""

@@ -511,12 +511,10 @@ def _by_words(change: Change) -> dict[str, dict[str, None]]:
     """Return the ids of changed tasks by the name of their reply text, in the order of events."""
     created = {event.task.id for event in change.events if type(event) is TaskCreated}
     over = set(_waits_over(change))
-    is_new = bool(created) and len(created) == len(change.after)
     groups: dict[str, dict[str, None]] = {}
     for name, task_id in map(_words_for, change.events):
-        # The text "created" also covers the edges and the parent of a new task, and the order of a
-        # new plan.
-        if name in _PART_OF_NEW and (is_new or task_id in created):
+        # The text "created" also covers the edges and the parent of a new task.
+        if name in _PART_OF_NEW and task_id in created:
             continue
         group = "wait_over" if name == "resumed" and task_id in over else name
         groups.setdefault(group, {})[task_id] = None
@@ -536,7 +534,7 @@ def claims_in_vain(change: Change) -> str:
     return say("replies", "nothing_to_claim") if asked and not got else ""
 
 
-_PART_OF_NEW = frozenset({"updated", "moved", "reordered"})
+_PART_OF_NEW = frozenset({"updated", "moved"})
 _WORDS: dict[type, str] = {
     TaskCreated: "created",
     TaskEdited: "updated",
