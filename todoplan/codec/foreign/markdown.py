@@ -23,6 +23,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import cached_property
 from itertools import pairwise, takewhile
 from typing import Any, Literal, get_args
 
@@ -77,6 +78,7 @@ class Node:
     A task in a Markdown file.
 
     `before` are the lines between the previous task and this one; `lines` are the task's own lines.
+    `item` has the parts of the first line, or is `None` if that line is a heading.
     `name` is the task's id in the file, or "" if it has none. `level` is its depth in the tree.
     `section` is the number of its section P0 to P3 in TASKS.md, or -1 if it is in none of these.
     `labels` and `raw` are texts as they are in the file: `labels` has the name and the labels, and
@@ -85,6 +87,7 @@ class Node:
 
     before: list[str]
     lines: list[str]
+    item: re.Match[str] | None
     subject: str
     level: int = 0
     status: Status = Status.PENDING
@@ -93,9 +96,13 @@ class Node:
     description: str = ""
     blockers: tuple[str, ...] = ()
     extras: Mapping[str, Any] = attrs.Factory(dict)
-    is_heading: bool = False
     labels: str = ""
     raw: str = ""
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether the task is a heading, and not an item of a list."""
+        return self.item is None
 
     @property
     def priority(self) -> Priority | None:
@@ -122,11 +129,11 @@ class Document:
     revision: int | None = None
     had_states: bool = False
 
-    @property
+    @cached_property  # asked for each task that is written
     def has_states(self) -> bool:
         """Whether the file uses boxes for tasks in progress or cancelled tasks."""
-        items = (_ITEM.fullmatch(node.lines[0]) for node in self.nodes)
-        return self.had_states or any(item and item["box"] in "/~-" for item in items)
+        boxes = (node.item["box"] for node in self.nodes if node.item is not None)
+        return self.had_states or any(box in "/~-" for box in boxes)
 
     def prose(self) -> list[list[str]]:
         """Return the lines that belong to no task: those above tasks and sections, and the tail."""
@@ -176,8 +183,8 @@ def read_document(text: str, form: Form | None = None) -> Document:
             if unused is not None:
                 document.nodes.append(unused)
                 unused = None
-            node = Node(above, [line], item["text"], len(columns) + (heading is not None))
-            node.section = section
+            level = len(columns) + (heading is not None)
+            node = Node(above, [line], item, item["text"], level, section=section)
             document.nodes.append(node)
             columns.append(indent)
             above = []
@@ -187,7 +194,7 @@ def read_document(text: str, form: Form | None = None) -> Document:
         elif title and document.form == "spec-kit" and len(title[1]) <= _SECOND:
             above, heading, unused = _as_prose(unused, above), None, None
             if len(title[1]) == _SECOND:
-                heading = unused = Node(above, [line], _unescaped(title[2]), is_heading=True)
+                heading = unused = Node(above, [line], None, _unescaped(title[2]))
                 above = []
             else:
                 above.append(line)
@@ -252,10 +259,9 @@ def _read_mark(document: Document) -> None:
 
 def _read_node(node: Node, form: Form) -> None:
     """Read the fields of a task from its lines."""
-    if node.is_heading:
+    item = node.item
+    if item is None:
         return
-    item = _ITEM.fullmatch(node.lines[0])
-    assert item is not None  # noqa: S101 - the line was found by this pattern
     body, node.status = item["text"].rstrip(), _STATUSES[item["box"]]
     if form == "spec-kit" and (labels := _LABELS.match(body)):
         node.name, node.labels, body = labels["name"], labels[0], body[labels.end() :]
@@ -273,10 +279,9 @@ def _read_node(node: Node, form: Form) -> None:
         plain = line.expandtabs(4)
         if form == "tasks.md" and (match := _FIELD.fullmatch(line)) and match[1] not in fields:
             key, plain = match[1], match[2]
-        elif form == "tasks.md" and fields.get(key):
-            plain = plain.removeprefix(f"{pad}  ") if plain.startswith(pad) else plain.lstrip()
         else:
-            plain = plain.removeprefix(pad) if plain.startswith(pad) else plain.lstrip()
+            inner = f"{pad}  " if form == "tasks.md" and fields.get(key) else pad
+            plain = plain.removeprefix(inner) if plain.startswith(pad) else plain.lstrip()
         fields.setdefault(key, []).append(_unescaped(plain))
     texts = {key: shown_description("\n".join(lines)) for key, lines in fields.items()}
     node.description = texts.pop("Details", "")
@@ -535,7 +540,7 @@ def _lines(  # noqa: PLR0913 - a task, as the plan and as the file has it
         if node is not None and node.subject == task.subject:
             return node.lines
         return [f"## {_escaped(subject)}", *(node.lines[1:] if node else [""])]
-    item = None if node is None or node.is_heading else _ITEM.fullmatch(node.lines[0])
+    item = None if node is None else node.item
     marker, space = (item["marker"], item["space"]) if item is not None else ("- ", " ")
     shown = shown_status(task.status, states=document.has_states)
     box = item["box"] if item and node and node.status is shown else _BOXES.get(shown, " ")
@@ -579,7 +584,7 @@ def _depth(plan: Plan, task: Task) -> int:
 
 def _indent(node: Node | None, depth: int, columns: Sequence[int]) -> str:
     """Return the indentation of a task: that in the file if it fits the depth, else a new one."""
-    item = None if node is None else _ITEM.fullmatch(node.lines[0])
+    item = None if node is None else node.item
     if item is not None:
         column = len(item["indent"].expandtabs(4))
         if sum(one < column for one in columns) == max(depth, 0):
@@ -636,13 +641,9 @@ def _fields(
 def _body(form: Form, fields: Mapping[str, str], pad: str) -> Iterator[str]:
     for key, value in fields.items():
         first, *rest = map(_escaped, value.split("\n"))
-        if form == "tasks.md":
-            yield f"{pad}- **{key}**: {first}"
-            pad_of_rest = f"{pad}  "
-        else:
-            yield f"{pad}{first}"
-            pad_of_rest = pad
-        yield from (f"{pad_of_rest}{line}" if line else "" for line in rest)
+        label, inner = (f"- **{key}**: ", f"{pad}  ") if form == "tasks.md" else ("", pad)
+        yield f"{pad}{label}{first}"
+        yield from (f"{inner}{line}" if line else "" for line in rest)
 
 
 # -------- merging --------
