@@ -1,5 +1,7 @@
 """Plans from one store to another."""
 
+from itertools import permutations
+
 import pytest
 from support.stores_sound import Sound
 
@@ -9,14 +11,17 @@ from todoplan.errors import CodecError, StoreError
 from todoplan.planner import Planner
 from todoplan.stores import FileStore, MemoryStore, SqliteStore
 from todoplan.stores.copying import copy_plan
+from todoplan.stores.postgres import PostgresStore
 
 
 @pytest.fixture
-def stores(tmp_path):
+def stores(request, tmp_path):
+    """A function that opens an empty store of a kind."""
     return {
-        "memory": MemoryStore(),
-        "file": FileStore(tmp_path / "plans.json"),
-        "sqlite": SqliteStore(tmp_path / "plans.db"),
+        "memory": MemoryStore,
+        "file": lambda: FileStore(tmp_path / "plans.json"),
+        "sqlite": lambda: SqliteStore(tmp_path / "plans.db"),
+        "postgres": lambda: PostgresStore(request.getfixturevalue("postgres").fresh()),
     }
 
 
@@ -28,13 +33,13 @@ def create(store, *subjects):
     return planner
 
 
-@pytest.mark.parametrize("source", ["memory", "file", "sqlite"])
-@pytest.mark.parametrize("target", ["memory", "file", "sqlite"])
+KINDS = ["memory", "file", "sqlite", "postgres"]
+
+
+@pytest.mark.parametrize(("source", "target"), [*permutations(KINDS, 2)])
 def test_a_plan_moves_with_its_journal(stores, source, target):
-    """Ids, times, undos: its planner goes on where it was; once more is no change."""
-    if source == target:
-        return
-    here, there = stores[source], stores[target]
+    """Ids, times, undos: its planner goes on where it was; a copy is not written over another."""
+    here, there = stores[source](), stores[target]()
     create(here, "Dig", "Lay")
     assert copy_plan(here, there, "a") is True
     assert (there.load("a"), there.entries("a")) == (here.load("a"), here.entries("a"))
@@ -44,14 +49,6 @@ def test_a_plan_moves_with_its_journal(stores, source, target):
     assert len(planner.plan) == 0
     planner.apply(CreateTask("Fill"))
     assert planner.plan["3"].subject == "Fill"
-
-
-def test_a_plan_that_is_there_is_not_written_over(stores):
-    """Another one under the same id, or one that has gone on."""
-    here, there = stores["memory"], stores["sqlite"]
-    create(here, "Dig")
-    copy_plan(here, there, "a")
-    Planner(there, "a").apply(CreateTask("Lay"))
     before = there.entries("a")
     with pytest.raises(StoreError, match="the target already has another plan 'a'") as caught:
         copy_plan(here, there, "a")
@@ -59,41 +56,33 @@ def test_a_plan_that_is_there_is_not_written_over(stores):
     assert there.entries("a") == before
 
 
-def test_who_comes_first_while_a_plan_is_copied_stays():
-    """Its append is what counts."""
-
-    class Slow(Sound):
-        def append(self, *given):
-            return False
-
-    here = MemoryStore()
-    create(here, "Dig")
-    with pytest.raises(StoreError, match="already has another plan"):
-        copy_plan(here, Slow(), "a")
+class Slow(Sound):
+    def append(self, *given):
+        return False
 
 
-def test_a_copy_that_does_not_come_back_as_it_was_is_told():
-    """The source is still there."""
-
-    class Forgetful(Sound):
-        def load(self, plan_id):
-            return Plan()
-
-    here = MemoryStore()
-    create(here, "Dig")
-    with pytest.raises(StoreError, match="but the copy is different; keep the source"):
-        copy_plan(here, Forgetful(), "a")
+class Forgetful(Sound):
+    def load(self, plan_id):
+        return Plan()
 
 
-def test_a_damaged_journal_is_not_copied(stores):
-    """It would be damaged there too."""
+class Holed(Sound):
+    def entries(self, plan_id):
+        return super().entries(plan_id)[1:]
 
-    class Holed(Sound):
-        def entries(self, plan_id):
-            return super().entries(plan_id)[1:]
 
-    source = Holed()
-    create(source.kept, "Dig", "Lay")
-    with pytest.raises(CodecError, match="the journal is damaged"):
-        copy_plan(source, stores["sqlite"], "a")
-    assert stores["sqlite"].plan_ids() == ()
+@pytest.mark.parametrize(
+    ("source", "target", "error", "told"),
+    [
+        (Sound, Slow, StoreError, "already has another plan"),
+        (Sound, Forgetful, StoreError, "but the copy is different; keep the source"),
+        (Holed, Sound, CodecError, "the journal is damaged"),
+    ],
+)
+def test_a_copy_that_fails_is_told(source, target, error, told):
+    """Somebody else was faster, the copy is not what it was, or the journal is damaged."""
+    here, there = source(), target()
+    create(here.kept, "Dig", "Lay")
+    with pytest.raises(error, match=told):
+        copy_plan(here, there, "a")
+    assert target is Forgetful or there.kept.plan_ids() == ()

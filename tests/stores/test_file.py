@@ -394,6 +394,23 @@ def test_a_lock_file_that_is_deleted_loses_nothing(path, monkeypatch, exists):
     assert {*FileStore(path).plan_ids()} == {"one", "two"} | ({"first"} if exists else set())
 
 
+def test_a_lock_file_that_was_replaced_while_one_waited_is_seen(path, monkeypatch):
+    """Whoever waited for the old lock takes the new one, which others take as well."""
+    looked, real = [], locks.is_at
+
+    def once_another(where, descriptor):
+        looked.append(Path(where).name)
+        if len(looked) == 1:
+            Path(where).unlink()
+        return real(where, descriptor)
+
+    create(path, "Dig", plan_id="first")
+    monkeypatch.setattr(locks, "is_at", once_another)
+    create(path, "Plant", plan_id="second")
+    assert looked == ["plans.json.lock", "plans.json.lock", "plans.json"]
+    assert FileStore(path).plan_ids() == ("first", "second")
+
+
 def test_a_holder_that_does_not_let_go_is_a_busy_store(path, monkeypatch):
     """After the given patience, and nothing was written; reading is free; later it goes on."""
     create(path, "Dig", plan_id="first")

@@ -107,23 +107,6 @@ def test_an_interrupt_leaves_nothing_locked(queues, monkeypatch):
         assert is_locked
 
 
-def test_a_lock_file_that_was_deleted_is_made_anew(queues, monkeypatch):
-    """What was locked then locks nobody out: the new one is taken."""
-    looked, real = [], locks.is_at
-
-    def once_another(where, descriptor):
-        looked.append(where)
-        if len(looked) == 1:
-            Path(where).unlink()
-        return real(where, descriptor)
-
-    monkeypatch.setattr(locks, "is_at", once_another)
-    with held(queues[0], 1):
-        assert [Path(where).name for where in looked] == ["plans.db.lock"] * 2
-        with held(queues[1], 0) as is_locked:
-            assert not is_locked
-
-
 def test_a_file_system_that_runs_out_of_locks_is_busy(queues, monkeypatch):
     """The thread that waits ends, and who waits is told after the time that was given."""
     real = fcntl.flock

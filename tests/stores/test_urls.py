@@ -16,35 +16,21 @@ from todoplan.stores.urls import project_store
     [
         ("sqlite:///plans.db", SqliteStore, "plans.db"),
         ("sqlite:///sub/my%20plans.db", SqliteStore, "sub/my plans.db"),
-        ("sqlite:plans.db", None, ""),
         ("file:///plans.json", FileStore, "plans.json"),
         ("plans.json", FileStore, "plans.json"),
         ("sub/plans.DB", SqliteStore, "sub/plans.DB"),
         ("plans.sqlite3", SqliteStore, "plans.sqlite3"),
+        ("sqlite:///{}/plans", SqliteStore, "plans"),
+        ("file:///{}/plans", FileStore, "plans"),
+        *((url, MemoryStore, None) for url in ("memory:", "memory://", "memory:///")),
     ],
 )
 def test_a_file_is_named_from_the_current_folder(tmp_path, monkeypatch, url, kind, name):
-    """By the third slash, as SQLAlchemy has it; a bare path goes by its ending."""
+    """By the third slash, as SQLAlchemy has it; a fourth is the root, a bare path has an ending."""
     monkeypatch.chdir(tmp_path)
-    if kind is None:
-        with pytest.raises(StoreError):
-            open_store(url)
-    else:
-        store = open_store(url)
-        assert (type(store), store.path) == (kind, tmp_path / name)
-
-
-@pytest.mark.parametrize(("scheme", "kind"), [("sqlite", SqliteStore), ("file", FileStore)])
-def test_a_fourth_slash_is_the_root(tmp_path, scheme, kind):
-    """The path as it is."""
-    store = open_store(f"{scheme}:///{tmp_path}/plans")
-    assert (type(store), store.path) == (kind, tmp_path / "plans")
-
-
-@pytest.mark.parametrize("url", ["memory:", "memory://", "memory:///"])
-def test_memory_is_a_store_too(url):
-    """A new one each time."""
-    assert isinstance(open_store(url), MemoryStore)
+    store = open_store(url.format(tmp_path))
+    assert type(store) is kind
+    assert name is None or store.path == tmp_path / name
 
 
 @pytest.mark.parametrize("url", ["postgresql://ada@db/plans", "postgres:///plans"])
@@ -78,7 +64,7 @@ def test_a_misspelled_address_is_shown_without_its_password(url, shown):
     "url",
     [
         *("", "plans", "plans.txt", "mysql://db/plans", "sqlite://plans.db", "file://host/a.json"),
-        *("sqlite:///", "file:///", "memory:plans", "http://[", 7, None),
+        *("sqlite:///", "sqlite:plans.db", "file:///", "memory:plans", "http://[", 7, None),
     ],
 )
 def test_what_is_no_address_is_told_with_examples(url):

@@ -9,16 +9,9 @@ import pytest
 from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
 from todoplan.core.decide import Accepted, Rejected
 from todoplan.dialogue import calls as clock
-from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import TASKS
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.stores import open_store
-from todoplan.stores.copying import copy_plan
 from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore
-from todoplan.stores.sqlite import SqliteStore
-
-BOX = Toolbox(TASKS)
-DIG = {"subject": "Dig"}
 
 
 @pytest.fixture
@@ -54,28 +47,6 @@ def test_a_call_is_as_many_statements_however_long_the_journal(address, asked):
         assert asked == ["select"] * 2
 
 
-@pytest.mark.parametrize("kind", [PostgresStore, AsyncPostgresStore])
-def test_a_call_that_is_made_again_changes_nothing_twice(address, kind):
-    """In another process too, as a framework does that resumes: the answer is that of then."""
-
-    async def run():
-        texts = []
-        for _ in range(2):
-            store = kind(address)
-            planner = AsyncPlanner(store, "a", toolbox=BOX)
-            reply = await planner.call("TaskCreate", {"tasks": [DIG]}, key="call-1")
-            texts.append(reply.text)
-            journal = await planner.history()
-            closed = store.close()
-            if kind is AsyncPostgresStore:
-                await closed
-        return texts, journal
-
-    texts, journal = asyncio.run(run())
-    assert texts[0] == texts[1]
-    assert len(journal) == 1
-
-
 def test_calls_that_are_cancelled_leave_nothing_open(address):
     """What was begun is carried to its end; the connections are free again."""
 
@@ -94,20 +65,6 @@ def test_calls_that_are_cancelled_leave_nothing_open(address):
     plan, journal = asyncio.run(run())
     assert [*plan][-1].subject == "Last"
     assert [entry.revision for entry in journal] == list(range(1, len(plan) + 1))
-
-
-def test_plans_move_there_and_back(address, tmp_path):
-    """Journal and all: a plan of SQLite's goes on in PostgreSQL, and the other way round."""
-    with SqliteStore(tmp_path / "one.db") as one, SqliteStore(tmp_path / "two.db") as two:
-        planner = Planner(one, "a", toolbox=BOX)
-        planner.call("TaskCreate", {"tasks": [DIG, DIG]}, actor="ann")
-        with PostgresStore(address) as store:
-            assert copy_plan(one, store, "a")
-            Planner(store, "a").undo()
-            assert copy_plan(store, two, "a")
-            assert two.entries("a") == store.entries("a")
-            assert not copy_plan(two, store, "a")
-        assert [*Planner(two, "a").plan] == []
 
 
 def test_a_store_by_its_url(address):

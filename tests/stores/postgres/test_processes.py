@@ -4,7 +4,6 @@ import os
 import random
 import time
 
-import psycopg
 import pytest
 from support.postgres_writers import batch, faults_of, writers
 
@@ -85,46 +84,21 @@ def test_what_was_acknowledged_outlives_its_writers_and_its_server(postgres, add
         assert store.load("a") == follow(Plan(), entries)
 
 
-class TestTheCheck:
-    """A journal that is wrong is found to be."""
-
-    @pytest.fixture
-    def journal(self):
-        plan, entries = Plan(), []
-        for key in ("one", "two", "three"):
-            added, plan = batch(plan, key)
-            entries += added
-        return entries
-
-    def test_a_sound_journal_passes(self, journal):
-        """Also where something was kept that nobody was told of."""
-        assert list(faults_of(journal, ["one", "three"])) == []
-
-    @pytest.mark.parametrize(
-        ("places", "fault"),
-        [
-            ([0, 1, 2, 3], "three was acknowledged and lost"),
-            ([0, 1, 3, 4, 5], "a gap: the entry 3 is of revision 4"),
-            ([0, 1, 2], "a torn batch at revision 3"),
-        ],
-    )
-    def test_a_wrong_one_does_not(self, journal, places, fault):
-        """A lost batch, a lost entry, half a batch."""
-        wrong = [journal[place] for place in places]
-        assert fault in list(faults_of(wrong, ["one", "three"]))
-
-    def test_a_batch_that_happened_twice(self, journal):
-        """As of a retry without a key."""
-        added, _ = batch(follow(Plan(), journal), "one")
-        assert list(faults_of([*journal, *added], [])) == ["one happened 2 times"]
-
-
-@pytest.mark.slow
-def test_the_writers_speak_to_the_server_they_are_given(address):
-    """And leave what they said, and nothing else."""
-    with writers(address, 1) as at_work:
-        while len(at_work.acknowledged) < 3:
-            time.sleep(0.01)
-    with psycopg.connect(address) as db:
-        kept = db.execute("select count(*) from todoplan_receipt").fetchone()[0]
-    assert kept >= 3
+@pytest.mark.parametrize(
+    ("places", "faults"),
+    [
+        ([0, 1, 2, 3, 4, 5], []),  # also where something was kept that nobody was told of
+        ([0, 1, 2, 3], ["three was acknowledged and lost"]),
+        ([0, 1, 3, 4, 5], ["a gap: the entry 3 is of revision 4"]),
+        ([0, 1, 2], ["a torn batch at revision 3"]),
+        ([0, 1, 2, 3, 4, 5, 6, 7], ["one happened 2 times"]),  # as of a retry without a key
+    ],
+)
+def test_the_check_finds_what_is_wrong(places, faults):
+    """A lost batch, a lost entry, half a batch, one that happened twice; a sound journal passes."""
+    plan, entries = Plan(), []
+    for key in ("one", "two", "three", "one"):
+        added, plan = batch(plan, key)
+        entries += added
+    found = list(faults_of([entries[place] for place in places], ["one", "three"]))
+    assert (found == []) if not faults else (faults[0] in found)

@@ -94,7 +94,7 @@ from todoplan import Plan
 from todoplan.stores import SqliteStore
 from todoplan.testing.stores.appends import adding
 store = SqliteStore(sys.argv[1])
-made = adding(Plan(), *[("Dig" * 100,)] * 300)
+made = adding(Plan(), *[("Dig" * 100,)] * 60)
 store.append("b", 0, made.entries, made.plan)
 with store.hold("a") as held:
     held.append(0, made.entries, made.plan)
@@ -110,7 +110,7 @@ def test_a_child_that_ends_takes_nothing_back(path):
     with start(FORKS, path) as process:
         assert process.wait(PATIENCE) == 0
     store = SqliteStore(path)
-    assert len(store.load("a")) == len(store.load("b")) == 300
+    assert len(store.load("a")) == len(store.load("b")) == 60
     with sqlite3.connect(path) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     db.close()

@@ -4,8 +4,10 @@ import shutil
 import sqlite3
 import stat
 import time
+from contextlib import closing
 from pathlib import Path
 from tempfile import mkdtemp
+from types import SimpleNamespace
 
 import attrs
 import pytest
@@ -16,6 +18,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, StoreError
 from todoplan.planner import Planner
 from todoplan.stores.base import beginning, follow
+from todoplan.stores.copying import copy_plan
 from todoplan.stores.file import FileStore
 from todoplan.stores.sqlite import SqliteStore, is_ours, set_up
 from todoplan.testing.stores import StoreSuite
@@ -34,38 +37,27 @@ def create(store, *subjects, plan_id="a"):
 
 
 def test_a_look_makes_no_file(path):
-    """Who misspells a name, and reads, leaves nothing behind."""
-    store = SqliteStore(path)
-    assert (store.load("a"), store.entries("a"), store.plan_ids()) == (Plan(), (), ())
-    assert store.entries_since("a", 0) == ()
-    store.close()
+    """Who misspells a name, and reads, leaves nothing behind; what is made is its owner's alone."""
+    with SqliteStore(path) as store:
+        assert (store.load("a"), store.entries("a"), store.plan_ids()) == (Plan(), (), ())
+        assert store.entries_since("a", 0) == ()
     assert [*path.parent.iterdir()] == []
-    path.touch()
-    assert store.load("a") == Plan()
-    assert path.stat().st_size == 0
-    assert len(create(store, "Dig").plan) == 1
-
-
-def test_the_file_is_its_owners_alone(path):
-    """What stands in a plan is nobody else's business; an existing file is left as it is."""
-    create(SqliteStore(path), "Dig")
+    create(store, "Dig")
     assert {stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()} == {0o600}
-
-
-def test_a_path_and_a_link_to_it_are_one_store(path):
-    """Both wait for the same lock, also after the process has changed its folder."""
-    create(SqliteStore(path), "Dig")
-    link = path.with_name("link.db")
-    link.symlink_to(path.name)
-    assert SqliteStore(link).path == path
-    assert len(SqliteStore(link).load("a")) == 1
+    empty = path.with_name("empty.db")
+    empty.touch()
+    assert SqliteStore(empty).load("a") == Plan()
+    assert empty.stat().st_size == 0
+    assert len(create(SqliteStore(empty), "Dig").plan) == 1
 
 
 @pytest.mark.parametrize(
     "wrong", ["a\0b", 7, None, "", ":memory:", "sqlite:///plans.db", b"plans.db"]
 )
-def test_what_is_no_path_is_refused(wrong):
-    """At once, and with what was meant: a URL, a plan in memory."""
+def test_a_store_is_named_by_a_path(path, wrong):
+    """A link to a file is the same store, with one lock; what is no path is refused at once."""
+    path.symlink_to("real.db")
+    assert SqliteStore(path).path == path.with_name("real.db")
     with pytest.raises(StoreError, match="is no path; give the name of a file"):
         SqliteStore(wrong)
 
@@ -84,37 +76,20 @@ def test_a_hold_that_is_interrupted_before_it_took_anything_gives_nothing_back(p
     assert len(create(store, "Dig").plan) == 1
 
 
-def test_undo_says_that_the_journal_was_cut(path):
-    """What stands is taken back; what was cut is not, and the answer says why."""
-    store = SqliteStore(path)
-    planner = create(store, "Dig", "Lay", "Fill")
+def test_a_planner_goes_on_behind_a_cut(path, tmp_path):
+    """Ids go on as if nothing had been cut; undo says where it ends; a file keeps the rest too."""
+    store, file = SqliteStore(path), FileStore(tmp_path / "plans.json")
+    away = create(store, "Dig")
+    planner = create(store, "Lay", "Fill")
     store.compact("a", keep=1)
+    assert copy_plan(store, file, "a")
     assert [task.subject for task in planner.undo().unwrap()] == ["Dig", "Lay"]
     refused = planner.undo()
     assert isinstance(refused, Rejected)
     assert [(each.code, each.seen) for each in refused.problems] == [("journal_cut", "2")]
-    assert len(create(store, "Plant").plan) == 3
-
-
-def test_a_planner_that_was_away_during_a_cut_goes_on(path):
-    """It is told from the cut on, and ids go on as if nothing had been cut."""
-    store = SqliteStore(path)
-    planner = create(store, "Dig")
-    create(store, "Lay", "Fill")
-    store.compact("a", keep=1)
-    planner.apply(CreateTask("Plant"))
-    assert [task.id for task in planner.plan] == ["1", "2", "3", "4"]
-    assert planner.plan == SqliteStore(path).load("a")
-
-
-def test_a_cut_journal_is_kept_by_a_file_as_well(path, tmp_path):
-    """A plan that was cut can be moved to any store."""
-    store, file = SqliteStore(path), FileStore(tmp_path / "plans.json")
-    plan = create(store, "Dig", "Lay", "Fill").plan
-    store.compact("a", keep=1)
-    file.append("a", 0, store.entries("a"), plan)
-    again = FileStore(file.path)
-    assert (again.load("a"), again.entries("a")) == (plan, store.entries("a"))
+    away.apply(CreateTask("Plant"))
+    assert [task.id for task in away.plan] == ["1", "2", "4"]
+    assert away.plan == SqliteStore(path).load("a")
 
 
 def test_a_beginning_without_a_plan_is_damage():
@@ -145,20 +120,18 @@ def test_a_used_store_keeps_few_connections(path):
 
 def test_no_thread_gets_a_connection_that_is_being_closed(path, monkeypatch):
     """A connection leaves the idle ones before it is closed, and the store stays usable."""
-    store = SqliteStore(path)
+    store, seen = SqliteStore(path), []
     create(store, "Dig")
     idle = store._connections.idle
-    (connection,) = idle
-    seen, close = [], type(connection).close
+    ((kind, close),) = [(type(each), type(each).close) for each in idle]
 
     def watched(self):
         seen.append(self in idle)
         close(self)
 
-    monkeypatch.setattr(type(connection), "close", watched, raising=False)
+    monkeypatch.setattr(kind, "close", watched, raising=False)
     store.close()
-    assert seen == [False]
-    assert len(store.load("a")) == 1
+    assert (seen, len(store.load("a"))) == ([False], 1)
 
 
 def restored(path, copy):
@@ -235,47 +208,23 @@ def test_a_journal_that_was_cut_is_no_other_one(path, keep):
     assert [task.id for task in other.plan] == ["1", "2", "3", "4", "5"]
 
 
-_LOOKS = 3
-
-
-class Interrupted:
-    """A connection whose file another one sets up right behind its first so many statements."""
-
-    def __init__(self, path, after):
-        self._path, self._after = path, after
-        self._connection = sqlite3.connect(path, isolation_level=None)
-
-    def execute(self, statement):
-        """Execute a statement, and have its rows read, before the other one comes."""
-        rows = self._connection.execute(statement).fetchall()
-        self._after -= 1
-        if self._after == 0:
-            other = sqlite3.connect(self._path, isolation_level=None)
-            set_up(other, self._path, time.monotonic() + 10)
-            other.close()
-        return Rows(rows)
-
-    def close(self):
-        """Close the connection."""
-        self._connection.close()
-
-
-class Rows(list):
-    """Rows, given as a cursor gives them."""
-
-    def fetchone(self):
-        """Return the first row."""
-        return self[0]
-
-
-@pytest.mark.parametrize("after", range(1, _LOOKS + 1))
-def test_a_database_that_is_just_being_made_is_nobody_elses(tmp_path, after):
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_a_database_that_is_just_being_made_is_nobody_elses(path, after):
     """Whenever its tables come, it is empty or ours; one of 320 openings called it foreign."""
-    path = tmp_path / "plans.db"
-    seen = Interrupted(path, after)
-    assert is_ours(seen, path) in {True, False}
-    assert is_ours(seen, path)
-    seen.close()
+    left = [after]
+
+    class Beaten(sqlite3.Connection):
+        def execute(self, statement):
+            row = super().execute(statement).fetchone()
+            left[0] -= 1
+            if left[0] == 0:
+                with closing(sqlite3.connect(path, isolation_level=None)) as other:
+                    set_up(other, path, time.monotonic() + 10)
+            return SimpleNamespace(fetchone=lambda: row)
+
+    with closing(sqlite3.connect(path, isolation_level=None, factory=Beaten)) as seen:
+        assert is_ours(seen, path) in {True, False}
+        assert is_ours(seen, path)
 
 
 class TestSqliteStore(StoreSuite):
