@@ -566,12 +566,12 @@ class Hold(Held):
             return
         try:
             self.release()
-        finally:
+        except BaseException:
             self.release()
+            raise
         self._is_over = True
 
-    def __del__(self) -> None:
-        self.let_go()
+    __del__ = let_go
 
     def done(self, act: Callable[[Self], T]) -> T:
         """Lock, call a function with the locked plan, and return the function's result."""
@@ -920,7 +920,7 @@ class RowStore:
     _name: Callable[[object], str] = staticmethod(stored_name)
 
     @abstractmethod
-    def _ask(self, query: Any, values: Row, read: Callable[[list[Row]], T], doing: str) -> T:
+    def _ask(self, query: Any, values: Row, read: Callable[[list[Row]], T], doing: str, /) -> T:
         """Execute a query, and return what `read` makes of its rows. `doing` is for errors."""
 
     @abstractmethod

@@ -98,20 +98,20 @@ class Turn:
                 holds it ("nested").
         """
         me = get_ident()
-        self._check_nested(me)
+        if self._holder == me:
+            raise self._nested()
         try:
             taken.extend(map(self._free.get, _WAITING, (patience,)))
         except Empty:
             raise self._busy(patience) from None
         self._holder = me
 
-    def _check_nested(self, me: object) -> None:
-        if self._holder == me:
-            msg = (
-                f"{self._name}: this {self._who} already holds a plan of it, and would wait for "
-                "itself; release that plan first, or append with the object that `hold` returned"
-            )
-            raise StoreError(msg, problem="nested")
+    def _nested(self) -> StoreError:
+        msg = (
+            f"{self._name}: this {self._who} already holds a plan of it, and would wait for "
+            "itself; release that plan first, or append with the object that `hold` returned"
+        )
+        return StoreError(msg, problem="nested")
 
     def _busy(self, patience: float) -> StoreError:
         msg = (
@@ -128,21 +128,21 @@ class Turn:
             moved(taken, self._free.put)
 
 
-def lock_file(taken: list[int], path: Path) -> int:
-    """Open a file's lock file, and create it if there is none."""
-    lock = f"{path}.lock"
+def lock_file(taken: list[int], path: str) -> int:
+    """Open a lock file, `<file>.lock`, and create it if there is none."""
     # The usual case first. It matters: an append to a database takes as long as three such calls.
     with suppress(FileNotFoundError):
-        return opened(taken, lock, os.O_RDWR | NOFOLLOW)
+        return opened(taken, path, os.O_RDWR | NOFOLLOW)
     making = os.O_RDWR | os.O_CREAT | NOFOLLOW
     with suppress(FileExistsError):
-        descriptor = opened(taken, lock, making | os.O_EXCL)
+        descriptor = opened(taken, path, making | os.O_EXCL)
         with suppress(FileNotFoundError):
             # Everybody who may write the file must be able to lock it.
-            os.fchmod(descriptor, PRIVATE | stat.S_IMODE(os.lstat(path).st_mode))
+            mode = stat.S_IMODE(os.lstat(path.removesuffix(".lock")).st_mode)
+            os.fchmod(descriptor, PRIVATE | mode)
         return descriptor
     # With O_CREAT, because the file may have been deleted again.
-    return opened(taken, lock, making)
+    return opened(taken, path, making)
 
 
 def polled(_descriptor: int, began: float, end: float) -> bool:
@@ -158,8 +158,8 @@ def polled(_descriptor: int, began: float, end: float) -> bool:
 
 def locked(
     taken: list[int],
-    path: str | Path,
-    opening: Callable[[], int],
+    path: str,
+    opening: Callable[[list[int], str], int],
     end: float,
     waited: Callable[[int, float, float], bool] = polled,
 ) -> bool:
@@ -177,7 +177,7 @@ def locked(
         raise no_locks(path)
     began = time.monotonic()
     while True:
-        descriptor = opening()
+        descriptor = opening(taken, path)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             is_locked = True
@@ -195,17 +195,7 @@ def locked(
         unlocked(taken, os.getpid())
 
 
-def locked_beside(
-    taken: list[int],
-    path: Path,
-    end: float,
-    waited: Callable[[int, float, float], bool] = polled,
-) -> bool:
-    """Lock a file's lock file, as `locked` does."""
-    return locked(taken, f"{path}.lock", lambda: lock_file(taken, path), end, waited)
-
-
-def is_at(path: str | Path, descriptor: int) -> bool:
+def is_at(path: str, descriptor: int) -> bool:
     """Return whether an open descriptor is still the file at its path."""
     try:
         found, mine = os.lstat(path), os.fstat(descriptor)
@@ -229,7 +219,7 @@ def paused(began: float, end: float) -> bool:
     return True
 
 
-def no_locks(path: str | Path) -> StoreError:
+def no_locks(path: str) -> StoreError:
     """Return the error for a system that cannot lock files."""
     msg = (
         f"{path} cannot be locked: a FileStore needs a POSIX system; use a SqliteStore, which "
@@ -262,12 +252,12 @@ class LockQueue:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._lock_path = f"{path}.lock"
         self._given_up: Thread | None = None
 
     def take(self, taken: list[int], end: float) -> bool:
         """Take the lock, as `locked` does."""
-        return locked_beside(taken, self._path, end, self._waited)
+        return locked(taken, self._lock_path, lock_file, end, self._waited)
 
     def _waited(self, descriptor: int, began: float, end: float) -> bool:
         # At most one helper thread for each handle, however many attempts time out.
@@ -370,7 +360,7 @@ def missing_folder(path: Path) -> str:
     return "" if path.parent.is_dir() else f"make the folder {path.parent} first"
 
 
-def open_plain(taken: list[int], path: Path) -> int:
+def open_plain(taken: list[int], path: str | Path) -> int:
     """Open a file for reading without following a symbolic link."""
     return opened(taken, path, os.O_RDONLY | NOFOLLOW)
 
@@ -387,11 +377,11 @@ def lock(taken: tuple[list[int], list[int]], path: Path, patience: float) -> Non
     end = time.monotonic() + patience
     # All writers lock in this order, so that they cannot deadlock.
     first, second = taken
-    if not locked_beside(first, path, end):
-        lock_path = f"{path}.lock"
+    lock_path = f"{path}.lock"
+    if not locked(first, lock_path, lock_file, end):
         raise busy(lock_path, patience)
     with suppress(FileNotFoundError):
-        if not locked(second, path, lambda: open_plain(second, path), end):
+        if not locked(second, str(path), open_plain, end):
             raise busy(path, patience)
 
 

@@ -52,7 +52,8 @@ from todoplan.stores.locks import (
     LockQueue,
     Turn,
     busy,
-    locked_beside,
+    lock_file,
+    locked,
     missing_folder,
     paused,
     problem_of,
@@ -589,8 +590,9 @@ def _close(path: Path, process: int, idle: _Idle) -> None:
         # This thread may already have the lock, if a store is garbage-collected during a write.
         if may_close and _holders.get(path) != get_ident():
             try:
-                if Path(f"{path}.lock").exists():
-                    may_close = locked_beside(lock, path, time.monotonic() + _AT_THE_END)
+                lock_path, end = f"{path}.lock", time.monotonic() + _AT_THE_END
+                if Path(lock_path).exists():
+                    may_close = locked(lock, lock_path, lock_file, end)
             except (StoreError, OSError):
                 may_close = False
         # Each connection is removed from `idle` first, so that no other thread gets a closed one.

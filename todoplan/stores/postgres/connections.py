@@ -633,7 +633,8 @@ class TaskTurn(Turn):
     async def take(self, taken: list[bool], patience: float) -> None:
         """Take the lock, as `Turn.take` does."""
         me = asyncio.current_task()
-        self._check_nested(me)
+        if self._holder == me:
+            raise self._nested()
         try:
             async with asyncio.timeout(patience):
                 await self._semaphore.acquire()

@@ -152,9 +152,7 @@ def begin(patience: float) -> bytes:
 # A locked plan, and the stores.
 
 
-def _carried_out(
-    steps: Callable[Concatenate["PostgresHold", P], Steps[T]],
-) -> Callable[Concatenate["PostgresHold", P], Any]:
+def _carried_out(steps: Callable[Concatenate["PostgresHold", P], Steps[T]]) -> Any:
     """Return a method that carries out steps on a locked plan."""
 
     def checked(self: "PostgresHold", /, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
@@ -171,6 +169,7 @@ def _carried_out(
     def method(self: "PostgresHold", /, *args: P.args, **kwargs: P.kwargs) -> Any:
         return self._store.carry_out(checked(self, *args, **kwargs))
 
+    method.__name__ = steps.__name__.removeprefix("_")
     return method
 
 
@@ -194,30 +193,45 @@ class PostgresHold(Hold):
         self._key: Key | None = None
         self._clock: tuple[datetime, float] | None = None  # the server's time, and ours
 
-    @_carried_out
-    def now(self) -> Steps[datetime]:
-        """Return the time of the server's clock, in UTC."""
-        return (yield from self._now())
+    # The public methods carry out the steps; other steps include them.
 
-    @_carried_out
-    def entries_since(self, revision: int) -> Steps[tuple[Entry, ...]]:
+    def _now(self) -> Steps[datetime]:
+        """Return the time of the server's clock, in UTC."""
+        if self._clock is None:
+            rows = yield from rows_of(self._lent.db, b"select clock_timestamp()")
+            self._clock = rows[0][0].astimezone(UTC), time.monotonic()
+        # The server's time when it was read, plus the time elapsed since.
+        theirs, ours = self._clock
+        return theirs + timedelta(seconds=time.monotonic() - ours)
+
+    now: Any = _carried_out(_now)
+
+    def _entries_since(self, revision: int) -> Steps[tuple[Entry, ...]]:
         """
         Return the entries after a revision.
 
         Raises:
             StoreError: the plan has not reached that revision ("rolled_back").
         """
-        return (yield from self._tail(revision))
+        rows = yield from rows_of(self._lent.db, TAIL, (revision, self._name))
+        self._clock = rows[0][5].astimezone(UTC), time.monotonic()
+        return tail_of_rows(self._plan_id, revision, rows)
 
-    @_carried_out
-    def receipt(self, key: Key) -> Steps[Receipt | None]:
+    entries_since: Any = _carried_out(_entries_since)
+
+    def _receipt(self, key: Key) -> Steps[Receipt | None]:
         """
         Return the result of the append that had this key.
 
         Raises:
             StoreError: the key was used with another payload ("key_reused").
         """
-        return (yield from self._receipt(key))
+        values = self._name, name_in_row(key.name)
+        rows = yield from rows_of(self._lent.db, _RECEIPT, values)
+        texts = [(*row[:3], *map(text_of_name, row[3:])) for row in rows]
+        return receipt_of_rows(self._plan_id, key, texts)
+
+    receipt: Any = _carried_out(_receipt)
 
     @_carried_out
     def append(
@@ -273,7 +287,7 @@ class PostgresHold(Hold):
     @_carried_out
     def compact(self, keep: int | timedelta) -> Steps[int]:
         """Cut the plan's journal, as `PostgresStore.compact` does."""
-        journal = yield from self._tail(ALL)
+        journal = yield from self._entries_since(ALL)
         cut = cut_off(journal, keep, (yield from self._now()))
         if cut is None:
             return 0
@@ -398,25 +412,6 @@ class PostgresHold(Hold):
         self.revision, version, self._since, self._size = rows[0]
         checked_format(self._plan_id, version)
 
-    def _now(self) -> Steps[datetime]:
-        if self._clock is None:
-            rows = yield from rows_of(self._lent.db, b"select clock_timestamp()")
-            self._clock = rows[0][0].astimezone(UTC), time.monotonic()
-        # The server's time when it was read, plus the time elapsed since.
-        theirs, ours = self._clock
-        return theirs + timedelta(seconds=time.monotonic() - ours)
-
-    def _tail(self, revision: int) -> Steps[tuple[Entry, ...]]:
-        rows = yield from rows_of(self._lent.db, TAIL, (revision, self._name))
-        self._clock = rows[0][5].astimezone(UTC), time.monotonic()
-        return tail_of_rows(self._plan_id, revision, rows)
-
-    def _receipt(self, key: Key) -> Steps[Receipt | None]:
-        values = self._name, name_in_row(key.name)
-        rows = yield from rows_of(self._lent.db, _RECEIPT, values)
-        texts = [(*row[:3], *map(text_of_name, row[3:])) for row in rows]
-        return receipt_of_rows(self._plan_id, key, texts)
-
     def _write_snapshot(self, plan: Plan) -> Steps[None]:
         document = dump_plan(plan, check=True)
         self._since, self._size = 0, len(document.encode())
@@ -487,6 +482,9 @@ class _Postgres:
             finally:
                 lent.give_back()
 
+    def _ask(self, *given: Any) -> Any:
+        return self.carry_out(self._read(*given))
+
     def _changed(
         self,
         plan_id: str,
@@ -542,9 +540,6 @@ class PostgresStore(_Postgres, RowStore):
         self._listener.close()
         self.connections.close()
 
-    def _ask(self, query: bytes, values: Row, read: Callable[[list[Row]], T], doing: str) -> T:
-        return called(self._read(query, values, read, doing))
-
     def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:
         """
         Wait at most `timeout` seconds until the plan's revision differs from `revision`; return
@@ -594,11 +589,6 @@ class AsyncPostgresStore(_Postgres):
     entries = _awaited(RowStore.entries)
     entries_since = _awaited(RowStore.entries_since)
     plan_ids = _awaited(RowStore.plan_ids)
-
-    async def _ask(
-        self, query: bytes, values: Row, read: Callable[[list[Row]], T], doing: str
-    ) -> T:
-        return await awaited(self._read(query, values, read, doing))
 
     async def wait_for_change(self, plan_id: str, revision: int, timeout: float) -> bool:  # noqa: ASYNC109 - as in `PostgresStore`
         """
