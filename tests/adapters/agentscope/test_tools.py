@@ -1,4 +1,4 @@
-"""Drop-ins for AgentScope's tools, without its bugs; one road from a call to the state."""
+"""Drop-ins for AgentScope's tools, without its bugs; how an application seeds, edits and undoes."""
 
 import asyncio
 
@@ -7,14 +7,62 @@ import pytest
 from agentscope.exception import DeveloperOrientedException
 from agentscope.permission import PermissionBehavior, PermissionContext, PermissionMode
 from agentscope.state import AgentState
+from agentscope.tool import TaskList as Theirs
 from agentscope.tool import Toolkit
-from support.agentscope_agent import Desk, agent_of, answers, board, listed, reply, results, use
+from support.agentscope_agent import (
+    EDIT,
+    TWO,
+    Desk,
+    agent_of,
+    answers,
+    board,
+    helper,
+    listed,
+    loaded,
+    reply,
+    results,
+    subjects,
+    theirs,
+    use,
+)
 
 import todoplan.adapters.agentscope as ours
-from todoplan import AGENTSCOPE, STRICT, Plan, Toolbox, replay
-from todoplan.adapters.agentscope import TaskUpdate, make_tools, plan_of_state
+from todoplan import (
+    AGENTSCOPE,
+    LEAN,
+    STRICT,
+    TODOS,
+    Accepted,
+    MemoryStore,
+    Plan,
+    Priority,
+    Rejected,
+    Task,
+    TodoplanError,
+    Toolbox,
+    plan_of,
+    replay,
+)
+from todoplan.adapters.agentscope import (
+    PlanMiddleware,
+    TaskCreate,
+    TaskUpdate,
+    attach,
+    edit_plan,
+    history_of,
+    make_tools,
+    plan_of_state,
+    repair,
+    seed_plan,
+    undo_plan,
+)
 from todoplan.codec import entry_from_data
+from todoplan.core.commands import ClearPlan, CreateTask, DeleteTask, UpdateTask
 from todoplan.dialogue import tasks
+from todoplan.errors import CodecError, PlanError
+
+# -------- tools --------
+
 
 NAMES = ["TaskCreate", "TaskGet", "TaskList", "TaskUpdate"]
 DROP_INS = [getattr(ours, name) for name in NAMES]
@@ -222,3 +270,224 @@ def test_arguments_that_were_cut_off_make_no_half_plan():
     assert "end in the middle" in answers(agent)[1]
     assert "trailing commas" in answers(agent)[2]
     assert listed(agent) == ["a", "c"]
+
+
+# -------- editing --------
+
+
+SNAKE = Toolbox(tasks("snake"), AGENTSCOPE)
+PLAN = plan_of(
+    [Task("3", "a", priority=Priority.LOW, blocks=("5",)), Task("5", "b", blocked_by=("3",))]
+)
+
+
+def test_a_plan_is_seeded():
+    """Tasks, edges and what AgentScope has no field for; the next id is the plan's."""
+    desk = Desk()
+    seed_plan(desk.state, PLAN)
+    assert tuple(plan_of_state(desk.state)) == tuple(PLAN)
+    assert "#6" in desk.do("TaskCreate", subject="c")
+    assert all(task.created_at for task in desk.tasks)
+
+
+def test_seeding_replaces_also_what_is_broken():
+    """
+    A list that no call accepts goes; the ids that were given do not come back. A list is kept if
+    what is seeded is no plan.
+    """
+    desk = Desk()
+    for subject in "abcdefgh":
+        desk.do("TaskCreate", subject=subject)
+    desk.tasks[:] = [theirs("a", id="1", blocks=["2"]), theirs("b", id="2", blocks=["1"])]
+    desk.fail("TaskList")
+    with pytest.raises(PlanError):
+        seed_plan(desk.state, ["b"])
+    assert len(desk.tasks) == 2
+    seed_plan(desk.state, PLAN)
+    assert "#9" in desk.do("TaskCreate", subject="c")
+
+
+def test_commands_change_the_state():
+    """What is accepted stands in AgentScope's tasks; a refusal returns problems."""
+    state = AgentState()
+    assert edit_plan(state, CreateTask("a"), policy=STRICT).problems
+    assert state.tasks_context.tasks == []
+    assert isinstance(edit_plan(state, CreateTask("a")), Accepted)
+    edit_plan(state, UpdateTask("1", status="in_progress"))
+    assert [(task.id, task.state) for task in state.tasks_context.tasks] == [("1", "in_progress")]
+    edit_plan(state, ClearPlan())
+    assert state.tasks_context.tasks == []
+    assert plan_of_state(state).next_id == 2
+
+
+def test_an_edit_of_an_agent_is_judged_by_its_own_policy():
+    """A state by itself knows of none; another policy may be given to both."""
+    agent = agent_of("ok", **attach(Toolbox(tasks(), STRICT)))
+    assert isinstance(edit_plan(agent, CreateTask("a")), Rejected)
+    assert isinstance(edit_plan(agent, CreateTask("a"), policy=AGENTSCOPE), Accepted)
+    assert isinstance(edit_plan(agent.state, CreateTask("b")), Accepted)
+    other = agent_of("ok", toolkit=Toolkit(tools=[Theirs()]))
+    assert isinstance(edit_plan(other, CreateTask("a")), Accepted)
+    assert subjects(agent) == ["a", "b"]
+
+
+def test_the_journal_says_who_did_what_and_when():
+    """It is saved with the state and goes on after loading; folded, it is the plan."""
+    agent = helper(use("TaskCreate", subject="c"), "ok", toolbox=SNAKE)
+    seed_plan(agent, TWO, actor="cron")
+    reply(agent)
+    edit_plan(agent, UpdateTask("1", owner="ann"), actor="bob")
+    edit_plan(agent, DeleteTask("9"), actor="eve")
+    state = loaded(agent)
+    edit_plan(state, CreateTask("d"), actor="ann")
+    history = history_of(state)
+    assert [(entry.cause, entry.actor) for entry in history] == [
+        ("restore", "cron"),
+        ("TaskCreate", None),
+        ("UpdateTask", "bob"),
+        ("CreateTask", "ann"),
+    ]
+    assert all(entry.at is not None for entry in history)
+    folded = replay(Plan(), [event for entry in history for event in entry.events])
+    assert tuple(folded) == tuple(plan_of_state(state))
+    assert history_of(AgentState()) == ()
+
+
+def test_a_damaged_journal_is_an_error():
+    """It is never an empty one."""
+    state = AgentState()
+    edit_plan(state, CreateTask("a"))
+    state = loaded(state)
+    state.middle_context["todoplan"]["journal"] = "text"
+    with pytest.raises(CodecError, match="journal"):
+        history_of(state)
+
+
+def hosted():
+    first = theirs("a", id="abc", metadata={"ticket": 7})
+    return first, theirs("b", id="x-1", blocked_by=["abc"]), theirs("c", id="7")
+
+
+def test_a_tasks_old_id_stays_readable_and_usable():
+    """In the task, in TaskGet and in every argument that is an id, also after a restart."""
+    desk = Desk(*hosted())
+    repair(desk.state)
+    assert [task.metadata.get("original_id") for task in desk.tasks] == ["abc", "x-1", None]
+    assert desk.tasks[0].metadata["ticket"] == 7
+    desk = desk.saved()
+    assert "abc" in desk.do("TaskGet", task_id="abc")
+    desk.do("TaskUpdate", task_id="abc", status="completed")
+    desk.do("TaskUpdate", taskId="7", add_blocked_by=["x-1"])
+    plan = plan_of_state(desk.state)
+    assert plan["8"].status == "completed"
+    assert (plan["9"].blocked_by, plan["7"].blocked_by) == (("8",), ("9",))
+    assert "nowhere" in desk.fail("TaskUpdate", task_id="nowhere", status="completed")
+    edit_plan(desk.state, UpdateTask("8", subject="A"))
+    assert "A" in desk.do("TaskGet", task_id="abc")
+
+
+def updated(tasks_of_host, raw):
+    """Return a real agent, whose arguments are a text, that has updated a task of a host."""
+    agent = helper(use("TaskUpdate", raw=raw), "ok", toolbox=SNAKE)
+    agent.state.tasks_context.tasks.extend(tasks_of_host)
+    reply(agent)
+    return agent, [ok for ok, _ in results(agent)]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"task_id": "abc", "status": "completed"}',
+        '{"task_id": "abc", "status": "completed", "unknown": ["abc"]}',
+        '{"task_id": "8", "task_id": "abc", "status": "completed"}',
+    ],
+)
+def test_old_ids_are_read_as_the_model_sends_them(raw):
+    """Through a real agent, whose arguments are a text."""
+    agent, ok = updated(hosted(), raw)
+    assert ok == [True]
+    assert plan_of_state(agent)["8"].status == "completed"
+
+
+@pytest.mark.parametrize("raw", ["[1]", "{'task_id': '8', 'status': 'completed'}", '"8"'])
+def test_arguments_that_are_no_json_object_are_left_to_intake(raw):
+    """They are read, or refused, as in any other list."""
+    assert updated(hosted(), raw)[1] == updated([theirs("a", id="8")], raw)[1]
+
+
+def test_old_ids_in_the_items_of_a_list_are_read_too():
+    """Whole-list tools name their items by id; an item that is only a text stays one."""
+    desk = Desk(*hosted(), toolbox=Toolbox(TODOS))
+    ids = {"abc": "A", "x-1": "b", "7": "c"}
+    desk.call("write_todos", todos=[{"id": one, "content": text} for one, text in ids.items()])
+    assert plan_of_state(desk.state)["8"].subject == "A"
+    desk = Desk(*hosted(), toolbox=Toolbox(LEAN))
+    desk.call("plan", write=["z", {"text": "y"}])
+    assert "z" in subjects(desk.state)
+
+
+WRONG = [
+    lambda: attach(tasks()),
+    lambda: attach(plan_id="1"),
+    lambda: attach(actor=""),
+    lambda: make_tools(actor=7),
+    lambda: make_tools(plan_id="1"),
+    lambda: PlanMiddleware(store="plans.json"),
+    lambda: edit_plan(helper(store=MemoryStore()), EDIT, policy="strict"),
+    lambda: seed_plan(helper(store=MemoryStore()), []),
+    lambda: attach(settings=0),
+    lambda: attach(clock=7),
+    lambda: attach(verify=7),
+    lambda: make_tools(verify=7),
+    lambda: PlanMiddleware(settings="loud"),
+    lambda: PlanMiddleware(tasks()),
+    lambda: make_tools(tasks()),
+    lambda: make_tools(clock="now"),
+    lambda: TaskCreate(policy="strict"),
+    lambda: seed_plan(AgentState(), []),
+    lambda: seed_plan(None, TWO),
+    lambda: edit_plan({}, CreateTask("a")),
+    lambda: edit_plan(AgentState(), CreateTask("a"), policy="strict"),
+    *(
+        lambda read=read, other=other: read(other)
+        for read in (plan_of_state, history_of, repair)
+        for other in (None, {}, [], "7", {"configurable": {}})
+    ),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_developers_mistake_is_an_error_at_once(wrong):
+    """It says what was seen and what to write; nothing is changed."""
+    with pytest.raises(TodoplanError, match=r"give|write"):
+        wrong()
+
+
+def test_the_last_change_is_taken_back_whoever_made_it():
+    """Also after the state was saved, and what others did to the list itself."""
+    agent = helper(use("TaskCreate", subject="a"), "ok", toolbox=SNAKE)
+    reply(agent)
+    edit_plan(agent, CreateTask("b"), actor="ann")
+    state = loaded(agent)
+    assert isinstance(undo_plan(state, actor="bo"), Accepted)
+    assert subjects(state) == ["a"]
+    last = history_of(state)[-1]
+    assert (last.cause, last.actor, last.undoes) == ("undo", "bo", 2)
+    undo_plan(state)
+    assert [*plan_of_state(state)] == state.tasks_context.tasks == []
+    assert isinstance(undo_plan(state), Rejected)
+    agent.state.tasks_context.tasks.append(theirs("theirs"))
+    assert isinstance(undo_plan(agent), Accepted)
+    assert listed(agent) == ["a", "b"]
+    assert [entry.cause for entry in history_of(agent)[-2:]] == ["tasks_context", "undo"]
+
+
+def test_a_store_takes_the_last_change_back():
+    """From its whole journal; the list follows."""
+    store = MemoryStore()
+    agent = helper("ok", store=store, plan_id="1")
+    for name in "ab":
+        edit_plan(agent, CreateTask(name))
+    assert isinstance(undo_plan(agent, actor="bo"), Accepted)
+    assert listed(agent) == ["a"]
+    assert store.entries("1")[-1].actor == "bo"

@@ -1,37 +1,234 @@
-"""What a session has listed and seen (law 15); calls that are repeated; what 0.2.0 saved."""
+"""The plan of a session: saved, edited, listed and seen (law 15); what 0.2.0 saved."""
 
 import asyncio
 import json
 from pathlib import Path
 
 import pytest
-from agents import Runner, RunState
+from agents import Agent, Runner, RunState, SQLiteSession
 from agents.testing import function_call
 from support.cut_off import Cut, CutMemory
 from support.law_15 import TOLD, Situations, listing, subjects
 from support.openai_agents_runs import (
     agent_of,
     create,
+    done,
+    edit,
     outputs,
     plan_of,
+    remembered,
     run,
     scripted,
+    stream,
     tails,
+    turns,
     write,
 )
+from support.policies import strict_for
 
-from todoplan import TODOS, FileStore, MemoryStore, Planner, Toolbox, commands
+from todoplan import (
+    LEAN,
+    STRICT,
+    TODOS,
+    Accepted,
+    FileStore,
+    MemoryStore,
+    Plan,
+    Planner,
+    Rejected,
+    Task,
+    TodoplanError,
+    Toolbox,
+    commands,
+    decide,
+    replay,
+)
+from todoplan import plan_of as new_plan
 from todoplan.adapters.openai_agents import (
     Planning,
     attach,
     edit_plan,
+    guided_model,
     history_of,
     make_tools,
     plan_of_state,
     seed_plan,
+    undo_plan,
 )
+from todoplan.codec import plan_to_data
 from todoplan.dialogue import Settings, tasks
-from todoplan.errors import CodecError
+from todoplan.dialogue.guidance import TAG
+from todoplan.errors import CodecError, PlanError
+
+# -------- planning --------
+
+
+QUIET = Settings(plan_lost=False, unfinished=0)
+TASKS = Toolbox(tasks())
+
+
+class AwaitedStore:
+    """A store that lets other tasks run before it answers."""
+
+    def __init__(self):
+        self.kept = MemoryStore()
+
+    async def load(self, plan_id):
+        await asyncio.sleep(0)
+        return self.kept.load(plan_id)
+
+    async def entries(self, plan_id):
+        return self.kept.entries(plan_id)
+
+    async def append(self, plan_id, expected, entries, plan):
+        await asyncio.sleep(0)
+        return self.kept.append(plan_id, expected, entries, plan)
+
+
+def saved(planning):
+    """Return what is saved, after a way through text."""
+    return json.loads(json.dumps(planning.to_data()))
+
+
+def created(planning, *subjects):
+    """Return the planning after a run that creates tasks."""
+    run(attach(agent_of(scripted(create(*subjects), "Ok.")), planning, settings=QUIET))
+    return planning
+
+
+def test_what_is_saved_is_restored():
+    """Plan, ids, times and memory are the same; a new session starts with nothing."""
+    first = created(Planning(TASKS), "A", "B")
+    second = Planning(TASKS, saved=saved(first))
+    assert plan_of(second) == plan_of(first) == plan_of_state(saved(first))
+    assert remembered(second) == remembered(first)
+    assert turns(second) == 2
+    assert [t.id for t in plan_of(created(second, "C"))] == ["1", "2", "3"]
+    assert plan_of_state(Planning().to_data()) == Plan()
+
+
+def test_a_broken_document_is_an_error():
+    """What is no plan is never an empty one."""
+    with pytest.raises(CodecError):
+        Planning(saved={"plan": {"format": "else"}})
+    with pytest.raises(PlanError, match="store="):
+        Planning(saved={"memory": {}})
+    good = Planning().to_data()
+    session = good["session"]
+    for damaged in (
+        {"session": {**session, "guidance": {"turn": "x"}}},
+        {"session": {**session, "guidance": "x"}},
+        {"session": {**session, "listed": [[2, 1]]}},
+        {"session": {**session, "unknown": 1}},
+        {"session": {**session, "version": 2}},
+        {"session": None},
+        {"calls": [[{"x": 1}]]},
+    ):
+        with pytest.raises(CodecError):
+            Planning(saved={**good, **damaged})
+
+
+def test_a_plan_has_one_owner():
+    """It is in a store or in what was saved, not in both; an id names one of a store's plans."""
+    own = created(Planning(TASKS), "A").to_data()
+    stored = created(Planning(TASKS, store=MemoryStore(), plan_id="one"), "A").to_data()
+    for given, remedy in (
+        ({"store": MemoryStore(), "plan_id": "one", "saved": own}, "leave out one of them"),
+        ({"plan_id": "one"}, "give store= too"),
+        ({"store": MemoryStore()}, "plan_id="),
+        # The record says that there is one: an empty plan in its place would be a lie.
+        ({"saved": stored}, "give store="),
+    ):
+        with pytest.raises(PlanError, match=remedy):
+            Planning(**given)
+
+
+@pytest.mark.parametrize("kind", [MemoryStore, AwaitedStore])
+def test_a_store_keeps_the_plan(kind):
+    """What is saved beside it is what the session knows."""
+    store = kind()
+    planning = created(Planning(TASKS, store=store, plan_id="one"), "A", "B", "C")
+    assert [t.subject for t in asyncio.run(planning.plan())] == ["A", "B", "C"]
+    kept = saved(planning)
+    assert "plan" not in kept
+    again = Planning(TASKS, store=store, plan_id="one", saved=kept)
+    assert remembered(again) == remembered(planning)
+    assert len(asyncio.run(again.plan())) == 3
+
+
+@pytest.mark.parametrize("store", [None, MemoryStore, AwaitedStore])
+def test_interfaces_are_told_while_it_streams(store):
+    """
+    Functions and coroutines are told of each accepted call, with its entry and the plan, whoever
+    keeps the plan, and no longer once stopped.
+    """
+    kept = {"store": store(), "plan_id": "one"} if store else {}
+    planning = Planning(TASKS, actor="bot", **kept)
+    told, awaited = [], []
+
+    async def tell(entry, plan):
+        await asyncio.sleep(0)
+        awaited.append((entry.cause, len(plan)))
+
+    planning.subscribe(tell)
+    stop = planning.subscribe(lambda entry, plan: told.append((entry.actor, len(plan))))
+    agent = attach(agent_of(scripted(create("A", "B"), "Ok.")), planning, settings=QUIET)
+    asyncio.run(stream(agent))
+    assert awaited == [("TaskCreate", 1), ("TaskCreate", 2)]
+    assert told == [("bot", 1), ("bot", 2)]
+    stop()
+    edit(planning, commands.ClearPlan())
+    assert len(told) == 2
+
+
+def test_a_session_of_the_sdk_goes_on(tmp_path):
+    """Messages come from the SDK's file, the plan from ours; guidance sees that it is visible."""
+    file = tmp_path / "session.db"
+
+    def work(saved, *turns):
+        planning, session = Planning(TASKS, saved=saved), SQLiteSession("ann", file)
+        model = scripted(*turns)
+        run(attach(agent_of(model), planning), session=session)
+        session.close()
+        return planning, tails(model)
+
+    first, _ = work(None, create("A", "B"), done("1"), "Half.", "Still half.", "No more.")
+    second, told = work(saved(first), "Half.", done("2"), "All.")
+    assert [TAG in tail for tail in told] == [False, True, False]
+    assert plan_of(second).counts.open == 0
+
+
+def test_an_interrupted_run_goes_on_elsewhere():
+    """Of two whole-list writes that wait for approval none is carried out, also after a restart."""
+    calls = [write(("A", "pending"), call_id="1"), write(("B", "pending"), call_id="2")]
+
+    def worker(planning, *turns):
+        agent = attach(agent_of(scripted(*turns)), planning)
+        agent.tools[0].needs_approval = True
+        return agent
+
+    planning = Planning()
+    waiting = run(worker(planning, calls))
+    text = json.dumps([waiting.to_state().to_json(), planning.to_data()])
+    state, kept = json.loads(text)
+    restored = Planning(saved=kept)
+    result = asyncio.run(_approved(worker(restored, "Ok."), state))
+    told = outputs(result)
+    assert told["1"] == told["2"]
+    assert told["1"].startswith("Nothing was changed.")
+    assert len(plan_of(restored)) == 0
+    assert saved(restored)["calls"] == []
+
+
+async def _approved(agent, document):
+    state = await RunState.from_json(agent, document)
+    for waiting in state.get_interruptions():
+        state.approve(waiting)
+    return await Runner.run(agent, state)
+
+
+# -------- session --------
+
 
 SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
 DIG = ("Dig", "in_progress")
@@ -203,9 +400,6 @@ def test_a_damaged_session_of_0_2_is_an_error(damage):
         Planning(saved={**state("unseen"), **damage})
 
 
-QUIET = Settings(plan_lost=False, unfinished=0)
-
-
 def worker(planning, *turns):
     """Return an agent whose planning tools a person has to approve."""
     agent = attach(agent_of(scripted(*turns)), planning, settings=QUIET)
@@ -251,3 +445,140 @@ def test_another_session_with_the_same_ids_makes_calls_of_its_own():
     for _ in range(2):
         run(attach(agent_of(scripted(create("a"), "ok")), planning(store), settings=QUIET))
     assert [task.subject for task in store.load("1")] == ["a", "a"]
+
+
+# -------- editing --------
+
+
+LISTED = decide(Plan(), commands.WriteTodos((commands.Todo("A"), commands.Todo("B")))).plan
+
+
+def test_a_plan_is_seeded():
+    """By a function or as something saved, and the model is shown it; ids in use go on."""
+    first, second = Planning(TASKS), Planning(TASKS, saved={"plan": plan_to_data(LISTED)})
+    asyncio.run(seed_plan(first, LISTED))
+    for planning in (first, second):
+        model = scripted(create("C"), "Ok.")
+        run(attach(agent_of(model), planning, settings=Settings(unfinished=0)))
+        assert "#2 [pending] B" in tails(model)[0]
+        assert [task.id for task in plan_of_state(planning.to_data())] == ["1", "2", "3"]
+    asyncio.run(seed_plan(first, Plan()))
+    assert (len(plan_of(first)), plan_of(first).next_id) == (0, 4)
+
+
+def test_an_edit_is_decided_and_told():
+    """To subscribers, and to the model until an answer has; a refused one does nothing."""
+    planning, told = Planning(TASKS), []
+    planning.subscribe(lambda entry, plan: told.append(entry.cause))
+    settings = Settings(plan_lost=False, unfinished=0, changed=True)
+    run(attach(agent_of(scripted(create("A"), "Ok.")), planning, settings=settings))
+    assert edit(planning, commands.UpdateTask("1", subject="Z")).events
+    assert isinstance(edit(planning, commands.DeleteTask("9")), Rejected)
+    model = scripted("Ok.", "Ok.")
+    for _ in range(2):
+        run(attach(agent_of(model), planning, settings=settings))
+    assert [TAG in tail for tail in tails(model)] == [True, True]
+    assert told == ["TaskCreate", "UpdateTask"]
+
+
+TWO = new_plan([Task("1", "a"), Task("2", "b")])
+
+
+async def story(planning):
+    """Seed, run, edit, and be refused."""
+    await seed_plan(planning, TWO, actor="cron")
+    await stream(attach(agent_of(scripted(create("c"), "Ok.")), planning))
+    await edit_plan(planning, commands.UpdateTask("1", owner="ann"), actor="bob")
+    await edit_plan(planning, commands.DeleteTask("9"), actor="eve")
+    return await planning.history()
+
+
+def test_the_journal_says_who_did_what_and_when():
+    """In a store, in memory and in what was saved; replayed, it is the plan."""
+    done = [("restore", "cron"), ("TaskCreate", None), ("UpdateTask", "bob")]
+    kept = Planning(TASKS, settings=QUIET, store=MemoryStore(), plan_id="one")
+    own = Planning(TASKS, settings=QUIET)
+    for planning in (kept, own):
+        history = asyncio.run(story(planning))
+        assert [(entry.cause, entry.actor) for entry in history] == done
+        assert all(entry.at is not None for entry in history)
+        folded = replay(Plan(), [event for entry in history for event in entry.events])
+        assert tuple(folded) == tuple(plan_of(planning))
+    saved = json.loads(json.dumps(own.to_data()))
+    assert history_of(saved) == history
+    again = Planning(TASKS, saved=saved)
+    asyncio.run(edit_plan(again, commands.CreateTask("d"), actor="ann"))
+    assert [entry.actor for entry in history_of(again.to_data())] == ["cron", None, "bob", "ann"]
+    assert history_of({"plan": saved["plan"]}) == ()
+
+
+def test_an_edit_is_judged_by_the_sessions_policy_unless_another_is_given():
+    """What the model may not do, the application does only if it says so."""
+    planning = Planning(Toolbox(tasks(), STRICT))
+    bare = commands.CreateTask("a")
+    lenient = strict_for(LEAN)
+    assert isinstance(asyncio.run(edit_plan(planning, bare)), Rejected)
+    assert isinstance(asyncio.run(edit_plan(planning, bare, policy=lenient)), Accepted)
+
+
+def test_the_settings_are_the_plannings_unless_an_agent_has_others():
+    """Two agents that share a plan may be guided differently."""
+    planning = Planning(TASKS, settings=QUIET)
+    model = scripted(create("a"), "Early.", "Ok.", "Ok.", "Ok.")
+    assert run(attach(agent_of(model), planning)).final_output == "Early."
+    guided = attach(agent_of(model), planning, settings=Settings(unfinished=2))
+    assert run(guided).final_output == "Ok."
+    assert len(model.calls) == 5
+
+
+OTHERS = (None, {}, [], "7", {"memory": {}}, Planning(), Agent(name="x"))
+WRONG = [
+    lambda: Planning(tasks()),
+    lambda: Planning(settings=0),
+    lambda: Planning(clock=7),
+    lambda: make_tools(TASKS),
+    lambda: guided_model(TASKS),
+    lambda: guided_model(Planning(), settings=0),
+    lambda: attach(Planning(), Agent(name="x")),
+    lambda: attach(Agent(name="x"), TASKS),
+    lambda: asyncio.run(seed_plan(TWO, Planning())),
+    lambda: asyncio.run(seed_plan(Planning(), [])),
+    lambda: asyncio.run(edit_plan(Agent(name="x"), commands.ClearPlan())),
+    lambda: asyncio.run(edit_plan(Planning(), commands.ClearPlan(), policy="strict")),
+    *(lambda other=other: plan_of_state(other) for other in OTHERS),
+    *(lambda other=other: history_of(other) for other in OTHERS),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_developers_mistake_is_an_error_at_once(wrong):
+    """It says what was seen and what to write."""
+    with pytest.raises(TodoplanError, match="give"):
+        wrong()
+
+
+@pytest.mark.parametrize("damaged", ["text", [1], ["{"]])
+def test_a_damaged_journal_is_an_error(damaged):
+    """It is never an empty one, and it is found before a run begins."""
+    with pytest.raises(CodecError):
+        Planning(saved={**Planning().to_data(), "journal": damaged})
+
+
+def test_the_last_change_is_taken_back_whoever_made_it():
+    """In a store, and in memory, also what was done before the plan was saved."""
+
+    async def undoing(planning):
+        await edit_plan(planning, commands.CreateTask("a"), actor="ann")
+        planning = planning if planning.to_data().get("plan") is None else loaded(planning)
+        await edit_plan(planning, commands.CreateTask("b"), actor="ann")
+        done = [await undo_plan(planning, actor="bo") for _ in range(2)]
+        last = (await planning.history())[-1]
+        return done, await planning.plan(), (last.cause, last.actor)
+
+    def loaded(planning):
+        return Planning(TASKS, saved=json.loads(json.dumps(planning.to_data())))
+
+    for planning in (Planning(TASKS, store=MemoryStore(), plan_id="1"), Planning(TASKS)):
+        done, plan, last = asyncio.run(undoing(planning))
+        assert [type(decision) for decision in done] == [Accepted, Accepted]
+        assert ([*plan], last) == ([], ("undo", "bo"))
