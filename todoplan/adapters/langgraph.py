@@ -222,12 +222,12 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
     subgraph is ignored, since that agent has its own plan.
     """
     current = _unpacked(current)
-    if STORED in current or STORED in update:
-        return _merged_stored(current, update)
     # A step or a whole plan written by this module has `line`; a value that a subgraph returns does
     # not.
     if not update or (update.get(INNER) and _LINE not in update):
         return current
+    if STORED in current or STORED in update:
+        return _merged_stored(current, update)
     if _LINE not in update and not update.keys().isdisjoint(_LOOKS):
         if _SEEN not in update:  # a reminder, which does not change the session
             return current
@@ -437,8 +437,6 @@ def _merged_stored(current: _Value, update: _Value) -> _Value:
     Raises:
         PlanError: a plan was written into the state of a thread whose plan is in a store.
     """
-    if not update or (update.get(INNER) and _LINE not in update):
-        return current
     if STORED not in update:
         refuse_stored(current)
     plan_id, old = update[STORED], stored_record(current, update[STORED])
@@ -934,34 +932,25 @@ class StoredPlans(_Plans):
         # A graph written by hand shares its caller's plan, as it does without a store.
         return f"{name}|{room}" if room and self.is_agents else str(name)
 
-    def planner(self, plan_id: str, *, awaits: bool) -> Any:
-        """
-        Return a planner for a plan; with `awaits`, an asynchronous one.
-
-        Raises:
-            PlanError: the store is asynchronous, and `awaits` is false.
-        """
-        store: Any = self.store
-        if not awaits and iscoroutinefunction(store.load):
-            msg = (
-                "this store is asynchronous: run the graph with ainvoke or astream, and change the"
-                " plan with aedit_plan"
-            )
-            raise PlanError(msg)
-        verify = self._verify
-        if verify is not None and verify.is_awaited and not awaits:
-            verify = None  # edits by a person are not verified
-        return self._planner(store, plan_id, verify, awaits=awaits)
-
     def begun(self, state: Any, plan_id: str, *, awaits: bool) -> Steps[tuple[Any, Record]]:
         """
         Return a planner for a thread's plan, and the record of the thread's session. A plan in the
         state is moved to the store.
 
         Raises:
-            PlanError: the state has a plan, and the store has another one.
+            PlanError: the state has a plan, and the store has another one; or the store is
+                asynchronous, and `awaits` is false.
         """
-        planner = self.planner(plan_id, awaits=awaits)
+        store, verify = cast("Any", self.store), self._verify
+        if not awaits and iscoroutinefunction(store.load):
+            msg = (
+                "this store is asynchronous: run the graph with ainvoke or astream, and change the"
+                " plan with aedit_plan"
+            )
+            raise PlanError(msg)
+        if verify is not None and verify.is_awaited and not awaits:
+            verify = None  # edits by a person are not verified
+        planner = self._planner(store, plan_id, verify, awaits=awaits)
         if STORED in (value_in(state) or {}):
             return planner, stored_record(value_in(state), plan_id)
         value = value_of(state)
