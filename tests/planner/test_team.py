@@ -75,38 +75,53 @@ def test_hands_of_one_planner_hold_their_own(made):
 
 
 def test_a_hand_of_the_same_name_has_no_claim():
-    """After a restart, or in another window, the name is the same and the fence is not."""
+    """After a restart, or in another window, the name is the same; the fence is in a record."""
     store, clock = MemoryStore(), Watch()
     first = new(store, clock)
-    fill(first, "Dig")
+    fill(first, "Dig", "Lay")
     first.call("plan", NEXT, actor="bot")
     other = new(store, clock)
     assert "claimed by bot" in other.call("plan", {"done": [1]}, actor="bot").text
-    (reply,) = first.session(actor="bot").answer([Call("plan", {"done": [1]})]).replies
+    session = first.session(actor="bot")
+    (reply,) = session.answer([Call("plan", {"done": [1]})]).replies
     assert "claimed by bot" in reply.text
     assert not first.call("plan", {"done": [1]}, actor="bot").is_error
+    session.answer([Call("plan", NEXT)])
+    again = other.session(session.record, actor="bot")
+    assert not again.answer([Call("plan", {"done": [2]})]).replies[0].is_error
 
 
-def test_a_look_keeps_a_claim_alive_and_is_no_news():
+@pytest.mark.parametrize(
+    ("toolset", "look", "claim", "done"),
+    [
+        (lean(team=True), ("plan", {}), ("plan", NEXT), ("plan", {"done": [1]})),
+        (
+            tasks(team=True),
+            *(("TaskList", {}), ("TaskClaim", {})),
+            ("TaskUpdate", {"taskId": "1", "status": "completed"}),
+        ),
+    ],
+    ids=["lean", "tasks"],
+)
+def test_a_look_keeps_a_claim_alive_and_is_no_news(toolset, look, claim, done):
     """The holder's own calls extend its claim; others are not told of that, nor is it itself."""
     store, clock = MemoryStore(), Watch()
-    ann, bob = new(store, clock), new(store, clock)
+    ann, bob = new(store, clock, toolset), new(store, clock, toolset)
     fill(ann, "Dig", "Lay")
-    ann.call("plan", NEXT, actor="ann")
-    bob.call("plan", {}, actor="bob")
+    ann.call(*claim, actor="ann")
+    bob.call(*look, actor="bob")
     for _ in range(3):
         clock.tick(minutes=14)
-        shown = ann.call("plan", {}, actor="ann").text
+        shown = ann.call(*look, actor="ann").text
         assert "since" not in shown
-        assert bob.call("plan", {}, actor="bob").text == shown
+        assert bob.call(*look, actor="bob").text == shown
         assert bob.base_of("bob") is None
     clock.tick(minutes=14)
-    assert "#2 claimed" in bob.call("plan", NEXT, actor="bob").text
+    assert "#2 claimed" in bob.call(*claim, actor="bob").text
     clock.tick(minutes=2)
-    taken = bob.call("plan", NEXT, actor="bob").text
-    assert taken == "0/2: #1 claimed (fence 2): Dig"
-    assert "#1 Dig claimed by bob from ann" in ann.call("plan", {}, actor="ann").text
-    assert ann.call("plan", {"done": [1]}, actor="ann").is_error
+    assert bob.call(*claim, actor="bob").text == "0/2: #1 claimed (fence 2): Dig"
+    assert "#1 Dig claimed by bob from ann" in ann.call(*look, actor="ann").text
+    assert ann.call(*done, actor="ann").is_error
 
 
 def test_a_caller_may_keep_the_fences():
