@@ -136,15 +136,19 @@ def test_a_caller_may_keep_the_fences():
 
 
 def test_a_call_made_again_gives_its_fence_back(tmp_path):
-    """A process died behind its claim: the same call with the same key is answered as before."""
-    clock = Watch()
-    first = new(SqliteStore(tmp_path / "plans.db"), clock)
+    """A process died behind its claim: its call is answered as before, also beside new ones."""
+    store, clock = SqliteStore(tmp_path / "plans.db"), Watch()
+    first = new(store, clock)
     fill(first, "Dig", "Lay")
     first.call("plan", NEXT, actor="ann", key="call-1")
-    again = new(SqliteStore(tmp_path / "plans.db"), clock)
+    again = new(store, clock)
     assert "#1 claimed (fence 1)" in again.call("plan", NEXT, actor="ann", key="call-1").text
     assert again.plan["2"].claim is None
     assert not again.call("plan", {"done": [1]}, actor="ann").is_error
+    calls = [Call("plan", NEXT, "1"), Call("plan", {"done": [2]}, "2")]
+    again.turn(calls[:1], actor="ann", key=again.keys_of(calls[:1]))
+    third = new(store, clock)
+    assert not third.turn(calls, actor="ann", key=third.keys_of(calls)).replies[1].is_error
 
 
 def test_actors_are_forgotten_in_the_end(monkeypatch):

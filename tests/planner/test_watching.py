@@ -3,13 +3,15 @@
 import asyncio
 import logging
 import threading
+from collections import Counter
+from contextlib import suppress
 from itertools import islice
 
 import pytest
+from support.pace import until
 from support.stores_sound import AsyncSound, Sound
 
 from todoplan.core.commands import CreateTask
-from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.planner.watching import Feed
@@ -175,87 +177,77 @@ def test_what_is_no_revision_and_no_time_is_refused(given, remedy):
         list(Planner().watch(**given))
 
 
-class TestFollowing:
-    """Subscribers hear what others do as it comes, and each entry once all the same."""
+def test_who_follows_calls_subscribers_at_once_for_what_others_do(store):
+    """Without a command of their own planner, and each entry once all the same."""
+    planner, heard, there = add(store, "Dig"), [], threading.Event()
 
-    def test_they_hear_others_at_once(self, store):
-        """Without a command of their own planner, and with the plan that goes with each entry."""
-        planner, heard, there = add(store, "Dig"), [], threading.Event()
+    def hear(entry, plan):
+        heard.append((entry.revision, [task.subject for task in plan][1:]))
+        if entry.revision == 3:
+            there.set()
+        if entry.revision == 5:
+            raise SystemExit
 
-        def hear(entry, plan):
-            heard.append((entry.revision, [task.subject for task in plan]))
-            if entry.revision == 3:
+    def follow():
+        with suppress(SystemExit):
+            planner.follow()
+
+    planner.subscribe(hear)
+    following = threading.Thread(target=follow)
+    following.start()
+    add(store, "Lay", "Fill")
+    assert there.wait(30)
+    planner.apply(CreateTask("Plant"))
+    add(store, "Mow")
+    following.join(30)
+    done = ["Lay", "Fill", "Plant", "Mow"]
+    assert heard == [(n + 1, done[:n]) for n in range(1, 5)]
+
+
+async def test_an_async_planner_follows_too(tmp_path):
+    """A subscriber may be a coroutine function; cancelling the task ends it."""
+    with SqliteStore(tmp_path / "plans.db") as store:
+        planner, other = AsyncPlanner(store, "a"), AsyncPlanner(store, "a")
+        await planner.apply(CreateTask("Dig"))
+        heard, there = [], asyncio.Event()
+
+        async def hear(entry, plan):
+            heard.append((entry.revision, len(plan)))
+            if len(plan) == 3:
                 there.set()
 
         planner.subscribe(hear)
-        following = threading.Thread(target=planner.follow, kwargs={"timeout": 2.0})
-        following.start()
-        add(store, "Lay", "Fill")
-        assert there.wait(30)
-        planner.apply(CreateTask("Plant"))
-        following.join()
-        assert heard == [
-            (2, ["Dig", "Lay"]),
-            (3, ["Dig", "Lay", "Fill"]),
-            (4, ["Dig", "Lay", "Fill", "Plant"]),
-        ]
-
-    def test_of_an_async_planner_too(self, tmp_path):
-        """A subscriber may be a coroutine function; cancelling the task ends it."""
-
-        async def run():
-            with SqliteStore(tmp_path / "plans.db") as store:
-                planner, other = AsyncPlanner(store, "a"), AsyncPlanner(store, "a")
-                await planner.apply(CreateTask("Dig"))
-                heard, there = [], asyncio.Event()
-
-                async def hear(entry, plan):
-                    heard.append((entry.revision, len(plan)))
-                    if len(plan) == 3:
-                        there.set()
-
-                planner.subscribe(hear)
-                following = asyncio.create_task(planner.follow())
-                await other.apply(CreateTask("Lay"))
-                await other.apply(CreateTask("Fill"))
-                await asyncio.wait_for(there.wait(), 30)
-                following.cancel()
-                await asyncio.gather(following, return_exceptions=True)
-                await planner.apply(CreateTask("Plant"))
-                await planner.follow(timeout=0)
-                return heard
-
-        assert asyncio.run(run()) == [(2, 2), (3, 3), (4, 4)]
+        following = asyncio.create_task(planner.follow())
+        await other.apply(CreateTask("Lay"))
+        await other.apply(CreateTask("Fill"))
+        await asyncio.wait_for(there.wait(), 30)
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+        await planner.apply(CreateTask("Plant"))
+        await planner.follow(timeout=0)
+        assert heard == [(2, 2), (3, 3), (4, 4)]
 
 
-class TestAwaited:
-    """An `AsyncPlanner` watches over a store of either kind, and keeps nobody waiting."""
+@pytest.mark.parametrize("kind", [MemoryStore, SqliteStore, AsyncSound])
+async def test_an_awaited_watch_sees_each_entry_and_ends_at_once_when_it_is_cancelled(
+    kind, tmp_path
+):
+    """And nobody else has to wait for it."""
+    store = kind(tmp_path / "plans.db") if kind is SqliteStore else kind()
+    planner, seen = AsyncPlanner(store, "a"), Counter()
 
-    @pytest.fixture(params=["memory", "sqlite", "awaited"])
-    def store(self, request, tmp_path):
-        made = {
-            "memory": MemoryStore,
-            "sqlite": lambda: SqliteStore(tmp_path / "plans.db"),
-            "awaited": AsyncSound,
-        }[request.param]()
-        yield made
-        if request.param == "sqlite":
-            made.close()
+    async def watch():
+        async for entry in planner.watch(since=0):
+            seen[entry.revision] += 1
 
-    async def test_a_watch_that_is_cancelled_ends_at_once(self, store):
-        """And nobody else has to wait for it."""
-        planner = AsyncPlanner(store, "a")
-
-        async def watch():
-            async for _ in planner.watch():
-                pass
-
-        watches = [asyncio.create_task(watch()) for _ in range(8)]
-        await asyncio.sleep(0.05)
-        await planner.apply(CreateTask("Dig"))
-        for each in watches:
-            each.cancel()
-        ended = await asyncio.gather(*watches, return_exceptions=True)
-        assert {type(each) for each in ended} == {asyncio.CancelledError}
-        plan = await planner.plan()
-        assert plan != Plan()
+    watches = [asyncio.create_task(watch()) for _ in range(8)]
+    for subject in ("Dig", "Lay"):
+        await asyncio.sleep(0.02)
+        await planner.apply(CreateTask(subject))
+    await until(lambda: seen.total() == 16)
+    for each in watches:
+        each.cancel()
+    ended = await asyncio.gather(*watches, return_exceptions=True)
+    assert {type(each) for each in ended} == {asyncio.CancelledError}
+    assert seen == {1: 8, 2: 8}
+    assert [entry async for entry in planner.watch(timeout=0)] == []
