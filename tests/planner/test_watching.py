@@ -200,6 +200,7 @@ def test_who_follows_calls_subscribers_at_once_for_what_others_do(store):
     planner.apply(CreateTask("Plant"))
     add(store, "Mow")
     following.join(30)
+    planner.follow(timeout=0)
     done = ["Lay", "Fill", "Plant", "Mow"]
     assert heard == [(n + 1, done[:n]) for n in range(1, 5)]
 
@@ -228,7 +229,14 @@ async def test_an_async_planner_follows_too(tmp_path):
         assert heard == [(2, 2), (3, 3), (4, 4)]
 
 
-@pytest.mark.parametrize("kind", [MemoryStore, SqliteStore, AsyncSound])
+class Waiting(AsyncSound):
+    """A store that says when a plan has changed, awaited."""
+
+    async def wait_for_change(self, plan_id, revision, timeout):
+        await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("kind", [MemoryStore, SqliteStore, AsyncSound, Waiting])
 async def test_an_awaited_watch_sees_each_entry_and_ends_at_once_when_it_is_cancelled(
     kind, tmp_path
 ):
