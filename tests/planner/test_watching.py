@@ -232,7 +232,7 @@ async def test_an_async_planner_follows_too(tmp_path):
 class Waiting(AsyncSound):
     """A store that says when a plan has changed, awaited."""
 
-    async def wait_for_change(self, plan_id, revision, timeout):
+    async def wait_for_change(self, *_):
         await asyncio.sleep(0.001)
 
 
