@@ -78,9 +78,16 @@ def test_who_waits_comes_to_the_lock_when_it_is_let_go_of(queues, tmp_path):
     assert sorted(order) == sorted([*range(6)] * 2)
 
 
-def test_a_wait_has_an_end(queues):
+def test_a_wait_has_an_end(queues, monkeypatch):
     """Who was given up lets go at once when the lock comes; further tries need no thread."""
     holder, late = queues
+    copied, copies = os.dup, []
+
+    def dup(descriptor):
+        copies.append(copied(descriptor))  # as a child that is forked meanwhile has one
+        return copied(descriptor)
+
+    monkeypatch.setattr(os, "dup", dup)
     with held(holder, 1):
         for _ in range(3):
             with held(late, 0.02) as is_locked:
@@ -89,6 +96,8 @@ def test_a_wait_has_an_end(queues):
     until(lambda: not waiting())
     with held(late, 1) as first, held(holder, 0) as second:
         assert (first, second) == (True, False)
+    for copy in copies:
+        os.close(copy)
 
 
 def test_an_interrupt_leaves_nothing_locked(queues, monkeypatch):

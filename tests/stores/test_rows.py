@@ -1,6 +1,8 @@
 """Plans as rows: what SQLite and PostgreSQL, at once and awaited, promise alike."""
 
+import os
 import sqlite3
+import warnings
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 
@@ -363,3 +365,62 @@ class TestCompact:
         now = datetime(2026, 1, 31, tzinfo=UTC)
         journal = [Entry(1, ()), Entry(2, (), now), Entry(3, ())]
         assert [cut_at(journal[:count], timedelta(1), now) for count in (3, 1)] == [1, 1]
+
+
+def in_child(job):
+    """Run a job in a forked child, and return whether it ended well."""
+    with warnings.catch_warnings():
+        # From 3.12 on Python warns of a fork beside threads; here they only wait.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            job()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "called"])
+class TestFork:
+    """A child has connections of its own, and leaves its parent's alone."""
+
+    def test_a_handle_may_be_used_after_a_fork(self, databases, kind):
+        """The parent's connections go on, and nothing is lost."""
+        store = databases(kind).open()
+        planner = Planner(store, "a")
+        planner.apply(CreateTask("Dig"))
+
+        def act():
+            for subject in ("Lay", "Fill"):
+                planner.apply(CreateTask(subject))
+            store.close()
+
+        assert in_child(act)
+        assert in_child(lambda: planner.apply(CreateTask("Plant")))
+        planner.apply(CreateTask("Water"))
+        assert [task.id for task in planner.plan] == ["1", "2", "3", "4", "5"]
+
+    def test_a_plan_that_is_held_stays_the_parents(self, databases, kind):
+        """A child that was forked meanwhile can neither commit nor let go: it is told so."""
+        database = databases(kind)
+        store = database.open(patience=0.05)
+        write(store, DIG)
+        holding = store.hold("a")
+
+        def leave():
+            with pytest.raises(StoreError) as caught:
+                holding.__exit__(None, None, None)
+            assert caught.value.data["problem"] in {"forked", "not_held"}
+
+        with holding as held:
+            append(held, LAY)
+            assert in_child(leave)
+            # Still ours: another process, and another handle, wait for us.
+            assert not in_child(lambda: write(store, LAY))
+            with pytest.raises(StoreError, match=r"is busy|holds the plan"):
+                write(database.open(patience=0.05), LAY)
+        write(store, FILL)
+        assert store.load("a") == FILL.plan

@@ -5,7 +5,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
@@ -55,39 +54,6 @@ def test_a_stopped_process_holds_up_nobody_for_ever(path):
     assert len(store.load("a")) == 2
 
 
-def in_child(job):
-    """Run a job in a forked child, and return whether it ended well."""
-    with warnings.catch_warnings():
-        # From 3.12 on Python warns of a fork beside threads; here they only wait.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            job()
-            code = 0
-        finally:
-            os._exit(code)
-    return os.waitpid(child, 0)[1] == 0
-
-
-def test_a_handle_may_be_used_after_a_fork(path):
-    """The child has connections of its own; the parent's go on, and nothing is lost."""
-    store = SqliteStore(path)
-    planner = Planner(store, "a")
-    planner.apply(CreateTask("Dig"))
-
-    def act():
-        for subject in ("Lay", "Fill"):
-            planner.apply(CreateTask(subject))
-        store.close()
-
-    assert in_child(act)
-    assert in_child(lambda: planner.apply(CreateTask("Plant")))
-    planner.apply(CreateTask("Water"))
-    assert [task.id for task in planner.plan] == ["1", "2", "3", "4", "5"]
-
-
 FORKS = """
 import os, sys
 from todoplan import Plan
@@ -114,30 +80,6 @@ def test_a_child_that_ends_takes_nothing_back(path):
     with sqlite3.connect(path) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     db.close()
-
-
-def test_a_plan_that_is_held_stays_the_parents(path):
-    """A child that was forked meanwhile can neither commit nor let go: it is told so."""
-    store = SqliteStore(path, patience=0.05)
-    planner = Planner(store, "a")
-    planner.apply(CreateTask("Dig"))
-    told = []
-
-    def leave():
-        with pytest.raises(StoreError, match="was forked while its parent held a plan") as caught:
-            holding.__exit__(None, None, None)
-        assert caught.value.data["problem"] == "forked"
-
-    holding = store.hold("a")
-    with holding:
-        assert in_child(leave)
-        # Still ours: another process, and another handle, wait for us.
-        assert not in_child(lambda: planner.apply(CreateTask("Lay")))
-        with pytest.raises(StoreError, match="is busy"):
-            Planner(SqliteStore(path, patience=0.05), "a").apply(CreateTask("Lay"))
-        told.append(True)
-    planner.apply(CreateTask("Fill"))
-    assert (len(planner.plan), told) == (2, [True])
 
 
 def test_what_a_child_does_with_its_parents_connections_is_to_leave_them(path, monkeypatch):
