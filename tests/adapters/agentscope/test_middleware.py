@@ -92,17 +92,6 @@ def test_a_plan_lost_in_compression_is_shown_again():
     assert "todoplan-reminder" not in saved(agent)
 
 
-def test_a_change_from_outside_is_told():
-    """Once; the model's own changes are none, and do not hide one."""
-    agent = helper(use("TaskCreate", **CREATE), "ok", changed=True, unfinished=0)
-    reply(agent)
-    agent.state.tasks_context.tasks[0].subject = "b"
-    agent.model.turns += [use("TaskUpdate", task_id="1", status="in_progress"), "ok"]
-    reply(agent)
-    assert [is_reminder(agent.model.tail(n)) for n in range(4)] == [False, False, True, False]
-    assert "[pending] b" in agent.model.tail(2)
-
-
 @pytest.mark.parametrize("edited", [True, False])
 def test_an_edit_of_the_saved_state_is_told(edited):
     """A user interface that changes a stored session is somebody else as well."""

@@ -30,6 +30,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 from pydantic import BaseModel
 from support.langgraph_threads import (
     EDIT,
@@ -336,12 +337,23 @@ def test_the_texts_are_the_tool_sets_own_unless_given():
 
 
 def test_todos_in_the_input_are_the_plan_of_a_thread_that_has_none(caplog):
-    """Later ones are overwritten with a warning; a plan in the input is dropped."""
-    listed, made = entries(("x", "pending")), agent(*map(says, "123"))
+    """
+    Later ones are overwritten with a warning, but without one if others write them in the run; a
+    plan in the input is dropped.
+    """
+
+    @tool
+    def meddle() -> Command:
+        """Write the list, as another planner does."""
+        said = ToolMessage("done", tool_call_id="m")
+        return Command(update={"todos": [], "messages": [said]})
+
+    script = says("1"), calls(("meddle", {}, "m")), says("2"), says("3")
+    listed, made = entries(("x", "pending")), agent(*script, tools=[meddle])
     given = {**HELLO, "todos": listed, "todoplan": {"head": "", "plan": {}}}
     done = made.invoke(given, THREAD)
     assert lines(made) == [("1", "x", "pending")]
-    made.invoke({**HELLO, "todos": done["todos"]}, THREAD)
+    assert made.invoke({**HELLO, "todos": done["todos"]}, THREAD)["todos"] == listed
     assert not caplog.records
     done = made.invoke({**HELLO, "todos": entries(("y", "pending"))}, THREAD)
     assert (done["todos"], subjects(made)) == (listed, ["x"])

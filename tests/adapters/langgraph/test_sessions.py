@@ -1,12 +1,7 @@
 """What a session has listed and seen (law 15), with a plan in a state; plans in a store."""
 
 import asyncio
-import json
-import subprocess
-import sys
-from itertools import count
 from operator import add
-from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, TypedDict
 
@@ -931,37 +926,6 @@ def test_a_call_that_the_store_refused_is_carried_out_when_the_run_goes_on(is_as
         drive(made, is_async=is_async)
     assert drive(made, None, is_async=is_async)["messages"][-1].text == "done"
     assert subjects(store) == ["a", "b"]
-
-
-PERSON = """
-import sys
-from todoplan import FileStore, Planner, commands
-planner = Planner(FileStore(sys.argv[1]), "1")
-for number in range(int(sys.argv[2])):
-    planner.apply(commands.CreateTask(f"edit {number}"), actor="ann").unwrap()
-"""
-
-
-def test_a_person_in_another_process_loses_nothing_and_undoes_nothing(tmp_path):
-    """Every edit of the same file is in the plan, and so is what the model writes meanwhile."""
-    path, edits, number = tmp_path / "plans.json", 20, count()
-    Planner(FileStore(path), "1").apply(CreateTask("before"))
-    with subprocess.Popen([sys.executable, "-c", PERSON, str(path), str(edits)]) as person:
-
-        def rewrite(_):
-            known = contents({"todos": [], **made.get_state(THREAD).values})
-            listed = dict.fromkeys([*known, "before", f"mine {next(number)}"])
-            return wrote(*((content, "pending") for content in listed), call_id=f"w{next(number)}")
-
-        script = *([rewrite] * 10), says("done")
-        made = agent(*script, settings=QUIET, store=FileStore(path))
-        made.invoke(HELLO, THREAD, durability="sync")  # or `rewrite` reads what was
-        assert person.wait(60) == 0
-    found = subjects(FileStore(path))
-    assert {f"edit {n}" for n in range(edits)} <= {*found}
-    assert {f"mine {n}" for n in range(0, 20, 2)} <= {*found}
-    assert len(found) == len({*found}) == edits + 11
-    assert json.loads(Path(path).read_text("utf-8"))
 
 
 # -------- teams --------

@@ -40,7 +40,6 @@ from todoplan.adapters.pydantic_ai import (
     KEY,
     Planning,
     edit_plan,
-    history_of,
     make_tools,
     neutral,
     plan_of_state,
@@ -154,15 +153,6 @@ def test_a_plan_survives_messages_that_are_cut_away():
     result = run(agent)
     assert not any(p.tool_name == "write_todos" for p in returns(result.all_messages()))
     assert [task.subject for task in plan_of_state(saved(result))] == ["A", "B"]
-
-
-@pytest.mark.parametrize("actor", [None, "bot"])
-def test_an_actor_names_the_agent_in_the_journal(actor):
-    """Beside those of the application's edits."""
-    result = run(planner(Script(OPEN, "ok"), Planning(settings=QUIET, actor=actor)))
-    edit = commands.CreateTask("C")
-    _, messages = edit_plan(Planning(), result.all_messages(), edit, actor="ann")
-    assert [entry.actor for entry in history_of(messages)] == [actor, "ann"]
 
 
 def test_a_cleared_plan_stays_cleared():

@@ -196,7 +196,7 @@ def test_what_guidance_remembers_stays_where_the_plan_is_put():
 
 def test_the_journal_says_who_did_what_and_when():
     """Seeds, calls and edits, also several upon one message; replayed, it is the plan."""
-    planning = Planning(TASKS, QUIET)
+    planning = Planning(TASKS, QUIET, actor="bot")
     messages = seed_plan(planning, [], TWO, actor="cron")
     script = Script(use("TaskCreate", {"subject": "c"}, "1"), "ok")
     result = run(planner(script, planning), message_history=messages)
@@ -207,7 +207,7 @@ def test_the_journal_says_who_did_what_and_when():
     history = history_of(messages)
     assert [(entry.cause, entry.actor) for entry in history] == [
         ("seed_plan", "cron"),
-        ("TaskCreate", None),
+        ("TaskCreate", "bot"),
         ("UpdateTask", "bob"),
         ("DeleteTask", "eve"),
     ]
