@@ -192,15 +192,22 @@ async def test_undo_takes_back_change_after_change():
 
 @awaited
 async def test_an_edit_during_a_run_is_refused_without_a_store():
-    """What the run saves next would not have it (law 16); behind the run it is accepted."""
-    planning, refused = lean(), []
+    """
+    What the run saves next would not have it (law 16); behind the run it is accepted, also while
+    somebody still has the run's session.
+    """
+    planning, refused, held = lean(), [], []
+
+    def holds(callback_context, llm_request):
+        held.append(callback_context.session)
 
     async def ann():
         with pytest.raises(PlanError, match="a run of this session goes on"):
             await place.edit(planning, CreateTask("x"))
         refused.append(True)
 
-    place = placed(planning, calls(write=["Dig"]), ann, says("ok"))
+    script = calls(write=["Dig"]), ann, says("ok")
+    place = placed(planning, *script, before_model_callback=holds)
     await place.run()
     await place.edit(planning, CreateTask("Tell Ann"), actor="ann")
     assert (refused, subjects(await place.plan())) == ([True], ["Dig", "Tell Ann"])

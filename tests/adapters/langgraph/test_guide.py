@@ -62,6 +62,7 @@ SECOND = [
 ]
 
 
+@pytest.mark.slow
 def test_a_crash_and_a_resume():
     """The second process goes on from the file: it looks up Rome and finishes the plan."""
     said = []

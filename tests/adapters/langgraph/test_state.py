@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -501,6 +502,9 @@ def working(*script, **options):
     return agent(*script, toolbox=Toolbox(tasks()), **options)
 
 
+SLOW = partial(pytest.param, marks=pytest.mark.slow)
+
+
 @asynccontextmanager
 async def opened(kind, request, tmp_path):
     """Open the checkpointer of a kind; `postgresql` ones are set up in a fresh database."""
@@ -524,7 +528,7 @@ def details(plan):
     ]
 
 
-@pytest.mark.parametrize("kind", [SqliteSaver, PostgresSaver])
+@pytest.mark.parametrize("kind", [SqliteSaver, SLOW(PostgresSaver)])
 def test_everything_survives(kind, request, tmp_path):
     """Edges, ids, owner, metadata and times come back from the checkpoint, and the plan goes on."""
 
@@ -543,7 +547,7 @@ def test_everything_survives(kind, request, tmp_path):
     assert after["1"].status == done["todos"][0]["status"] == "completed"
 
 
-@pytest.mark.parametrize("kind", [AsyncSqliteSaver, AsyncPostgresSaver])
+@pytest.mark.parametrize("kind", [AsyncSqliteSaver, SLOW(AsyncPostgresSaver)])
 def test_everything_survives_asynchronously(kind, request, tmp_path):
     """The same with the asynchronous checkpointers, edits included."""
 
