@@ -18,14 +18,8 @@ would repair. So a middleware answers the calls of the planning tools before thi
 
 from __future__ import annotations
 
-from collections.abc import (
-    AsyncGenerator,
-    Awaitable,
-    Callable,
-    Mapping,
-    Sequence,
-)
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -52,11 +46,8 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "agent-framework") from error
 
-from todoplan.core.commands import Command
-from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules import Policy
 from todoplan.dialogue import guidance as neutral
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.guidance import ToolResult
@@ -64,6 +55,7 @@ from todoplan.dialogue.replies import is_error_text
 from todoplan.dialogue.toolbox import Toolbox, require
 from todoplan.dialogue.tools import Definition
 from todoplan.lazy import listing
+from todoplan.planner.editing import edit_plan, seed_plan, undo_plan
 from todoplan.planner.session import AsyncSession, BasePlanning, Request
 from todoplan.stores.slot import history_in_slot, plan_in_slot
 
@@ -108,17 +100,15 @@ class Planning(BasePlanning, ContextProvider):
         self._tools = make_tools(self)  # for all runs: making them takes longer than a call
 
     @asynccontextmanager
-    async def lent(
-        self, session: AgentSession, *, is_edit: bool = False
-    ) -> AsyncGenerator[AsyncSession]:
+    async def editing(self, session: AgentSession) -> AsyncGenerator[AsyncSession]:
         """
         Yield todoplan's session in the state of an `AgentSession`, and save it afterwards.
 
         Raises:
-            PlanError: the session is needed for an edit while a run is active, and no store keeps
-                the plan.
+            PlanError: a run of the session is active, and no store keeps the plan.
         """
-        if is_edit and self.store is None and session.session_id in self._runs:
+        require(session, AgentSession, "a session of the framework")
+        if self.store is None and session.session_id in self._runs:
             self.refuse_edit_beside("a run of this session", "edit it after the run")
         opened = self.opened(_state(session), session.session_id)
         yield opened
@@ -155,8 +145,10 @@ class Planning(BasePlanning, ContextProvider):
         """Answer a single call outside a run of this planning."""
         if session is None:
             return "There is no session, and so no plan: run the agent with session=."
-        async with self.lent(session) as opened:
-            return (await opened.answer([call])).replies[0].text
+        opened = self.opened(_state(session), session.session_id)
+        reply = (await opened.answer([call])).replies[0]
+        _state(session).update(opened.to_data())
+        return reply.text
 
 
 @attrs.define(eq=False)
@@ -346,60 +338,3 @@ def history_of(session: AgentSession) -> tuple[Entry, ...]:
         PlanError: the argument is not a session.
     """
     return history_in_slot(require(session, AgentSession).state.get(KEY))
-
-
-async def seed_plan(
-    planning: Planning, session: AgentSession, plan: Plan, *, actor: str | None = None
-) -> None:
-    """
-    Replace the tasks of a session's plan by those of `plan`. Tasks created later get unused ids.
-
-    Raises:
-        PlanError: see `edit_plan`.
-    """
-    async with _editing(planning, session) as opened:
-        await opened.seed(plan, actor=actor)
-
-
-async def edit_plan(
-    planning: Planning,
-    session: AgentSession,
-    command: Command,
-    *,
-    actor: str | None = None,
-    policy: Policy | None = None,
-) -> Decision:
-    """
-    Apply a command to a session's plan between two runs, and return the decision.
-
-    The default policy is that of the toolbox. `actor` is the author of the change, for the journal.
-
-    Raises:
-        PlanError: an argument has the wrong type; or a run of the session is active, and no store
-            keeps the plan.
-    """
-    async with _editing(planning, session) as opened:
-        return await opened.edit(command, actor=actor, policy=policy)
-
-
-async def undo_plan(
-    planning: Planning, session: AgentSession, *, actor: str | None = None
-) -> Decision:
-    """
-    Undo the last change of a session's plan that is not undone yet, whoever made it.
-
-    Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
-    50 journal entries show the plan before the change.
-
-    Raises:
-        PlanError: see `edit_plan`; or the journal does not show the plan before the change.
-    """
-    async with _editing(planning, session) as opened:
-        return await opened.undo(actor=actor)
-
-
-def _editing(
-    planning: Planning, session: AgentSession
-) -> AbstractAsyncContextManager[AsyncSession]:
-    require(session, AgentSession, "a session of the framework")
-    return require(planning, Planning).lent(session, is_edit=True)

@@ -17,6 +17,8 @@ server, and guidance consists of hooks.
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -29,14 +31,13 @@ except ModuleNotFoundError as error:
 
 from todoplan.adapters.mcp.hooks import SERVER, HostSessions
 from todoplan.adapters.mcp.server import tool_server
-from todoplan.core.commands import Command
-from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.model import short_repr
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules import Policy
 from todoplan.dialogue.toolbox import require
 from todoplan.lazy import listing
+from todoplan.planner.editing import edit_plan, seed_plan, undo_plan
+from todoplan.planner.session import AsyncSession
 
 __all__ = [
     "Planning",
@@ -80,6 +81,15 @@ class Planning(HostSessions):
             )
             raise PlanError(msg)
         super().prepare()
+
+    @asynccontextmanager
+    async def editing(self, session_id: str) -> AsyncGenerator[AsyncSession]:
+        """
+        Yield a session for an edit of an SDK session's plan, also in the middle of a run.
+
+        The agent's next hook reports the change to the model.
+        """
+        yield AsyncSession(self.planner(session_id))
 
 
 def make_tools(planning: Planning) -> McpSdkServerConfig:
@@ -165,48 +175,3 @@ async def history_of(planning: Planning, session_id: str) -> tuple[Entry, ...]:
         StoreError: see `plan_of_state`.
     """
     return await require(planning, Planning).planner(session_id).history()
-
-
-async def seed_plan(
-    planning: Planning, session_id: str, plan: Plan, *, actor: str | None = None
-) -> None:
-    """
-    Replace the tasks of an SDK session's plan by those of `plan`. Tasks created later get unused
-    ids.
-
-    Raises:
-        PlanError: an argument has the wrong type.
-    """
-    planner = require(planning, Planning).planner(session_id)
-    await planner.restore(require(plan, Plan), actor=actor)
-
-
-async def edit_plan(
-    planning: Planning,
-    session_id: str,
-    command: Command,
-    *,
-    actor: str | None = None,
-    policy: Policy | None = None,
-) -> Decision:
-    """
-    Apply a command to the plan of an SDK session, and return the decision.
-
-    The default policy is that of the toolbox. `actor` is the author of the change, for the journal.
-    The agent's next hook reports the change to the model, even in the middle of a run.
-
-    Raises:
-        PlanError: an argument has the wrong type.
-    """
-    planner = require(planning, Planning).planner(session_id)
-    return await planner.apply(command, actor=actor, policy=policy)
-
-
-async def undo_plan(planning: Planning, session_id: str, *, actor: str | None = None) -> Decision:
-    """
-    Undo the last change of an SDK session's plan that is not undone yet, whoever made it.
-
-    Raises:
-        PlanError: `planning` is not a `Planning`.
-    """
-    return await require(planning, Planning).planner(session_id).undo(actor=actor)

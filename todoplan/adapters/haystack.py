@@ -44,16 +44,14 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "haystack") from error
 
-from todoplan.core.commands import Command
-from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import Call, Reply
 from todoplan.dialogue.closing import PlanClosed
 from todoplan.dialogue.guidance import Conversation, Message, ToolResult
 from todoplan.dialogue.toolbox import require
 from todoplan.lazy import listing
+from todoplan.planner.editing import edit_plan, seed_plan, undo_plan
 from todoplan.planner.session import SESSION, AsyncSession, BasePlanning, opened, opened_async
 from todoplan.planner.steps import done_at_once, done_awaited
 from todoplan.stores.slot import history_in_slot, plan_in_slot
@@ -129,6 +127,9 @@ class Planning(BasePlanning):
     async def editing(self, state: dict[str, Any]) -> AsyncGenerator[AsyncSession]:
         """
         Yield the session that is saved in a state, and save it after the edit.
+
+        `state` is the result of a run. Its value under "todoplan" is replaced; pass it to the next
+        run.
 
         Raises:
             PlanError: a run with this state is active, and no store keeps the plan.
@@ -355,54 +356,3 @@ def history_of(state: dict[str, Any]) -> tuple[Entry, ...]:
 def _kept(state: dict[str, Any]) -> dict[str, Any]:
     wanted = "what a run of the agent returned, or the data of its State"
     return require(state, dict, wanted).get(KEY) or {}
-
-
-async def seed_plan(
-    planning: Planning, state: dict[str, Any], plan: Plan, *, actor: str | None = None
-) -> None:
-    """
-    Replace the tasks of a state's plan by those of `plan`. Tasks created later get unused ids.
-
-    Raises:
-        PlanError: see `edit_plan`.
-    """
-    async with require(planning, Planning).editing(state) as session:
-        await session.seed(plan, actor=actor)
-
-
-async def edit_plan(
-    planning: Planning,
-    state: dict[str, Any],
-    command: Command,
-    *,
-    actor: str | None = None,
-    policy: Policy | None = None,
-) -> Decision:
-    """
-    Apply a command to a state's plan between two runs, and return the decision.
-
-    `state` is the result of a run. Its value under "todoplan" is replaced; pass it to the next run.
-    The default policy is that of the toolbox. `actor` is the author of the change, for the journal.
-
-    Raises:
-        PlanError: an argument has the wrong type; or a run with this state is active, and no store
-            keeps the plan.
-    """
-    async with require(planning, Planning).editing(state) as session:
-        return await session.edit(command, actor=actor, policy=policy)
-
-
-async def undo_plan(
-    planning: Planning, state: dict[str, Any], *, actor: str | None = None
-) -> Decision:
-    """
-    Undo the last change of a state's plan that is not undone yet, whoever made it.
-
-    Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
-    50 journal entries show the plan before the change.
-
-    Raises:
-        PlanError: see `edit_plan`; or the journal does not show the plan before the change.
-    """
-    async with require(planning, Planning).editing(state) as session:
-        return await session.undo(actor=actor)

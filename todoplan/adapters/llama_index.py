@@ -44,17 +44,15 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "llama-index") from error
 
-from todoplan.core.commands import Command
-from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import Call, Reply
 from todoplan.dialogue.guidance import Message, ToolResult
 from todoplan.dialogue.replies import is_error_text
 from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
 from todoplan.lazy import listing
+from todoplan.planner.editing import edit_plan, seed_plan, undo_plan
 from todoplan.planner.loops import Limiter
 from todoplan.planner.session import AsyncSession, BasePlanning, read_text
 from todoplan.stores.slot import history_in_slot, plan_in_slot
@@ -141,6 +139,16 @@ class Planning(BasePlanning):
                 if saves:
                     run.text = run.session.to_text()
                     await store.set(KEY, run.text)
+
+    @asynccontextmanager
+    async def editing(self, ctx: Context) -> AsyncGenerator[AsyncSession]:
+        """
+        Yield the session in a context, between two runs or during one, and save it afterwards.
+
+        The context of a run is `handler.ctx`.
+        """
+        async with self.run(_store(ctx)) as run:
+            yield run.session
 
     async def answer(self, ctx: Context, name: str, arguments: dict[str, Any]) -> Reply:
         """Answer a call of the model."""
@@ -326,52 +334,3 @@ async def _kept(ctx: Context) -> dict[str, Any]:
 
 def _store(ctx: Context) -> Any:
     return require(ctx, Context, "a Context of LlamaIndex, such as handler.ctx").store
-
-
-async def seed_plan(
-    planning: Planning, ctx: Context, plan: Plan, *, actor: str | None = None
-) -> None:
-    """
-    Replace the tasks of a context's plan by those of `plan`. Tasks created later get unused ids.
-
-    Raises:
-        PlanError: an argument has the wrong type.
-    """
-    async with require(planning, Planning).run(_store(ctx)) as run:
-        await run.session.seed(plan, actor=actor)
-
-
-async def edit_plan(
-    planning: Planning,
-    ctx: Context,
-    command: Command,
-    *,
-    actor: str | None = None,
-    policy: Policy | None = None,
-) -> Decision:
-    """
-    Apply a command to a context's plan, between two runs or during one, and return the decision.
-
-    The default policy is that of the toolbox. `actor` is the author of the change, for the journal.
-    The context of a run is `handler.ctx`.
-
-    Raises:
-        PlanError: an argument has the wrong type.
-    """
-    async with require(planning, Planning).run(_store(ctx)) as run:
-        return await run.session.edit(command, actor=actor, policy=policy)
-
-
-async def undo_plan(planning: Planning, ctx: Context, *, actor: str | None = None) -> Decision:
-    """
-    Undo the last change of a context's plan that is not undone yet, whoever made it.
-
-    Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
-    50 journal entries show the plan before the change.
-
-    Raises:
-        PlanError: an argument has the wrong type; or the journal does not show the plan before
-            the change.
-    """
-    async with require(planning, Planning).run(_store(ctx)) as run:
-        return await run.session.undo(actor=actor)

@@ -31,17 +31,15 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError.of(error.name, "strands") from error
 
-from todoplan.core.commands import Command
-from todoplan.core.decide import Decision
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.core.rules import Policy
 from todoplan.dialogue import text_of
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.guidance import Message, ToolResult
 from todoplan.dialogue.toolbox import require
 from todoplan.dialogue.tools import Definition
 from todoplan.lazy import listing
+from todoplan.planner.editing import edit_plan, seed_plan, undo_plan
 from todoplan.planner.session import AsyncSession, BasePlanning, read_text
 from todoplan.stores.slot import history_in_slot, plan_in_slot
 
@@ -103,9 +101,27 @@ class Planning(BasePlanning, Plugin):
         """Return the session that was saved in an agent's state, or a new one."""
         return self.opened(_kept(agent))
 
-    def works_on(self, agent: Agent) -> bool:
-        """Return whether a run of this agent, or of another with its saved session, is active."""
-        return _place(agent) in map(_place, self._runs)
+    @asynccontextmanager
+    async def editing(self, agent: Agent) -> AsyncGenerator[AsyncSession]:
+        """
+        Yield the saved session of an agent, and save it after the edit.
+
+        If the agent has a session manager, it saves the change at once.
+
+        Raises:
+            PlanError: a run of the agent, or of another one with its saved session, is active, and
+                no store keeps the plan.
+        """
+        session = self.saved(require(agent, Agent, "an agent of Strands"))
+        if self.store is None and _place(agent) in map(_place, self._runs):
+            self.refuse_edit_beside(
+                "a run of this agent", "edit its plan after the run", needs_id=True
+            )
+        yield session
+        agent.state.set(KEY, session.to_text())
+        # Strands saves the state when a message is added or a run ends, and neither happens here.
+        if manager := agent._session_manager:  # noqa: SLF001 - it has no public name
+            manager.sync_agent(agent)
 
     def _begin(self, event: BeforeInvocationEvent) -> None:
         self._runs[event.agent] = self.saved(event.agent)
@@ -243,74 +259,6 @@ def history_of(agent: Agent) -> tuple[Entry, ...]:
         CodecError: see `plan_of_state`.
     """
     return history_in_slot(_kept(agent))
-
-
-async def seed_plan(
-    planning: Planning, agent: Agent, plan: Plan, *, actor: str | None = None
-) -> None:
-    """
-    Replace the tasks of an agent's plan by those of `plan`. Tasks created later get unused ids.
-
-    Raises:
-        PlanError: see `edit_plan`.
-    """
-    async with _editing(planning, agent) as session:
-        await session.seed(plan, actor=actor)
-
-
-async def edit_plan(
-    planning: Planning,
-    agent: Agent,
-    command: Command,
-    *,
-    actor: str | None = None,
-    policy: Policy | None = None,
-) -> Decision:
-    """
-    Apply a command to an agent's plan between two runs, and return the decision.
-
-    The default policy is that of the toolbox. `actor` is the author of the change, for the journal.
-    The agent's session manager, if it has one, saves the change at once.
-
-    Raises:
-        PlanError: an argument has the wrong type; or a run of the agent is active, and no store
-            keeps the plan.
-    """
-    async with _editing(planning, agent) as session:
-        return await session.edit(command, actor=actor, policy=policy)
-
-
-async def undo_plan(planning: Planning, agent: Agent, *, actor: str | None = None) -> Decision:
-    """
-    Undo the last change of an agent's plan that is not undone yet, whoever made it.
-
-    Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
-    50 journal entries show the plan before the change.
-
-    Raises:
-        PlanError: see `edit_plan`; or the journal does not show the plan before the change.
-    """
-    async with _editing(planning, agent) as session:
-        return await session.undo(actor=actor)
-
-
-@asynccontextmanager
-async def _editing(planning: Planning, agent: Agent) -> AsyncGenerator[AsyncSession]:
-    """
-    Yield the saved session of an agent, and save it after the edit. Without a store, no run may be
-    active.
-    """
-    require(agent, Agent, "an agent of Strands")
-    if require(planning, Planning).store is None and planning.works_on(agent):
-        planning.refuse_edit_beside(
-            "a run of this agent", "edit its plan after the run", needs_id=True
-        )
-    session = planning.saved(agent)
-    yield session
-    agent.state.set(KEY, session.to_text())
-    # Strands saves the state when a message is added or a run ends, and neither happens here.
-    if manager := agent._session_manager:  # noqa: SLF001 - it has no public name
-        manager.sync_agent(agent)
 
 
 def _kept(agent: Agent) -> dict[str, Any]:
