@@ -3,9 +3,9 @@
 from todoplan import Plan, Task, decide, plan_of
 from todoplan.core import commands
 from todoplan.core.events.apply import Entry
-from todoplan.core.events.base import Base, Difference, changed_by, differences
+from todoplan.core.events.base import Base, Difference, Note, changed_by, differences
 from todoplan.core.events.types import PlanRestored
-from todoplan.core.plan.model import Approval
+from todoplan.core.plan.model import Approval, Todo
 from todoplan.planner import Planner
 
 PLAN = plan_of([Task("1", "Draft"), Task("2", "Review"), Task("3", "Send")])
@@ -43,6 +43,28 @@ def test_a_base_knows_who_changed_what_since():
     now = decide(PLAN, commands.UpdateTask("1", status="in_progress")).unwrap()
     assert [one.actor for one in base.unseen(now)] == ["ann"]
     assert base.after(events, "bob").actors == {"1": "bob"}
+
+
+class Asked(str):
+    """An id that counts how often it is looked up."""
+
+    __slots__ = ()
+    times = 0
+
+    def __hash__(self):
+        Asked.times += 1
+        return super().__hash__()
+
+
+def test_what_a_session_knows_is_worked_out_in_linear_time():
+    """Each line is looked up a few times after a call, however many there are."""
+    plan = plan_of([Task(str(number), "x") for number in range(1, 101)])
+    for order in (1, -1):
+        lines = tuple((Asked(task.id), Todo("x")) for task in tuple(plan)[::order])
+        Asked.times = 0
+        after = Base(Plan()).advanced(Plan(), plan, [Note(lines)])
+        assert after.order == (() if order == 1 else tuple(task_id for task_id, _ in lines))
+        assert Asked.times < 20 * len(plan)
 
 
 def test_what_was_undone_counts_for_nobody():

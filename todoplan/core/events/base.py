@@ -157,7 +157,8 @@ class Base:
         is_list = any(note.lines is not None for note in notes)
         told = after.next_id if is_list else self.told
         order = tuple(one for one in (said if is_list else self.order) if one in after)
-        if order and [task.id for task in after if task.id in {*order}] == [*order]:
+        ordered = {*order}
+        if order == tuple(task.id for task in after if task.id in ordered):
             order = ()
         if not mine and all(task.id in kept for task in after):
             return Base(after, order=order, told=told)
@@ -261,32 +262,28 @@ def changed_by(was: Plan, entries: Iterable[Entry]) -> dict[str, str]:
     """
     entries = tuple(entries)
     actors: dict[str, _Names] = {}
-    undoable: dict[int, dict[str, _Names | None]] = {}  # actors before each entry
+    undoable: dict[int, dict[str, _Names]] = {}  # the actors before each entry, () for none
     for place, entry in enumerate(entries):
         undone = None if entry.undoes is None else undoable.get(entry.undoes)
         if undone is not None:
-            then = {**actors, **undone}
-            actors = {task_id: names for task_id, names in then.items() if names is not None}
+            actors = {task_id: names for task_id, names in (actors | undone).items() if names}
             continue
-        before = actors
-        if entry.actor is not None:
-            actors = dict(actors)
-            for event in entry.events:
-                if isinstance(event, TasksReordered):
-                    continue
-                if isinstance(event, TaskDeleted | PlanCleared):
-                    actors |= dict.fromkeys(event.task_ids, (entry.actor,))
-                elif not isinstance(event, PlanRestored):
-                    _add(entry.actor, event.task_ids, actors)
-                elif entry.undoes is None:
-                    plan = replay(was, [one for each in entries[:place] for one in each.events])
-                    found = differences(plan, replay(plan, (event,)))
-                    _add(entry.actor, [one.task.id for one in found if one.now], actors)
-                    actors |= {one.task.id: (entry.actor,) for one in found if one.now is None}
-                else:
-                    actors = _restored_by((entry.actor,), was, event, actors)
         ids = {task_id for event in entry.events for task_id in event.task_ids}
-        undoable[entry.revision] = {task_id: before.get(task_id) for task_id in ids}
+        undoable[entry.revision] = {task_id: actors.get(task_id, ()) for task_id in ids}
+        for event in entry.events if entry.actor is not None else ():
+            if isinstance(event, TasksReordered):
+                continue
+            if isinstance(event, TaskDeleted | PlanCleared):
+                actors |= dict.fromkeys(event.task_ids, (entry.actor,))
+            elif not isinstance(event, PlanRestored):
+                _add(entry.actor, event.task_ids, actors)
+            elif entry.undoes is None:
+                plan = replay(was, [one for each in entries[:place] for one in each.events])
+                found = differences(plan, replay(plan, (event,)))
+                _add(entry.actor, [one.task.id for one in found if one.now], actors)
+                actors |= {one.task.id: (entry.actor,) for one in found if one.now is None}
+            else:
+                actors = _restored_by((entry.actor,), was, event, actors)
     return {task_id: ", ".join(names) for task_id, names in actors.items()}
 
 
