@@ -231,6 +231,8 @@ class Transaction:
         # The lines of a whole-list write that had a merge base, each with the id of its task.
         self.lines: tuple[tuple[str, Todo], ...] | None = None
         self.problems: list[Problem] = []
+        # The ids of existing tasks as `find` names them, and how often they were listed.
+        self.known, self.listings = "", 0
         # The edges added since the last check, each with its place in the command.
         self.unchecked: dict[Edge, str] = {}
 
@@ -330,8 +332,9 @@ class Transaction:
             if task is not None and task.parent == start:
                 # The task has a new parent, and all its descendants moved with it. Each of them is
                 # visited once, however many moves affected it.
-                edges = edges_from_above(self.draft, end, ancestors(self.draft, end), looked)
-                found.update(dict.fromkeys(edges, path))
+                if end not in looked:
+                    edges = edges_from_above(self.draft, end, ancestors(self.draft, end), looked)
+                    found.update(dict.fromkeys(edges, path))
                 continue
             for inner, outer in ((end, start), (start, end)):
                 if self.draft.children(outer) and outer in ancestors(self.draft, inner):
@@ -364,12 +367,15 @@ class Transaction:
             # The problem suggests ids of existing tasks. Tasks created by this command are not
             # suggested, because they will not exist once the command is refused. But if the command
             # has removed tasks, its later parts refer to the new tasks, and these are suggested.
-            new = {event.task.id for event in self.events if type(event) is events.TaskCreated}
-            anew = any(type(event) in _REMOVING for event in self.events)
-            ids = [task.id for task in self.draft if anew or task.id not in new]
-            known, more = ", ".join(ids[:MOST_NAMED]), len(ids) - MOST_NAMED
-            legal = f"{known} and {more} more" if more > 0 else known
-            self.refuse("unknown_task", task_id, seen=task_id, legal=legal, path=path)
+            # No more problems than this are shown, so later ones repeat the ids.
+            if self.listings < MOST_NAMED:
+                self.listings += 1
+                new = {event.task.id for event in self.events if type(event) is events.TaskCreated}
+                anew = any(type(event) in _REMOVING for event in self.events)
+                ids = [task.id for task in self.draft if anew or task.id not in new]
+                known, more = ", ".join(ids[:MOST_NAMED]), len(ids) - MOST_NAMED
+                self.known = f"{known} and {more} more" if more > 0 else known
+            self.refuse("unknown_task", task_id, seen=task_id, legal=self.known, path=path)
         return task
 
 

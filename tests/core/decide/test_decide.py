@@ -9,14 +9,16 @@ from todoplan.core.commands import (
     ClearPlan,
     Command,
     CreateTask,
+    CreateTasks,
     DeleteTask,
     RestorePlan,
     StartNext,
     UpdateTask,
+    WriteTodos,
 )
 from todoplan.core.decide import _HANDLERS, Accepted, Rejected, decide, plan_of
-from todoplan.core.plan.model import Task, fast_constructor
-from todoplan.core.plan.plan import Plan
+from todoplan.core.plan.model import Task, Todo, fast_constructor
+from todoplan.core.plan.plan import Draft, Plan, Tasks
 from todoplan.core.rules import Policy
 from todoplan.errors import PlanError
 
@@ -60,6 +62,24 @@ def test_nothing_to_change_is_accepted_with_the_plan_itself(command):
     answer = decide(PAIR, command, Policy())
     assert answer == Accepted(PAIR, ())
     assert answer.plan is PAIR
+
+
+MANY = 200
+LONG = [
+    CreateTasks([CreateTask("x", parent=f"#{n - 1}" if n else None) for n in range(MANY)]),
+    WriteTodos([Todo(f"t{n}", level=n) for n in range(MANY)]),
+    CreateTasks([CreateTask("x", blocked_by=("999",)) for _ in range(MANY)]),
+]
+
+
+@pytest.mark.parametrize("command", LONG, ids=["chain", "indented", "unknown"])
+def test_a_long_command_looks_at_each_task_a_few_times(monkeypatch, command):
+    """Each task lies in the one before it, as items or as lines; or waits for an unknown one."""
+    looks, get, walk = [], Tasks.get, Draft.__iter__
+    monkeypatch.setattr(Tasks, "get", lambda self, task_id: looks.append(1) or get(self, task_id))
+    monkeypatch.setattr(Draft, "__iter__", lambda self: looks.extend([1] * len(self)) or walk(self))
+    decide(Plan(), command, Policy())
+    assert len(looks) < 40 * MANY
 
 
 def test_every_command_is_decided():

@@ -1051,7 +1051,7 @@ class Draft(Tasks):
                 # the container or one of its descendants.
                 backwards = map(self._tasks.__getitem__, reversed(range(slot)))
                 last = next(each.id for each in backwards if each is not None)
-                in_place = container.id in (last, *ancestors(self, last))
+                in_place = container.id == last or container.id in ancestors(self, last)
             self._set_task(slot, task.but(parent=parent))
             self._set_children(container, (*self.children(container.id), task.id))
             if in_place and not self._late:
@@ -1170,4 +1170,4 @@ class Draft(Tasks):
 
 
 def _without(ids: tuple[str, ...], gone: str) -> tuple[str, ...]:
-    return tuple(task_id for task_id in ids if task_id != gone)
+    return tuple([task_id for task_id in ids if task_id != gone])
