@@ -270,20 +270,21 @@ def changed_by(was: Plan, entries: Iterable[Entry]) -> dict[str, str]:
             continue
         ids = {task_id for event in entry.events for task_id in event.task_ids}
         undoable[entry.revision] = {task_id: actors.get(task_id, ()) for task_id in ids}
-        for event in entry.events if entry.actor is not None else ():
-            if isinstance(event, TasksReordered):
+        actor = entry.actor
+        for event in entry.events:
+            if actor is None or isinstance(event, TasksReordered):
                 continue
             if isinstance(event, TaskDeleted | PlanCleared):
-                actors |= dict.fromkeys(event.task_ids, (entry.actor,))
+                actors |= dict.fromkeys(event.task_ids, (actor,))
             elif not isinstance(event, PlanRestored):
-                _add(entry.actor, event.task_ids, actors)
+                _add(actor, event.task_ids, actors)
             elif entry.undoes is None:
                 plan = replay(was, [one for each in entries[:place] for one in each.events])
                 found = differences(plan, replay(plan, (event,)))
-                _add(entry.actor, [one.task.id for one in found if one.now], actors)
-                actors |= {one.task.id: (entry.actor,) for one in found if one.now is None}
+                _add(actor, [one.task.id for one in found if one.now], actors)
+                actors |= {one.task.id: (actor,) for one in found if one.now is None}
             else:
-                actors = _restored_by((entry.actor,), was, event, actors)
+                actors = _restored_by((actor,), was, event, actors)
     return {task_id: ", ".join(names) for task_id, names in actors.items()}
 
 
