@@ -6,7 +6,7 @@ and failures must read the same wherever the suite is imported from.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -69,19 +69,15 @@ def _cut(found: str, wanted: str) -> tuple[str, str]:
     return before + clipped(found[start:]), before + clipped(wanted[start:])
 
 
-class Difference(NamedTuple):
-    """The first field, item or value that differs. The path begins with "." or "["."""
+def difference(found: Any, wanted: Any, path: str = "") -> tuple[str, str, str]:
+    """
+    Return the path to the first field, item or value that differs, and the texts of both values.
 
-    path: str
-    found: str
-    wanted: str
-
-
-def difference(found: Any, wanted: Any, path: str = "") -> Difference:
-    """Return where two unequal values first differ, with the deepest possible path."""
+    The path is as deep as possible, and begins with "." or "[".
+    """
     if type(found) is not type(wanted):
-        kinds = type(found).__name__, type(wanted).__name__
-        return Difference(path, *map("{}: {}".format, kinds, (_shown(found), _shown(wanted))))
+        mine, theirs = (f"{type(each).__name__}: {_shown(each)}" for each in (found, wanted))
+        return path, mine, theirs
     inner: Iterable[tuple[str, Any, Any]] = ()
     if attrs.has(type(wanted)):
         names = attrs.fields_dict(type(wanted))
@@ -95,7 +91,7 @@ def difference(found: Any, wanted: Any, path: str = "") -> Difference:
     for step, mine, theirs in inner:
         if mine != theirs:
             return difference(mine, theirs, path + step)
-    return Difference(path, _shown(found), _shown(wanted))
+    return path, _shown(found), _shown(wanted)
 
 
 def _shown(value: Any) -> str:

@@ -144,7 +144,7 @@ class Script:
             extra <= _EXTRA_REQUESTS,
             f"the model was asked {extra} times more than its script has turns",
         )
-        return ModelTurn(text="Done.") if extra > 0 else self.turns[len(self.requests) - 1]
+        return says() if extra > 0 else self.turns[len(self.requests) - 1]
 
     async def areply(
         self, request: Iterable[Seen], tools: Iterable[Definition] | None = None
@@ -378,7 +378,7 @@ def turn(*calls: tuple[str, Any], text: str = "") -> ModelTurn:
 
 
 def says(text: str = "Done.") -> ModelTurn:
-    """Return a final answer."""
+    """Return a final answer; without a text, that of a `Script` after its last turn."""
     return ModelTurn(text=text)
 
 
@@ -536,7 +536,6 @@ __tracebackhide__ = True  # pytest then ends its traceback at the check
 
 _TIMES = [name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME]
 _OTHERS = [name for name in TASK_FIELDS if name not in _TIMES]
-_DONE = ModelTurn(text="Done.")  # the answer of `Script` after its last turn
 _UNSEEN = re.compile(r" \(since you last looked: [^\n]*\)(?=\. It stands at )")
 # Times are removed before events are compared: adapters without Capability.CLOCK use real time.
 _TIME = re.compile(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)")
@@ -684,7 +683,7 @@ class Transcript:
         # A framework without a model makes no requests and executes all turns.
         count = len(requests) or len(turns)
         texts = []
-        for place, turn in enumerate((*turns, *[_DONE] * count)[:count]):
+        for place, turn in enumerate((*turns, *[says()] * count)[:count]):
             lines = [f"session {self.session}, exchange {place + 1}:"]
             if requests and requests[place] and not requests[place][-1].call_id:
                 lines.append(f"  {_line(requests[place][-1])}")

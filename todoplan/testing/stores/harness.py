@@ -36,6 +36,7 @@ from todoplan.testing.failures import TellsFailures
 from todoplan.testing.stores.appends import Append
 
 T = TypeVar("T")
+_Check = TypeVar("_Check", bound=Callable[..., Any])
 Work = Coroutine[Any, Any, T]
 _SWITCHES = 300
 
@@ -199,7 +200,7 @@ class Checks(TellsFailures):
         """Make a test of each check: a coroutine function with a parameter `harness`."""
         for name, check in [*vars(cls).items()]:
             if iscoroutinefunction(check) and "harness" in signature(check).parameters:
-                setattr(cls, name, _on_a_new_store(check))
+                setattr(cls, name, _test_of(check))
         super().__init_subclass__(**more)
 
     @pytest.fixture(autouse=True)
@@ -287,36 +288,34 @@ class Harness:
         return self.handles[-1]
 
 
-def _on_a_new_store(check: Callable[[Any, Harness], Work[None]]) -> Callable[[Any], None]:
+def drawn(examples: SearchStrategy[Any]) -> Callable[[_Check], _Check]:
+    """Let a check have one more argument, an example; each example is tested on a new store."""
+
+    def note(check: _Check) -> _Check:
+        vars(check)["examples"] = examples
+        return check
+
+    return note
+
+
+def _test_of(check: Callable[..., Work[None]]) -> Callable[[Checks], None]:
+    """Return a test that runs a check on a new store, or on one for each drawn example."""
+    examples = vars(check).get("examples")
+
     def test(self: Checks) -> None:
-        self.hold(lambda harness: check(self, harness))
+        if examples is None:
+            self.hold(lambda harness: check(self, harness))
+            return
 
-    return _named(test, check)
+        # Defined inside the test: `drawing` belongs to the subclass, and Hypothesis objects to one
+        # `@given` method that several classes inherit (differing_executors).
+        @self.drawing
+        @given(examples)
+        def every(example: Any) -> None:
+            self.hold(lambda harness: check(self, harness, example))
 
+        every()
 
-def drawn(
-    examples: SearchStrategy[T],
-) -> Callable[[Callable[[Any, Harness, T], Work[None]]], Callable[[Any], None]]:
-    """Turn a check into a test that runs the check on a new store for each drawn example."""
-
-    def decorate(check: Callable[[Any, Harness, T], Work[None]]) -> Callable[[Any], None]:
-        def test(self: Checks) -> None:
-            # Defined inside the test: `drawing` belongs to the subclass, and Hypothesis objects to
-            # one `@given` method that several classes inherit (differing_executors).
-            @self.drawing
-            @given(examples)
-            def every(example: T) -> None:
-                self.hold(lambda harness: check(self, harness, example))
-
-            every()
-
-        return _named(test, check)
-
-    return decorate
-
-
-def _named(test: Callable[[Any], None], check: Any) -> Callable[[Any], None]:
-    """Return the test with the name and the docstring of the check."""
     update_wrapper(test, check)
     del vars(test)["__wrapped__"]  # pytest would take the parameters of the check for fixtures
     return test
@@ -325,9 +324,8 @@ def _named(test: Callable[[Any], None], check: Any) -> Callable[[Any], None]:
 def equal(found: Any, wanted: Any, what: str) -> None:
     """Fail the check unless both values are equal; the message shows the first difference."""
     if found != wanted:
-        where = difference(found, wanted)
-        message = f"{what}{where.path}:\n  found  {where.found}\n  wanted {where.wanted}"
-        must(holds=False, message=message)
+        path, mine, theirs = difference(found, wanted)
+        must(holds=False, message=f"{what}{path}:\n  found  {mine}\n  wanted {theirs}")
 
 
 def same_plan(found: Any, wanted: Plan, what: str) -> None:
