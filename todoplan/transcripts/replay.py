@@ -419,11 +419,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset((*stems, *pairs))
 
 
-def unnumbered(todos: Iterable[Todo]) -> tuple[Todo, ...]:
-    """Return the lines without ids."""
-    return tuple(attrs.evolve(todo, id=None) for todo in todos)
-
-
 def merged(plan: Plan, command: WriteTodos) -> WriteTodos:
     """Merge the items of a write into the plan, and return the result as a whole list."""
     by_id = {todo.id: todo for todo in command.todos if todo.id in plan}
@@ -434,7 +429,7 @@ def merged(plan: Plan, command: WriteTodos) -> WriteTodos:
         kept.append(
             attrs.evolve(todo, id=task.id, level=None) if todo else Todo(task.subject, id=task.id)
         )
-    return WriteTodos((*kept, *unnumbered(by_text.values())))
+    return WriteTodos((*kept, *(attrs.evolve(todo, id=None) for todo in by_text.values())))
 
 
 # -------- shown_state --------
@@ -1027,8 +1022,6 @@ class CallReplay:
             command, begins = meaning(self.lane.plan, request)
             if begins or is_new_list(self.call.answer, self.lane.plan):
                 self.begin()
-                # The ids would name tasks of the old plan, and no id is used twice (law 6).
-                command = attrs.evolve(command, todos=unnumbered(command.todos))
         step = self._decided(command)
         # The writer of a list chooses the ids in it, and later merges name tasks by these ids.
         if merges:

@@ -18,7 +18,7 @@ def _item(kind, **payload):
 
 def _call(call_id="c1", arguments=None, name="update_plan"):
     text = json.dumps(PLAN) if arguments is None else arguments
-    return _item("function_call", name=name, call_id=call_id, arguments=text)
+    return _item("function_call", id="fc_1", name=name, call_id=call_id, arguments=text)
 
 
 def _output(call_id="c1", output="Plan updated", kind="function_call_output"):

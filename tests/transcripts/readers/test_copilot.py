@@ -25,7 +25,8 @@ def session(folder, *queries, tool="sql", answered=True):
     for number, query in enumerate(queries):
         call = {"toolCallId": f"c{number}", "name": tool, "arguments": {"query": query}}
         records.append({"type": "assistant.message", "data": {"toolRequests": [call]}})
-        told = {"toolCallId": f"c{number}", "success": True, "result": {"content": "ok"}}
+        success = not query.endswith("-- refused")
+        told = {"toolCallId": f"c{number}", "success": success, "result": {"content": "ok"}}
         records += [{"type": "tool.execution_complete", "data": told}] * answered
     return lines_file(folder, *records)
 
@@ -39,16 +40,18 @@ def calls(path):
 
 
 def test_what_stands_in_the_table_is_the_list(tmp_path):
-    """After each call that changed it; a query that looks is a read; an upsert is a write."""
+    """After each call; a query that looks is a read; one that was refused changes nothing."""
     path = session(
         tmp_path,
         INSERT,
+        "DELETE FROM todos -- refused",
         "SELECT * FROM todos",
         "UPDATE todos SET status = 'done', updated_at = datetime('now') WHERE id = 'a'",
         "INSERT OR REPLACE INTO todos (id, title) VALUES ('a', 'It''s; sown')",
         "DELETE FROM todos",
     )
     assert calls(path) == [
+        ("todo_write", [("Sow", "pending")]),
         ("todo_write", [("Sow", "pending")]),
         ("todo_read", []),
         ("todo_write", [("Sow", "done")]),

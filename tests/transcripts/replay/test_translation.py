@@ -52,6 +52,11 @@ SEVERAL = [{"subject": "a"}, {"subject": "b", "parentId": "#0", "blocks": ["8"]}
             ],
             "5 x?, 6 xx | made_elsewhere",
         ),
+        # They are created before the new ones, also those with a higher id.
+        (
+            [plan("1/2: #6 created; #9 completed", done=[9], add=["x"])],
+            "9 x?, 6 ~x | made_elsewhere",
+        ),
         # A plan that begins anew under the same ids: they lead to its own tasks.
         (
             [

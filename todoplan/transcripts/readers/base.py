@@ -332,6 +332,11 @@ def string(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def first_of(fields: Mapping[str, Any], keys: Iterable[str]) -> Any:
+    """Return the first of these fields that is neither missing nor empty, else `None`."""
+    return next((fields[key] for key in keys if fields.get(key)), None)
+
+
 def id_of(*values: Any) -> str:
     """Return the first value that is a usable id: a text that the recorder did not redact."""
     return next((one for one in map(string, values) if one and one != _REDACTED), "")
@@ -423,12 +428,11 @@ _CALL_ID = ("tool_call_id", "toolCallId", "toolUseId", "call_id", "callID", "id"
 def use_of(fields: Fields) -> Use:
     """Return the call that these fields describe. Each may be missing or of another type."""
     fields = {**fields, **mapping(fields.get("function"))}  # chat completions
-    arguments = next((fields[key] for key in _ARGUMENTS if fields.get(key)), None)
-    tool = id_of(*map(fields.get, _TOOL))
+    tool, arguments = string(first_of(fields, _TOOL)), first_of(fields, _ARGUMENTS)
     if tool == "tool_call":  # Qwen Code calls the tools of MCP servers through this tool
         sent = mapping(arguments)
         tool, arguments = string(sent.get("name")), sent.get("arguments")
-    return Use(tool, arguments_of(arguments), id_of(*map(fields.get, _CALL_ID)))
+    return Use(tool, arguments_of(arguments), id_of(first_of(fields, _CALL_ID)))
 
 
 def call_of(

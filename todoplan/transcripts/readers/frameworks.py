@@ -55,6 +55,7 @@ from todoplan.transcripts.readers.base import (
     data_of,
     dialect,
     each,
+    first_of,
     id_of,
     mapping,
     mappings,
@@ -364,7 +365,7 @@ class _Traces:
 
     def _called(self, record: Record, span: Fields, attributes: Fields) -> Signal:
         span_id, status = id_of(span.get("spanId")), mapping(span.get("status"))
-        conversation = string(_first(attributes, _CONVERSATIONS) or span.get("traceId"))
+        conversation = string(first_of(attributes, _CONVERSATIONS) or span.get("traceId"))
         if conversation not in self.lanes and len(self.lanes) < _MOST_LANES:
             first = not self.lanes or not conversation
             self.lanes[conversation] = MAIN_LANE if first else conversation
@@ -372,8 +373,8 @@ class _Traces:
         call = call_of(
             record,
             {
-                "name": _first(attributes, _NAMES),
-                "arguments": _first(attributes, _ARGUMENTS),
+                "name": first_of(attributes, _NAMES),
+                "arguments": first_of(attributes, _ARGUMENTS),
                 "id": id_of(attributes.get("gen_ai.tool.call.id"), span_id),
             },
             _nanoseconds(span.get("startTimeUnixNano")) or None,
@@ -382,7 +383,7 @@ class _Traces:
             # A trace does not show which calls were sent in one message.
             turn=span_id,
             result=_span_result(
-                _first(attributes, _RESULTS),
+                first_of(attributes, _RESULTS),
                 status.get("message"),
                 failed=status.get("code") in (2, "STATUS_CODE_ERROR"),
             ),
@@ -400,10 +401,6 @@ def _attribute(value: Fields) -> Any:
 
 def _scalar(value: Any) -> Any:
     return next(iter(mapping(value).values()), None)
-
-
-def _first(attributes: Fields, keys: tuple[str, ...]) -> Any:
-    return next((attributes[key] for key in keys if attributes.get(key) is not None), None)
 
 
 # -------- http_log --------
