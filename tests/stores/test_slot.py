@@ -23,29 +23,18 @@ class Slots:
     def __init__(self):
         self.slots = {}
 
-    def _of(self, plan_id):
-        return self.slots.setdefault(plan_id, SlotStore({}, plan_id))
-
-    def load(self, plan_id):
-        return self._of(plan_id).load(plan_id)
-
-    def entries(self, plan_id):
-        return self._of(plan_id).entries(plan_id)
-
-    def entries_since(self, plan_id, revision):
-        return self._of(plan_id).entries_since(plan_id, revision)
-
-    def append(self, plan_id, expected, entries, plan):
-        return self._of(plan_id).append(plan_id, expected, entries, plan)
-
-    def hold(self, plan_id):
-        return self._of(plan_id).hold(plan_id)
-
     def plan_ids(self):
         return tuple(name for name, slot in self.slots.items() if slot.plan_ids())
 
-    def wait_for_change(self, plan_id, revision, timeout):
-        return self._of(plan_id).wait_for_change(plan_id, revision, timeout)
+    def __getattr__(self, name):
+        if not hasattr(SlotStore, name):
+            raise AttributeError(name)
+
+        def ask(plan_id, *given, **named):
+            slot = self.slots.setdefault(plan_id, SlotStore({}, plan_id))
+            return getattr(slot, name)(plan_id, *given, **named)
+
+        return ask
 
 
 class TestSlotStore(StoreSuite):

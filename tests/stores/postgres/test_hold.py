@@ -47,13 +47,16 @@ def test_the_time_is_the_servers(store, sql, monkeypatch):
         assert abs(times[0] - before) < timedelta(seconds=5)
 
 
-def test_the_time_is_not_from_before_the_wait(address, sql):
+@pytest.mark.parametrize("reads", [False, True])
+def test_the_time_is_not_from_before_the_wait(address, sql, reads):
     """Who waited for a plan decides after whoever it waited for."""
     with PostgresStore(address) as one, PostgresStore(address) as other:
         times = []
 
         def wait():
             with other.hold("a") as held:
+                if reads:
+                    held.entries_since(0)
                 times.append(held.now())
 
         with one.hold("a"):
