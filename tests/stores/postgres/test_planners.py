@@ -10,7 +10,6 @@ from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
 from todoplan.core.decide import Accepted, Rejected
 from todoplan.dialogue import calls as clock
 from todoplan.planner import AsyncPlanner, Planner
-from todoplan.stores import open_store
 from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore
 
 
@@ -65,15 +64,6 @@ def test_calls_that_are_cancelled_leave_nothing_open(address):
     plan, journal = asyncio.run(run())
     assert [*plan][-1].subject == "Last"
     assert [entry.revision for entry in journal] == list(range(1, len(plan) + 1))
-
-
-def test_a_store_by_its_url(address):
-    """As of a command line."""
-    store = open_store(address)
-    assert isinstance(store, PostgresStore)
-    Planner(store, "a").apply(CreateTask("Dig"))
-    assert store.plan_ids() == ("a",)
-    store.close()
 
 
 HOUR = timedelta(hours=1)

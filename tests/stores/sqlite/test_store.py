@@ -62,20 +62,6 @@ def test_a_store_is_named_by_a_path(path, wrong):
         SqliteStore(wrong)
 
 
-def test_a_hold_that_is_interrupted_before_it_took_anything_gives_nothing_back(path, monkeypatch):
-    """The interrupt is what its caller sees, and whoever holds next does not wait."""
-    store = SqliteStore(path)
-
-    def interrupted():
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(store._connections, "after_fork", interrupted)
-        with pytest.raises(KeyboardInterrupt), store.hold("a"):
-            """Never."""
-    assert len(create(store, "Dig").plan) == 1
-
-
 def test_a_planner_goes_on_behind_a_cut(path, tmp_path):
     """Ids go on as if nothing had been cut; undo says where it ends; a file keeps the rest too."""
     store, file = SqliteStore(path), FileStore(tmp_path / "plans.json")
