@@ -566,9 +566,8 @@ class Hold(Held):
             return
         try:
             self.release()
-        except BaseException:
+        finally:
             self.release()
-            raise
         self._is_over = True
 
     __del__ = let_go
