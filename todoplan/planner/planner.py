@@ -811,8 +811,8 @@ class Transactions(Generic[S]):
                 return Outcome(bool(journal) and journal[0].cause == _BEGUN, plan)
             entries: Journal = ()
             for earlier in plans:
-                own = {task.id: task.claim.fence for task in plan if task.claim is not None}
-                done = put_back(plan, earlier, Entry(0, (), at, cause=_BEGUN, undoes=0), own)
+                blank = Entry(0, (), at, cause=_BEGUN, undoes=0)
+                done = put_back(plan, earlier, blank, NO_FENCES)  # no restored task is claimed
                 plan, entries = done.plan, entries + done.entries
             return Outcome(True, plan, (Append(entries, plan),) if entries else ())  # noqa: FBT003
 
