@@ -301,12 +301,11 @@ def appends_of(
     for part in parts:
         if part.places and part.places[0] in again:
             continue
-        made = [*islice(rest, len(part.places))]
-        entries = [
-            Entry(reply.plan.revision, reply.events, at, actor, reply.name)
-            for reply in made
-            if reply.events
-        ]
+        made, entries = [*islice(rest, len(part.places))], list[Entry]()
+        for reply in made:
+            if reply.events:
+                entry = Entry(reply.plan.revision, reply.events, at, actor, reply.name)
+                entries.append(entry)
         if entries:
             answer = "" if part.key is None else replies_text(made)
             appends.append(Append(tuple(entries), made[-1].plan, part.key, answer))
@@ -943,7 +942,9 @@ class Transactions(Generic[S]):
         if not self._holds:
             return (yield from self._compared(attempt, since))
         plan = yield from self._plan()
-        tail: Any = yield from self._tail(since, plan, self._since)
+        tail: Any = ()
+        if since(plan, None) is not None:
+            tail = yield from self._tail(since, plan, self._since)
         # The two reads are not atomic: entries that came between them are left out.
         journal = tuple(entry for entry in tail if entry.revision <= plan.revision)
         return attempt(plan, journal, in_utc(self._clock())).result
@@ -1005,7 +1006,8 @@ class Transactions(Generic[S]):
             journal: Journal | int = ()
             # A session computes what it knows from the journal, so it needs the journal even if
             # every call is a repeated one.
-            if since is not nothing and (not kept or with_repeats or not all(kept)):
+            is_needed = not kept or with_repeats or not all(kept)
+            if is_needed and since(plan, None) is not None:
                 journal = yield from self._tail(since, plan, ask, read, most)
                 if isinstance(journal, int):
                     return journal
