@@ -132,6 +132,20 @@ def test_a_reminder_informs_and_moves_nothing(places):
     assert subjects(session) == ["Dig", "Tell Ann"]
 
 
+def test_a_reply_that_tells_news_counts_as_the_models_last_change(places):
+    """A reminder of a task that nobody touches is counted from there."""
+    session = places.open(settings=Settings(plan_lost=False, stale=2))
+    write(session, ("Dig", "in_progress"))
+    kinds = []
+    for number in range(4):
+        kinds.append(session.before_model().kind)
+        session.after_model(Message("assistant", calls=("search",)))
+        if number == 1:
+            session.edit(CreateTask("Tell Ann"), actor="ann")
+            assert "Tell Ann" in write(session, ("Dig", "in_progress"), "Lay")
+    assert kinds == ["", "", "", "stale"]
+
+
 def test_old_words_of_a_task_that_somebody_reworded_still_mean_it(places):
     """The third list with them too; new words that were taken over mean it as well."""
     session = places.open()
@@ -391,6 +405,19 @@ def test_an_equal_call_of_the_next_turn_is_no_repeat():
         session.answer_one(call, turn)
     session.answer_one(turn[1], turn[1:])
     assert subjects(session) == ["a", "b", "b"]
+
+
+def test_a_list_beside_a_new_task_does_not_leave_it_out():
+    """It was written before the task was there, whether the calls come one by one or together."""
+    turn = [Call("plan", {"add": ["Sow"]}, "1"), Call("plan", {"write": ["Dig"]}, "2")]
+    one, whole = (Planner(toolbox=Toolbox(LEAN)).session() for _ in range(2))
+    for session in (one, whole):
+        session.edit(CreateTask("Tell Ann"), actor="ann")
+        session.answer([Call("plan", {"write": ["Dig"]})])
+    replies = tuple(one.answer_one(call, turn) for call in turn)
+    assert [reply.text for reply in replies] == [one.text for one in whole.answer(turn).replies]
+    assert {*subjects(one)} == {*subjects(whole)} == {"Dig", "Sow", "Tell Ann"}
+    assert not any(reply.is_error for reply in replies)
 
 
 def test_two_whole_lists_that_come_one_by_one_are_both_refused(places):
