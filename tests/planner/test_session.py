@@ -134,7 +134,7 @@ def test_a_reminder_informs_and_moves_nothing(places):
 
 def test_a_reply_that_tells_news_counts_as_the_models_last_change(places):
     """A reminder of a task that nobody touches is counted from there."""
-    session = places.open(settings=Settings(plan_lost=False, stale=2))
+    session = places.open(settings=Settings(plan_lost=False, changed=False, stale=2))
     write(session, ("Dig", "in_progress"))
     kinds = []
     for number in range(4):
@@ -143,6 +143,7 @@ def test_a_reply_that_tells_news_counts_as_the_models_last_change(places):
         if number == 1:
             session.edit(CreateTask("Tell Ann"), actor="ann")
             assert "Tell Ann" in write(session, ("Dig", "in_progress"), "Lay")
+            session.edit(CreateTask("Tell Bob"), actor="bob")
     assert kinds == ["", "", "", "stale"]
 
 
