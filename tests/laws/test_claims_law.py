@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+import attrs
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support import strategies as some
@@ -33,15 +35,14 @@ LIVES = st.lists(
 )
 
 
-@given(LIVES)
-def test_a_claim_is_one_and_its_fence_grows(life):
-    """Whatever workers, people and time do to three tasks."""
+def live(life, decided):
+    """Take three tasks through a life, and assert the law after each step."""
     three = commands.CreateTasks(tuple(map(commands.CreateTask, "abc")))
-    plan, at, highest = decide(Plan(), three, Policy(), at=NOON).plan, NOON, {}
+    plan, at, highest = decided(Plan(), three, NOON, {}).plan, NOON, {}
     for command, seconds, holds in life:
         at += timedelta(seconds=seconds)
         fences = {t.id: t.claim.fence for t in plan if t.claim} if holds else {}
-        answer = decide(plan, command, Policy(), at=at, fences=fences)
+        answer = decided(plan, command, at, fences)
         if not isinstance(answer, Accepted):
             continue
         before, plan = plan, answer.plan
@@ -74,3 +75,57 @@ def check_step(before, command, answer, at, fences, highest, *, restored):  # no
         assert mine or now.claim.fence == was.claim.fence
         if isinstance(command, commands.RenewClaim) and now is not None and now.claim is not None:
             assert now.claim.until >= was.claim.until
+
+
+def soundly(plan, command, at, fences):
+    """Decide as the core does."""
+    return decide(plan, command, Policy(), at=at, fences=fences)
+
+
+@given(LIVES)
+def test_a_claim_is_one_and_its_fence_grows(life):
+    """Whatever workers, people and time do to three tasks."""
+    live(life, soundly)
+
+
+def _gives_fences_twice(plan, command, at, fences):
+    answer = soundly(plan, command, at, fences)
+    if not isinstance(answer, Accepted):
+        return answer
+    events = (
+        attrs.evolve(e, claim=attrs.evolve(e.claim, fence=1)) if isinstance(e, TaskClaimed) else e
+        for e in answer.events
+    )
+    return attrs.evolve(answer, events=tuple(events))
+
+
+def _asks_nobody(plan, command, at, fences):
+    return soundly(plan, command, at, {t.id: t.claim.fence for t in plan if t.claim})
+
+
+def _has_a_clock_of_its_own(plan, command, at, fences):
+    return soundly(plan, command, at + timedelta(seconds=90), fences)
+
+
+def _takes_any_fence(plan, command, at, fences):
+    task = plan.get(getattr(command, "task_id", None) or "")
+    if getattr(command, "fence", None) and task and task.claim:
+        command = attrs.evolve(command, fence=task.claim.fence)
+    return soundly(plan, command, at, fences)
+
+
+FAULTS = [_gives_fences_twice, _asks_nobody, _has_a_clock_of_its_own, _takes_any_fence]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("decided", FAULTS, ids=lambda each: each.__name__)
+def test_a_seeded_fault_breaks_the_law(decided):
+    """Each is found by the lives that the law is tested with."""
+
+    @given(LIVES)
+    @FOUND
+    def law(life):
+        live(life, decided)
+
+    with pytest.raises(AssertionError):
+        law()

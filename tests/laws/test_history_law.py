@@ -4,16 +4,20 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+import attrs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
+from support.stores_sound import Sound
 
 from todoplan.codec import dump_journal, load_journal
 from todoplan.core.events.apply import replay
+from todoplan.core.events.types import StatusChanged, TaskClaimed, TaskEdited
 from todoplan.core.plan.plan import Plan
 from todoplan.stores import FileStore, MemoryStore, SqliteStore
 from todoplan.testing.stores.appends import appends
 
 FEW = settings(suppress_health_check=list(HealthCheck))
+FOUND = settings(FEW, max_examples=400, database=None, derandomize=True, phases=[Phase.generate])
 
 
 @contextmanager
@@ -78,3 +82,43 @@ def test_a_journal_folds_to_one_plan_in_postgres(postgres):
         law()
     finally:
         store.close()
+
+
+def changing(kind, change):
+    """Return a store that keeps events of one kind as something else."""
+
+    class Spoilt(Sound):
+        def append(self, plan_id, expected, entries, plan):
+            kept = (
+                attrs.evolve(
+                    entry, events=[change(e) if type(e) is kind else e for e in entry.events]
+                )
+                for entry in entries
+            )
+            return super().append(plan_id, expected, tuple(kept), plan)
+
+    return Spoilt
+
+
+def _first_fence(event):
+    return attrs.evolve(event, claim=attrs.evolve(event.claim, owner="?"))
+
+
+FAULTS = {
+    "forgets who has a claim": changing(TaskClaimed, _first_fence),
+    "forgets when": changing(StatusChanged, lambda event: attrs.evolve(event, at=None)),
+    "forgets what was edited": changing(TaskEdited, lambda event: attrs.evolve(event, changes={})),
+}
+
+
+@pytest.mark.parametrize("made_by", FAULTS.values(), ids=FAULTS)
+def test_a_seeded_fault_breaks_the_law(made_by):
+    """A store that keeps another history is found by what the law is tested with."""
+
+    @given(appends())
+    @FOUND
+    def law(made):
+        folds_alike(made_by(), made)
+
+    with pytest.raises(AssertionError):
+        law()
