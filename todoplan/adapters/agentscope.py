@@ -330,7 +330,12 @@ class TaskStore:
 
     def _settle(self, plan: Plan) -> None:
         """Record the changes that others made to the list as an entry, and write the repairs."""
-        events, after = changes_between(self._kept.plan, plan)
+        # AgentScope's task keeps its time of creation, even if another task was restored under its
+        # id. So a time that differs from the plan's is no change by others.
+        was = self._kept.plan
+        tasks = [t.but(created_at=was[t.id].created_at) if t.id in was else t for t in plan]
+        now = plan_of(tasks, next_id=plan.next_id, revision=plan.revision, approved=plan.approved)
+        events, after = changes_between(was, now)
         self._kept.write(self.state.tasks_context.tasks, after)
         self._kept.names = names_in(after)
         entries = [Entry(after.revision, events, utc_now(), cause=OUTSIDE)] if events else []

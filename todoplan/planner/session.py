@@ -46,7 +46,7 @@ from todoplan.core.commands import Command
 from todoplan.core.decide import Decision, plan_of
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import NOTHING_LISTED, Base, Note, differences, quick_base
-from todoplan.core.events.types import Event
+from todoplan.core.events.types import Event, PlanRestored
 from todoplan.core.plan.model import (
     EMPTY,
     Approval,
@@ -955,7 +955,7 @@ class _Session(Generic[P]):
                 from the entries and `earlier`.
         """
         journal = kept or (() if self.slot is None else self.slot.history())
-        return self.planner._undo_last(actor, seen, None, journal, earlier)
+        return self.planner._undo_last(actor, seen, None, *_connected(journal, earlier))
 
     def _seed(self, plan: Plan, *, actor: str | None = None) -> Steps[Decision]:
         """Replace the tasks by those of another plan. The session has not listed the new tasks."""
@@ -966,6 +966,30 @@ class _Session(Generic[P]):
         if self.slot is not None:
             return self.slot.history()
         return (yield from self.planner._history())
+
+
+def _connected(
+    journal: tuple[Entry, ...], earlier: Sequence[Start]
+) -> tuple[tuple[Entry, ...], Sequence[Start]]:
+    """
+    Return the entries behind the last gap of a journal, and the plans from which they follow.
+
+    A replay over lost entries would go unnoticed: an undo restores a whole plan, whatever was
+    replayed before it.
+    """
+    first, revision = 0, None
+    for place, entry in enumerate(journal):
+        is_whole = any(isinstance(event, PlanRestored) for event in entry.events)
+        if revision not in {None, entry.revision - len(entry.events)} and not is_whole:
+            first = place
+        revision = entry.revision
+    since = journal[first:]
+    begins = since[0].revision - len(since[0].events) if since else 0
+    return since, [
+        attrs.evolve(start, entries=start.entries - first)
+        for start in earlier
+        if start.entries > first or (start.entries == first and start.plan.revision == begins)
+    ]
 
 
 class Session(_Session[Planner]):

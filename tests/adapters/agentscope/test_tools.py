@@ -25,6 +25,7 @@ from support.agentscope_agent import (
     theirs,
     use,
 )
+from support.editing import Editing
 
 import todoplan.adapters.agentscope as ours
 from todoplan import (
@@ -36,7 +37,6 @@ from todoplan import (
     MemoryStore,
     Plan,
     Priority,
-    Rejected,
     Task,
     TodoplanError,
     Toolbox,
@@ -57,7 +57,7 @@ from todoplan.adapters.agentscope import (
     undo_plan,
 )
 from todoplan.codec import entry_from_data
-from todoplan.core.commands import ClearPlan, CreateTask, DeleteTask, UpdateTask
+from todoplan.core.commands import ClearPlan, CreateTask, UpdateTask
 from todoplan.dialogue import tasks
 from todoplan.errors import CodecError, PlanError
 
@@ -320,37 +320,54 @@ def test_commands_change_the_state():
     assert plan_of_state(state).next_id == 2
 
 
-def test_an_edit_of_an_agent_is_judged_by_its_own_policy():
-    """A state by itself knows of none; another policy may be given to both."""
-    agent = agent_of("ok", **attach(Toolbox(tasks(), STRICT)))
-    assert isinstance(edit_plan(agent, CreateTask("a")), Rejected)
-    assert isinstance(edit_plan(agent, CreateTask("a"), policy=AGENTSCOPE), Accepted)
-    assert isinstance(edit_plan(agent.state, CreateTask("b")), Accepted)
+def test_an_edit_of_a_state_or_of_another_agent_is_judged_by_agentscopes_policy():
+    """A state by itself knows of none."""
+    agent = helper(toolbox=Toolbox(tasks(), STRICT))
+    assert isinstance(edit_plan(agent.state, CreateTask("a")), Accepted)
     other = agent_of("ok", toolkit=Toolkit(tools=[Theirs()]))
     assert isinstance(edit_plan(other, CreateTask("a")), Accepted)
-    assert subjects(agent) == ["a", "b"]
 
 
-def test_the_journal_says_who_did_what_and_when():
-    """It is saved with the state and goes on after loading; folded, it is the plan."""
-    agent = helper(use("TaskCreate", subject="c"), "ok", toolbox=SNAKE)
-    seed_plan(agent, TWO, actor="cron")
-    reply(agent)
-    edit_plan(agent, UpdateTask("1", owner="ann"), actor="bob")
-    edit_plan(agent, DeleteTask("9"), actor="eve")
-    state = loaded(agent)
-    edit_plan(state, CreateTask("d"), actor="ann")
-    history = history_of(state)
-    assert [(entry.cause, entry.actor) for entry in history] == [
-        ("restore", "cron"),
-        ("TaskCreate", None),
-        ("UpdateTask", "bob"),
-        ("CreateTask", "ann"),
-    ]
-    assert all(entry.at is not None for entry in history)
-    folded = replay(Plan(), [event for entry in history for event in entry.events])
-    assert tuple(folded) == tuple(plan_of_state(state))
-    assert history_of(AgentState()) == ()
+class Session:
+    """An agent, whose plan is in its state or in a store; each run is that of a new agent."""
+
+    def __init__(self, toolbox, state=None, **given):
+        self.given = {"toolbox": toolbox, **given}
+        self.agent = helper(state=state, **self.given)
+
+    def again(self):
+        return Session(state=loaded(self.agent), **self.given)
+
+    def create(self, subject):
+        call = use("TaskCreate", subject=subject)
+        reply(helper(call, "ok", state=self.agent.state, **self.given))
+
+    def seed(self, plan, **how):
+        seed_plan(self.agent, plan, **how)
+
+    def edit(self, command, **how):
+        return edit_plan(self.agent, command, **how)
+
+    def undo(self, **how):
+        decision = undo_plan(self.agent, **how)
+        assert listed(self.agent) == subjects(self.agent)
+        return decision
+
+    def plan(self):
+        return plan_of_state(self.agent)
+
+    def history(self):
+        return history_of(self.agent)
+
+
+class TestEditing(Editing):
+    def begin(self, toolbox):
+        return Session(toolbox)
+
+
+class TestEditingStored(Editing):
+    def begin(self, toolbox):
+        return Session(toolbox, store=MemoryStore(), plan_id="1")
 
 
 def test_a_damaged_journal_is_an_error():
@@ -463,31 +480,12 @@ def test_a_developers_mistake_is_an_error_at_once(wrong):
         wrong()
 
 
-def test_the_last_change_is_taken_back_whoever_made_it():
-    """Also after the state was saved, and what others did to the list itself."""
-    agent = helper(use("TaskCreate", subject="a"), "ok", toolbox=SNAKE)
-    reply(agent)
-    edit_plan(agent, CreateTask("b"), actor="ann")
-    state = loaded(agent)
-    assert isinstance(undo_plan(state, actor="bo"), Accepted)
-    assert subjects(state) == ["a"]
-    last = history_of(state)[-1]
-    assert (last.cause, last.actor, last.undoes) == ("undo", "bo", 2)
-    undo_plan(state)
-    assert [*plan_of_state(state)] == state.tasks_context.tasks == []
-    assert isinstance(undo_plan(state), Rejected)
-    agent.state.tasks_context.tasks.append(theirs("theirs"))
-    assert isinstance(undo_plan(agent), Accepted)
-    assert listed(agent) == ["a", "b"]
-    assert [entry.cause for entry in history_of(agent)[-2:]] == ["tasks_context", "undo"]
-
-
-def test_a_store_takes_the_last_change_back():
-    """From its whole journal; the list follows."""
-    store = MemoryStore()
-    agent = helper("ok", store=store, plan_id="1")
-    for name in "ab":
-        edit_plan(agent, CreateTask(name))
-    assert isinstance(undo_plan(agent, actor="bo"), Accepted)
-    assert listed(agent) == ["a"]
-    assert store.entries("1")[-1].actor == "bo"
+def test_what_others_did_to_the_list_itself_is_taken_back_too():
+    """As any other change."""
+    state = AgentState()
+    assert history_of(state) == ()
+    edit_plan(state, CreateTask("a"))
+    state.tasks_context.tasks.append(theirs("theirs"))
+    assert isinstance(undo_plan(state), Accepted)
+    assert [task.subject for task in state.tasks_context.tasks] == ["a"]
+    assert [entry.cause for entry in history_of(state)[-2:]] == ["tasks_context", "undo"]

@@ -16,8 +16,9 @@ from google.adk.sessions.sqlite_session_service import SqliteSessionService, Sta
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import PrivateAttr
+from support.editing import Editing
 
-from todoplan import LEAN, Accepted, MemoryStore, Plan, Rejected, Task, Toolbox, plan_of
+from todoplan import LEAN, Accepted, MemoryStore, Plan, Task, Toolbox, plan_of
 from todoplan.adapters.google_adk import (
     KEY,
     GuidedModel,
@@ -30,6 +31,7 @@ from todoplan.adapters.google_adk import (
     seed_plan,
     undo_plan,
 )
+from todoplan.codec import documents
 from todoplan.core.commands import CreateTask
 from todoplan.dialogue import Call, Settings
 from todoplan.errors import CodecError, PlanError
@@ -177,17 +179,57 @@ async def test_a_store_keeps_the_plan_of_each_session(plan_id):
         await place.plan()
 
 
-@awaited
-async def test_undo_takes_back_change_after_change():
-    """What was before is found in the journal and in the session's events."""
-    planning = lean()
-    place = placed(planning, calls(write=["Dig"]), calls(add=["Sow"]), says("ok"))
-    await place.run()
-    for kind, left in ((Accepted, ["Dig"]), (Accepted, []), (Rejected, [])):
-        decision = await undo_plan(planning, place.service, await place.session(), actor="ann")
-        assert isinstance(decision, kind)
-        assert subjects(await place.plan()) == left
-    assert history_of(await place.session())[-1].actor == "ann"
+class Session:
+    """A session of the runner; each run is that of a new agent."""
+
+    def __init__(self, toolbox):
+        self.planning = Planning(toolbox, OFF)
+        self.place = placed(self.planning)
+
+    def again(self):
+        return self
+
+    def _change(self, change, *given, **how):
+        async def changed():
+            session = await self.place.session()
+            return await change(self.planning, self.place.service, session, *given, **how)
+
+        return asyncio.run(changed())
+
+    def create(self, subject):
+        script = calls("TaskCreate", subject=subject), says("ok")
+        asyncio.run(placed(self.planning, *script, service=self.place.service).run())
+
+    def seed(self, plan, **how):
+        self._change(seed_plan, plan, **how)
+
+    def edit(self, command, **how):
+        return self._change(edit_plan, command, **how)
+
+    def undo(self, **how):
+        return self._change(undo_plan, **how)
+
+    def plan(self):
+        return asyncio.run(self.place.plan())
+
+    def history(self):
+        return history_of(asyncio.run(self.place.session()))
+
+
+class TestEditing(Editing):
+    def begin(self, toolbox):
+        return Session(toolbox)
+
+
+def test_what_the_journal_has_dropped_is_found_in_the_events(monkeypatch):
+    """Undo finds there the plan before a change."""
+    monkeypatch.setattr(documents, "RECENT", 4)
+    session = Session(Toolbox(LEAN))
+    for name in "abcdef":
+        session.edit(CreateTask(name))
+    for left in ("abcde", "abcd"):
+        assert isinstance(session.undo(), Accepted)
+        assert subjects(session.plan()) == [*left]
 
 
 @awaited
@@ -367,9 +409,13 @@ async def test_the_prompt_may_be_left_out_or_be_another(given, found):
 
 def test_a_plan_is_attached_once():
     """Two tools of a name would shadow each other; the agent that was given stays as it is."""
-    planning, agent = lean(), agent_of()
+    planning, own = lean(), lambda **_: None
+    agent = agent_of(before_model_callback=own, after_model_callback=own)
     attached = attach(agent, planning)
     assert (agent.tools, len(attached.tools)) == ([], 1)
+    # Ours are next to the model: they see what is really sent, and what is really answered.
+    assert attached.canonical_before_model_callbacks == [own, planning.before_model]
+    assert attached.canonical_after_model_callbacks == [planning.after_model, own]
     with pytest.raises(PlanError, match="has plan already; attach one plan, once"):
         attach(attached, planning)
 

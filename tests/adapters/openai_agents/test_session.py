@@ -8,6 +8,7 @@ import pytest
 from agents import Agent, Runner, RunState, SQLiteSession
 from agents.testing import function_call
 from support.cut_off import Cut, CutMemory
+from support.editing import TWO, Editing
 from support.law_15 import TOLD, Situations, listing, subjects
 from support.openai_agents_runs import (
     agent_of,
@@ -24,26 +25,19 @@ from support.openai_agents_runs import (
     turns,
     write,
 )
-from support.policies import strict_for
 
 from todoplan import (
-    LEAN,
-    STRICT,
     TODOS,
-    Accepted,
     FileStore,
     MemoryStore,
     Plan,
     Planner,
     Rejected,
-    Task,
     TodoplanError,
     Toolbox,
     commands,
     decide,
-    replay,
 )
-from todoplan import plan_of as new_plan
 from todoplan.adapters.openai_agents import (
     Planning,
     attach,
@@ -300,11 +294,19 @@ class Talk:
     def plan(self):
         return plan_of(self.planning)
 
-    def edit(self, command, actor):
-        asyncio.run(self.planning.planner.apply(command, actor=actor)).unwrap()
+    def history(self):
+        found = asyncio.run(self.planning.history())
+        assert self.planning.store or history_of(self.saved()) == found
+        return found
 
-    def seed(self, plan):
-        asyncio.run(seed_plan(self.planning, plan))
+    def edit(self, command, actor=None, **how):
+        return asyncio.run(edit_plan(self.planning, command, actor=actor, **how))
+
+    def undo(self, **how):
+        return asyncio.run(undo_plan(self.planning, **how))
+
+    def seed(self, plan, **how):
+        asyncio.run(seed_plan(self.planning, plan, **how))
 
     def _run(self, *turns):
         model = scripted(*turns)
@@ -313,12 +315,25 @@ class Talk:
         agent = attach(bare, self.planning) if self.guided else bare.clone(tools=tools)
         return model, run(agent)
 
+    def create(self, subject):
+        self._run(create(subject), "Ok.")
+
     def turn(self, *calls):
         sent = [function_call(*call, call_id=str(n)) for n, call in enumerate(calls)]
         return [*outputs(self._run(sent, "Ok.")[1]).values()]
 
     def tail(self):
         return tails(self._run("Ok.")[0])[0]
+
+
+class TestEditing(Editing):
+    def begin(self, toolbox):
+        return Talk(toolbox=toolbox, settings=QUIET)
+
+
+class TestEditingStored(Editing):
+    def begin(self, toolbox):
+        return Talk(toolbox=toolbox, settings=QUIET, store=MemoryStore(), plan_id="1")
 
 
 class TestGuided(Situations):
@@ -481,46 +496,6 @@ def test_an_edit_is_decided_and_told():
     assert told == ["TaskCreate", "UpdateTask"]
 
 
-TWO = new_plan([Task("1", "a"), Task("2", "b")])
-
-
-async def story(planning):
-    """Seed, run, edit, and be refused."""
-    await seed_plan(planning, TWO, actor="cron")
-    await stream(attach(agent_of(scripted(create("c"), "Ok.")), planning))
-    await edit_plan(planning, commands.UpdateTask("1", owner="ann"), actor="bob")
-    await edit_plan(planning, commands.DeleteTask("9"), actor="eve")
-    return await planning.history()
-
-
-def test_the_journal_says_who_did_what_and_when():
-    """In a store, in memory and in what was saved; replayed, it is the plan."""
-    done = [("restore", "cron"), ("TaskCreate", None), ("UpdateTask", "bob")]
-    kept = Planning(TASKS, settings=QUIET, store=MemoryStore(), plan_id="one")
-    own = Planning(TASKS, settings=QUIET)
-    for planning in (kept, own):
-        history = asyncio.run(story(planning))
-        assert [(entry.cause, entry.actor) for entry in history] == done
-        assert all(entry.at is not None for entry in history)
-        folded = replay(Plan(), [event for entry in history for event in entry.events])
-        assert tuple(folded) == tuple(plan_of(planning))
-    saved = json.loads(json.dumps(own.to_data()))
-    assert history_of(saved) == history
-    again = Planning(TASKS, saved=saved)
-    asyncio.run(edit_plan(again, commands.CreateTask("d"), actor="ann"))
-    assert [entry.actor for entry in history_of(again.to_data())] == ["cron", None, "bob", "ann"]
-    assert history_of({"plan": saved["plan"]}) == ()
-
-
-def test_an_edit_is_judged_by_the_sessions_policy_unless_another_is_given():
-    """What the model may not do, the application does only if it says so."""
-    planning = Planning(Toolbox(tasks(), STRICT))
-    bare = commands.CreateTask("a")
-    lenient = strict_for(LEAN)
-    assert isinstance(asyncio.run(edit_plan(planning, bare)), Rejected)
-    assert isinstance(asyncio.run(edit_plan(planning, bare, policy=lenient)), Accepted)
-
-
 def test_the_settings_are_the_plannings_unless_an_agent_has_others():
     """Two agents that share a plan may be guided differently."""
     planning = Planning(TASKS, settings=QUIET)
@@ -562,23 +537,3 @@ def test_a_damaged_journal_is_an_error(damaged):
     """It is never an empty one, and it is found before a run begins."""
     with pytest.raises(CodecError):
         Planning(saved={**Planning().to_data(), "journal": damaged})
-
-
-def test_the_last_change_is_taken_back_whoever_made_it():
-    """In a store, and in memory, also what was done before the plan was saved."""
-
-    async def undoing(planning):
-        await edit_plan(planning, commands.CreateTask("a"), actor="ann")
-        planning = planning if planning.to_data().get("plan") is None else loaded(planning)
-        await edit_plan(planning, commands.CreateTask("b"), actor="ann")
-        done = [await undo_plan(planning, actor="bo") for _ in range(2)]
-        last = (await planning.history())[-1]
-        return done, await planning.plan(), (last.cause, last.actor)
-
-    def loaded(planning):
-        return Planning(TASKS, saved=json.loads(json.dumps(planning.to_data())))
-
-    for planning in (Planning(TASKS, store=MemoryStore(), plan_id="1"), Planning(TASKS)):
-        done, plan, last = asyncio.run(undoing(planning))
-        assert [type(decision) for decision in done] == [Accepted, Accepted]
-        assert ([*plan], last) == ([], ("undo", "bo"))

@@ -19,8 +19,8 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import FunctionModel
 from support.cut_off import Cut, CutMemory
+from support.editing import TWO, Editing
 from support.law_15 import Situations
-from support.policies import strict_for
 from support.pydantic_ai_agent import (
     Script,
     created,
@@ -36,8 +36,6 @@ from support.pydantic_ai_agent import (
 from support.strategies import full_plans
 
 from todoplan import (
-    LEAN,
-    STRICT,
     Accepted,
     AsyncPlanner,
     FileStore,
@@ -62,7 +60,7 @@ from todoplan.adapters.pydantic_ai import (
     seed_plan,
     undo_plan,
 )
-from todoplan.codec import entry_from_data
+from todoplan.codec import documents, entry_from_data
 from todoplan.dialogue import Memory, Settings, tasks
 from todoplan.errors import CodecError, PlanError
 from todoplan.stores.memory import MemoryHold
@@ -73,7 +71,6 @@ from todoplan.stores.memory import MemoryHold
 QUIET = Settings(plan_lost=False, unfinished=0)
 WROTE = wrote(("A", "in_progress"), ("B", "pending"))
 TASKS = Toolbox(tasks())
-TWO = plan_of([Task("1", "a"), Task("2", "b")])
 EDIT = commands.CreateTask("Tell Ann")
 
 
@@ -194,48 +191,11 @@ def test_what_guidance_remembers_stays_where_the_plan_is_put():
     assert record_of(seed_plan(Planning(), first, Plan())).memory == kept != Memory()
 
 
-def test_the_journal_says_who_did_what_and_when():
-    """Seeds, calls and edits, also several upon one message; replayed, it is the plan."""
-    planning = Planning(TASKS, QUIET, actor="bot")
-    messages = seed_plan(planning, [], TWO, actor="cron")
-    script = Script(use("TaskCreate", {"subject": "c"}, "1"), "ok")
-    result = run(planner(script, planning), message_history=messages)
-    _, messages = edit_plan(planning, result, commands.UpdateTask("1", owner="ann"), actor="bob")
-    _, messages = edit_plan(planning, messages, commands.DeleteTask("2"), actor="eve")
-    refused, messages = edit_plan(planning, messages, commands.DeleteTask("9"), actor="eve")
-    assert isinstance(refused, Rejected)
-    history = history_of(messages)
-    assert [(entry.cause, entry.actor) for entry in history] == [
-        ("seed_plan", "cron"),
-        ("TaskCreate", "bot"),
-        ("UpdateTask", "bob"),
-        ("DeleteTask", "eve"),
-    ]
-    assert all(entry.at is not None for entry in history)
-    folded = replay(Plan(), [event for entry in history for event in entry.events])
-    assert tuple(folded) == tuple(plan_of_state(messages))
-    again = run(planner(Script("ok"), planning), message_history=messages)
-    # Pydantic AI puts an empty first request, which only held the seed, into the next one.
-    assert history_of(saved(again))[-3:] == history[-3:]
-    assert history_of([]) == ()
-
-
 @pytest.mark.parametrize("note", [7, {"edits": "x"}, {"entry": {}}])
 def test_a_damaged_journal_is_an_error(note):
     """It is never an empty one."""
     with pytest.raises(CodecError):
         history_of([ModelRequest(parts=[], metadata={KEY: note})])
-
-
-@pytest.mark.parametrize("make", [Planning, make_tools])
-def test_an_edit_is_judged_by_the_plannings_policy_unless_another_is_given(make):
-    """The capability's, or that of the tools alone."""
-    planning = make(Toolbox(tasks(), STRICT))
-    lenient = strict_for(LEAN)
-    assert isinstance(edit_plan(planning, [], EDIT)[0], Rejected)
-    decision, messages = edit_plan(planning, [], EDIT, policy=lenient)
-    assert isinstance(decision, Accepted)
-    assert [task.subject for task in plan_of_state(messages)] == ["Tell Ann"]
 
 
 @pytest.mark.parametrize("make", [Planning, make_tools])
@@ -245,6 +205,20 @@ def test_an_edit_of_messages_whose_agent_has_a_store_is_refused(make):
     for change, value in ((edit_plan, EDIT), (seed_plan, TWO)):
         with pytest.raises(PlanError, match=r"AsyncPlanner\(store, conversation_id\)"):
             change(planning, [], value)
+
+
+def test_an_undo_never_goes_over_lost_entries(monkeypatch):
+    """The message keeps only the latest edits: a plan from before the lost ones is no start."""
+    monkeypatch.setattr(documents, "RECENT", 3)
+    planning = Planning(TASKS, QUIET)
+    script = Script(use("TaskCreate", {"subject": "0"}, "1"), "ok")
+    messages = run(planner(script, planning)).all_messages()
+    for name in "abc":
+        _, messages = edit_plan(planning, messages, commands.CreateTask(name))
+    _, messages = undo_plan(planning, messages)
+    assert [task.subject for task in plan_of_state(messages)] == ["0", "a", "b"]
+    with pytest.raises(PlanError, match="cannot be undone"):
+        undo_plan(planning, messages)
 
 
 OTHERS = (None, {}, "7", 7, ["text"], Agent("test"), Planning(), {"conversation_id": "c"})
@@ -296,26 +270,17 @@ def test_an_edit_while_a_run_goes_on_is_refused_and_taken_afterwards():
     assert isinstance(edit_plan(planning, earlier, EDIT)[0], Accepted)
 
 
-def test_the_last_change_is_taken_back_whoever_made_it():
-    """Also if the first messages are gone; the history that was given is not changed."""
+def test_a_change_is_taken_back_also_if_the_first_messages_are_gone():
+    """The history that was given is not changed."""
     planning = Planning(TASKS, QUIET)
     script = Script(use("TaskCreate", {"subject": "a"}, "1"), "ok", "ok")
-    messages = run(planner(script, planning)).all_messages()
-    _, edited = edit_plan(planning, messages, commands.CreateTask("b"), actor="ann")
-    _, edited = edit_plan(planning, edited, commands.CreateTask("c"), actor="ann")
-    for cut in (0, 2):
-        decision, undone = undo_plan(planning, edited[cut:], actor="bo")
-        assert isinstance(decision, Accepted)
-        assert [task.subject for task in plan_of_state(undone)] == ["a", "b"]
-    assert [task.subject for task in plan_of_state(edited)] == ["a", "b", "c"]
-    assert [(entry.cause, entry.actor) for entry in history_of(undone)][-1] == ("undo", "bo")
-    _, undone = undo_plan(planning, edited)
-    for left in (["a"], []):
-        _, undone = undo_plan(planning, undone)
-        assert [task.subject for task in plan_of_state(undone)] == left
-    decision, same = undo_plan(planning, undone)
-    assert isinstance(decision, Rejected)
-    assert same == undone
+    edited = run(planner(script, planning)).all_messages()
+    for name in "bc":
+        _, edited = edit_plan(planning, edited, commands.CreateTask(name), actor="ann")
+    decision, undone = undo_plan(planning, edited[2:], actor="bo")
+    assert isinstance(decision, Accepted)
+    found = [[task.subject for task in plan_of_state(each)] for each in (undone, edited)]
+    assert found == [["a", "b"], ["a", "b", "c"]]
     with pytest.raises(PlanError, match="with store="):
         undo_plan(planning, edited[-1:])
 
@@ -351,14 +316,29 @@ class Talk:
         """Its tasks' texts."""
         return [task.subject for task in self.plan()]
 
-    def edit(self, command, actor="ann"):
+    def _changed(self, change, *given, **how):
+        decision, messages = change(self.planning, self.messages, *given, **how)
+        text = ModelMessagesTypeAdapter.dump_json([*messages])
+        self.messages = ModelMessagesTypeAdapter.validate_json(text)
+        return decision
+
+    def edit(self, command, actor="ann", **how):
         """What somebody else does."""
         if self.store:
-            Planner(self.store, self.name).apply(command, actor=actor).unwrap()
-        else:
-            _, edited = edit_plan(self.planning, self.messages, command, actor=actor)
-            text = ModelMessagesTypeAdapter.dump_json([*edited])
-            self.messages = ModelMessagesTypeAdapter.validate_json(text)
+            return Planner(self.store, self.name).apply(command, actor=actor)
+        return self._changed(edit_plan, command, actor=actor, **how)
+
+    def undo(self, **how):
+        """Take the last change back."""
+        return self._changed(undo_plan, **how)
+
+    def history(self):
+        """The journal."""
+        return history_of(self.messages)
+
+    def create(self, subject):
+        """Have the model create a task."""
+        self.go(created(subject))
 
     def seed(self, plan, actor=None):
         """A plan that a program puts in place."""
@@ -396,6 +376,16 @@ class TestToolsAlone(Situations):
 
     def begin(self, settings, **options):
         return Talk(make_tools, options)
+
+
+class TestEditing(Editing):
+    def begin(self, toolbox):
+        return Talk(Planning, {"toolbox": toolbox, "settings": SILENT})
+
+
+class TestEditingWithToolsAlone(Editing):
+    def begin(self, toolbox):
+        return Talk(make_tools, {"toolbox": toolbox})
 
 
 SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
