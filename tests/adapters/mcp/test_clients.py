@@ -4,7 +4,6 @@ import asyncio
 import signal
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 from mcp import StdioServerParameters
@@ -15,10 +14,10 @@ from support.mcp_client import ERAS, connected, over_http
 from support.mcp_scripts import said
 from support.mcp_server import environment, http_process, server_of
 
-from todoplan.adapters.mcp.server import Topic, make_server
+from todoplan.adapters.mcp.server import make_server
 from todoplan.core.commands import CreateTask
 from todoplan.dialogue import Toolbox, lean
-from todoplan.planner import AsyncPlanner, Planner
+from todoplan.planner import Planner
 from todoplan.stores import SqliteStore
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
@@ -200,41 +199,3 @@ def test_two_clients_drain_one_plan():
     assert third == "1/3: #2 completed; #3 claimed (fence 1): Sow"
     assert last.endswith("2/3: #1 completed; no task can be claimed now")
     assert {task.claims for task in store.load("plan")} == {1}
-
-
-def _request(name, version="2025-11-25", **more):
-    said = SimpleNamespace(clientInfo=SimpleNamespace(name=name), **more)
-    session = SimpleNamespace(client_params=said)
-    return SimpleNamespace(session=session, protocol_version=version)
-
-
-def test_a_name_is_one_line_and_not_for_ever():
-    """Whatever a client calls itself stands in the journal."""
-    topic = Topic("plan", AsyncPlanner())
-    assert topic.session(_request("a\nb\x1b" + "c" * 90)).actor == "ab" + "c" * 38
-    for blank in ("\n", "   "):
-        assert topic.session(_request(blank)).actor is None
-
-
-def test_without_connections_a_name_is_the_session():
-    """Protocol 2026-07-28: every request comes alone; who says nothing of itself has no name."""
-    topic, later = Topic("plan", AsyncPlanner()), "2026-07-28"
-    one, same, other = (topic.session(_request(name, later)) for name in "aab")
-    assert (one.actor, other.actor) == ("a", "b")
-    assert one is same is not other
-    nobody = SimpleNamespace(session=SimpleNamespace(client_params=None))
-    assert topic.session(nobody) is topic.session(nobody)
-    assert topic.session(nobody).actor is None
-
-
-def test_of_many_sessions_the_longest_away_is_forgotten():
-    """A connection is one session for as long as it is known; a server holds 1,000 of them."""
-    topic, first = Topic("plan", AsyncPlanner()), _request("a")
-    known = topic.session(first)
-    others = [_request("b") for _ in range(999)]
-    assert len({id(topic.session(each)) for each in others}) == 999
-    assert topic.session(first) is known
-    more = [_request("c") for _ in range(1_000)]
-    for each in more:
-        topic.session(each)
-    assert topic.session(first) is not known

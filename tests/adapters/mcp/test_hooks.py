@@ -33,6 +33,19 @@ def hooked(plans, event, session="s1", **more):
     return answer.get("hookSpecificOutput", {}).get("additionalContext", "")
 
 
+def begun(**more):
+    """Sessions after the first prompt of "s1", whose model has written a list."""
+    plans = sessions(**more)
+    hooked(plans, "UserPromptSubmit", prompt="go")
+    called(plans, {"write": ["Dig"]})
+    return plans
+
+
+def actors(plans):
+    """The actors of the changes of the plan of "s1", in order."""
+    return [entry.actor for entry in asyncio.run(plans.planner("s1").history())]
+
+
 def texts(plans, session):
     """The tasks of a session's plan, by their names."""
     return sorted(task.subject for task in asyncio.run(plans.planner(session).plan()))
@@ -80,35 +93,34 @@ def test_codex_names_the_session_in_the_call():
 @pytest.mark.parametrize("actor", [None, "bot"])
 def test_a_subagent_of_claude_code_is_named_before_its_call(actor):
     """By the hook that comes before it, with the id of the call; `actor` names the main agent."""
-    plans = sessions(actor=actor)
-    hooked(plans, "UserPromptSubmit", prompt="go")
-    called(plans, {"write": ["Dig"]})
+    plans = begun(actor=actor)
     hooked(plans, "PreToolUse", tool_use_id="t1", agent_id="a1", agent_type="helper")
     called(plans, {"write": ["Sow"]}, **{"claudecode/toolUseId": "t1"})
     assert "#2 Sow created by helper" in hooked(plans, "PostToolBatch")
-    entries = asyncio.run(plans.planner("s1").history())
-    assert [entry.actor for entry in entries] == [actor, "helper"]
+    assert actors(plans) == [actor, "helper"]
     assert texts(plans, "s1") == ["Dig", "Sow"]
 
 
-def test_a_subagent_of_qwen_code_is_named_before_its_call():
-    """By an id without a kind; the call has no id, so the next call is of whom the hook named."""
-    plans = sessions()
-    hooked(plans, "UserPromptSubmit", prompt="go")
-    called(plans, {"write": ["Dig"]})
-    hooked(plans, "PreToolUse", tool_use_id="t1", agent_id="a1")
+@pytest.mark.parametrize(
+    ("before", "after", "actor"),
+    [
+        ({"tool_use_id": "t1", "agent_id": "a1"}, {"tool_use_id": "t2"}, "subagent"),  # Qwen Code
+        ({"agent_id": "ses_2", "agent_type": "helper"}, {}, "helper"),  # OpenCode
+    ],
+)
+def test_a_call_without_an_id_is_of_whom_the_hook_named_last(before, after, actor):
+    """The server sees no id of a call, whether or not the hook before it has one."""
+    plans = begun()
+    hooked(plans, "PreToolUse", **before)
     assert "kept: #1 Dig" in called(plans, {"write": ["Sow"]})
-    hooked(plans, "PreToolUse", tool_use_id="t2")
+    hooked(plans, "PreToolUse", **after)
     called(plans, {"done": [1]})
-    entries = asyncio.run(plans.planner("s1").history())
-    assert [entry.actor for entry in entries] == [None, "subagent", None]
+    assert actors(plans) == [None, actor, None]
 
 
 def test_a_subagent_of_copilot_cli_works_on_the_plan_of_its_session():
     """It has a session of its own, and says whose it is; after it the main agent goes on."""
-    plans = sessions()
-    hooked(plans, "UserPromptSubmit", prompt="go")
-    called(plans, {"write": ["Dig"]})
+    plans = begun()
     for parent, agent, task in (("s1", "a1", "Sow"), ("a1", "a2", "Weed")):
         who = {"agent_id": agent, "agent_type": "helper", "parent_agent_id": parent}
         assert hooked(plans, "UserPromptSubmit", agent, prompt="help", **who) == ""
@@ -117,8 +129,7 @@ def test_a_subagent_of_copilot_cli_works_on_the_plan_of_its_session():
         who = {"agent_id": agent, "agent_type": "helper", "parent_agent_id": parent}
         assert hooked(plans, "Stop", agent, **who) == ""
     called(plans, {"done": [1]})
-    entries = asyncio.run(plans.planner("s1").history())
-    assert [entry.actor for entry in entries] == [None, "helper", "helper", None]
+    assert actors(plans) == [None, "helper", "helper", None]
     assert texts(plans, "s1") == ["Dig", "Sow", "Weed"]
 
 
@@ -134,20 +145,6 @@ def test_calls_at_once_are_carried_out_in_their_order(tmp_path):
 
     *_, shown = asyncio.run(at_once())
     assert "#3 [in_progress] Weed" in shown.content[0].text
-
-
-def test_opencode_names_the_caller_before_a_call_alone():
-    """Its calls have no id that the server sees: the next call is of whom the hook named last."""
-    plans = sessions()
-    hooked(plans, "UserPromptSubmit", prompt="go")
-    called(plans, {"write": ["Dig"]})
-    hooked(plans, "PreToolUse", agent_id="ses_2", agent_type="helper")
-    reply = called(plans, {"write": ["Sow"]})
-    hooked(plans, "PreToolUse")
-    called(plans, {"done": [1]})
-    entries = asyncio.run(plans.planner("s1").history())
-    assert "kept: #1 Dig" in reply
-    assert [entry.actor for entry in entries] == [None, "helper", None]
 
 
 def test_the_model_is_not_told_of_its_own_first_list():
@@ -182,9 +179,7 @@ def test_an_unfinished_plan_sends_the_model_back():
 
 def test_the_reason_is_no_new_prompt():
     """Gemini CLI and Copilot CLI send it through the prompt's hook: the count goes on."""
-    plans = sessions()
-    hooked(plans, "UserPromptSubmit", prompt="go")
-    called(plans, {"write": ["Dig"]})
+    plans = begun()
     found = []
     for _ in range(3):
         found.append(hooked(plans, "Stop"))
@@ -194,9 +189,7 @@ def test_the_reason_is_no_new_prompt():
 
 def test_what_a_person_does_is_said_once():
     """Behind the calls of a message, or at the next prompt."""
-    plans = sessions()
-    hooked(plans, "UserPromptSubmit", prompt="go")
-    called(plans, {"write": ["Dig"]})
+    plans = begun()
     asyncio.run(plans.planner("s1").apply(CreateTask("Tell Ann"), actor="ann"))
     assert "#2 Tell Ann created by ann" in hooked(plans, "PostToolBatch")
     assert hooked(plans, "PostToolBatch", agent_id="a1") == ""  # a subagent is not reminded
@@ -206,9 +199,7 @@ def test_what_a_person_does_is_said_once():
 
 def test_the_plan_is_shown_after_a_compaction():
     """Where the calls are gone from the conversation; at any other start it is not."""
-    plans = sessions()
-    hooked(plans, "UserPromptSubmit", prompt="go")
-    called(plans, {"write": ["Dig"]})
+    plans = begun()
     assert hooked(plans, "SessionStart", source="startup") == ""
     assert "Dig" in hooked(plans, "SessionStart", source="compact")
     called(plans, {"done": [1]})
@@ -217,9 +208,7 @@ def test_the_plan_is_shown_after_a_compaction():
 
 def test_a_person_may_read_the_plan():
     """That of a session, or of the latest one."""
-    plans = sessions()
-    hooked(plans, "UserPromptSubmit", prompt="go")
-    called(plans, {"write": ["Dig"]})
+    plans = begun()
     for told in ({}, {"session_id": "s1"}):
         answer = asyncio.run(plans.answer({"hook_event_name": "Show", **told}))
         assert answer["text"].endswith("[~] 1 Dig")
@@ -230,9 +219,7 @@ def test_a_person_may_read_the_plan():
 
 def test_who_looks_at_the_plan_does_not_ask_for_work():
     """The answer to a command of the plugin stands, while tasks are open."""
-    plans = sessions()
-    hooked(plans, "UserPromptSubmit", prompt="go")
-    called(plans, {"write": ["Dig"]})
+    plans = begun()
     hooked(plans, "UserPromptSubmit", prompt="/todoplan:plan")
     assert hooked(plans, "Stop", last_assistant_message="Here it is.") == ""
     hooked(plans, "UserPromptSubmit", prompt="go on")

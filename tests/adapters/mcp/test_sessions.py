@@ -8,7 +8,6 @@ from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import anyio
-import anyio.lowlevel
 import pytest
 from support.mcp_client import over_http
 from support.mcp_scripts import CREATE, INITIALIZE
@@ -61,43 +60,31 @@ def until(holds):
         time.sleep(0.05)
 
 
-def test_sessions_are_bounded_and_idle_ones_end(url):
-    """One more than there is room for is refused with 503; unused ones end, and make room."""
-    until(lambda: status_of(url, INITIALIZE) == 503)
-    opened = []
+def opened(url):
+    """Open a session as soon as there is room."""
+    found = []
 
     def opens():
         status, session = asked(url, INITIALIZE)
-        opened.append(session)
+        found.append(session)
         return status == 200
 
     until(opens)
-    assert status_of(url, PING, opened[-1]) == 200
-    until(lambda: status_of(url, PING, opened[-1]) == 200 and time.sleep(2) is None)
-    assert status_of(url, PING, opened[-1]) == 404
+    return found[-1]
 
 
-def test_a_session_that_its_client_ends_makes_room_at_once(url):
-    """As many as one likes, one after the other."""
+def test_sessions_are_bounded_and_make_room_when_they_end(url):
+    """503 if there is no room; a client ends its session, an idle one ends by itself."""
     until(lambda: status_of(url, INITIALIZE) == 503)
-    session = None
-
-    def opens():
-        nonlocal session
-        status, session = asked(url, INITIALIZE)
-        return status == 200
-
     for _ in range(5):
-        until(opens)
+        session = opened(url)
         assert status_of(url, None, session, "DELETE") == 200
         assert status_of(url, PING, session) == 404
-
-
-def test_a_request_that_opens_no_session_leaves_none(url):
-    """Mcp makes one for whatever comes without: a refused request takes no room."""
-    for _ in range(9):
+    for _ in range(9):  # mcp makes a session for whatever comes without: it must take no room
         assert status_of(url, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}) in {400, 503}
-    until(lambda: status_of(url, INITIALIZE) == 200)
+    session = opened(url)
+    assert status_of(url, PING, session) == 200
+    until(lambda: time.sleep(1.3) or status_of(url, PING, session) == 404)
 
 
 def closed_after(url, *sent):
@@ -154,96 +141,6 @@ def test_limits_have_defaults_that_people_do_not_meet():
     assert Guard(None, Access()).limits.body_bytes == 1024 * 1024
 
 
-class Manager:
-    """As mcp's: answers an opening request with a session, and notes what it is asked."""
-
-    def __init__(self, status=200):
-        self.status = status
-        self.asked, self._server_instances = [], {}
-
-    async def handle_request(self, scope, receive, send):
-        self.asked.append((scope["method"], dict(scope["headers"]).get(b"mcp-session-id")))
-        if scope["method"] == "DELETE":
-            await receive()
-            raise anyio.ClosedResourceError
-        number = len(self._server_instances)
-        self._server_instances[f"s{number}"] = number
-        await self.beside()
-        headers = [(b"mcp-session-id", f"s{number}".encode())]
-        await send({"type": "http.response.start", "status": self.status, "headers": headers})
-
-    async def beside(self):
-        await anyio.lowlevel.checkpoint()
-
-
-def test_one_too_many_that_came_in_beside_others_is_ended():
-    """Two open at once where there is room for one: one of them is left, on any mcp."""
-    manager, sent = Manager(), []
-    sessions = Sessions(manager, Limits(sessions=1))
-
-    async def send(message):
-        sent.append(message)
-
-    async def run():
-        scope = {"type": "http", "method": "POST", "headers": []}
-        async with anyio.create_task_group() as group:
-            for _ in range(2):
-                group.start_soon(sessions, scope, None, send)
-
-    asyncio.run(run())
-    assert [method for method, _ in manager.asked] == ["POST", "POST", "DELETE"]
-    assert len(sessions._sessions) == len(manager._server_instances) == 1
-
-
-def requested(manager, limits, *known, then=0):
-    """Ask a manager behind its limits, one request after the other; return what was answered."""
-    sent, sessions = [], Sessions(manager, limits)
-
-    async def send(message):
-        sent.append(message.get("status"))
-
-    async def run():
-        async with anyio.create_task_group() as group:
-            group.start_soon(sessions.end_idle)
-            for session in known:
-                headers = [(b"mcp-session-id", session)] if session else []
-                await sessions({"type": "http", "method": "POST", "headers": headers}, None, send)
-            await anyio.sleep(then)
-            group.cancel_scope.cancel()
-
-    asyncio.run(run())
-    return sent
-
-
-def test_a_full_house_is_503_before_anything_is_opened():
-    """The request does not reach mcp; those of a session that is there do."""
-    manager = Manager()
-    assert [*filter(None, requested(manager, Limits(sessions=1), b"", b"", b"s0"))] == [
-        200,
-        503,
-        200,
-    ]
-    assert [method for method, _ in manager.asked] == ["POST", "POST"]
-
-
-def test_a_refused_opening_is_forgotten_by_mcp_too():
-    """Mcp 1.27 keeps a session for every request that came without one."""
-    manager = Manager(400)
-    assert requested(manager, Limits(), b"", b"") == [400, 400]
-    assert manager._server_instances == {}
-
-
-def test_what_is_not_used_is_ended_in_time():
-    """A session that nobody uses is ended as its client would have ended it."""
-    manager = Manager()
-    requested(manager, Limits(idle_seconds=0.01), b"", then=0.2)
-    assert ("DELETE", b"s0") in manager.asked
-    assert manager._server_instances == {}
-    idle = Manager()
-    requested(idle, Limits(idle_seconds=100), b"")
-    assert idle._server_instances == {"s0": 0}
-
-
 def test_a_head_that_comes_in_pieces_has_the_same_time():
     """Every piece does not begin to wait anew."""
 
@@ -266,14 +163,98 @@ def test_a_head_that_comes_in_pieces_has_the_same_time():
     assert asyncio.run(run()) == b""
 
 
-def test_a_session_that_is_answering_is_not_idle():
-    """However long the answer takes."""
+class Manager:
+    """As mcp's: answers an opening request with a session, and notes what it is asked."""
 
-    class Slow(Manager):
-        async def beside(self):
-            await anyio.sleep(0.3 if len(self.asked) == 2 else 0)
+    def __init__(self, status=200, seconds=0):
+        self.status, self.seconds = status, seconds
+        self.asked, self._server_instances = [], {}
 
-    manager = Slow()
-    requested(manager, Limits(idle_seconds=0.02), b"", b"s0")
-    assert manager.asked[:2] == [("POST", None), ("POST", b"s0")]
-    assert ("DELETE", b"s0") not in manager.asked
+    async def handle_request(self, scope, receive, send):
+        self.asked.append((scope["method"], dict(scope["headers"]).get(b"mcp-session-id")))
+        if scope["method"] == "DELETE":
+            await receive()
+            raise anyio.ClosedResourceError
+        number = len(self._server_instances)
+        self._server_instances[f"s{number}"] = number
+        await anyio.sleep(self.seconds if len(self.asked) > 1 else 0)
+        headers = [(b"mcp-session-id", f"s{number}".encode())]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+
+
+OPENS, FIRST, ENDS = ("POST", None), ("POST", b"s0"), ("DELETE", b"s0")
+
+
+SCENES = {
+    "a full house is 503 before anything is opened, and a session that is there is answered": (
+        Manager(),
+        Limits(sessions=1),
+        (["", "", "s0"], 0),
+        ([200, 503, 200], [OPENS, FIRST], ["s0", "s1"]),
+    ),
+    "mcp 1.27 keeps a session for every request that came without one": (
+        Manager(400),
+        Limits(),
+        (["", ""], 0),
+        ([400, 400], [OPENS, ENDS] * 2, []),
+    ),
+    "a session that nobody uses is ended as its client would have ended it": (
+        Manager(),
+        Limits(idle_seconds=0.01),
+        ([""], 0.2),
+        ([200], [OPENS, ENDS], []),
+    ),
+    "and no other session is": (
+        Manager(),
+        Limits(idle_seconds=2),
+        ([""], 0.6),
+        ([200], [OPENS], ["s0"]),
+    ),
+    "a session that is answering is not idle, however long the answer takes": (
+        Manager(seconds=0.3),
+        Limits(idle_seconds=0.02),
+        (["", "s0"], 0),
+        ([200, 200], [OPENS, FIRST], ["s0", "s1"]),
+    ),
+}
+
+
+@pytest.mark.parametrize(("manager", "limits", "sent", "found"), SCENES.values(), ids=SCENES)
+def test_requests_are_counted_in_front_of_mcp(manager, limits, sent, found):
+    """One after the other: what is answered, what mcp is asked, and which sessions it keeps."""
+    (requests, then), told, sessions = sent, [], Sessions(manager, limits)
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            told.append(message["status"])
+
+    async def run():
+        async with anyio.create_task_group() as group:
+            group.start_soon(sessions.end_idle)
+            for session in requests:
+                headers = [(b"mcp-session-id", session.encode())] if session else []
+                await sessions({"type": "http", "method": "POST", "headers": headers}, None, send)
+            await anyio.sleep(then)
+            group.cancel_scope.cancel()
+
+    asyncio.run(run())
+    assert (told, manager.asked, [*manager._server_instances]) == found
+
+
+def test_one_too_many_that_came_in_beside_others_is_ended():
+    """Two open at once where there is room for one: one of them is left, on any mcp."""
+    manager = Manager()
+    sessions = Sessions(manager, Limits(sessions=1))
+
+    async def send(message):
+        """Nobody reads it."""
+
+    async def run():
+        scope = {"type": "http", "method": "POST", "headers": []}
+        async with anyio.create_task_group() as group:
+            for _ in range(2):
+                group.start_soon(sessions, scope, None, send)
+
+    asyncio.run(run())
+    assert [method for method, _ in manager.asked] == ["POST", "POST", "DELETE"]
+    assert len(manager._server_instances) == 1
