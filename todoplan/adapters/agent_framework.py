@@ -91,7 +91,7 @@ class Planning(BasePlanning, ContextProvider):
     """
 
     def prepare(self) -> None:
-        """Set up the planning, at first without runs."""
+        """Initialise the planning. No run is active yet."""
         ContextProvider.__init__(self, KEY)
         # `after_run` is not called for a failed run, so the references to the runs are weak. They
         # refer to the context of a run and not to its middleware, because the framework keeps the
@@ -153,7 +153,7 @@ class Planning(BasePlanning, ContextProvider):
 
 @attrs.define(eq=False)
 class _Run:
-    """The session during one run, with the calls of the model's last message."""
+    """The session during one run, and the calls (`turn`) of the model's last message."""
 
     session: AsyncSession
     state: dict[str, Any]
@@ -174,7 +174,7 @@ class _Guided(ChatMiddleware):
         self._run = run
 
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
-        """Guide one request to the model."""
+        """Send a request with its reminder, until the model's answer is accepted."""
         run, own = self._run, [*context.messages]
         contents = [each for message in own for each in message.contents]
         # A result does not have the tool's name.

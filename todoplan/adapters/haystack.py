@@ -107,8 +107,8 @@ class Planning(BasePlanning):
     `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
     `AsyncPlanner`). `system_prompt` is appended to the agent's prompt, and is not a template; the
     default is the tool set's prompt, and "" adds none. With a `store`, the plan is kept there under
-    `plan_id`, and the agent's state has only the session's record. `Agent.run` needs a synchronous
-    store and verifier.
+    `plan_id`, and the agent's state has only the record of what this session has listed and seen.
+    `Agent.run` needs a synchronous store and verifier.
 
     `state_schema` has the entries that the tools need in an agent's `state_schema`.
 
@@ -117,7 +117,7 @@ class Planning(BasePlanning):
     """
 
     def prepare(self) -> None:
-        """Set up the planning, at first without runs."""
+        """Initialise the planning. No run is active yet."""
         self.state_schema: dict[str, Any] = {KEY: {"type": dict}}
         self._runs: WeakKeyDictionary[State, _Run] = WeakKeyDictionary()
         self._busy: WeakValueDictionary[object, _Run] = WeakValueDictionary()

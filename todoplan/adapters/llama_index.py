@@ -113,15 +113,15 @@ class Planning(BasePlanning):
     `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
     `AsyncPlanner`). `system_prompt` is appended to the agent's prompt; the default is the tool
     set's prompt, and "" adds none. With a `store`, the plan is kept there under `plan_id`, and the
-    context has only the session's record. Agents of one `AgentWorkflow` share the plan of the
-    context.
+    context has only the record of what this session has listed and seen. Agents of one
+    `AgentWorkflow` share the plan of the context.
 
     Raises:
         PlanError: an argument has the wrong type, or a store is given without a plan id.
     """
 
     def prepare(self) -> None:
-        """Set up the planning, at first without runs."""
+        """Initialise the planning. No run is active yet."""
         self._runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
         self.opened({})  # a store without a plan id is refused now, not at a call
 
@@ -212,7 +212,7 @@ class PlanningAgent(FunctionAgent):
         tools: Sequence[AsyncBaseTool],
         memory: BaseMemory,
     ) -> AgentOutput:
-        """Guide one request to the model, and ask the model again if it answers too early."""
+        """Send a request with its reminder, and ask the model again if it answers too early."""
         scratchpad = await ctx.store.get(self.scratchpad_key, default=[])
         messages = [*llm_input, *scratchpad]
         is_new = not await ctx.store.get("num_iterations", default=0)

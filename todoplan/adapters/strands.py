@@ -66,14 +66,14 @@ class Planning(BasePlanning, Plugin):
     `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
     `AsyncPlanner`). `system_prompt` is appended to the agent's prompt; the default is the tool
     set's prompt, and "" adds none. With a `store`, the plan is kept there under `plan_id`, and the
-    agent's state has only the session's record.
+    agent's state has only the record of what this session has listed and seen.
 
     Raises:
         PlanError: an argument has the wrong type, or a store is given without a plan id.
     """
 
     def prepare(self) -> None:
-        """Set up the planning, at first without a run."""
+        """Initialise the planning. No run is active yet."""
         Plugin.__init__(self)
         self._runs: WeakKeyDictionary[Agent, AsyncSession] = WeakKeyDictionary()
         self.opened({})  # a store without a plan id is refused now, not at a call

@@ -35,9 +35,13 @@ class Editor(Client):
 
     async def until(self, count):
         """Wait for a plan of so many entries."""
-        while not self.shown or len(self.shown[-1][1].entries) != count:
+        while not self.shown or len(_entries(self.shown[-1][1])) != count:
             self._news.clear()
             await asyncio.wait_for(self._news.wait(), PATIENCE)
+
+
+def _entries(update):
+    return update.entries if update.session_update == "plan" else update.plan.entries
 
 
 @asynccontextmanager
@@ -68,7 +72,8 @@ def run(test):
 
 
 @pytest.mark.parametrize("make", [Planner, AsyncPlanner])
-def test_a_plan_is_shown_at_once_and_after_every_change(make):
+@pytest.mark.parametrize("plan_id", [None, "garden"])
+def test_a_plan_is_shown_at_once_and_after_every_change(make, plan_id):
     """By whichever planner; one that nobody has written yet is not shown, an emptied one is."""
 
     async def test(agent, editor, _):
@@ -78,17 +83,19 @@ def test_a_plan_is_shown_at_once_and_after_every_change(make):
             done = planner.apply(command)
             return await done if isinstance(planner, AsyncPlanner) else done
 
-        end = await show_plan(agent, "s1", planner)
+        end = await show_plan(agent, "s1", planner, plan_id=plan_id)
         await asyncio.sleep(0)
         assert editor.shown == []
         await act(CreateTask("Sow"))
         await editor.until(1)
         await end()
         await act(CreateTask("Reap"))
-        again = await show_plan(agent, "s2", planner)
+        again = await show_plan(agent, "s2", planner, plan_id=plan_id)
         await editor.until(2)
         await again()
         assert [session for session, _ in editor.shown] == ["s1", "s2"]
+        if plan_id is not None:
+            assert {shown.plan.plan_id for _, shown in editor.shown} == {plan_id}
 
     run(test)
 

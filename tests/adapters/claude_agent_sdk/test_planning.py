@@ -152,19 +152,6 @@ def test_without_hooks_all_calls_work_on_one_plan():
     assert (text(program), len(subjects(planning))) == ("ok, 0/2 completed", 2)
 
 
-def test_calls_that_never_come_are_forgotten():
-    """A hook may deny an announced call: of those, the latest thousand are kept."""
-    planning = Planning()
-
-    async def announced():
-        for number in range(1_200):
-            told = {"session_id": "s1", "tool_use_id": f"t{number}"}
-            assert await planning.before_call(told, None, {}) == {}
-
-    asyncio.run(announced())
-    assert len(planning._callers) == 1_000
-
-
 def test_a_person_seeds_edits_undoes_and_subscribes():
     """By the session's id, between the runs or during one."""
     planning, heard = Planning(), []

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.policies import strict_for
-from support.strategies import json_values, statuses
+from support.strategies import json_values
+from support.talk import TOOLSETS, valid
 from support.wires import WIRES, numbered
 
 from todoplan.adapters.functions import Answered
@@ -18,7 +19,6 @@ from todoplan.dialogue.tools import LEAN, TODOS, tasks
 from todoplan.errors import TodoplanError
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-TOOLSETS = {"todos": TODOS, "tasks": tasks(), "snake": tasks("snake"), "lean": LEAN}
 TASKS = Toolbox(tasks())
 EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 FUNCTIONS = [
@@ -42,12 +42,6 @@ def test_every_shape_has_the_same_functions():
         assert wire.module.__all__ == FUNCTIONS
     for name in FUNCTIONS:
         assert len({str(inspect.signature(getattr(wire.module, name))) for wire in WIRES}) == 1
-
-
-@EVERY
-def test_tools_of_a_toolbox_are_those_of_its_tool_set(wire):
-    """Either may be given."""
-    assert wire.module.make_tools(Toolbox(LEAN)) == wire.module.make_tools(LEAN)
 
 
 @EVERY
@@ -97,10 +91,13 @@ def test_replies_of_other_tools_join_the_turn(wire):
 
 
 @EVERY
-def test_a_response_without_calls_is_answered_with_nothing(wire):
-    """No calls, no messages, also where one message would hold all results."""
+def test_either_of_two_forms_may_be_given(wire):
+    """A toolbox or its tool set, a planner's turn or its replies; nothing gives no message."""
+    assert wire.module.make_tools(Toolbox(LEAN)) == wire.module.make_tools(LEAN)
+    turn, results_of = Toolbox().turn(Plan(), [Call("read_todos", {})]), wire.module.results_of
+    assert results_of(turn) == results_of(iter(turn.replies)) != []
     assert wire.module.answer(Toolbox(), Plan(), wire.respond([])) == Answered(Plan())
-    assert wire.module.results_of([]) == []
+    assert results_of([]) == []
 
 
 @EVERY
@@ -129,43 +126,12 @@ def test_a_reminder_stands_at_the_tail_of_a_new_list(wire):
     assert "two tasks are open" in repr(reminded(wire, []))
 
 
-texts = st.sampled_from(["a", "b", "c", "", " a "])
-todo = st.fixed_dictionaries(
-    {"content": texts, "status": statuses.map(str)}, optional={"priority": json_values}
-)
-ids = st.integers(1, 5).map(str) | st.just("#1")
-CALLS = {
-    "todos": st.tuples(
-        st.sampled_from(["write_todos", "read_todos", "search"]),
-        st.fixed_dictionaries({}, optional={"todos": st.lists(todo, max_size=4)}),
-    ),
-    "tasks": st.tuples(
-        st.sampled_from(["TaskCreate", "TaskUpdate", "TaskUpdate", "TaskGet", "TaskList"]),
-        st.fixed_dictionaries(
-            {},
-            optional={
-                "taskId": ids,
-                "subject": texts,
-                "status": statuses.map(str),
-                "addBlockedBy": st.lists(ids, max_size=2),
-                "metadata": st.dictionaries(st.sampled_from("kl"), json_values, max_size=2),
-                "wrong": json_values,
-            },
-        ),
-    ),
-    "lean": st.tuples(
-        st.just("plan"),
-        st.fixed_dictionaries(
-            {},
-            optional={
-                "write": st.lists(texts, max_size=3),
-                "done": st.lists(st.integers(1, 4), max_size=2),
-                "add": st.lists(texts, max_size=2),
-                "drop": st.lists(st.integers(1, 4), max_size=1),
-            },
-        ),
-    ),
-}
+def calls_of(toolset):
+    """Draw calls of a tool set's tools, with good or other arguments, or of another tool."""
+    names = st.sampled_from([*(tool.key for tool in toolset.tools), "search"])
+    kinds = {tool.key: valid(tool.fields) for tool in toolset.tools}
+    other = st.dictionaries(st.sampled_from(["todos", "status", "wrong"]), json_values, max_size=2)
+    return names.flatmap(lambda name: st.tuples(st.just(name), kinds.get(name, other) | other))
 
 
 def play(wire, toolbox, script):
@@ -180,13 +146,12 @@ def play(wire, toolbox, script):
 
 
 @given(st.data())
-@pytest.mark.parametrize("name", CALLS)
-def test_the_same_script_gives_the_same_through_every_shape(name, data):
+@pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda each: each.name)
+def test_the_same_script_gives_the_same_through_every_shape(toolset, data):
     """Law 12: equal plans, events, replies and texts, and those of the toolbox itself."""
-    strict = strict_for(TOOLSETS[name])
-    policy = data.draw(st.sampled_from([Toolbox().policy, strict]))
-    toolbox = Toolbox(TOOLSETS[name], policy)
-    script = data.draw(st.lists(st.lists(CALLS[name], max_size=5), max_size=4))
+    policy = data.draw(st.sampled_from([Toolbox().policy, strict_for(toolset)]))
+    toolbox = Toolbox(toolset, policy)
+    script = data.draw(st.lists(st.lists(calls_of(toolset), max_size=5), max_size=4))
     plan = Plan()
     expected = []
     for n, turn in enumerate(script):
@@ -197,14 +162,6 @@ def test_the_same_script_gives_the_same_through_every_shape(name, data):
         expected.append((done.replies, done.events, texts_told))
     for wire in WIRES:
         assert play(wire, toolbox, script) == (plan, expected)
-
-
-@EVERY
-def test_replies_come_from_a_turn_or_as_they_are(wire):
-    """A planner's turn and a list of replies serve alike."""
-    turn = Toolbox().turn(Plan(), [Call("read_todos", {})])
-    results_of = wire.module.results_of
-    assert results_of(turn) == results_of(iter(turn.replies)) != []
 
 
 WRONG = [

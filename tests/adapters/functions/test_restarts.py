@@ -7,7 +7,7 @@ import pydoc
 import pytest
 from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, says, user
 
-from todoplan import DEFAULT, TASKS, MemoryStore, Planner, Toolbox
+from todoplan import TASKS, MemoryStore, Planner, Toolbox
 from todoplan.adapters.functions import openai_chat
 from todoplan.core import commands
 from todoplan.dialogue import Settings
@@ -151,32 +151,6 @@ def test_what_an_agent_did_bears_its_name():
         begun(CHAT, store, actor=7)
 
 
-@pytest.mark.parametrize(
-    "damaged", [[], {"messages": 7}, {}, {"messages": [], "stand": [], "reminder": 7}]
-)
-def test_an_answer_that_was_sent_back_and_is_damaged_is_an_error(damaged):
-    """It is never taken for none."""
-    with pytest.raises(PlanError, match="to_data"):
-        openai_chat.start_run(saved={**openai_chat.start_run().to_data(), "sent_back": damaged})
-
-
-@pytest.mark.parametrize("damaged", [{"asked": 7}, {"answered": "1"}, {"revision": -1}, {"x": 1}])
-@pytest.mark.parametrize("kept", [{}, {"store": MemoryStore(), "plan_id": "7"}])
-def test_a_record_that_was_saved_and_is_damaged_is_an_error(kept, damaged):
-    """It is never taken for a new session, with a store and without; nor is another version's."""
-    saved = openai_chat.start_run(**kept).to_data()
-    for session in (7, None, {**saved["session"], **damaged}, {**saved["session"], "version": 2}):
-        with pytest.raises(CodecError):
-            openai_chat.start_run(**kept, saved={**saved, "session": session})
-
-
-def test_a_plan_that_a_store_keeps_is_refused_without_it():
-    """The record says that there is one: an empty plan in its place would be a lie."""
-    saved = openai_chat.start_run(store=MemoryStore(), plan_id="7").to_data()
-    with pytest.raises(PlanError, match="give store="):
-        openai_chat.start_run(saved=saved)
-
-
 @EVERY
 def test_help_says_what_start_run_takes(wire):
     """A `functools.partial` would show its own help."""
@@ -186,19 +160,29 @@ def test_help_says_what_start_run_takes(wire):
     assert "wire" not in inspect.signature(wire.module.start_run).parameters
 
 
-@EVERY
-def test_what_was_unseen_is_told_behind_a_restart_and_not_what_a_verifier_found(wire):
-    """The plan that the model last saw is saved with its own findings in it."""
-    asking = Toolbox(TASKS, DEFAULT.but(evidence_required="error"))
-    given = {"verify": lambda *_: (False, "2 failed"), "actor": "bot"}
-    run = wire.module.start_run(asking, **given)
-    answered(run, wire.plain([Sent("TaskCreate", {"subject": "Dig"}, "a")]), wire)
-    run.planner.apply(commands.UpdateTask("1", check="it holds", status="in_progress"), actor="ann")
-    answered(run, wire.plain([Sent("TaskUpdate", {"taskId": "1", "owner": "bot"}, "b")]), wire)
-    run.planner.apply(commands.CreateTask("Tell Bo"), actor="ann")
-    done = wire.plain([Sent("TaskUpdate", {"taskId": "1", "status": "completed"}, "c")])
-    assert "2 failed" in str(answered(run, done, wire))
-    saved = json.loads(json.dumps(run.to_data()))
-    later = wire.module.start_run(asking, saved=saved, **given)
-    told = str(answered(later, wire.plain([Sent("TaskList", {}, "d")]), wire))
-    assert "since you last looked: #2 Tell Bo created by ann\\n" in told
+WHOLE = openai_chat.start_run().to_data()
+RECORD = WHOLE["session"]
+DAMAGED = [
+    *({"session": each} for each in (7, None, {**RECORD, "version": 2}, {**RECORD, "x": 1})),
+    *({"session": {**RECORD, **each}} for each in ({"asked": 7}, {"revision": -1})),
+    *({name: value} for name, value in (("plan", {}), ("journal", 7))),
+    *({"sent_back": each} for each in ([], {"messages": 7}, {})),
+    {"sent_back": {"messages": [], "stand": [], "reminder": 7}},
+]
+
+
+@pytest.mark.parametrize("damaged", DAMAGED, ids=str)
+def test_what_was_saved_and_is_damaged_is_an_error(damaged):
+    """It is never taken for nothing, nor for a new session."""
+    with pytest.raises((CodecError, PlanError)):
+        openai_chat.start_run(saved={**WHOLE, **damaged})
+
+
+def test_a_record_belongs_to_a_plan_in_its_store():
+    """A damaged record is an error there too; without the store an empty plan would be a lie."""
+    kept = {"store": MemoryStore(), "plan_id": "7"}
+    saved = openai_chat.start_run(**kept).to_data()
+    with pytest.raises(CodecError):
+        openai_chat.start_run(**kept, saved={**saved, "session": {**RECORD, "answered": "1"}})
+    with pytest.raises(PlanError, match="give store="):
+        openai_chat.start_run(saved=saved)

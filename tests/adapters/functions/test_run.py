@@ -7,11 +7,11 @@ import pytest
 from support.cut_off import Cut, CutMemory
 from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, says, user
 
-from todoplan import LEAN, TASKS, MemoryStore, Planner, Toolbox
+from todoplan import LEAN, TASKS, MemoryStore, Toolbox
 from todoplan.adapters.functions import openai_chat
 from todoplan.core import commands
 from todoplan.dialogue import Reply, Settings
-from todoplan.errors import CodecError, PlanError
+from todoplan.errors import PlanError
 
 EDIT = commands.CreateTask("Tell Ann")
 QUIET = Settings(unfinished=0, plan_lost=False, changed=False)
@@ -74,65 +74,6 @@ def test_a_run_answers_calls_and_keeps_nothing_of_a_reminder(wire):
     read = wire.module.read_messages(loop.messages)
     assert sum(len(message.calls) for message in read) == 3
     assert len(loop.run.planner.plan) == 1
-
-
-@EVERY
-def test_a_persons_edit_in_a_store_stays_and_is_told_once(wire):
-    """Before the first list, during a run, between two runs, and from another process."""
-    store = MemoryStore()
-    loop = Loop(wire, store=store, plan_id="7", settings=QUIET)
-    person = Planner(store, "7")
-
-    def edit(request):
-        person.apply(commands.CreateTask(f"edit {request}"), actor="ann")
-
-    second = write(("a", "pending"), ("edit 1", "pending"), call_id="2")
-    loop.go([write(("a", "pending"))], [second], "ok", before=edit)
-    assert [task.subject for task in store.load("7")] == ["a", "edit 1", "edit 2", "edit 3"]
-    assert ["by ann" in text for text in loop.told()] == [True, True]
-    assert loop.run.to_data()["session"]["revision"] < store.load("7").revision
-    other = Loop(wire, store=store, plan_id="7")
-    other.messages, other.saved = loop.messages, loop.saved
-    other.go([write(("a", "completed"), call_id="3")], "ok")
-    assert "edit 3 created by ann" in other.requests[0]
-    # "edit 1" was on a list of this session, the others never were.
-    assert [task.subject for task in store.load("7")] == ["a", "edit 2", "edit 3"]
-    assert [entry.actor for entry in loop.run.history()].count("ann") == 3
-
-
-def test_without_a_store_the_plan_is_saved_with_what_its_model_has_not_seen():
-    """A restart, an edit, a restart: ids, revision, journal and base are those of one process."""
-    loop = Loop(CHAT, settings=QUIET)
-    loop.go([write(("a", "pending"), ("b", "pending"))], "ok")
-    edited = openai_chat.start_run(saved=loop.saved)
-    edited.planner.apply(EDIT, actor="ann").unwrap()
-    again = openai_chat.start_run(saved=edited.to_data())
-    again.planner.apply(commands.UpdateTask("1", owner="bo"), actor="bo").unwrap()
-    loop.saved = json.loads(json.dumps(again.to_data()))
-    assert loop.saved["plan"]["revision"] == 4
-    loop.go([write(("a", "completed"), ("b", "pending"), call_id="2")], "ok")
-    plan = loop.run.planner.plan
-    assert [(task.id, task.subject, task.owner) for task in plan] == [
-        ("1", "a", "bo"),
-        ("2", "b", None),
-        ("3", "Tell Ann", None),
-    ]
-    assert "#3 Tell Ann created by ann" in loop.told()[-1]
-    assert [entry.actor for entry in loop.run.history()] == [None, "ann", "bo", None]
-    assert "behind" not in loop.saved["session"]
-
-
-def test_a_reminder_of_a_change_is_given_until_an_answer_has_told():
-    """What it shows stays all the same: a reminder informs, and is no list of the session's own."""
-    loop = Loop(CHAT, settings=Settings(unfinished=0, plan_lost=False))
-    loop.go([write(("a", "pending"))], "ok")
-    run = openai_chat.start_run(saved=loop.saved)
-    run.planner.apply(EDIT, actor="ann")
-    loop.saved = run.to_data()
-    loop.go("1", "2", [write(("a", "pending"), call_id="2")], "3")
-    told = ["<todoplan-reminder>" in request for request in loop.requests]
-    assert told == [False, False, True, True, True, False]
-    assert [task.subject for task in loop.run.planner.plan] == ["a", "Tell Ann"]
 
 
 def test_a_request_that_failed_is_asked_for_again_and_counts_once():
@@ -233,14 +174,6 @@ def test_a_developers_mistake_is_an_error(wrong, remedy):
     """Nothing is done then, and it says what to do."""
     with pytest.raises(PlanError, match=remedy):
         wrong()
-
-
-def test_what_was_saved_and_is_damaged_is_an_error():
-    """It is never taken for nothing."""
-    saved = openai_chat.start_run(Toolbox(LEAN)).to_data()
-    for name, value in (("plan", {}), ("journal", 7), ("session", 7)):
-        with pytest.raises(CodecError):
-            openai_chat.start_run(saved={**saved, name: value})
 
 
 def test_a_turn_that_goes_on_by_itself_is_no_end():

@@ -1,7 +1,7 @@
 """Each provider's shapes, against the types of its own SDK."""
 
 import pytest
-from anthropic.types import MessageParam, ToolParam, ToolUseBlock
+from anthropic.types import MessageParam, ToolParam
 from google.genai.types import Content, FunctionCall, GenerateContentResponse, Tool
 from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMessageParam
 from openai.types.responses import FunctionToolParam, ResponseInputItemParam
@@ -103,33 +103,6 @@ def test_what_a_response_consists_of_serves_as_well(wire, arguments, forms):
 
 def called(*functions):
     return {"tool_calls": [{"id": "c1", "type": "function", "function": one} for one in functions]}
-
-
-def raw(wire, arguments):
-    """A response that writes a list, with any arguments."""
-    if wire is CHAT:
-        return called({"name": "write_todos", "arguments": arguments})
-    if wire is RESPONSES:
-        call = {"type": "function_call", "call_id": "c1", "name": "write_todos"}
-        return {"output": [{**call, "arguments": arguments}]}
-    if wire is MESSAGES:
-        use = {"type": "tool_use", "id": "c1", "name": "write_todos", "input": arguments}
-        return {"role": "assistant", "content": [ToolUseBlock.construct(**use)]}
-    call = FunctionCall.model_construct(name="write_todos", args=arguments, id="c1")
-    return {"parts": [{"function_call": call}]}
-
-
-@EVERY
-@pytest.mark.parametrize(
-    "arguments", ['{"todos": [{"cont', "sure, here it is", "[1]", "", None, 7, [1], {}], ids=repr
-)
-def test_malformed_arguments_are_answered_with_an_error(wire, arguments):
-    """The model is told what was wrong, under the id of its call."""
-    answered = wire.module.answer(Toolbox(), Plan(), raw(wire, arguments))
-    (reply,) = answered.replies
-    assert reply.is_error
-    assert wire.read(answered.messages) == [("c1", reply.text)]
-    assert answered.plan == Plan()
 
 
 @pytest.mark.parametrize(

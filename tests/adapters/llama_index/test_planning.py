@@ -27,7 +27,6 @@ from todoplan.adapters.llama_index import (
     PlanningAgent,
     _answer,
     edit_plan,
-    history_of,
     make_tools,
     plan_of_state,
     seed_plan,
@@ -37,7 +36,7 @@ from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task
 from todoplan.dialogue import Call, Settings
 from todoplan.dialogue.guidance import is_refusal
-from todoplan.errors import CodecError, PlanError
+from todoplan.errors import PlanError
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.adapters import ModelTurn, Script
@@ -100,18 +99,6 @@ def test_a_store_needs_a_name():
         PlanningAgent(planning="planning", llm=Scripted())
 
 
-def test_the_plan_is_in_the_context():
-    """It is saved and restored with it; a new context has an empty plan."""
-    agent = agent_of(lean())
-    ctx = Context(agent)
-    run(agent, ctx, calls(write=["Dig", "Sow"]), says("ok"))
-    ctx = restored(agent, ctx)
-    run(agent, ctx, calls(done=[1]), says("ok"))
-    ctx = restored(agent, ctx)
-    assert [task.status.value for task in plan_in(ctx)] == ["completed", "in_progress"]
-    assert [entry.cause for entry in asyncio.run(history_of(ctx))] == ["plan", "plan"]
-
-
 def test_a_run_that_waits_is_saved_and_goes_on():
     """The plan is as it was when the run began to wait."""
 
@@ -156,18 +143,6 @@ def test_what_a_model_writes_is_no_class_for_the_framework():
     run(agent, ctx, create, says("ok"))
     (task,) = plan_in(restored(agent, ctx))
     assert task.metadata == {"bomb": bomb}
-
-
-@pytest.mark.parametrize("kept", ["{", "[]", '{"plan": 1}'])
-def test_a_damaged_plan_is_an_error(kept):
-    """And never an empty plan, neither for a reader nor for a run."""
-    agent = agent_of(lean())
-    ctx = Context(agent)
-    asyncio.run(ctx.store.set(KEY, kept))
-    with pytest.raises(CodecError):
-        plan_in(ctx)
-    with pytest.raises(CodecError):
-        run(agent, ctx, says("ok"))
 
 
 def test_a_plan_may_be_edited_while_its_run_goes_on():

@@ -254,13 +254,18 @@ def test_programs_may_subscribe():
     assert seen == [2]
 
 
-def test_only_the_latest_sessions_are_kept(monkeypatch):
-    """A server that lives for long would grow otherwise."""
+def test_only_the_latest_sessions_and_announced_calls_are_kept(monkeypatch):
+    """A server that lives for long would grow otherwise; a hook may deny an announced call."""
     monkeypatch.setattr("todoplan.planner.session.MOST_REMEMBERED", 2)
-    plans = sessions()
-    for session in ("s1", "s2", "s3"):
+    plans = begun()
+    hooked(plans, "PreToolUse", tool_use_id="t0", agent_id="a1", agent_type="helper")
+    for call_id in ("t1", "t2"):
+        hooked(plans, "PreToolUse", tool_use_id=call_id)
+    called(plans, {"add": ["Sow"]}, **{"claudecode/toolUseId": "t0"})
+    assert actors(plans) == [None, None]
+    for session in ("s2", "s3", "s1"):
         hooked(plans, "UserPromptSubmit", session, prompt="go")
-    assert len(plans._sessions) == 2
+    assert "kept: #1 Dig" in called(plans, {"write": ["Weed"]})
 
 
 def test_arguments_of_the_wrong_type_are_refused():

@@ -91,7 +91,7 @@ class HostSessions(BasePlanning):
         return MemoryStore()
 
     def prepare(self) -> None:
-        """Begin without sessions."""
+        """Initialise the sessions. None is known yet."""
         self._planners: dict[str, AsyncPlanner] = {}
         self._sessions: dict[_Caller, tuple[AsyncSession, Limiter]] = {}
         self._callers: dict[str, _Caller] = {}
@@ -101,7 +101,7 @@ class HostSessions(BasePlanning):
         self.planner(self.plan_id or SERVER)  # checks the store now, not at a call
 
     def begin(self, session_id: str) -> None:
-        """From now on, if no hook comes before a call, assign the call to this session."""
+        """Assign later calls to this session, until a hook names another one."""
         self._latest = _Caller(session_id)
 
     def planner(self, session_id: str) -> AsyncPlanner:

@@ -206,7 +206,7 @@ def _result(text: str, **fields: Any) -> types.CallToolResult:
 
 
 def shows_apps(context: Any) -> bool:
-    """Return whether the client of a request shows pages (MCP Apps)."""
+    """Return whether the client that sent a request shows pages (MCP Apps)."""
     session = context.session
     # Since protocol 2026-07-28 a client may declare its capabilities without its name. Only mcp
     # 2.x supports that.
@@ -389,7 +389,7 @@ class Handlers:
         return types.GetPromptResult.model_validate({"messages": [message]})
 
     async def list_resources(self, context: Any, _: Any) -> types.ListResourcesResult:
-        """Return the plan and, for clients that show pages, the board."""
+        """Return the addresses of the plan and, for clients that show pages, of the board."""
         topic = self._asked(context)
         found = [{"uri": topic.uri, "name": topic.plan_id, "mimeType": PLAN_TYPE}]
         if self._shows_board(context):
@@ -529,9 +529,10 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     Without a store, plans are kept in memory until the server ends.
 
     `plan_id` is the plan that requests are about; over HTTP, a path that ends in another id selects
-    that plan. `verify` checks whether a task is done (see `AsyncPlanner`). `structured` adds
-    structured data to the text of results; `None` adds the data only for clients that show the
-    board, because other clients show the model the data instead of the text. `board` offers the
+    that plan. `verify` checks whether a task is done (see `AsyncPlanner`). `structured`
+    decides whether a result has structured data beside its text. By default, results have it only
+    for clients that show the board, because some other clients show the model the data and not the
+    text. `board` offers the
     board to clients that show pages (MCP Apps). `lenient` publishes schemas without required fields
     and without lists of allowed words, for hosts that check arguments themselves. `actor` is the
     actor of all calls in the journal; by default it is the name that the client gives itself.
