@@ -77,10 +77,30 @@ def test_an_older_entry_is_brought_up_to_this_version():
     assert entry_from_data(data, version=0, upcasters=ENTRIES) == ENTRY
 
 
-def test_without_an_upcaster_an_older_plan_is_refused():
-    """The error names the version that nobody reads."""
-    error = refused(old_plan(plan_to_data(PLAN)))
-    assert (error.data["problem"], error.data["version"]) == ("older_version", 0)
+WHOLE = plan_to_data(PLAN)
+REFUSED = [
+    ({**WHOLE, "version": 3}, "newer_version", "version",
+     "written by a newer todoplan: version 3, this one reads up to 2; upgrade"),
+    (old_plan(WHOLE), "older_version", "version", "no upcaster reads it; give one"),
+    *(({**WHOLE, "version": version}, "wrong_version", "version", "this todoplan reads up to 2")
+      for version in (None, "1", 1.0, True, -1)),
+    *((data, "wrong_format", "", "is no todoplan/plan document")
+      for data in (None, [], "plan", 5)),
+    ({**WHOLE, "format": None}, "wrong_format", "format", 'null is not "todoplan/plan"'),
+    ({**WHOLE, "format": {}}, "wrong_format", "format", 'an object is not "todoplan/plan"'),
+    ({**WHOLE, "format": "todoplan/journal"}, "wrong_format", "format", "; load_journal reads it"),
+    ({**WHOLE, "format": "todo"}, "wrong_format", "format", '"todo" is not "todoplan/plan"'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "problem", "path", "said"), REFUSED)
+def test_a_document_names_its_format_and_a_version_that_is_read(data, problem, path, said):
+    """Nothing is taken for a format or a version that is none; our other format gets a hint."""
+    error = refused(data)
+    assert (error.data["problem"], error.data["path"]) == (problem, path)
+    assert str(error).endswith(said)
+    if path == "version":
+        assert error.data["version"] == data["version"]
 
 
 def test_an_upcaster_that_fails_on_a_document_is_a_codec_error():
@@ -90,48 +110,10 @@ def test_an_upcaster_that_fails_on_a_document_is_a_codec_error():
     assert isinstance(error.__cause__, KeyError)
 
 
-def test_a_newer_document_asks_for_an_upgrade():
-    """The message says which version wrote it and which this one reads."""
-    error = refused({**plan_to_data(PLAN), "version": 3})
-    assert str(error) == ("written by a newer todoplan: version 3, this one reads up to 2; upgrade")
-    assert (error.data["problem"], error.data["version"]) == ("newer_version", 3)
-
-
 def test_a_newer_entry_is_refused():
     """A store that kept the version beside the entry hands it over."""
     with pytest.raises(CodecError, match="version 3"):
         entry_from_data(entry_to_data(ENTRY), version=3)
-
-
-@pytest.mark.parametrize("version", [None, "1", 1.0, True, -1])
-def test_a_version_is_a_whole_number(version):
-    """Nothing is taken for a version that is none."""
-    error = refused({**plan_to_data(PLAN), "version": version})
-    assert (error.data["problem"], error.data["path"]) == ("wrong_version", "version")
-
-
-@pytest.mark.parametrize("data", [None, [], "plan", 5])
-def test_a_document_is_an_object(data):
-    """Anything else has no format."""
-    error = refused(data)
-    assert error.data["problem"] == "wrong_format"
-    assert str(error).endswith("is no todoplan/plan document")
-
-
-@pytest.mark.parametrize(
-    ("form", "said"),
-    [
-        (None, 'format: null is not "todoplan/plan"'),
-        ({}, 'format: an object is not "todoplan/plan"'),
-        ("todoplan/journal", "; load_journal reads it"),
-        ("todo", 'format: "todo" is not "todoplan/plan"'),
-    ],
-)
-def test_a_document_names_its_format(form, said):
-    """Another format, or none, is refused; our own other one with a hint."""
-    error = refused({**plan_to_data(PLAN), "format": form})
-    assert (error.data["problem"], error.data["path"]) == ("wrong_format", "format")
-    assert str(error).endswith(said)
 
 
 def test_the_upcasters_cannot_be_changed():

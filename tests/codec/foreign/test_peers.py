@@ -30,7 +30,7 @@ TODOS = [
         "content": "Write",
         "status": "blocked",
         "active_form": "",
-        "depends_on": ["a1b2c3d4"],
+        "depends_on": ["a1b2c3d4", "a1b2c3d4"],
     },
     {"id": "c9", "content": "Ask", "status": "blocked", "parent_id": "e5f6a7b8", "depends_on": []},
 ]
@@ -79,7 +79,7 @@ def test_pydantic_ai_todo():
         ("Write", "pending", None, ("1",)),
         ("Ask", "pending", "2", ()),
     ]
-    assert plan["1"].active_form == "Reading"
+    assert [task.active_form for task in plan] == ["Reading", None, None]
     assert (plan["2"].waiting, plan["3"].waiting) == (None, Waiting("blocked"))
 
 
@@ -105,34 +105,52 @@ def paths(read, data):
     return [problem.path for problem in caught.value.data["problems"]]
 
 
-def test_all_faults_are_named_at_once():
-    """A status that is none of theirs is not guessed, whatever the list; a field more is kept."""
-    wrong = [{"content": 5}, {"content": "a", "status": "blocked"}, 7, {"status": "pending"}]
-    assert paths(from_hermes, wrong) == [
-        "todos[0].content",
-        "todos[1].status",
-        "todos[2]",
-        "todos[3].content",
-    ]
-    assert paths(from_agno, [{"title": "a", "created_at": "now", "dependencies": "t1"}]) == [
-        "tasks[0].created_at",
-        "tasks[0].dependencies",
-    ]
-    assert paths(from_agno, [{"title": "a", "created_at": 1e300}]) == ["tasks[0].created_at"]
-    assert paths(from_agno, [{"title": "a", "created_at": True}]) == ["tasks[0].created_at"]
-    assert paths(from_pydantic_ai_todo, [{"content": "a", "depends_on": [None]}]) == [
-        "todos[0].depends_on[0]"
-    ]
+NO_LISTS = {
+    **{
+        read: (None, "[]", 5, {"x": []}) for read in (from_hermes, from_agno, from_pydantic_ai_todo)
+    },
+    from_beads: ["{", "[1\n", "[" * 100_000, None, {"id": "bd-1"}, [5]],
+    from_taskmaster: [None, [], {}, {"tasks": None}, {"master": {}}, {"other": {"tasks": []}}],
+}
+
+
+@pytest.mark.parametrize("read", NO_LISTS)
+def test_what_is_no_list_is_no_empty_plan(read):
+    """It is a fault, with what was seen, and where the tasks should be."""
+    for data in NO_LISTS[read]:
+        with pytest.raises(CodecError, match=r"this is no (list of|export)"):
+            read(data)
+
+
+EDGE = {"type": "blocks"}
+FAULTS = [
+    (from_hermes, [{"content": 5}, {"content": "a", "status": "blocked"}, 7, {"status": "pending"}],
+     "todos[0].content todos[1].status todos[2] todos[3].content"),
+    (from_agno, [{"title": "a", "created_at": "now", "dependencies": "t1"}],
+     "tasks[0].created_at tasks[0].dependencies"),
+    (from_agno, [{"title": "a", "created_at": 1e300}], "tasks[0].created_at"),
+    (from_agno, [{"title": "a", "created_at": True}], "tasks[0].created_at"),
+    (from_pydantic_ai_todo, [{"content": "a", "depends_on": [None]}], "todos[0].depends_on[0]"),
+    (from_beads, [{"id": "a", "title": "a", "status": "pinned", "dependencies": [EDGE]},
+                  {"title": "b"}, {"id": "c", "title": "c", "dependencies": "x"}],
+     ("issues[0].status issues[0].dependencies[0].depends_on_id issues[1].id"
+      " issues[2].dependencies")),
+    *((from_beads, [{"id": "a", "title": "a", "priority": rank}], "issues[0]")
+      for rank in (5, -1, True, "1")),
+    (from_taskmaster, {"tasks": [
+        5,
+        {"id": 1, "title": "a", "status": "doing", "subtasks": [7, {"id": 1}]},
+        {"id": 2, "title": "b", "subtasks": "none"},
+    ]}, "tasks[0] tasks[1].status tasks[2] tasks[3].title"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("read", "data", "where"), FAULTS)
+def test_all_faults_are_named_at_once(read, data, where):
+    """Statuses, ranks and edges that are none of theirs are not guessed; a field more is kept."""
+    assert paths(read, data) == where.split()
     kept = from_hermes([{"id": 7, "content": "a", "colour": "red"}])
     assert kept["1"].metadata == {"original_id": "7", "colour": "red"}
-
-
-@pytest.mark.parametrize("read", [from_hermes, from_agno, from_pydantic_ai_todo])
-@pytest.mark.parametrize("data", [None, "[]", 5, {"x": []}])
-def test_what_is_no_list_is_no_empty_plan(read, data):
-    """It is a fault, with what was seen."""
-    with pytest.raises(CodecError, match="this is no list of"):
-        read(data)
 
 
 def test_what_is_named_is_in_the_list_once():
@@ -167,6 +185,7 @@ ISSUES = [
         "dependencies": [edge("parent-child", "bd-1"), edge("related", "bd-9")],
         "created_at": "2026-01-19T22:12:48Z",
         "closed_at": "2026-01-20T00:00:00Z",
+        "defer_until": "2027-01-01T00:00:00Z",
     },
     {
         "id": "bd-3",
@@ -205,6 +224,8 @@ def test_issues(given):
     assert walls.completed_at == datetime(2026, 1, 20, tzinfo=UTC)
     ranks = [task.priority and task.priority.value for task in plan]
     assert ranks == ["high", "medium", "low", None, None]
+    with pytest.raises(CodecError, match="5 is no priority from 0 to 4"):
+        from_beads([{**ISSUES[0], "priority": 5}])
     later = Waiting("deferred", datetime(2027, 1, 1, tzinfo=UTC))
     assert [task.waiting for task in plan][2:] == [None, later, Waiting("blocked")]
 
@@ -221,28 +242,6 @@ def test_a_second_parent_stays_in_the_metadata():
     plan = from_beads([{"id": "a", "title": "A"}, {"id": "b", "title": "B"}, two])
     assert plan["3"].parent == "1"
     assert thaw(plan["3"].metadata)["dependencies"] == [{"type": "parent-child", "id": "b"}]
-
-
-@pytest.mark.parametrize("given", ["{", "[1\n", "[" * 100_000, None, {"id": "bd-1"}, [5]])
-def test_what_is_no_export_is_no_empty_plan(given):
-    """With what was seen."""
-    with pytest.raises(CodecError):
-        from_beads(given)
-
-
-def test_all_faults_of_issues_are_named_at_once():
-    """Ranks, edges and statuses that are none."""
-    wrong = [{"id": "a", "title": "a", "status": "pinned", "dependencies": [{"type": "blocks"}]}]
-    more = [{"title": "b"}, {"id": "c", "title": "c", "dependencies": "x"}]
-    assert paths(from_beads, [*wrong, *more]) == [
-        "issues[0].status",
-        "issues[0].dependencies[0].depends_on_id",
-        "issues[1].id",
-        "issues[2].dependencies",
-    ]
-    for rank in (5, -1, True, "1"):
-        with pytest.raises(CodecError, match="no priority from 0 to 4"):
-            from_beads([{"id": "a", "title": "a", "priority": rank}])
 
 
 TASKS = [
@@ -294,24 +293,3 @@ def test_tasks_and_subtasks(data, tag):
     assert auth.metadata["complexityScore"] == 7
     assert (plan["1"].priority.value, auth.priority.value) == ("high", "high")
     assert (login.waiting, docs.waiting) == (Waiting("deferred"), Waiting("review"))
-
-
-@pytest.mark.parametrize(
-    "data", [None, [], {}, {"tasks": None}, {"master": {}}, {"other": {"tasks": []}}]
-)
-def test_what_is_no_such_file_is_no_empty_plan(data):
-    """With where the tasks should be."""
-    with pytest.raises(CodecError, match="list of task-master"):
-        from_taskmaster(data)
-
-
-def test_all_faults_of_a_tasks_json_are_named_at_once():
-    """Of tasks, and of what they hold."""
-    wrong = [
-        5,
-        {"id": 1, "title": "a", "status": "doing", "subtasks": [7, {"id": 1}]},
-        {"id": 2, "title": "b", "subtasks": "none"},
-    ]
-    found = paths(from_taskmaster, {"tasks": wrong})
-    assert found[:4] == ["tasks[0]", "tasks[1].status", "tasks[2]", "tasks[3].title"]
-    assert len(found) == 4
