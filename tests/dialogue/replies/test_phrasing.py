@@ -10,14 +10,10 @@ from support.strategies import commands, full_plans
 from support.talk import PYTHON, planned, toolbox, write
 
 from todoplan.core.commands import (
-    AnswerTask,
     Batch,
     ClaimTask,
     ClearPlan,
-    CreateTask,
-    DeleteTask,
     RestorePlan,
-    StartNext,
     UpdateTask,
     WriteTodos,
 )
@@ -174,56 +170,6 @@ def told(plan, *commands, at=None):
     return change_text(change)
 
 
-def chain(*pairs):
-    """Return five pending tasks of which each first one of a pair blocks the second."""
-    plan = planned(*"abcde")
-    for blocker, blocked in pairs:
-        plan = decide(plan, UpdateTask(blocked, add_blocked_by=(blocker,))).unwrap()
-    return plan
-
-
-def test_who_goes_on_after_a_cancelled_blocker_is_told():
-    """Its result will never come: what became ready by that is named apart from the rest."""
-    plan = chain("14", "25", "35")
-    assert told(plan, UpdateTask("1", "cancelled")) == (
-        "0/5, 1 cancelled: #1 cancelled; now ready: #4, whose blocker #1 was cancelled"
-    )
-    both = (
-        UpdateTask("2", "cancelled"),
-        UpdateTask("3", "completed"),
-        UpdateTask("1", "completed"),
-    )
-    assert told(plan, *both).endswith(
-        "now ready: #4; now ready: #5, whose blocker #2 was cancelled"
-    )
-    assert told(plan, UpdateTask("2", "cancelled")) == "0/5, 1 cancelled: #2 cancelled"
-    begun = told(decide(plan, UpdateTask("1", "in_progress")).unwrap(),
-                 UpdateTask("1", "cancelled"), UpdateTask("2", "cancelled"),
-                 UpdateTask("3", "cancelled"), StartNext())  # fmt: skip
-    assert begun.endswith("#4 started; now ready: #5, whose blockers #2-#3 were cancelled; "
-                          "the blocker #1 of #4 was cancelled")  # fmt: skip
-
-
-def test_a_failed_blocker_frees_nobody():
-    """Cancelling it afterwards does."""
-    failed = decide(chain("14"), UpdateTask("1", "failed")).unwrap()
-    assert told(chain("14"), UpdateTask("1", "failed")) == "0/5, 1 failed: #1 failed"
-    assert told(failed, UpdateTask("1", "cancelled")).endswith("#4, whose blocker #1 was cancelled")
-
-
-def test_a_wait_is_said_and_its_end():
-    """A started task that waits is pending, which needs no word; who ends it makes it ready."""
-    waits = UpdateTask("1", waiting=Waiting("ann"))
-    plan = decide(planned("a", "b"), UpdateTask("1", "in_progress")).unwrap()
-    assert told(plan, waits, StartNext()) == "0/2: #1 waiting; #2 started"
-    assert told(plan, waits) == "0/2: #1 waiting"
-    waiting = decide(plan, waits).unwrap()
-    ended = told(waiting, UpdateTask("1", waiting=None))
-    assert ended == "0/2: #1 no longer waiting; now ready: #1"
-    assert told(waiting, AnswerTask("1", "yes")).startswith("0/2: #1 no longer waiting")
-    assert told(waiting, UpdateTask("1", "in_progress")) == "0/2: #1 started"
-
-
 def test_a_wait_that_time_has_ended_is_told():
     """By whichever answer comes first; a whole list says it by the title."""
     waits = Waiting("the release", until=NOON)
@@ -236,32 +182,3 @@ def test_a_wait_that_time_has_ended_is_told():
     assert whole_list_text(change) == 'ok, 0/2 completed; the wait of "b" is over'
     before = decide_with_change(plan, same, Policy(), NOON - timedelta(1))[1]
     assert whole_list_text(before) == "no change, 0/2 completed"
-
-
-def nested(*rows):
-    """Return a plan of tasks, each of an id, its parent and more fields."""
-    return plan_of([Task(one, one, parent=parent, **more) for one, parent, more in rows])
-
-
-def test_what_contains_others_is_never_said_to_be_ready():
-    """What it holds up is: its leaves become ready with it, and it when it has none any more."""
-    plan = nested(("1", None, {"blocks": ("2",)}), ("2", None, {"blocked_by": ("1",)}),
-                  ("3", "2", {}), ("4", "2", {"status": "in_progress"}), ("5", "2", {}),
-                  ("6", "5", {}))  # fmt: skip
-    assert told(plan, UpdateTask("1", "completed")).endswith("now ready: #3, #6")
-    assert told(plan, UpdateTask("3", parent=None)) == "0/6: #3 moved; now ready: #3"
-    free = decide(plan, UpdateTask("1", "completed")).unwrap()
-    assert told(free, DeleteTask("6")) == "1/5: #6 deleted; now ready: #5"
-    lifted = told(free, DeleteTask("5", children="lift"))
-    assert lifted == "1/5: #5 deleted"
-    assert told(free, UpdateTask("5", parent="1")) == "1/6: #5 moved"
-
-
-def test_a_new_task_says_nothing_of_its_place():
-    """It is part of what was created."""
-    assert told(Plan(), CreateTask("a"), CreateTask("b", parent="1")) == "0/2: #1-#2 created"
-    write = WriteTodos((Todo("a", level=0), Todo("b", level=1), Todo("c", level=0)))
-    assert told(Plan(), write) == "0/3: #1-#3 created"
-    plan = decide(Plan(), write).unwrap()
-    other = WriteTodos((Todo("c", level=0), Todo("a", level=0), Todo("b", level=0)))
-    assert told(plan, other) == "0/3: #2 moved; order changed; now ready: #1"
