@@ -137,6 +137,18 @@ def test_one_task_is_ready_as_all_are_asked_for(plan):
         assert set(questions.unblocked_by(plan, task.id)) == (after - ready) & set(task.blocks)
 
 
+def test_a_task_that_blocks_parent_and_child_frees_the_child():
+    """Completing it frees both at once, unless the parent waits for something else."""
+    tasks = [
+        Task("1", "a", blocks=("2", "3")),
+        Task("2", "b", blocked_by=("1",)),
+        Task("3", "c", parent="2", blocked_by=("1",)),
+    ]
+    assert questions.unblocked_by(plan_of(tasks), "1") == ("3",)
+    waiting = [tasks[0], tasks[1].but(waiting=Waiting("ann")), tasks[2]]
+    assert questions.unblocked_by(plan_of(waiting), "1") == ()
+
+
 def on_hold(plan):
     """Return, by going round until nothing changes, the open tasks that nobody can go on with."""
     held = {task.id for task in plan.waiting()}

@@ -216,5 +216,9 @@ def unblocked_by(plan: Plan, task_id: str) -> tuple[str, ...]:
         if plan.waits_for(near.id) == 1
         and near.status is Status.PENDING
         and not (near.waiting or plan.children(near.id))
-        and not (near.parent and plan.is_held(near.parent))
+        # The task may block an ancestor as well, which its completion frees too.
+        and not any(
+            above.waiting or plan.waits_for(above.id) > (task_id in above.blocked_by)
+            for above in map(plan.__getitem__, graph.ancestors(plan, near.id))
+        )
     )
