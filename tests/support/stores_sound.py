@@ -6,23 +6,28 @@ from contextlib import asynccontextmanager
 from todoplan.stores.memory import MemoryStore
 
 
+def _same(name):
+    return lambda self, *given: getattr(self.kept, name)(*given)
+
+
+def _awaited(name):
+    async def method(self, *given, **named):
+        await asyncio.sleep(0)
+        return getattr(self.kept, name)(*given, **named)
+
+    return method
+
+
 class Sound:
     """A handle on plans in memory, of which there may be several."""
+
+    load, entries, append = map(_same, ("load", "entries", "append"))
 
     def __init__(self, kept=None):
         self.kept = kept or MemoryStore()
 
     def again(self):
         return type(self)(self.kept)
-
-    def load(self, plan_id):
-        return self.kept.load(plan_id)
-
-    def entries(self, plan_id):
-        return self.kept.entries(plan_id)
-
-    def append(self, plan_id, expected, entries, plan):
-        return self.kept.append(plan_id, expected, entries, plan)
 
     def revision(self, plan_id):
         return self.kept.load(plan_id).revision
@@ -37,67 +42,39 @@ class Sound:
 class AsyncSound:
     """The same, awaited: others have their turn before each thing that is done."""
 
+    load, entries, append = map(_awaited, ("load", "entries", "append"))
+
     def __init__(self, kept=None):
         self.kept = kept or MemoryStore()
 
     def again(self):
         return type(self)(self.kept)
 
-    async def load(self, plan_id):
-        await asyncio.sleep(0)
-        return self.kept.load(plan_id)
-
-    async def entries(self, plan_id):
-        await asyncio.sleep(0)
-        return self.kept.entries(plan_id)
-
-    async def append(self, plan_id, expected, entries, plan):
-        await asyncio.sleep(0)
-        return self.kept.append(plan_id, expected, entries, plan)
-
 
 class Holding(Sound):
     """A handle whose plans can be held."""
 
-    def plan_ids(self):
-        return self.kept.plan_ids()
-
-    def entries_since(self, plan_id, revision):
-        return self.kept.entries_since(plan_id, revision)
-
-    def hold(self, plan_id):
-        return self.kept.hold(plan_id)
+    plan_ids, entries_since, hold = map(_same, ("plan_ids", "entries_since", "hold"))
 
 
 class AsyncHeld:
     """What a held plan can do, awaited."""
 
-    def __init__(self, held):
-        self.held = held
+    now, entries_since = map(_awaited, ("now", "entries_since"))
+    receipt, append = map(_awaited, ("receipt", "append"))
+
+    def __init__(self, kept):
+        self.kept = kept
 
     @property
     def revision(self):
-        return self.held.revision
-
-    async def now(self):
-        await asyncio.sleep(0)
-        return self.held.now()
-
-    async def entries_since(self, revision):
-        await asyncio.sleep(0)
-        return self.held.entries_since(revision)
-
-    async def receipt(self, key):
-        await asyncio.sleep(0)
-        return self.held.receipt(key)
-
-    async def append(self, *given, **named):
-        await asyncio.sleep(0)
-        return self.held.append(*given, **named)
+        return self.kept.revision
 
 
 class AsyncHolding(AsyncSound):
     """The same, awaited: one task at a time holds."""
+
+    plan_ids, entries_since = map(_awaited, ("plan_ids", "entries_since"))
 
     def __init__(self, kept=None, turn=None):
         super().__init__(kept)
@@ -105,13 +82,6 @@ class AsyncHolding(AsyncSound):
 
     def again(self):
         return type(self)(self.kept, self.turn)
-
-    async def plan_ids(self):
-        return self.kept.plan_ids()
-
-    async def entries_since(self, plan_id, revision):
-        await asyncio.sleep(0)
-        return self.kept.entries_since(plan_id, revision)
 
     @asynccontextmanager
     async def hold(self, plan_id):
