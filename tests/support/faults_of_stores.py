@@ -110,6 +110,11 @@ DropsTheZone = reading(KEPT, without_zone, "entries")
 CountsIdsAnew = reading(KEPT, lambda plan: plan_of(tuple(plan), revision=plan.revision))
 KeepsTheLastEntry = writing(KEPT, lambda entries: entries[-1:])
 ForgetsWhatWasUndone = writing(KEPT, bare)
+LosesMetadata = showing(KEPT, lambda task: attrs.evolve(task, metadata=EMPTY))
+DropsWhatDoesNotPrint = showing(
+    KEPT,
+    lambda task: attrs.evolve(task, subject="".join(filter(str.isprintable, task.subject)) or "a"),
+)
 KeepsUtf8 = showing(TEXTS, lambda task: attrs.evolve(task, subject=encoded(task.subject)))
 CutsAtNul = showing(
     TEXTS, lambda task: attrs.evolve(task, subject=task.subject.partition("a\0b")[0] or "a")

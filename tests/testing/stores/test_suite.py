@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import attrs
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from support.stores_sound import AsyncSound, Sound
 
 from todoplan.core.events.apply import replay
@@ -205,37 +205,6 @@ def test_appends_follow_each_other(made):
         plan = replay(plan, (event for entry in append.entries for event in entry.events))
         assert plan == append.plan
         assert append.entries[-1].revision == plan.revision
-
-
-def features(append):
-    """Yield what is remarkable about an append."""
-    yield f"{min(len(append.entries), 2)} entries"
-    for entry in append.entries:
-        yield "an undo" if entry.undoes else entry.cause
-        yield f"{min(len(entry.events), 2)} events"
-    for task in append.plan:
-        yield "plain" if task.subject.isprintable() else "an attack"
-        yield "metadata" if task.metadata else "no metadata"
-
-
-def test_appends_may_hold_anything():
-    """Undos, turns of several calls, entries of several events, restored plans, texts."""
-    seen = set()
-
-    @settings(max_examples=100, derandomize=True, database=None, phases=[Phase.generate])
-    @given(appends())
-    def look(made):
-        seen.update(feature for append in made for feature in features(append))
-
-    look()
-    assert seen >= {
-        "an undo",
-        "restore",
-        "2 entries",
-        "2 events",
-        "an attack",
-        "metadata",
-    }
 
 
 def test_adding_makes_an_entry_for_each_group():
