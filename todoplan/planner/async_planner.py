@@ -232,14 +232,17 @@ class AsyncPlanner(Transactions[AnyStore]):
 
     def _perform(self, step: Step) -> Any:
         """Return the result of a step, or an awaitable that performs it."""
+        if step is nothing_to_do:
+            return None
         if isinstance(step, News):
             return self._tell(step)
+        if isinstance(step, Hold):
+            if self._never_waits:
+                return done_held(self._store, step)
+            return self._ask("hold", partial(done_held, self._store), (step,))
         if isinstance(step, tuple):
-            if isinstance(step, Hold):
-                name, method, arguments = "hold", partial(done_held, self._store), (step,)
-            else:
-                name, arguments = step
-                method = getattr(self._store, name)
+            name, arguments = step
+            method = getattr(self._store, name)
             return method(*arguments) if self._never_waits else self._ask(name, method, arguments)
         value = step()
         return self._heard(value) if isawaitable(value) else value

@@ -687,12 +687,12 @@ class Transactions(Generic[S]):
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
         parts = parts_of_turn(key, calls, actor)
         keys = () if key is None else [part.key for part in parts if part.key is not None]
-        own = self._sight(actor)
-        own_fences = own.fences if fences is None else fences
         looks = None if self._verifying is None else self._verifying.looks()
         box = self.toolbox if looks is None else looks.toolbox
         fixed = base if isinstance(base, Base) else None
-        sight: Sight = own if base is None or isinstance(base, Base) else base
+        sight: Sight = self._sight(actor) if base is None or isinstance(base, Base) else base
+        own = sight if isinstance(sight, ActorSight) else None
+        own_fences = (own or self._sight(actor)).fences if fences is None else fences
         since = sight.since if fixed is None else nothing
 
         def attempt(
@@ -757,7 +757,7 @@ class Transactions(Generic[S]):
             else:
                 notes = [*sight.notes, *(reply.note for reply in turn.replies)]
                 known = seen.advanced(before, turn.plan, notes)
-            if sight is own:
+            if own is not None:
                 own.knows(known)
             turn = Turn(turn.plan, turn.replies, known)
         tell_called(self.toolbox, turn.replies, actor, began)

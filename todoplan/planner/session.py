@@ -908,7 +908,7 @@ class _Session(Generic[P]):
     def _note_turn(self, turn: Turn, turns: int, open_turn: OpenTurn | None) -> None:
         """Update the record with what the replies of a turn have shown the session."""
         state, before = self.state, turn.plan.revision - len(turn.events)
-        if turn.known is not None and state.revision not in {None, before}:
+        if turn.known is not None and state.revision is not None and state.revision != before:
             memory = state.memory.saw(turn.plan)  # the turn has told of changes by others
         else:
             memory = state.memory.saw_own(before, turn.plan, refused=turn.known is None)
