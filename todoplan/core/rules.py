@@ -689,7 +689,8 @@ def _anew(change: Change, field: str) -> Iterator[Task]:
 
 @_rule(*_FILLED, about_plan=True)
 def _duplicate_content(change: Change) -> Iterator[Problem]:
-    written = {normalised(task.subject) for task in _anew(change, "subject")}
+    # In the order of the tasks, so that equal calls get equal replies in every process (law 12).
+    written = dict.fromkeys(normalised(task.subject) for task in _anew(change, "subject"))
     if not written:
         return
     # This rule compares with every task of the plan, so it runs only if a subject was written.

@@ -1013,11 +1013,9 @@ class CheckedToolbox(Toolbox):
         made = {task_id: one for task_id, one in found.items() if isinstance(one, Finding)}
         before = plan
         events: tuple[Event, ...] = ()
-        for (
-            task_id,
-            one,
-        ) in made.items():  # recorded even if the call is refused; no rule is checked
-            by = self.findings.by
+        by = self.findings.by
+        # Evidence is recorded even if the call is refused, and no rule is checked.
+        for task_id, one in made.items():
             command = RecordEvidence(task_id, one.passed, one.summary, by)
             _, change = decide_with_change(before, command, _ANYTHING_GOES, context.at, None, by)
             before, events = change.after, (*events, *change.events)
