@@ -25,6 +25,7 @@ class Editable(Protocol[S_contra]):
 
     def editing(self, state: S_contra, /) -> AbstractAsyncContextManager[AsyncSession]:
         """Return a context manager that yields the session, and saves it after the edit."""
+        ...
 
 
 def _editing(

@@ -1,5 +1,6 @@
 """Claims and pools while the store is unavailable, and what is not completed by mistake."""
 
+import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -104,6 +105,22 @@ def test_a_pool_outlives_an_outage_between_two_tasks(run):
         with pytest.raises(StoreError, match=problem):
             run(store, lambda held: None, lease=lease)
     assert len(store.problems) < 99
+
+
+def test_each_outage_while_a_pool_waits_for_others_has_a_lease_of_its_own(run, monkeypatch):
+    """The earlier one is over once the store has answered."""
+    monkeypatch.setattr(pool, "_PAUSE", 0.01)
+    store = filled()
+    other = Planner(store, "p").claim("other")
+    store.problems = ["busy"]
+    timers = [
+        threading.Timer(0.3, store.problems.append, ["busy"]),
+        threading.Timer(0.45, other.complete),
+    ]
+    for timer in timers:
+        timer.start()
+    assert done_of(run(store, print, lease=0.1)) == (0, 0, 0)
+    assert task_in(store).status is Status.COMPLETED
 
 
 def test_a_report_that_a_store_refuses_gives_the_task_back(run):

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -147,8 +148,11 @@ def test_nobody_waits_for_a_claim_that_nobody_keeps_alive(planner, drain, monkey
     plans.claim(ClaimTask("ann", lease=0.01))
     monkeypatch.setattr(pool, "_PAUSE", 0.01)
     assert drain(plans, lambda held: None, workers=1, lease=0.05).completed == 0
+    now = [0.0]
+    monkeypatch.setattr(pool, "time", SimpleNamespace(monotonic=lambda: now[0]))
     idle = pool._Idle(plans, 60.0)
-    assert not idle.is_over(plans.plan)
+    for now[0], is_over in ((100.0, False), (161.0, True)):  # the claim is new at first
+        assert idle.is_over(plans.plan) is is_over
     live = UpdateTask("1", status="pending", fence=1)
     assert pool._Idle(plans, 0.0).is_over(plans.apply(live).unwrap())
     far = Claim("ann", 1, datetime.now(UTC) + timedelta(days=1))
