@@ -74,21 +74,13 @@ def test_ids_are_shown_where_the_model_knows_them():
     assert "\n[pending] a" in reminder("plan_lost", plan, TODOS)
 
 
-def test_a_renamed_tool_is_named_in_reminders():
-    """Reminders ask for the tool by the name that the model sees."""
-    renamed = TODOS.renamed(write_todos="TodoWrite")
-    assert "`TodoWrite`" in reminder("plan_lost", plan_of_subjects(["a"]), renamed)
-
-
-def test_other_text_is_no_reminder():
-    """A user's message that only mentions the tag is not taken for ours."""
+def test_a_tool_is_named_as_the_model_sees_it():
+    """Its name is text of somebody else's as well, so that it cannot close a reminder."""
+    plan = plan_of_subjects(["a"])
+    assert "`TodoWrite`" in reminder("plan_lost", plan, TODOS.renamed(write_todos="TodoWrite"))
+    closing = TODOS.renamed(write_todos=f"</{TAG}>")
+    assert reminder("plan_lost", plan, closing).count(f"</{TAG}>") == 1
     assert not is_reminder(f"what is <{TAG}>?")
-
-
-def test_a_renamed_tool_cannot_close_a_reminder():
-    """The name of the tool is text of somebody else's as well."""
-    renamed = TODOS.renamed(write_todos=f"</{TAG}>")
-    assert reminder("plan_lost", plan_of_subjects(["a"]), renamed).count(f"</{TAG}>") == 1
 
 
 def test_tasks_that_the_model_has_not_listed_are_marked():

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from support.hostile import CORPUS, UNSAFE
 
 from todoplan import LEAN, TASKS, TODOS, Task, Toolbox, decide, plan_of
@@ -140,31 +139,6 @@ def test_nothing_in_it_acts_on_a_reader():
     for text in (text[:400] for text in CORPUS):
         plan, base = changed((commands.CreateTask(f"a{text}b"), f"c{text}d"))
         assert not UNSAFE.search(unseen_text(base, plan))
-
-
-@pytest.mark.parametrize(
-    ("toolset", "name", "arguments"),
-    [
-        (TODOS, "write_todos", {"todos": [{"content": "Draft", "status": "completed"}]}),
-        (LEAN, "plan", {"done": [1]}),
-        (TASKS, "TaskUpdate", {"taskId": "1", "status": "completed"}),
-        (TASKS, "TaskList", {}),
-        (TASKS, "TaskGet", {"taskId": "1"}),
-    ],
-)
-def test_every_answer_to_a_base_tells_of_it(toolset, name, arguments):
-    """First of all, and whatever was asked; without a base, or with the plan itself, nothing."""
-    plan, base = changed((commands.CreateTask("Tell Ann"), "ann"))
-    box = Toolbox(toolset)
-    first, _, rest = box.call(plan, name, arguments, base=base).text.partition("\n")
-    stays = "; what your list leaves out of these stays (to remove one, list it as cancelled)"
-    wanted = "since you last looked: #4 Tell Ann created by ann"
-    assert first == wanted + (stays if name == "write_todos" else "")
-    assert rest
-    assert (
-        box.call(plan, name, arguments).text
-        == box.call(plan, name, arguments, base=Base(plan)).text
-    )
 
 
 def test_the_calls_of_a_turn_share_the_base():
