@@ -689,6 +689,7 @@ class Transactions(Generic[S]):
         keys = () if key is None else [part.key for part in parts if part.key is not None]
         looks = None if self._verifying is None else self._verifying.looks()
         box = self.toolbox if looks is None else looks.toolbox
+        # The knowledge of the caller: a fixed base, a session's, or what the planner remembers.
         fixed = base if isinstance(base, Base) else None
         sight: Sight = self._sight(actor) if base is None or isinstance(base, Base) else base
         own = sight if isinstance(sight, ActorSight) else None
