@@ -117,7 +117,7 @@ class AsyncPlanner(Transactions[AnyStore]):
         claimed is released.
         """
         command = claim_of(owner)
-        found = await self._await(claiming(self._apply, command), grace=GRACE)
+        found = await self._await(claiming(self, command), grace=GRACE)
         return None if found is None else AsyncClaimed(self, command, *found)
 
     async def watch(

@@ -1205,7 +1205,7 @@ class Planner(Transactions[Store]):
                 why.
         """
         command = claim_of(owner)
-        found = self._run(claiming(self._apply, command))
+        found = self._run(claiming(self, command))
         return None if found is None else Claimed(self, command, *found)
 
     def watch(self, since: int | None = None, *, timeout: float | None = None) -> Iterator[Entry]:

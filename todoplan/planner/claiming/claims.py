@@ -50,9 +50,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Apply = Callable[..., Steps[Decision]]
-"""The steps of `Planner.apply`."""
-
 BEATS = 3
 """The number of renewals per lease: two may fail before the lease expires."""
 
@@ -128,7 +125,9 @@ def claimed_by(decision: Decision) -> tuple[Task, int] | None:
     return None
 
 
-def claiming(apply: Apply, command: ClaimTask) -> Steps[tuple[Task, int, float] | None]:
+def claiming(
+    planner: Transactions[Any], command: ClaimTask
+) -> Steps[tuple[Task, int, float] | None]:
     """
     Claim a task. Return the task, the fencing token and the time of the request, or `None` if no
     task was available.
@@ -137,15 +136,17 @@ def claiming(apply: Apply, command: ClaimTask) -> Steps[tuple[Task, int, float] 
     released.
     """
     asked = time.monotonic()
-    found = claimed_by((yield from apply(command, actor=command.owner)))
+    found = claimed_by((yield from planner._apply(command, actor=command.owner)))
     if found is None:
         return None
     task, fence = found
-    try:
-        yield nothing_to_do
-    except CallerGoneError:
-        yield from apply(_without_attempt(task.id, fence), actor=command.owner, policy=_NO_RULES)
-        raise
+    if planner._awaits:
+        try:
+            yield nothing_to_do
+        except CallerGoneError:
+            release = _without_attempt(task.id, fence)
+            yield from planner._apply(release, actor=command.owner, policy=_NO_RULES)
+            raise
     return task, fence, asked
 
 

@@ -135,7 +135,7 @@ def _next_claim(
     pause: float | None
     while not is_stopped():
         try:
-            found = yield from claiming(planner._apply, command)
+            found = yield from claiming(planner, command)
             if found is not None or idle.is_over((yield from planner._plan())):
                 return found
             outage, pause = Outage(command.lease), _PAUSE
