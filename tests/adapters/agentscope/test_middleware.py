@@ -26,6 +26,7 @@ from todoplan.adapters.agentscope import (
     as_sent,
     attach,
     calls_in_turn,
+    kept_in,
     last_answer,
     neutral,
     plan_of_state,
@@ -290,6 +291,7 @@ def test_confirmed_calls_go_on_in_the_same_reply():
 
     assert asyncio.run(run()) == []
     assert agent.state.middle_context["todoplan"]["session"]["guidance"]["asked"] == asked == 1
+    assert not kept_in(agent.state).is_new_run
 
 
 @pytest.mark.parametrize("given", [None, "", "Plan!"])

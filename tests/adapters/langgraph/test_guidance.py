@@ -346,7 +346,7 @@ def test_todos_in_the_input_are_the_plan_of_a_thread_that_has_none(caplog):
     def meddle() -> Command:
         """Write the list, as another planner does."""
         said = ToolMessage("done", tool_call_id="m")
-        return Command(update={"todos": [], "messages": [said]})
+        return Command(update={"todos": entries(("z", "pending")), "messages": [said]})
 
     script = says("1"), calls(("meddle", {}, "m")), says("2"), says("3")
     listed, made = entries(("x", "pending")), agent(*script, tools=[meddle])
