@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta, timezone
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, get_args
 
 import attrs
@@ -287,51 +287,49 @@ def plans(  # noqa: PLR0913 - options, all by name
     """
     size = draw(st.integers(min_size, max_size))
     tops = 0 if FieldKind.PARENT in (kinds or {}) else _TOPS.get(shape, 0)
-    ids: list[str] = []
+    like = partial(tasks, text, status, kinds=kinds)
     made: list[Task] = []
-    above: list[set[str]] = []
+    above: dict[str, set[str]] = {}
     for _ in range(size):
         # Everything about a task is one draw, so that a counterexample can drop the task in one
         # step.
-        drawn = draw(_placed(shape, size, tops, ids, above, tasks_like=(text, status, kinds)))
-        ids.append(drawn.id)
-        made.append(drawn)
-        outer = () if drawn.parent is None else above[ids.index(drawn.parent)]
-        above.append({*outer, *filter(None, [drawn.parent])})
-    order = draw(st.permutations(range(size))) if draw(_SELDOM) else range(size)
+        task = draw(_placed(like, shape, size, tops, made, above))
+        made.append(task)
+        above[task.id] = set() if task.parent is None else {task.parent, *above[task.parent]}
+    order = draw(st.permutations(made)) if draw(_SELDOM) else made
     later = draw(_FEW)
     approved = draw(st.none() | APPROVALS)
     blocks = {task.id: tuple(o.id for o in made if task.id in o.blocked_by) for task in made}
     return plan_of(
-        [attrs.evolve(made[place], blocks=blocks[ids[place]]) for place in order],
-        next_id=int(ids[-1] if ids else 0) + 1 + later,
+        [attrs.evolve(task, blocks=blocks[task.id]) for task in order],
+        next_id=_last(made) + 1 + later,
         revision=size + later,
         approved=approved,
     )
 
 
+def _last(made: list[Task]) -> int:
+    return int(made[-1].id) if made else 0
+
+
 @st.composite
 def _placed(  # noqa: PLR0913, PLR0917 - the plan drawn so far
     draw: DrawFn,
+    like: Callable[..., SearchStrategy[Task]],
     shape: Shape,
     size: int,
     tops: int,
-    ids: list[str],
-    above: list[set[str]],
-    tasks_like: tuple[Texts | None, Statuses, ByKind | None],
+    made: list[Task],
+    above: dict[str, set[str]],
 ) -> Task:
     """Draw the next task, with its parent and blockers among the earlier tasks."""
-    place = len(ids)
+    ids = [task.id for task in made]
     # Edges and parents go from earlier to later places, so there is no cycle. An ancestor of a task
     # must not block it either. "No parent" comes first, so that trees shrink to flat plans.
-    parent = draw(st.sampled_from([*[None] * tops, *range(place)])) if tops else None
-    inside = set() if parent is None else {ids[parent], *above[parent]}
-    ends = [ids[end] for end in _BLOCKERS[shape](draw, place, size)] if place else []
+    parent = draw(st.sampled_from([*[None] * tops, *ids])) if tops else None
+    inside = set() if parent is None else {parent, *above[parent]}
+    ends = [ids[end] for end in _BLOCKERS[shape](draw, len(ids), size)] if ids else []
     gap = draw(_FEW) if draw(_SELDOM) else 0
-    text, status, kinds = tasks_like
-    task = draw(
-        tasks(text, status, st.just(str(int(ids[-1] if ids else 0) + 1 + gap)), kinds=kinds)
-    )
+    task = draw(like(given_ids=st.just(str(_last(made) + 1 + gap))))
     blocked_by = tuple(end for end in ends if end not in inside)
-    within = None if parent is None else ids[parent]
-    return attrs.evolve(task, blocked_by=blocked_by, parent=within)
+    return attrs.evolve(task, blocked_by=blocked_by, parent=parent)
