@@ -322,9 +322,9 @@ def test_a_script_waits_for_nobody_who_is_gone():
     assert Script(says("Yes."), meet=meet).reply(ASKED).text == "Yes."
 
     async def alone():
-        ameet = asyncio.Barrier(2)
-        await ameet.abort()
-        script = Script(says("Yes."), ameet=ameet)
+        meet = asyncio.Barrier(2)
+        await meet.abort()
+        script = Script(says("Yes."), meet=meet)
         return [(await script.areply(ASKED)).text for _ in range(2)]
 
     assert asyncio.run(alone()) == ["Yes.", "Done."]

@@ -109,8 +109,7 @@ class Script:
     def __init__(
         self,
         *turns: ModelTurn,
-        meet: Barrier | None = None,
-        ameet: TaskBarrier | None = None,
+        meet: Barrier | TaskBarrier | None = None,
         meanwhile: Mapping[int, Callable[[], None]] | None = None,
     ) -> None:
         self.turns = turns
@@ -118,7 +117,7 @@ class Script:
         self._meanwhile = meanwhile or {}
         self.requests: list[tuple[Seen, ...]] = []
         self.offered: list[tuple[Definition, ...]] = []
-        self._meet, self._ameet = meet, ameet
+        self._meet = meet
 
     def reply(
         self, request: Iterable[Seen], tools: Iterable[Definition] | None = None
@@ -137,7 +136,7 @@ class Script:
             # blocked.
             in_thread(do).result()
         extra = len(self.requests) - len(self.turns)
-        if self._meet is not None and extra <= 0:
+        if isinstance(self._meet, Barrier) and extra <= 0:
             with suppress(BrokenBarrierError):
                 self._meet.wait(_PARTNER_SECONDS)
         must(
@@ -150,11 +149,10 @@ class Script:
         self, request: Iterable[Seen], tools: Iterable[Definition] | None = None
     ) -> ModelTurn:
         """Like `reply`; other tasks can run in between."""
-        if self._ameet is None or len(self.requests) >= len(self.turns):
-            return self.reply(request, tools)
-        with suppress(TaskBarrierBroken, TimeoutError):
-            async with timeout(_PARTNER_SECONDS):
-                await self._ameet.wait()
+        if isinstance(self._meet, TaskBarrier) and len(self.requests) < len(self.turns):
+            with suppress(TaskBarrierBroken, TimeoutError):
+                async with timeout(_PARTNER_SECONDS):
+                    await self._meet.wait()
         return self.reply(request, tools)
 
     def offer(self, tools: Iterable[Definition]) -> None:
@@ -918,9 +916,9 @@ class Harness:
         """Run each of the named sessions once; their models answer at the same time."""
         # Without the barrier one session could end before the other begins. Then a fault that
         # confuses parallel sessions would not be found.
-        meet, ameet = (Barrier(len(runs)), None) if threads else (None, TaskBarrier(len(runs)))
+        meet = Barrier(len(runs)) if threads else TaskBarrier(len(runs))
         made = zip(runs, self.numbered(*runs.values()), strict=True)
-        scripts = {name: Script(*turns, meet=meet, ameet=ameet) for name, turns in made}
+        scripts = {name: Script(*turns, meet=meet) for name, turns in made}
         return self.go(scripts, threads=threads)
 
     def runs(self, *runs: Sequence[ModelTurn], session: str = "one") -> list[Outcome]:
