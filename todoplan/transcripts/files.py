@@ -787,13 +787,12 @@ def blocks(
                 lines.append(text)
                 size += len(text) + 1
                 if size > _LARGEST:
-                    lines = []
                     reason = f"a fenced block longer than {_LARGEST} characters; skipped"
                     yield BadLine(begun, reason)
             continue
         if fenced:
             fenced = False
-            if wanted(label):
+            if wanted(label) and size <= _LARGEST:
                 yield Block(begun, label, "\n".join(lines))
             label = ""
             # Gemini CLI writes the next label directly after the closing fence.
@@ -802,7 +801,7 @@ def blocks(
             begun, fenced, lines, size = number, True, [], 0
         elif (named := label_of(text)) is not None:
             label = named
-    if fenced and wanted(label):
+    if fenced and wanted(label) and size <= _LARGEST:
         yield Block(begun, label, "\n".join(lines))
         yield BadLine(begun, "cut: the recording ends inside a fenced block")
 

@@ -95,29 +95,17 @@ def test_a_result_is_a_text_a_flag_and_the_data_beside_it(tmp_path, block, besid
 
 
 def test_repeated_lines_count_once(tmp_path):
-    """The same call id, or without one the same line id, is one call."""
+    """The same call id, or without one the same line id, is one call. So is a boundary."""
     redacted = _line("u9", _use("REDACTED"), _use("REDACTED"))
     unnamed = _line("REDACTED", _use(""))
-    path = lines_file(
-        tmp_path,
-        _line("u1", _use("t1")),
-        _line("u2", _use("t1")),
-        redacted,
-        redacted,
-        unnamed,
-        unnamed,
-    )
+    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "c", "timestamp": AT}
+    lines = _line("u1", _use("t1")), _line("u2", _use("t1"))
+    path = lines_file(tmp_path, *lines, redacted, redacted, unnamed, unnamed, boundary, boundary)
+    (found,) = compactions(path)
+    assert (found.line, found.lane, found.at.year) == (7, "main", 2026)
     assert [(call.line, call.call_id) for call in calls(path)] == [
         (1, "t1"), (3, ""), (3, ""), (5, ""), (6, "")
     ]  # fmt: skip
-
-
-def test_a_compaction_is_told_once(tmp_path):
-    """A boundary line repeated with its id is one compaction; the plan goes on."""
-    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "c", "timestamp": AT}
-    path = lines_file(tmp_path, _line("u1", _use("t1")), boundary, boundary)
-    (found,) = compactions(path)
-    assert (found.line, found.lane, found.at.year) == (2, "main", 2026)
 
 
 def test_each_old_subagent_has_a_list_of_its_own(tmp_path):

@@ -1,7 +1,7 @@
 """What is particular to sessions of coding agents, in small recordings written here."""
 
 import pytest
-from support.recorded import TODOS, bad_lines, calls, document_file, lines_file, text_file
+from support.recorded import TODOS, answers, bad_lines, calls, document_file, lines_file, text_file
 from support.synthetic import checks
 
 from todoplan.transcripts.calls import BadLine, OtherCall, PersonSpoke, PlanningCall, ShownPlan
@@ -85,7 +85,7 @@ def test_a_trajectory_names_a_call_once(tmp_path):
         },
     )
     assert [(call.line, call.lane) for call in calls(path)] == [(2, "main"), (4, "main")]
-    assert [call.result and call.result.text for call in calls(path)] == ["ok", None]
+    assert answers(path) == ["ok", None]
     assert calls(lines_file(tmp_path, _step(1, use)))[0].arguments == TODOS
 
 
@@ -176,11 +176,10 @@ def test_the_list_that_kiro_shows_is_believed(tmp_path):
 
 def test_a_call_of_kiro_without_an_answer_is_carried_out(tmp_path):
     """The session ended, or so much came after it that it is not waited for any longer."""
-    path = lines_file(tmp_path, _asked(1, command="create", tasks=["Sow"]))
-    assert [call.result for call in calls(path)] == [None]
+    created = {"command": "create", "tasks": ["Sow"]}
+    path = lines_file(tmp_path, *(_asked(number, **created) for number in range(300)))
+    assert answers(path) == [None] * 300
     assert ended(path) == [("Sow", "pending")]
-    many = [_asked(n, command="create", tasks=["Sow"]) for n in range(300)]
-    assert len(calls(lines_file(tmp_path, *many))) == 300
 
 
 # -------- antigravity --------
@@ -245,7 +244,7 @@ def test_older_forms_of_specstory_are_read(tmp_path):
 
 
 def test_other_tools_and_fences_of_specstory_are_no_lists(tmp_path):
-    """What is quoted in a fence belongs to a file; a fence may be longer than three signs."""
+    """What is quoted in a fence belongs to a file. A fence of any length ends with its tool."""
     tool = '<tool-use data-tool-type="read" data-tool-name="read_file">\n- [ ] no\n</tool-use>\n'
     path = text_file(tmp_path, f"{HEAD}{tool}````md\n```\nTool use: **todos**\n- [ ] no\n````\n")
     assert detect(path) == "specstory"
@@ -253,12 +252,9 @@ def test_other_tools_and_fences_of_specstory_are_no_lists(tmp_path):
     tool = '<tool-use data-tool-name="TaskUpdate"><details>\n```text\nUpdated task #1 status\n```\n'
     path = text_file(tmp_path, f"{HEAD}{tool}</details></tool-use>\n")
     assert list(read(path)) == [OtherCall("TaskUpdate", 3)]
-    path.write_bytes(f"{HEAD}Tool use: **todos**\n{checks('.~x')}\n".encode() + b"\xff\n")
-    assert [len(calls(path)), len(bad_lines(path))] == [1, 1]
-
-
-def test_a_fence_of_specstory_ends_with_its_tool(tmp_path):
-    """Old versions put a text with fences of three signs between fences of three signs."""
+    # Old versions put a text with fences of three signs between fences of three signs.
     tool = '<tool-use data-tool-name="Read"><details>\n```text\n```py\n```\n```\nx\n```\n'
-    text = f"{HEAD}{tool}</details></tool-use>\n\nTool use: **todos**\n{checks('.~x')}\n"
-    assert len(calls(text_file(tmp_path, text))) == 1
+    listed = f"Tool use: **todos**\n{checks('.~x')}\n"
+    text = f"{HEAD}{tool}</details></tool-use>\n\n{listed}"
+    path.write_bytes(text.encode() + b"\xff\n")
+    assert [len(calls(path)), len(bad_lines(path))] == [1, 1]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from support.pace import is_linear, seconds
-from support.recorded import bad_lines, calls, document_file, lines_file, text_file
+from support.recorded import answers, bad_lines, calls, document_file, lines_file, text_file
 from support.synthetic import unity_calls
 
 from todoplan.transcripts import files as markdown
@@ -33,55 +33,44 @@ MODEL, USER = "\n---\n\n✨ ## MODEL\n\n", "\n---\n\n🧑‍💻 ## USER\n\n"
 
 
 def test_a_shared_chat_is_read(tmp_path):
-    """Commands have no id: responses are taken in turn, by name."""
+    """
+    Commands have no id: responses are taken in turn, by name. Newer chats have ids on both sides;
+    an id tells the time.
+    """
     other = "**Tool Command**:\n" + _fence({"name": "read_file", "args": {}})
     text = USER + "go\n" + MODEL + "Now." + other + _command() + "\n"
     text += USER + _response("read_file") + _response()
+    text += MODEL + _command(id="a") + _command(id=STAMPED) + "\n"
+    text += USER + _response() + _response(response_id="zz")
     path = text_file(tmp_path, text)
     assert detect(path) == "gemini"
-    (call,) = calls(path)
-    assert (call.tool, call.arguments, call.result.text) == ("write_todos", ARGUMENTS, DONE)
-    assert (call.turn, call.result.is_error, call.call_id) == ("turn-2", False, "")
-
-
-def test_commands_with_an_id_are_linked_by_it(tmp_path):
-    """Newer chats have ids on both sides; an id tells the time."""
-    first, second = _command(id="a"), _command(id=STAMPED)
-    text = MODEL + first + second + "\n" + USER + _response() + _response(response_id="zz")
-    one, two = calls(text_file(tmp_path, text))
-    assert one.result is None
-    assert (two.result.text, two.at.year) == (DONE, 2025)
+    found = [(call.tool, call.arguments, call.turn, call.call_id) for call in calls(path)]
+    turns = [("turn-2", ""), ("turn-4", "a"), ("turn-4", STAMPED)]
+    assert found == [("write_todos", ARGUMENTS, *one) for one in turns]
+    assert answers(path) == [DONE, None, DONE]
+    assert calls(path)[2].at.year == 2025
 
 
 def test_errors_are_told(tmp_path):
     """A response with an error is refused; one without either is given whole."""
-    text = MODEL + _command() + "\n" + USER + _response(error="[Operation Cancelled]")
-    (call,) = calls(text_file(tmp_path, text))
-    assert (call.result.text, call.result.is_error) == ("[Operation Cancelled]", True)
-    text = MODEL + _command() + "\n" + USER + _response(x=1)
-    assert calls(text_file(tmp_path, text))[0].result.text == '{"x": 1}'
+    for response, answer in (({"error": "[Cancelled]"}, "![Cancelled]"), ({"x": 1}, '{"x": 1}')):
+        text = MODEL + _command() + "\n" + USER + _response(**response)
+        assert answers(text_file(tmp_path, text)) == [answer]
 
 
-def test_a_block_that_is_not_json_is_told_and_others_are_no_matter(tmp_path):
-    """Only the block right under a label is looked at."""
-    text = MODEL + "**Tool Command**:\n```\noops\n```\n" + "```sh\nls\n```\n" + _command()
-    path = text_file(tmp_path, text)
-    assert len(calls(path)) == 1
-    assert "not JSON" in bad_lines(path)[0].reason
-
-
-def test_a_huge_block_is_passed_over(tmp_path, monkeypatch):
-    """It is told once, and the rest is read."""
+def test_a_block_that_cannot_be_read_is_told(tmp_path, monkeypatch):
+    """
+    It is no JSON, or too long. Only the block right under a label is looked at; that another one is
+    cut is no matter.
+    """
     monkeypatch.setattr(markdown, "_LARGEST", 300)
-    text = MODEL + "**Tool Command**:\n```\n" + ("x" * 100 + "\n") * 9 + "```\n" + _command()
-    path = text_file(tmp_path, text)
+    huge = "**Tool Command**:\n```\n" + ("x" * 100 + "\n") * 9 + "```\n"
+    text = MODEL + "**Tool Command**:\n```\noops\n```\n" + "```sh\nls\n```\n" + huge + _command()
+    path = text_file(tmp_path, text + "\n```sh\nls")
     assert len(calls(path)) == 1
-    assert "longer than 300" in bad_lines(path)[0].reason
-
-
-def test_a_cut_block_of_no_interest_is_no_matter(tmp_path):
-    """Only what might have been a call is told."""
-    assert bad_lines(text_file(tmp_path, MODEL + "```sh\nls")) == []
+    bad, long = bad_lines(path)
+    assert "not JSON" in bad.reason
+    assert "longer than 300" in long.reason
 
 
 def _details(tool, *blocks):
@@ -102,7 +91,8 @@ def test_unitys_assistant_is_read(tmp_path):
     found = calls(path)
     assert [call.tool for call in found] == ["Unity.WriteTodos"] * 3
     assert found[0].arguments == arguments
-    assert [call.result and call.result.is_error for call in found] == [False, True, None]
+    assert answers(path) == [DONE, "!Error: no", None]
+    assert len({call.turn for call in found}) == 3
 
 
 @pytest.mark.parametrize("label", ["Error", "エラー", "오류"])
@@ -111,9 +101,7 @@ def test_an_error_of_unitys_assistant_is_told_by_its_label(tmp_path, label):
     text = _details("Unity.WriteTodos", "{}", "no such plan")
     first, _, second = text.rpartition("**引数**")
     path = text_file(tmp_path, f"{first}**{label}**{second}{_details('Unity.WriteTodos', '{}')}")
-    failed, silent = calls(path)
-    assert (failed.result.text, failed.result.is_error) == ("no such plan", True)
-    assert silent.result is None
+    assert answers(path) == ["!no such plan", None]
 
 
 def test_unitys_second_form_is_read(tmp_path):
@@ -123,19 +111,14 @@ def test_unitys_second_form_is_read(tmp_path):
     found = calls(path)
     assert [call.tool for call in found] == ["Unity.WriteTodos"] * 2
     assert [call.result for call in found] == [None, None]
+    # All that the model did until the person spoke is one section: nothing was sent at once.
+    assert found[0].turn != found[1].turn
     replay = replay_file(path)
     assert [step.outcome for step in replay.steps()] == ["applied", "applied"]
     (lane,) = replay.lanes
     assert [task.status for task in lane.plan] == ["completed", "in_progress", "pending"]
     thought = "**Tool call: Unity.WriteTodos**\n\n**Thinking**\n\n```\ncode\n```\n"
     assert calls(text_file(tmp_path, thought), "gemini") == []
-
-
-@pytest.mark.parametrize("write", [unity_calls, lambda: _details("Unity.WriteTodos", "{}") * 2])
-def test_the_calls_of_one_section_follow_each_other(tmp_path, write):
-    """All that the model did until the person spoke is one section: nothing was sent at once."""
-    first, second = calls(text_file(tmp_path, write()), "gemini")
-    assert first.turn != second.turn
 
 
 @pytest.mark.parametrize("again", ["a", "<summary>a("])
@@ -178,7 +161,7 @@ def test_session_files_are_read(tmp_path, write):
     found = calls(path)
     expected = [("w1", 1, "m1"), ("w2", 2, "m1")]
     assert [(call.call_id, call.at.day, call.turn) for call in found] == expected
-    assert [call.result and call.result.text for call in found] == [DONE, None]
+    assert answers(path) == [DONE, None]
 
 
 def test_api_contents_are_read(tmp_path):
