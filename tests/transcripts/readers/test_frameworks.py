@@ -157,10 +157,13 @@ def test_a_run_begins_with_what_the_person_said(tmp_path):
 
 @pytest.mark.parametrize("ended", [True, False])
 def test_calls_without_end_are_bounded(tmp_path, ended):
-    """The earliest are given up where there are too many; none is lost."""
+    """The earliest end where there are too many, and take no more arguments; none is lost."""
     begun = [start(f"c{number}") for number in range(200)]
-    path = lines_file(tmp_path, *begun, *[{"type": "RUN_FINISHED"}] * ended)
-    assert [call.call_id for call in calls(path)] == [f"c{number}" for number in range(200)]
+    late = [event("TOOL_CALL_ARGS", call_id, delta=TEXT) for call_id in ("c0", "c199")]
+    path = lines_file(tmp_path, *begun, *late, *[{"type": "RUN_FINISHED"}] * ended)
+    found = calls(path)
+    assert [call.call_id for call in found] == [f"c{number}" for number in range(200)]
+    assert (found[0].arguments, found[199].arguments) == ({}, TODOS)
 
 
 # -------- pydantic_ai --------

@@ -334,7 +334,10 @@ def string(value: Any) -> str:
 
 def first_of(fields: Mapping[str, Any], keys: Iterable[str]) -> Any:
     """Return the first of these fields that is neither missing nor empty, else `None`."""
-    return next((fields[key] for key in keys if fields.get(key)), None)
+    for key in keys:
+        if value := fields.get(key):
+            return value
+    return None
 
 
 def id_of(*values: Any) -> str:
@@ -427,8 +430,8 @@ _CALL_ID = ("tool_call_id", "toolCallId", "toolUseId", "call_id", "callID", "id"
 
 def use_of(fields: Fields) -> Use:
     """Return the call that these fields describe. Each may be missing or of another type."""
-    fields = {**fields, **mapping(fields.get("function"))}  # chat completions
-    tool, arguments = string(first_of(fields, _TOOL)), first_of(fields, _ARGUMENTS)
+    call = mapping(fields.get("function")) or fields  # chat completions
+    tool, arguments = string(first_of(call, _TOOL)), first_of(call, _ARGUMENTS)
     if tool == "tool_call":  # Qwen Code calls the tools of MCP servers through this tool
         sent = mapping(arguments)
         tool, arguments = string(sent.get("name")), sent.get("arguments")
