@@ -12,7 +12,6 @@ from todoplan.errors import MissingExtraError
 from todoplan.transcripts.calls import BadLine
 from todoplan.transcripts.files import (
     DEEPEST,
-    LISTS,
     Source,
     Utf8Stream,
     document_records,
@@ -30,7 +29,18 @@ def _raw(tmp_path, raw):
     return path
 
 
-@pytest.mark.parametrize("path", sorted(LISTS))
+# What stands around the key `messages`, and the keys of other lists.
+OF_MESSAGES = "values values.values state outputs output inputs input data"
+PATHS = "history trajectory events conversation requests steps data"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("", "messages", *(f"{place}.messages" for place in OF_MESSAGES.split())),
+        *(*PATHS.split(), "resourceSpans.item.scopeSpans.item.spans"),
+    ],
+)
 def test_the_list_of_messages_is_found(tmp_path, path):
     """The first list at a known place is the list of messages."""
     value = [{"a": 1}]

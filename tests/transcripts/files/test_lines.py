@@ -4,7 +4,7 @@ import io
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.recorded import lines_file
 
@@ -148,7 +148,8 @@ def test_brackets_in_strings_do_not_count(texts, size):
     _feed("[" + ",".join(["[]"] * 2 * DEEPEST) + "]", 65536)  # wide is not deep
 
 
-@given(st.text('"\\[', max_size=12))
-def test_strings_cut_anywhere_are_followed(text):
+@example('a"[[', 3)
+@given(st.text('"\\[', max_size=12), st.integers(1, 4))
+def test_strings_cut_anywhere_are_followed(text, size):
     """A chunk may end inside a string or an escape."""
-    _feed("[" * (DEEPEST - 1) + json.dumps(text) + "[" + "]" * DEEPEST, 1)
+    _feed("[" * (DEEPEST - 1) + json.dumps(text) + "[" + "]" * DEEPEST, size)
