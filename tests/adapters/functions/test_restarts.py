@@ -162,12 +162,13 @@ def test_help_says_what_start_run_takes(wire):
 
 WHOLE = openai_chat.start_run().to_data()
 RECORD = WHOLE["session"]
+BACK = {"messages": [], "stand": [], "reminder": ""}
 DAMAGED = [
     *({"session": each} for each in (7, None, {**RECORD, "version": 2}, {**RECORD, "x": 1})),
     *({"session": {**RECORD, **each}} for each in ({"asked": 7}, {"revision": -1})),
     *({name: value} for name, value in (("plan", {}), ("journal", 7))),
-    *({"sent_back": each} for each in ([], {"messages": 7}, {})),
-    {"sent_back": {"messages": [], "stand": [], "reminder": 7}},
+    {"sent_back": []},
+    *({"sent_back": {**BACK, name: 7}} for name in BACK),
 ]
 
 
