@@ -9,6 +9,8 @@ import pytest
 
 from todoplan import LEAN, Plan, Toolbox
 from todoplan.core.commands import CreateTask
+from todoplan.core.decide import plan_of
+from todoplan.core.plan.model import Task
 from todoplan.dialogue import Call, Settings
 from todoplan.errors import CodecError, PlanError
 from todoplan.stores.memory import MemoryStore
@@ -94,8 +96,8 @@ class SmallAdapter:
         with pytest.raises(CodecError):
             self.plan(place)
 
-    def test_undo_takes_back_change_after_change(self):
-        """As far as the journal goes."""
+    def test_undo_takes_back_change_after_change_and_seeding_begins_anew(self):
+        """As far as the journal goes, which names who did it."""
         planning, place = self.begin()
         self.run(planning, place, calls(write=["Dig"]), calls(add=["Sow"]), says("ok"))
         found = []
@@ -103,6 +105,10 @@ class SmallAdapter:
             decision = result(self.adapter.undo_plan(planning, place, actor="ann"))
             found.append((type(decision).__name__, subjects(self.plan(place))))
         assert found == [("Accepted", ["Dig"]), ("Accepted", []), ("Rejected", [])]
+        result(self.adapter.seed_plan(planning, place, plan_of([Task("1", "Anew")]), actor="bo"))
+        assert subjects(self.plan(place)) == ["Anew"]
+        actors = [entry.actor for entry in result(self.adapter.history_of(place))]
+        assert actors == [None, None, "ann", "ann", "bo"]
 
     def test_a_store_keeps_the_plan_and_is_edited_at_any_time(self):
         """Under the name that is given; the place has the session's record alone."""

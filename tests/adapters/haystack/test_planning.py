@@ -138,8 +138,6 @@ def test_an_edit_during_a_run_is_refused_without_a_store():
         found.clear()
     asyncio.run(edit_plan(planning, kept, CreateTask("Tell Ann"), actor="ann"))
     assert subjects(plan_of_state(kept)) == ["Dig", "Dig", "Tell Ann"]
-    asyncio.run(seed_plan(planning, kept, plan_of([Task("1", "Anew")])))
-    assert subjects(plan_of_state(kept)) == ["Anew"]
 
 
 def test_an_answer_stays_if_it_was_only_asked_whether_it_is_complete():

@@ -29,11 +29,8 @@ from todoplan.adapters.llama_index import (
     edit_plan,
     make_tools,
     plan_of_state,
-    seed_plan,
 )
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide import plan_of
-from todoplan.core.plan.model import Task
 from todoplan.dialogue import Call, Settings
 from todoplan.dialogue.guidance import is_refusal
 from todoplan.errors import PlanError
@@ -159,8 +156,6 @@ def test_a_plan_may_be_edited_while_its_run_goes_on():
     )
     assert subjects(plan_in(ctx)) == ["Dig", "Tell Ann"]
     assert "Tell Ann" in ran.requests[2][-1].text
-    asyncio.run(seed_plan(agent.planning, ctx, plan_of([Task("1", "Anew")])))
-    assert subjects(plan_in(ctx)) == ["Anew"]
 
 
 def test_an_early_answer_is_sent_back():

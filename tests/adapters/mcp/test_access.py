@@ -167,6 +167,7 @@ def _status_of_chunks(url, chunks):
             return int(answer.readline().split()[1])
 
 
+@pytest.mark.slow
 def test_with_the_token_the_client_works(tmp_path, era):
     """The real client passes with the bearer token."""
     file = tmp_path / "plans.json"

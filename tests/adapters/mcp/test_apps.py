@@ -5,9 +5,9 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from support.mcp_client import MODERN, ProtocolError, connected, over_http
+from support.mcp_client import MODERN, ProtocolError, connected
 from support.mcp_scripts import SCRIPTS, played
-from support.mcp_server import http_process, server_of
+from support.mcp_server import server_of
 
 from todoplan.adapters.mcp import plan_uri
 from todoplan.adapters.mcp.server import APP_TYPE, EXTENSION, app_uri, shows_apps
@@ -70,20 +70,6 @@ def test_the_page_is_one_file_that_loads_nothing(extensions, era):
     assert "default-src 'none'" in page
     assert "trusted-types 'none'" in page
     assert not any(mark in page for mark in (" src=", "<link", "@import", "url(http", "import("))
-
-
-def test_over_http_each_plan_has_a_page_of_its_own(era, tmp_path):
-    """The path says which plan it is, and the page asks for that one."""
-
-    async def read(url):
-        async with over_http(url, era, SHOWS) as client:
-            tools = await client.tools()
-            assert tools[0]["_meta"]["ui"]["resourceUri"] == app_uri("barn")
-            return await client.read(app_uri("barn"))
-
-    with http_process(tmp_path / "plans.json") as url:
-        (content,) = asyncio.run(read(f"{url}/barn"))
-    assert f'data-plan="{plan_uri("barn")}"' in content["text"]
 
 
 def test_a_server_may_keep_the_board_to_itself(era):

@@ -104,6 +104,7 @@ def test_two_sessions_of_one_server_keep_each_others_work():
     assert subjects(store) == ["Dig", "Lay", "Mow"]
 
 
+@pytest.mark.slow
 def test_two_clients_over_http_keep_each_others_work(tmp_path):
     """Real connections to a server in another process."""
     file = tmp_path / "plans.json"
@@ -135,6 +136,7 @@ def test_a_client_that_connects_anew_has_listed_nothing(era):
     assert subjects(store) == ["Dig", "Lay", "Mow", "Tell Ann"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("connect", "toolset"), [("stdio", "lean"), ("http", "todos")])
 def test_a_first_list_keeps_what_the_command_line_added(tmp_path, connect, toolset, era):
     """The real command, then a real client's first list: a newcomer drops nobody's task."""

@@ -25,6 +25,7 @@ def test_the_client_prints_what_is_shown(tmp_path):
     assert done.stdout == fenced("mcp", "output: mcp", "text")
 
 
+@pytest.mark.slow
 def test_without_a_token_nothing_is_served_to_others():
     """The refusal reads as shown."""
     command, told, _, code = fenced("mcp", "output: mcp refusal", "text").splitlines()

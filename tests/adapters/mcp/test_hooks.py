@@ -191,8 +191,8 @@ def test_what_a_person_does_is_said_once():
     """Behind the calls of a message, or at the next prompt."""
     plans = begun()
     asyncio.run(plans.planner("s1").apply(CreateTask("Tell Ann"), actor="ann"))
-    assert "#2 Tell Ann created by ann" in hooked(plans, "PostToolBatch")
     assert hooked(plans, "PostToolBatch", agent_id="a1") == ""  # a subagent is not reminded
+    assert "#2 Tell Ann created by ann" in hooked(plans, "PostToolBatch")
     assert hooked(plans, "Stop", last_assistant_message="Shall I tell her?") == ""
     assert hooked(plans, "UserPromptSubmit", prompt="on") == ""
 

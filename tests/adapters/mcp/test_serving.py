@@ -14,9 +14,11 @@ from support.mcp_scripts import INITIALIZE
 from support.mcp_server import server_of
 
 from todoplan.adapters.mcp import Access, http_server, listen_at, serve_stdio
+from todoplan.adapters.mcp.server import APP_TYPE, EXTENSION, app_uri
 from todoplan.errors import MissingExtraError
 from todoplan.stores.memory import MemoryStore
 
+SHOWS = {EXTENSION: {"mimeTypes": [APP_TYPE]}}
 REQUESTS = (
     INITIALIZE,
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -76,7 +78,7 @@ def test_stdio_ends_when_the_client_hangs_up(monkeypatch):
 
 
 def test_http_in_this_process(era):
-    """A server runs at a socket until it is asked to end, and serves a plan for each path."""
+    """A server runs at a socket until it is asked to end; each path has a plan and its page."""
     store = MemoryStore()
 
     async def run():
@@ -84,7 +86,9 @@ def test_http_in_this_process(era):
         with listener:
             server = http_server(server_of(store), Access())
             running = asyncio.create_task(server.serve(sockets=[listener]))
-            async with over_http(f"{url}/garden", era) as client:
+            async with over_http(f"{url}/garden", era, SHOWS) as client:
+                page = (await client.tools())[0]["_meta"]["ui"]["resourceUri"]
+                assert page == app_uri("garden")
                 result = await client.call("TaskCreate", {"subject": "Dig"})
             server.should_exit = True
             await running
@@ -117,6 +121,7 @@ def test_without_mcp_the_error_names_the_extra(monkeypatch):
         __import__("todoplan.adapters.mcp")
 
 
+@pytest.mark.slow
 def test_the_script_of_the_tests_leaves_no_noise(tmp_path):
     """A server that is hung up on at once ends with 0, and says nothing on stderr."""
     from support.mcp_server import command, environment  # noqa: PLC0415 - used here alone

@@ -73,6 +73,7 @@ def opened(url):
     return found[-1]
 
 
+@pytest.mark.slow
 def test_sessions_are_bounded_and_make_room_when_they_end(url):
     """503 if there is no room; a client ends its session, an idle one ends by itself."""
     until(lambda: status_of(url, INITIALIZE) == 503)
@@ -120,6 +121,7 @@ def test_who_sends_no_body_in_time_is_refused(url):
     assert b"the body did not come in 0.5 seconds" in answer
 
 
+@pytest.mark.slow
 def test_a_session_with_an_open_stream_is_in_use(url):
     """A client that listens hears what others do, however long nothing happens."""
     plan = "todoplan://plan/followed"

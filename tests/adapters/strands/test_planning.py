@@ -17,11 +17,8 @@ from todoplan.adapters.strands import (
     edit_plan,
     make_tools,
     plan_of_state,
-    seed_plan,
 )
 from todoplan.core.commands import CreateTask
-from todoplan.core.decide import plan_of
-from todoplan.core.plan.model import Task
 from todoplan.dialogue import Settings
 from todoplan.errors import PlanError
 from todoplan.stores.memory import MemoryStore
@@ -72,8 +69,6 @@ def test_a_session_manager_keeps_the_plan_and_each_edit(tmp_path):
     made(calls(write=["Dig"]), says("ok"))("go")
     asyncio.run(edit_plan(planning, made(), CreateTask("Tell Ann"), actor="ann"))
     assert subjects(plan_of_state(made())) == ["Dig", "Tell Ann"]
-    asyncio.run(seed_plan(planning, made(), plan_of([Task("1", "Anew")])))
-    assert subjects(plan_of_state(made())) == ["Anew"]
 
 
 def test_the_cache_point_stands_in_front_of_a_reminder():
