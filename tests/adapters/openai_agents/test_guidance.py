@@ -212,6 +212,14 @@ def test_other_tools_calls_are_not_the_plans():
     assert [[call["call_id"] for call in calls] for calls in seen] == [["s"], ["c0", "c1"]]
 
 
+def test_a_repetition_is_not_carried_out():
+    """The SDK leaves out a call that it has answered; what stands beside it is carried out."""
+    planning = Planning(TASKS)
+    _, result = go(planning, create("A"), [*create("A"), LIST], "Ok.", settings=LOST)
+    assert [task.subject for task in plan_of(planning)] == ["A"]
+    assert outputs(result)["c0"] == "0/1: #1 created"
+
+
 def costing(*given, tokens=10):
     """Return turns that cost tokens each."""
     usage = Usage(requests=1, input_tokens=tokens, output_tokens=1, total_tokens=tokens + 1)
