@@ -9,7 +9,7 @@ import pytest
 from todoplan import DEFAULT, MemoryStore, Planner
 from todoplan.board.application import FIELDS, KINDS, carry_out
 from todoplan.core import commands
-from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, Waiting
+from todoplan.core.plan.model import EDITABLE, TASK_FIELDS
 from todoplan.planner import AsyncPlanner
 from todoplan.stores import SqliteStore
 
@@ -181,10 +181,3 @@ def test_each_wish_is_its_command(store):
     done = {entry.cause for entry in Planner(store, "garden").history()}
     assert {"CreateTask", "StartNext", "MoveTask", "UpdateTask", "AnswerTask"} <= done
     assert "undo" not in KINDS
-
-
-def test_who_asks_and_who_waits_meet(store):
-    """An answer is the person's, and the task goes on."""
-    other(store, commands.UpdateTask("1", waiting=Waiting("ann", question="Which bed?")))
-    assert wish(store, do="answer", task="1", answer="the left one", base=3)["accepted"]
-    assert plan(store)["1"].waiting is None

@@ -169,6 +169,7 @@ WRONG = [
     lambda wire: wire.module.answer(TASKS, [], {}),
     lambda wire: wire.module.answer(tasks(), Plan(), {}),
     lambda wire: wire.module.answer(Plan(), TASKS, {}),
+    lambda wire: wire.module.answer(TASKS, Plan(), {}, base=Plan()),
     lambda wire: wire.module.calls_in(TASKS, None),
     lambda wire: wire.module.calls_in(None, {}),
     lambda wire: wire.module.make_tools(Plan()),

@@ -15,7 +15,7 @@ from todoplan.core.commands import CreateTask
 from todoplan.core.decide import decide
 from todoplan.core.events.base import Base
 from todoplan.dialogue import Settings, Toolbox
-from todoplan.errors import CodecError, PlanError
+from todoplan.errors import CodecError
 from todoplan.stores import FileStore
 
 STATES = Path(__file__).parent / "states"
@@ -222,10 +222,3 @@ def test_a_base_is_kept_until_an_answer_is_no_error(wire, calls, read):
         assert answered.base.plan is plan
     else:
         assert answered.base is base
-
-
-@EVERY
-def test_what_is_no_base_is_an_error_at_once(wire):
-    """Also with a response that makes no call."""
-    with pytest.raises(PlanError, match=r"give Base\(plan\)"):
-        wire.module.answer(Toolbox(), Plan(), wire.respond([]), base=Plan())

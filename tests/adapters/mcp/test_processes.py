@@ -7,11 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-from functools import partial
 
 import anyio
 import pytest
-from support.mcp_client import ERAS, over_http, over_stdio
+from support.mcp_client import over_http, over_stdio
 from support.mcp_scripts import CREATE, SCRIPTS, expected, notified, played, said
 from support.mcp_server import TOOLSETS, command, environment, http_process
 
@@ -52,45 +51,6 @@ def test_stdio_from_another_process(tmp_path, era):
     assert FileStore(file).load("plan") == grown != plan
 
 
-def test_two_processes_on_one_file_lose_nothing(tmp_path):
-    """What either of them adds is there in the end, and each id was given once."""
-    file = tmp_path / "plans.json"
-
-    async def add(client, who):
-        for number in range(10):
-            await client.call("TaskCreate", {"subject": f"{who} {number}"})
-
-    async def play():
-        async with (
-            over_stdio(file) as one,
-            over_stdio(file, ERAS[-1]) as two,
-            anyio.create_task_group() as group,
-        ):
-            group.start_soon(add, one, "one")
-            group.start_soon(add, two, "two")
-
-    asyncio.run(play())
-    plan = FileStore(file).load("plan")
-    titles = {f"{who} {number}" for who in ("one", "two") for number in range(10)}
-    assert {task.subject for task in plan} == titles
-    assert {task.id for task in plan} == {str(number) for number in range(1, 21)}
-
-
-def test_a_corrupt_file_is_told_and_left_alone(tmp_path, era):
-    """A broken file is an error that names it: no empty plan, and nothing is written over it."""
-    file = tmp_path / "plans.json"
-    file.write_text('{"format":"todoplan/plans","version":1,"plans":{"plan":[{')
-
-    async def play():
-        async with over_stdio(file, era) as client:
-            return await client.call(*CREATE)
-
-    text, is_error = said(asyncio.run(play()))
-    assert is_error
-    assert f"{file} holds no plans that can be trusted" in text
-    assert file.read_text().endswith("[{")
-
-
 def test_http_from_another_process(shelf, era):
     """A path names a plan; each keeps to itself, and its client hears of its changes."""
     file, url = shelf
@@ -120,49 +80,6 @@ async def _until_told(client):
             with anyio.move_on_after(0.2):
                 await client.update()
                 return
-
-
-def test_another_client_is_told(shelf, era):
-    """What one client changes, a subscriber on another connection hears."""
-    _, url = shelf
-    name = f"shared-{era}"
-
-    async def play():
-        async with over_http(f"{url}/{name}", era) as one, over_http(f"{url}/{name}") as two:
-            async with one.subscribed(plan_uri(name)):
-                with anyio.fail_after(30):
-                    while not one.updates():
-                        await two.call(*CREATE)
-            return await one.update()
-
-    assert asyncio.run(play()) == plan_uri(name)
-
-
-@pytest.mark.parametrize("connect", ["stdio", "http"])
-def test_parallel_calls_lose_nothing(connect, shelf, tmp_path, era):
-    """Calls that are made at once over one connection are all carried out, one after the other."""
-    file, url = shelf
-    name = f"parallel-{era}" if connect == "http" else "plan"
-    file = file if connect == "http" else tmp_path / "plans.json"
-    ways = {
-        "stdio": partial(over_stdio, file, era),
-        "http": partial(over_http, f"{url}/{name}", era),
-    }
-    answers = []
-
-    async def add(client, number):
-        answers.append(await client.call("TaskCreate", {"subject": f"Task {number}"}))
-
-    async def play():
-        async with ways[connect]() as client, anyio.create_task_group() as group:
-            for number in range(20):
-                group.start_soon(add, client, number)
-
-    asyncio.run(play())
-    plan = FileStore(file).load(name)
-    assert {task.subject for task in plan} == {f"Task {number}" for number in range(20)}
-    assert [said(answer)[1] for answer in answers] == [False] * 20
-    assert json.loads(file.read_text())["plans"][name][-1]["revision"] == 20
 
 
 @pytest.mark.parametrize("store", ["--file={}/x.json", "--store=sqlite:///{}/x.db"])
