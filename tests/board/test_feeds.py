@@ -80,7 +80,7 @@ async def after(messages):
 
 
 def test_two_readers_are_sent_the_same(store):
-    """Each begins where it is; what is new comes to both."""
+    """Each begins where it is; what is new comes to both, and to one when the other is gone."""
 
     async def read():
         feed, planner = feed_of(store), Planner(store, "garden")
@@ -93,9 +93,12 @@ def test_two_readers_are_sent_the_same(store):
             async with aclosing(feed.messages(known=2)) as late:
                 caught_up = await after(late)
                 planner.apply(commands.CreateTask("Rake"))
-                return caught_up, await after(early), await after(late)
+                both = await after(early), await after(late)
+            planner.apply(commands.CreateTask("Mow"))
+            return caught_up, *both, await after(early)
 
-    caught_up, one, other = asyncio.run(read())
+    caught_up, one, other, last = asyncio.run(read())
+    assert [each["subject"] for each in last[1]["tasks"]] == ["Mow"]
     assert [each["subject"] for each in caught_up[1]["tasks"]] == ["Water"]
     assert [row["revision"] for row in caught_up[1]["rows"]] == [3]
     assert one == other

@@ -454,6 +454,7 @@ def make_board(  # noqa: PLR0913 - independent settings, all with a default
         # 503: the store cannot be reached; the request may be valid. 400: the request is invalid.
         return JSONResponse({"message": str(error)}, 400 if isinstance(error, PlanError) else 503)
 
+    AsyncPlanner(store, plan_id or "")  # an invalid store or id fails here, not at a request
     passed = access or Access()
     board = Board(store, plan_id, policy, person, write=passed.is_local if write is None else write)
     routes = [
@@ -473,20 +474,16 @@ def make_board(  # noqa: PLR0913 - independent settings, all with a default
     )
 
 
+@attrs.define(eq=False)
 class Board:
     """Answers requests about the plans of a store."""
 
-    def __init__(
-        self, store: AnyStore, only: str | None, policy: Policy, person: Person, *, write: bool
-    ) -> None:
-        self._store: Any = store
-        self._only = only
-        self._policy = policy
-        self._person = person
-        self._write = write
-        self._feeds: dict[str, Feed] = {}
-        # An invalid store or id fails here and not at the first request.
-        AsyncPlanner(store, only or "")
+    _store: Any
+    _only: str | None
+    _policy: Policy
+    _person: Person
+    _write: bool = attrs.field(alias="write", kw_only=True)
+    _feeds: dict[str, Feed] = attrs.field(factory=dict, init=False)
 
     def _feed(self, plan_id: str) -> Feed:
         feed = self._feeds.pop(plan_id, None) or Feed(plan_id, AsyncPlanner(self._store, plan_id))
