@@ -73,13 +73,14 @@ def test_an_announcement_that_was_lost_is_made_up_for_by_a_look(
 def test_a_listener_that_was_killed_listens_again(store, address, sql, patient, quick):
     """And has everybody look, for it has not heard what was announced meanwhile."""
     waited = []
-    waiting = threading.Thread(target=lambda: waited.append(store.wait_for_change("a", 0, 30.0)))
+    wait = lambda: waited.append(store.wait_for_change("a", 0, 1_000.0))  # noqa: E731
+    waiting = threading.Thread(target=wait, daemon=True)
     waiting.start()
     while sql(LISTENING) == []:
         time.sleep(0.005)
     add(address, 1, notify=False)
     sql(KILL)
-    waiting.join()
+    waiting.join(30)
     assert waited == [True]
 
 
