@@ -23,8 +23,8 @@ the task, and the model may continue to use the old id.
 
 The tools that write are marked as not safe for concurrent calls. So AgentScope runs the calls of a
 turn in order, and each call sees the changes of the previous one. The context contains all calls of
-the turn. They are needed for law 13 (see the guide `architecture`), and for the merge base of the
-turn's calls.
+the turn. They are needed to refuse two whole lists in one turn (law 13 of the guide `architecture`)
+and for the merge base (the plan with which a list is compared).
 
 Reminders are added to a single request (`on_model_call`), whereas AgentScope saves its own
 injections with the conversation. The end of a reply is an event. If the model answers while tasks
@@ -343,8 +343,8 @@ class TaskStore:
 
     def _note(self, entries: Sequence[Entry], written: list[dict[str, Any]]) -> None:
         """
-        Save entries, passed as objects and as data, and the values for which the tasks have no
-        field.
+        Save new journal entries, and the plan's values for which the tasks have no field. `written`
+        are the same entries as data.
         """
         kept = self._kept
         self._journal += entries
@@ -388,7 +388,7 @@ def names_in(tasks: Iterable[Task] | Iterable[TheirTask]) -> dict[str, str]:
 class Planning(BasePlanning):
     """
     The plans of all sessions: in the agents' states, or in `store`, under `plan_id` or the
-    session's id. The arguments are those of every adapter.
+    session's id. The arguments are those of `attach`.
 
     Raises:
         PlanError: an argument has the wrong type.
@@ -413,7 +413,7 @@ class Planning(BasePlanning):
 
     def planner(self, state: AgentState) -> Planner:
         """
-        Return a planner for the plan of a state; `session` uses the same plan.
+        Return a planner with which the application reads and changes the plan of a state.
 
         Raises:
             PlanError, CodecError: see `session`; or the store is asynchronous.
@@ -570,8 +570,10 @@ class _Shown(dict[str, Any]):
 
 class PlanTool(ToolBase):
     """
-    One planning tool. Like AgentScope's own tools, it needs no permission. In each turn, the calls
-    that write run in order.
+    One planning tool; `make_tools` and `attach` make it.
+
+    Like AgentScope's own tools, it needs no permission. In each turn, the calls that write run in
+    order. `middlewares` are AgentScope's middlewares of this tool.
     """
 
     is_state_injected = True  # AgentScope then passes its state as `_agent_state`
@@ -741,25 +743,25 @@ class _DropIn(PlanTool):
 
 
 class TaskCreate(_DropIn):
-    """Replacement for `agentscope.tool.TaskCreate`."""
+    """The tool that creates tasks; it replaces `agentscope.tool.TaskCreate`."""
 
     name = "TaskCreate"
 
 
 class TaskGet(_DropIn):
-    """Replacement for `agentscope.tool.TaskGet`."""
+    """The tool that shows one task; it replaces `agentscope.tool.TaskGet`."""
 
     name = "TaskGet"
 
 
 class TaskList(_DropIn):
-    """Replacement for `agentscope.tool.TaskList`."""
+    """The tool that shows the whole plan; it replaces `agentscope.tool.TaskList`."""
 
     name = "TaskList"
 
 
 class TaskUpdate(_DropIn):
-    """Replacement for `agentscope.tool.TaskUpdate`."""
+    """The tool that changes a task; it replaces `agentscope.tool.TaskUpdate`."""
 
     name = "TaskUpdate"
 
@@ -777,12 +779,13 @@ class PlanMiddleware(MiddlewareBase):
     """
     Guidance for an agent: reminders at the end of a request, which are not saved.
 
-    With `Settings(unfinished=2)`, if the model answers while tasks are open, it is asked to go on,
-    at most twice. The state of guidance is kept in the agent's state. AgentScope's own lines about
-    tasks, which name `TaskList`, are removed from each request if this middleware sends reminders
-    of a lost plan, or if the model has no tool `TaskList`. `system_prompt` is appended to the
-    agent's prompt; the default is the tool set's prompt, and "" adds none. `store`, `plan_id`,
-    `clock`, `verify` and `actor` must be those of the tools.
+    `settings` configure the reminders. By default, a final answer is accepted even while tasks are
+    open; with `Settings(unfinished=2)`, the model is then asked to go on, at most twice. AgentScope
+    itself adds lines about tasks, which name `TaskList`. They are removed from each request if this
+    middleware shows the plan again when no message shows it (`plan_lost`), or if the model has no
+    tool `TaskList`. `system_prompt` is appended to the agent's prompt; the default is the tool
+    set's prompt, and "" adds none. `toolbox`, `store`, `plan_id`, `clock`, `verify` and `actor`
+    must be those of the tools.
     """
 
     def __init__(  # noqa: PLR0913 - a constructor of keyword arguments
@@ -959,12 +962,15 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
     """
     Return arguments for tools and guidance: `Agent(name, prompt, model, **attach())`.
 
-    The tools are added to `toolkit`. Guidance comes after your `middlewares`, nearest to the model,
-    so guidance sees the request that is sent. `clock` returns the aware time of a change, `verify`
-    checks whether a task is done (see `AsyncPlanner`), and `actor` is this agent's name in the
-    history; agents that share a plan should have different names. With a `store`, the plan is kept
-    there under `plan_id`, by default the session's id, and anyone may change it at any time;
-    AgentScope's list is then a copy of the stored plan.
+    The tools of `toolbox` are added to `toolkit`. Guidance comes after your `middlewares`, nearest
+    to the model, so guidance sees the request that is sent. `settings` and `system_prompt` are
+    those of `PlanMiddleware`. `injection_config` is AgentScope's; the returned copy names these
+    tools. `clock` returns the aware time of a change, `verify` checks whether a task is done
+    (see `AsyncPlanner`), and `actor` is this agent's name in the history. Agents that share a plan
+    should have different names.
+
+    With a `store`, the plan is kept there under `plan_id`, by default the session's id, and anyone
+    may change it at any time. AgentScope's list is then a copy of the stored plan.
 
     Raises:
         PlanError: the toolkit already has tools of these names, or an argument has the wrong type.
@@ -1043,7 +1049,7 @@ def history_of(state: AgentState | Agent) -> tuple[Entry, ...]:
 def seed_plan(state: AgentState | Agent, plan: Plan, *, actor: str | None = None) -> None:
     """
     Replace the state's tasks by those of `plan`. Tasks created later get unused ids. If a store
-    keeps the plan, pass the agent.
+    keeps the plan, pass the agent. `actor` is the author of the change, for the journal.
 
     Raises:
         PlanError: an argument has the wrong type; or a store keeps the plan, and a state was given.
@@ -1084,7 +1090,7 @@ def edit_plan(
 def undo_plan(state: AgentState | Agent, *, actor: str | None = None) -> Decision:
     """
     Undo the last change of the plan that is not undone yet, whoever made it. Repeated calls undo
-    earlier changes. Without a store, only changes can be undone for which the earlier plan can be
+    earlier changes. Without a store, a change can be undone only if the plan before it can be
     reconstructed from the state's journal.
 
     Raises:

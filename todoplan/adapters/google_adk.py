@@ -101,15 +101,16 @@ class Planning(BasePlanning):
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
     `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
     `AsyncPlanner`). `system_prompt` is the instruction about the tools; the default is the tool
-    set's prompt, and "" adds none. With a `store`, the plan is kept there under the id of the ADK
-    session, or under `plan_id` for a plan that several sessions share.
+    set's prompt, and "" adds none. `actor` is the agent's name in the history. With a `store`, the
+    plan is kept there under the id of the ADK session, or under `plan_id` for a plan that several
+    sessions share.
 
     Raises:
-        PlanError: an argument has the wrong type.
+        PlanError: an argument has the wrong type, or a plan id is given without a store.
     """
 
     def prepare(self) -> None:
-        """Set up the planning, at first without runs."""
+        """Set up guidance (the reminders to the model). No run is active yet."""
         self.guidance = guidance_of(self.toolbox, self.settings)
         self._runs: dict[str, _Run] = {}
         self._asked: dict[int, tuple[LlmRequest, AsyncSession, Request]] = {}
@@ -178,7 +179,7 @@ class Planning(BasePlanning):
         return found and found[1:]
 
     async def answer(self, call: Call, context: ToolContext) -> dict[str, str]:
-        """Answer a call of the model."""
+        """Answer a call of the model: `{"result": text}`, or `{"error": text}` if refused."""
         run = self._run(context)
         # The turn is the message of the model that has this call.
         response, turn = "", [call]
@@ -239,7 +240,7 @@ class GuidedModel(BaseLlm):
 
     def connect(self, llm_request: LlmRequest) -> Any:
         """
-        Open a live connection to the inner model; without final answers, it needs no guidance.
+        Open a live connection to the inner model. It has no final answers, so it has no guidance.
         """
         return self._inner.connect(llm_request)
 
@@ -322,7 +323,7 @@ def _sum(
 
 
 class PlanTool(BaseTool):
-    """A tool of the plan; `make_tools` makes it."""
+    """One planning tool; `make_tools` makes it."""
 
     def __init__(self, planning: Planning, definition: Definition) -> None:
         super().__init__(name=definition.name, description=definition.description)
@@ -356,7 +357,7 @@ def attach(agent: LlmAgent, planning: Planning) -> LlmAgent:
     Return a copy of an agent with the tools, the prompt and the guidance of a planning.
 
     The given agent is not changed. Sub-agents share the plan of the session if they are attached to
-    the same planning, before they are given to their parent.
+    the same planning. Attach them before you give them to their parent.
 
     Raises:
         PlanError: an argument has the wrong type, or the agent has tools of these names already.
@@ -394,10 +395,13 @@ def plan_of_state(state: State) -> Plan:
 
 def history_of(state: State) -> tuple[Entry, ...]:
     """
-    Return the journal in an ADK session or in its state, at most the latest 50 entries.
+    Return the journal in an ADK session or in its state, oldest entry first.
+
+    It has at most the latest 50 entries, fewer if they are long. If a store keeps the plan, the
+    journal is there, and the result is empty.
 
     Raises:
-        CodecError: as in `plan_of_state`.
+        CodecError: the saved journal is damaged.
     """
     return history_in_slot(_kept(state))
 
@@ -418,8 +422,11 @@ async def seed_plan(
     """
     Replace the tasks of a session's plan by those of `plan`. Tasks created later get unused ids.
 
+    `session` is what `service.get_session` has returned. `actor` is the author of the change, for
+    the journal.
+
     Raises:
-        PlanError: an argument has the wrong type.
+        PlanError: see `edit_plan`.
         Exception: see `edit_plan`.
     """
     async with _editing(planning, service, session) as opened:
@@ -436,7 +443,8 @@ async def edit_plan(  # noqa: PLR0913 - where the plan is, and what is done to i
     policy: Policy | None = None,
 ) -> Decision:
     """
-    Apply a command to a session's plan between two runs, and return the decision.
+    Apply a command to a session's plan between two runs, and return the decision. A plan in a store
+    can be changed at any time.
 
     `session` is what `service.get_session` has returned. The default policy is that of the toolbox.
     `actor` is the author of the change, for the journal.

@@ -9,17 +9,20 @@ sets or changes it with `seed_plan`, `edit_plan` and `undo_plan`. A node or a to
 
 The state's key `todoplan` has plain JSON: the plan's document, the id of the last write (`head`),
 the latest entries of the journal (`journal`, see `todoplan.codec.documents`), and the session's
-data (`session`: which tasks the session has listed, and what it has last seen of the plan, for law
-15 of the guide `architecture`). `session` is left out if the session has listed the whole current
-plan. The tools write the key in the update that contains their reply; `edit_plan` and `seed_plan`
-write it between runs. User interfaces for LangChain's planner read the key `todos`. Todoplan writes
-`todos` with each change, and reads it only while there is no plan yet. Checkpointers save both
-keys. So a fork from an old checkpoint continues with the session's data of that checkpoint.
+data (`session`: which tasks the session has listed, and what it has last seen of the plan). By law
+15 of the guide `architecture`, a list that the model writes drops only tasks that its session has
+listed. `session` is left out if the session has listed the whole current plan.
+
+The tools write the key `todoplan` in the update that contains their reply; `edit_plan` and
+`seed_plan` write it between runs. User interfaces for LangChain's planner read the key `todos`.
+Todoplan writes `todos` with each change, and reads it only while there is no plan yet.
+Checkpointers save both keys. So a fork from an old checkpoint continues with the session's data of
+that checkpoint.
 
 All calls of a turn see the state before the turn, and LangGraph merges their writes with
-`merge_plans`. So each write has a `note` of the tasks that its call listed or read. If the write
-was computed from the current value, the reducer applies the whole note. Otherwise the reducer only
-records the changes that the call itself made and the tasks that the call listed.
+the reducer `merge_plans`. So each write has a `note` of the tasks that its call listed or read. If
+the write was computed from the current value, `merge_plans` applies the whole note to the session's
+data. Otherwise it only adds the changes that the call itself made and the tasks that it listed.
 
 If a store keeps the plan, the key has {"stored": the plan's id, "session": the session's data} and
 no copy of the plan. Each thread has its own session, since other threads, agents and programs may
@@ -213,13 +216,15 @@ def is_inner() -> bool:
 
 def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
     """
-    Merge two writes of the plan. For a key of your own: `Annotated[dict, merge_plans]`.
+    Reducer: merge a write of the plan into the current value.
 
-    A step, which is the result of one call or command, is stored unchanged if it follows the
-    current value. If a parallel branch computed the step from another version, the step is applied
-    to the current plan; its new tasks get new ids if their ids are taken. A whole value from a
-    subgraph is merged in the same way, unless it replaces the plan. A value from an agent in a
-    subgraph is ignored, since that agent has its own plan.
+    In a state class of your own, write `todoplan: Annotated[dict, merge_plans]`.
+
+    A step (the result of one call or command) is stored unchanged if it follows the current value.
+    If a parallel branch computed the step from another version, the step is applied to the current
+    plan. Its new tasks then get other ids if their ids are taken. A whole plan from a subgraph is
+    merged in the same way, and a plan from `plan_update` or `seed_plan` replaces the current one. A
+    value from an agent in a subgraph is ignored, since that agent has its own plan.
     """
     current = _unpacked(current)
     # A step or a whole plan written by this module has `line`; a value that a subgraph returns does
@@ -248,8 +253,9 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
 
 def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
     """
-    Merge as `merge_plans` does, and keep the flag `INNER` of a merged value. The flag says that an
-    agent inside another graph wrote the value, so the outer graph ignores the value.
+    Reducer of an agent's state: merge like `merge_plans`, and keep the flag `INNER`.
+
+    The flag says that an agent inside another graph wrote the value. So the outer graph ignores it.
     """
     merged = merge_plans(current, update)
     within = merged is not current and (update.get(INNER) or current.get(INNER))
@@ -398,8 +404,9 @@ def refuse_stored(value: _Value | None) -> None:
 
 def stored_update(plan_id: str, was: Record, record: Record) -> dict[str, Any]:
     """
-    Return the update for a thread whose plan is in a store: the session's record. The update is
-    empty if the record is the same as `was`.
+    Return the update for a thread whose plan is in a store: the session's record (which tasks it
+    has listed, and what it has last seen). The update is empty if the record equals `was`, the
+    saved one.
     """
     data, held, now = _record_data(record), was.fences, record.fences
     if data == _record_data(was):
@@ -607,7 +614,8 @@ def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
     """
     Return the state update that replaces the plan with `plan`, for a node or a `Command`.
 
-    If tools change the plan in the same superstep, their changes are applied to `plan`.
+    If tools change the plan in the same superstep, their changes are applied to `plan`. `actor` is
+    the author of the change, for the journal.
 
     Raises:
         PlanError: the argument is not a plan.
@@ -619,7 +627,7 @@ def plan_update(plan: Plan, *, actor: str | None = None) -> dict[str, Any]:
 
 
 def step_update(step: Step, before: _Value) -> dict[str, Any]:
-    """Return the update for a step that follows the value `before`."""
+    """Return the update for a step (the result of one call or command) that follows `before`."""
     value: dict[str, Any] = {**step.value(before), INNER: is_inner()}
     if before and "head" not in before:
         value[_UPON] = {**before}
@@ -627,7 +635,10 @@ def step_update(step: Step, before: _Value) -> dict[str, Any]:
 
 
 def look_update(parent: str, note: Note) -> dict[str, Any]:
-    """Return the update for a call of the model that changed nothing."""
+    """
+    Return the update for a call that changed nothing. `parent` is the id of the write that the call
+    saw, and `note` says which tasks the call has read.
+    """
     return {PLAN: {_SEEN: parent, _NOTE: note_to_data(note)}}
 
 
@@ -1059,21 +1070,23 @@ _EDITS = "hitl_edited_tool_calls"
 
 class PlanTool(StructuredTool):
     """
-    A planning tool for the `plans` of an agent. Without callbacks, its function is called directly.
+    A planning tool. `plans` has the agent's plans: in its graph's state, or in a store.
+
+    Without callbacks, the tool's function is called directly, which is faster.
     """
 
     # A tool is a pydantic model, so this is a field; as `Any` it is neither checked nor copied.
     plans: Any = None
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        """Answer a call. Without callbacks, LangChain's machinery for callbacks is not used."""
+        """Answer a call, without LangChain's machinery for callbacks if there are no callbacks."""
         function: Any = self.func
         if arguments := self._without_callbacks(input, config, kwargs):
             return function(*arguments)
         return super().invoke(input, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - LangChain's name
-        """As `invoke`; a tool without a coroutine awaits nothing, so that calls stay in order."""
+        """Answer a call. A tool without a coroutine awaits nothing, so that calls stay in order."""
         function: Any = self.coroutine or self.func
         if arguments := self._without_callbacks(input, config, kwargs):
             answer = function(*arguments)
@@ -1131,10 +1144,12 @@ def make_tools(  # noqa: PLR0913 - settings of every adapter
     Return the tools of a toolbox, for `bind_tools` and `ToolNode` over a state such as `PlanState`.
 
     With a `store`, the plan is kept there under `plan_id`, by default the thread's id, and not in
-    the state. `verify` checks whether a task is done (see `Planner`), and `actor` is this agent's
-    name in the history. With `emit_events`, each accepted call writes {"todoplan": ...} to the
-    stream mode "custom", with the journal entry, the tool's name and the call's id. The calls of
-    one turn run at once, so their events come in any order; `revision` gives the right order.
+    the state. `clock` returns aware times, `verify` checks whether a task is done (see `Planner`),
+    and `actor` is this agent's name in the history.
+
+    With `emit_events`, each call that changes the plan writes {"todoplan": ...} to the stream mode
+    "custom". The value has the journal entry, the tool's name and the call's id. The calls of one
+    turn run at once, so their events come in any order; `revision` gives the right order.
 
     Raises:
         PlanError: an argument has the wrong type.
@@ -1272,12 +1287,12 @@ def _seed_plan(  # noqa: PLR0913 - as `edit_plan`
     """
     Replace the plan of the config's thread, which may be new. Without a store, the graph needs a
     checkpointer. The model has not listed the new tasks, so they are kept even if the model's next
-    list leaves them out.
+    list leaves them out. Return the config of the new checkpoint; with a store, return `config`.
 
-    `actor` is the author, for the journal. `as_node` is the node that the change is attributed to:
-    by default the last node that ran, or the start. In an agent in which no node has run yet, the
-    default is "model", since LangGraph would drop the plan from an input. `stopped` is as in
-    `edit_plan`.
+    `actor` is the author of the change, for the journal. `as_node` is the node that the change is
+    attributed to: by default the last node that ran, or the start. In an agent in which no node has
+    run yet, the default is "model", since LangGraph would drop the plan from an input. Pass
+    `stopped=True` if you know that no run is active, but the thread looks as if one were.
 
     Raises:
         PlanError: see `edit_plan`.
@@ -1306,14 +1321,14 @@ def _edit_plan(  # noqa: PLR0913 - each a keyword, two of them LangGraph's own
     """
     Apply a command to the plan of a thread, and return the decision; `ClearPlan()` clears the plan.
 
-    The default policy is that of the graph's own tools. `actor` is the author, for the journal.
-    Pass the config of the thread; the config of an old checkpoint starts a fork there. `as_node` is
-    as in `seed_plan`.
+    `config` names the thread; if it names an old checkpoint, the edit starts a fork there. The
+    default policy is that of the graph's own tools. `actor` is the author of the change, for the
+    journal. `as_node` is the node that the change is attributed to (see `seed_plan`).
 
-    If a store keeps the plan, it can be edited at any time. Otherwise it cannot be edited during a
-    run; inside the run, let a tool or a node return the update of `command_update`. After a process
-    died or a `stream` was not read to its end, a thread looks as if it were still running. If you
-    know that no run is active, pass `stopped=True`. An active run that saves nothing before its end
+    A plan in a store can be edited at any time. A plan in the state cannot be edited during a run;
+    inside the run, let a tool or a node return the update of `command_update`. After a process died
+    or a `stream` was not read to its end, a thread looks as if it were still running. If you know
+    that no run is active, pass `stopped=True`. An active run that saves nothing before its end
     (durability="exit") cannot be detected.
 
     Raises:
@@ -1350,7 +1365,7 @@ def _undo_plan(  # noqa: PLR0913 - as `edit_plan`
     undo earlier changes.
 
     The plan before the change is reconstructed from the journal and the thread's earlier
-    checkpoints. `edit_plan` says when this is possible, and what the other arguments mean.
+    checkpoints. `edit_plan` explains the arguments, and when a plan can be changed.
 
     Raises:
         PlanError: see `edit_plan`; or the plan before the change cannot be reconstructed.
@@ -1392,9 +1407,11 @@ def command_update(
     """
     Apply a command to the plan of a state, inside a node or a tool of your own.
 
-    Return the decision, and the update that the node or tool must return.
+    Return the decision, and the update that the node or tool must return. The update is empty if
+    the command was refused or changed nothing.
 
-    The update is empty if the command was refused or changed nothing.
+    `policy` decides whether the command is accepted. `actor` is the author of the change, for the
+    journal.
 
     Raises:
         CodecError: the state has something else in place of a plan.
@@ -1600,21 +1617,21 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     threads.
 
     `toolbox` has the tools and their policy, by default LangChain's `write_todos` under `DEFAULT`.
-    `settings` configure the reminders to the model, by default `Settings(unfinished=0)`: a final
-    answer is accepted, as by LangChain's own middleware. `clock` returns the aware time of a
-    change, and `verify` checks whether a task is done (see `Planner`).
+    `settings` configure the reminders to the model. The default is `Settings(unfinished=0)`: a
+    final answer is accepted even while tasks are open, as by LangChain's own middleware. `clock`
+    returns the aware time of a change, and `verify` checks whether a task is done (see `Planner`).
 
     With a `store` the plan is kept there under `plan_id`, by default the thread's id, and not in
     the state. Other programs may then change the plan at any time. `actor` is this agent's name in
     the history: if several agents share a plan, give each its own.
 
     As in LangChain's middleware, `system_prompt` is appended to the agent's prompt ("" adds none),
-    and `tool_description` describes the tool that writes the plan. `emit_events` is as in
-    `make_tools`; `reminder_names` maps a kind of reminder to the name of its messages, by which
-    user interfaces can hide them.
+    and `tool_description` replaces the description of the tool that writes the plan. `emit_events`
+    streams each change (see `make_tools`). `reminder_names` maps a kind of reminder, such as
+    "unfinished", to the name of its messages, by which user interfaces can hide them.
 
     Raises:
-        PlanError: an argument is no toolbox, settings, store, clock, verifier or name.
+        PlanError: an argument has the wrong type; or a plan id is given without a store.
     """
 
     state_schema = PlanAgentState
@@ -1670,7 +1687,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     async def awrap_model_call(
         self, request: _Request, handler: Callable[[_Request], Awaitable[_Response]]
     ) -> ExtendedModelResponse[Any]:
-        """As `wrap_model_call`, but asynchronous."""
+        """Call the model with the due reminder, and again if it answers while tasks are open."""
         return await done_awaited(self._steps(request, handler, awaits=True))
 
     def _steps(
@@ -1850,7 +1867,7 @@ def read_answer(given: object, plan: Plan) -> Answer | str:
 
 
 class ApprovalState(PlanAgentState):
-    """The state of an agent, and the last revision of the plan that was not agreed to."""
+    """The state of an agent, with the revision of the plan that a person has refused last."""
 
     todoplan_refused: Annotated[NotRequired[int], PrivateStateAttr]
 
@@ -1860,8 +1877,8 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
     Stops a run before a request to the model while the plan has open tasks and nobody has agreed to
     it.
 
-    The agent needs a checkpointer and the planner. The rule `approval_required` forbids starting a
-    task before the approval.
+    The agent needs a checkpointer, and the `PlanMiddleware` that is passed here. The policy's rule
+    `approval_required` forbids the model to start a task before the approval.
 
         box = Toolbox(WRITE_TODOS, DEFAULT.but(approval_required="error"))
         planning = PlanMiddleware(box)
@@ -1891,7 +1908,7 @@ class PlanApproval(AgentMiddleware[PlanAgentState, Any, Any]):
         return done_at_once(self._steps(state, awaits=False))
 
     async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:  # noqa: ARG002 - LangChain's signature
-        """As `before_model`, but asynchronous."""
+        """Stop as `before_model` does: until a person has answered, if approval is needed."""
         return await done_awaited(self._steps(state, awaits=True))
 
     def _steps(self, state: Any, *, awaits: bool) -> Steps[dict[str, Any] | None]:
@@ -1954,9 +1971,12 @@ def claude_like(
     while the list is empty, a request to go on if the model answers while tasks are open, a note
     when all is done.
 
-    The policy `CLAUDE` requires an active form for each item, `CLAUDE_STRICT` also a priority.
-    `confirm` asks the model once, when all is done, whether its answer is complete. `changes` are
-    further arguments of `PlanMiddleware`.
+    `tool` is the name of the tool. The policy `CLAUDE` requires an active form for each item,
+    `CLAUDE_STRICT` also a priority. The model is asked to go on at most three times (see
+    `Settings`). Then its answer is accepted or, with `on_ignored="raise"`, `PlanError` is raised.
+    `confirm` asks the model once, when all is done, whether its answer is complete. `show_list`
+    adds the whole list to the reply to each change. `changes` are further arguments of
+    `PlanMiddleware`.
     """
     toolset = WRITE_TODOS.renamed(write_todos=tool)
     toolbox = Toolbox(toolset, policy, show_list=show_list, say_done=True)
@@ -1968,9 +1988,11 @@ def claude_like(
 
 def deerflow_like(*, policy: Policy = DEFAULT, **changes: Any) -> PlanMiddleware:
     """
-    Return a planner like DeerFlow's `TodoMiddleware`: it reminds the model of a lost plan and,
-    twice, of open tasks, in messages that user interfaces can hide by name. `changes` are further
-    arguments of `PlanMiddleware`.
+    Return a planner like DeerFlow's `TodoMiddleware`.
+
+    It shows the plan again if no message of the request shows it, and reminds the model at most
+    twice of open tasks. User interfaces can hide these messages by their names. `changes` are
+    further arguments of `PlanMiddleware`.
     """
     # DeerFlow's interface hides messages with these names; two is DeerFlow's own limit.
     names = {"plan_lost": "todo_reminder", "unfinished": "todo_completion_reminder"}
@@ -1992,10 +2014,10 @@ def deep_planning(
 
         create_deep_agent(model=model, **deep_planning(subagents=[...]))
 
-    Each agent gets what `make` returns, unless its `middleware` already contains a
-    `PlanMiddleware`; so one agent can have another policy or store than the others. Compiled or
-    remote subagents are not changed. A `TodoListMiddleware` that a profile adds is replaced in
-    place.
+    For each agent, `make` is called and returns its `PlanMiddleware`. An agent whose `middleware`
+    already contains a `PlanMiddleware` keeps it, so it can have another policy or store than the
+    others. Compiled or remote subagents are not changed. A `TodoListMiddleware` that a profile adds
+    is replaced in place.
 
     `actor` is the main agent's name in the history; subagents have their own names there. With
     `actor`, `make` is called with each agent's name:

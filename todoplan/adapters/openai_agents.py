@@ -328,9 +328,11 @@ class Planning(BasePlanning):
 
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
     `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
-    `AsyncPlanner`). Without a `store`, save `to_data()` beside the SDK's session, and continue with
-    `Planning(saved=...)`. With a store, the plan is kept there under `plan_id`, and `to_data` has
-    only session state. `actor` is the name of the agents in the journal.
+    `AsyncPlanner`). `actor` is the name of the agents in the journal.
+
+    Without a `store`, save `to_data()` beside the SDK's session, and continue with
+    `Planning(saved=...)`. With a store, the plan is kept there under `plan_id`, and `to_data()` has
+    only the record of what this session has listed and seen, and its unanswered calls.
 
     Raises:
         CodecError: the saved data is damaged.
@@ -358,7 +360,7 @@ class Planning(BasePlanning):
 
     @property
     def planner(self) -> AsyncPlanner:
-        """The planner through which others use the plan: `apply`, `undo`, `watch`."""
+        """The planner with which your own code changes and follows the plan (`apply`, `watch`)."""
         return self.session.planner
 
     async def plan(self) -> Plan:
@@ -384,11 +386,11 @@ class Planning(BasePlanning):
         return self.planner.subscribe(subscriber)
 
     def to_data(self) -> dict[str, Any]:
-        """Return the data to save, as plain JSON values."""
+        """Return the data to save, as plain JSON values, for `Planning(saved=...)`."""
         return {**self.session.to_data(), _CALLS: self.pending.to_data()}
 
     async def answer(self, call: Call) -> Reply:
-        """Answer a call, together with the other calls of its group."""
+        """Answer a call. The first call of a group (calls of one turn) carries out all of them."""
         group = self.pending.group(call)
         # If a run continues from a state that was saved before the results, it repeats the calls in
         # the same turn, and they must be recognised. Call ids alone do not identify them, since
@@ -642,10 +644,10 @@ def guided_model(
     model's name, or `None` for the SDK's default, is resolved on first use with `model_provider`;
     the provider of a `RunConfig` is not used.
 
-    `settings` are by default those of the planning.
+    `settings` configure the reminders to the model; the default are those of `planning`.
 
     Raises:
-        PlanError: `planning` is not a `Planning`, or `settings` are not settings.
+        PlanError: an argument has the wrong type.
     """
     chosen = require(planning, Planning).settings if settings is None else settings
     require(chosen, Settings)
@@ -692,7 +694,7 @@ def attach(
     Return a copy of the agent that works with the plan of a session.
 
     The copy works in `Runner.run`, `run_sync` and `run_streamed`. Attaching is cheap, so make a
-    copy for each session. `settings` are by default those of the planning.
+    copy for each session. `settings` configure the reminders; the default are those of `planning`.
 
     The copy has its own lists, so what you add to them, such as handoffs, applies only to the copy.
     A clone of the copy with another model has no guidance: `clone` first, then attach.
@@ -782,6 +784,8 @@ async def seed_plan(planning: Planning, plan: Plan, *, actor: str | None = None)
     """
     Replace the tasks of a session's plan by those of `plan`. Tasks created later get unused ids.
 
+    `actor` is the author of the change, for the journal.
+
     Raises:
         PlanError: an argument has the wrong type.
     """
@@ -811,8 +815,8 @@ async def undo_plan(planning: Planning, *, actor: str | None = None) -> Decision
     """
     Undo the last change of a session's plan that is not undone yet, whoever made it.
 
-    Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
-    50 journal entries show the plan before the change.
+    Repeated calls undo earlier changes. Without a store, a change can be undone only if the plan
+    before it can be reconstructed from the latest 50 journal entries.
 
     Raises:
         PlanError: `planning` is not a `Planning`; or the plan before the change cannot be

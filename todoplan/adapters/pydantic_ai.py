@@ -228,7 +228,8 @@ def _latest(messages: Sequence[ModelMessage], *names: str) -> Mapping[str, Any]:
 
 def kept_in(messages: Sequence[ModelMessage], *, stored: bool) -> dict[str, Any]:
     """
-    Return the saved values of a session, for `opened`. `stored` says that a store has the plan.
+    Return the saved values of a session, from which `opened` makes the session again. `stored` says
+    that a store has the plan.
 
     Raises:
         CodecError: a note in the messages is damaged.
@@ -274,8 +275,8 @@ def noting(message: _M, note: Mapping[str, Any]) -> _M:
 
 def neutral(message: ModelMessage) -> Message:
     """
-    Convert a message to the neutral form that guidance reads. A response that will be continued is
-    not a final answer, like a response with calls.
+    Convert a message to the neutral form that guidance reads. A response that the provider will
+    continue does not count as a final answer.
     """
     if isinstance(message, ModelResponse):
         calls = tuple(call.tool_name for call in message.tool_calls)
@@ -339,7 +340,10 @@ _LENIENT = _Lenient()
 
 
 class PlanToolset(BasePlanning, AbstractToolset[Any]):
-    """The tools of a toolbox. It has no plan itself: each run uses a copy with a session."""
+    """
+    The tools of a toolbox, for `Agent(toolsets=[...])`; `make_tools` makes it. It has no plan
+    itself: each run uses a copy with the session of its conversation.
+    """
 
     def prepare(self) -> None:
         """Set up the toolset, at first without a session."""
@@ -387,7 +391,7 @@ class PlanToolset(BasePlanning, AbstractToolset[Any]):
         tool: ToolsetTool[Any],  # noqa: ARG002 - Pydantic AI's signature
     ) -> ToolReturn[str]:
         """
-        Answer one call.
+        Answer one call. What has to be saved is in the metadata of the returned value.
 
         Raises:
             ToolFailed: the reply is an error. The model reads it, and no retry is counted.
@@ -451,11 +455,13 @@ class Planning(AbstractCapability[Any]):
     """
     The planning capability of an agent.
 
-    It has no plan itself, and any number of agents and conversations may share it. The plan is
-    kept in the message history, or, with a `store`, in that store under `conversation_id`.
-    `verify` checks whether a task is done (see `AsyncPlanner`). `system_prompt` is a static
-    instruction, "" for none; the default is the tool set's. `actor` is the agent's name in the
-    journal.
+    It has no plan itself, and any number of agents and conversations may share it. The plan is kept
+    in the message history, or, with a `store`, in that store under `conversation_id`.
+
+    `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
+    `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
+    `AsyncPlanner`). `system_prompt` is the instruction about the tools; the default is the tool
+    set's prompt, and "" adds none. `actor` is the agent's name in the journal.
 
     In the agent's `capabilities`, list the planning after the capabilities that change requests, so
     that it reads the changed requests.
@@ -588,8 +594,8 @@ def seed_plan(
     instead.
 
     Raises:
-        PlanError: a store keeps the plan of this conversation; a run of it is active in this
-            `Planning`; or an argument has the wrong type.
+        PlanError: a store keeps the plan of this conversation; a run of this conversation is
+            active in this `Planning`; or an argument has the wrong type.
     """
     own, messages, session = _editing(planning, state)
     at = in_utc(own.clock())
@@ -637,7 +643,7 @@ def undo_plan(
     Undo the last change of the plan that is not undone yet, whoever made it.
 
     Repeated calls undo earlier changes. Returns the decision and a new message history; `state` is
-    not changed.
+    not changed. `actor` is the name for the journal.
 
     Raises:
         CodecError: the saved plan is damaged.
