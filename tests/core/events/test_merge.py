@@ -17,9 +17,9 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide import Accepted, decide
+from todoplan.core.decide import Accepted, decide, plan_of
 from todoplan.core.events import types as events
-from todoplan.core.events.merge import joined, rebased
+from todoplan.core.events.merge import changes_between, joined, rebased
 from todoplan.core.plan.model import Evidence, FrozenDict, Status, Todo, Waiting
 from todoplan.core.plan.plan import Plan, topological_order
 from todoplan.core.rules import Policy
@@ -308,3 +308,14 @@ def test_the_later_place_wait_and_evidence_win():
     task = joined(done, waiting)["1"]
     assert (task.status, task.waiting) == ("completed", None)
     assert task.evidence == Evidence(passed=True, at=NOON + timedelta(minutes=6))
+
+
+def test_a_version_by_another_program_is_reached_by_small_events_or_one_restore():
+    """An unchanged task is left alone; no event but a restore sets when a task was made."""
+    found, after = changes_between(BASE, made(BASE, UpdateTask("1", subject="A")))
+    assert [(type(event), event.task_ids) for event in found] == [(events.TaskEdited, ("1",))]
+    assert subjects(after) == ["A", "b"]
+    older = plan_of(task.but(created_at=NOON - timedelta(1)) for task in BASE)
+    found, after = changes_between(BASE, older)
+    assert [type(event) for event in found] == [events.PlanRestored]
+    assert tuple(after) == tuple(older)
