@@ -1,17 +1,21 @@
 """A plan that is held: nobody else changes it, and what is appended is kept as a whole or not."""
 
 import asyncio
+import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 
 import psycopg
 import pytest
 
+from todoplan.core.plan.model import FrozenDict
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.stores.base import Key, follow
 from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore
+from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.stores.appends import adding
 
 DIG = adding(Plan(), ("Dig",))
@@ -41,6 +45,26 @@ def test_the_time_is_the_servers(store, sql, monkeypatch):
             times = [held.now(), held.now()]
         assert times == sorted(times)
         assert abs(times[0] - before) < timedelta(seconds=5)
+
+
+def test_its_texts_are_those_of_sqlite(store, sql, tmp_path):
+    """Byte by byte: entries, snapshots, ids, keys."""
+    odd = "half \ud83c of a pair, \0, \u2028"
+    made = adding(Plan(), (odd, "x" * 40_000), (odd,), metadata=FrozenDict({odd: [odd]}))
+    tables = (
+        ("plan", "id, revision, since, size"),
+        ("entry", "plan_id, revision, version, line"),
+        ("snapshot", "plan_id, revision, version, document"),
+        ("receipt", "plan_id, key, before, after"),
+    )
+    with SqliteStore(tmp_path / "plans.db") as other:
+        for each in (store, other):
+            with each.hold(odd) as held:
+                append(held, made, key=Key(odd))
+    with closing(sqlite3.connect(tmp_path / "plans.db")) as db:
+        for table, columns in tables:
+            query = f"select {columns} from {{}}{table} order by 1, 2"  # noqa: S608 - our own
+            assert sql(query.format("todoplan_")) == db.execute(query.format("")).fetchall()
 
 
 @pytest.mark.parametrize("reads", [False, True])
