@@ -56,10 +56,10 @@ def make_update(
     """
     Return the update that shows a plan, as plain JSON.
 
-    In version 1 without `plan_id`, the update is a `plan`; a session has only one. With `plan_id`,
-    it is a `plan_update`, which clients of version 1 accept if they declare
-    `clientCapabilities.plan`. In version 2, it is always a `plan_update`, by default with the id
-    "plan".
+    `version` is the protocol's. In version 1 without `plan_id`, the update is a `plan`, of which a
+    session has only one. With `plan_id`, the update is a `plan_update`; clients of version 1 accept
+    it if they declare `clientCapabilities.plan`. In version 2, the update is always a
+    `plan_update`, by default with the id "plan".
 
     Raises:
         PlanError: `plan` is not a plan, or the version is unknown.
@@ -124,10 +124,12 @@ async def show_plan(
     """
     Send the plan to a session's client, now and after every change.
 
-    Await the returned function to stop; it first sends the changes that were not sent yet. `client`
-    is an agent's connection to its client, in the `acp` package. `plan_id` has the same meaning as
-    in `make_update`. A plan that was never written is not sent. Changes from other processes are
-    sent while the planner's `follow` runs. If sending to the client fails, nothing more is sent.
+    `client` is an agent's connection to its client, in the `acp` package. `plan_id` lets a session
+    show several plans, if its client can (see `make_update`). A plan that was never written is not
+    sent. Changes from other processes are sent while the planner's `follow` runs.
+
+    Await the returned function to stop; it first sends the changes that were not sent yet. If
+    sending to the client fails, nothing more is sent.
     """
     model: Any = AgentPlanUpdate if plan_id is None else AgentPlanContentUpdate
 

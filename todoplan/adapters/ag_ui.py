@@ -122,7 +122,7 @@ async def show_plan(
 
 
 def _patch(was: Plan, now: Plan, path: str) -> Iterator[dict[str, Any]]:
-    """Yield the operations that turn one plan into the other, in the order to apply them."""
+    """Yield the JSON Patch operations, in order, that turn `was` into `now`, at `path`."""
     yield from _changes(head(was), head(now), path)
     path += "/tasks"
     stayed = [task.id for task in was if task.id in now]
@@ -145,7 +145,7 @@ def _patch(was: Plan, now: Plan, path: str) -> Iterator[dict[str, Any]]:
 
 
 def _changes(was: Mapping[str, Any], now: Mapping[str, Any], path: str) -> Iterator[dict[str, Any]]:
-    """Yield the operations that turn one JSON object into another, key by key."""
+    """Yield the JSON Patch operations that turn the object at `path` into another, key by key."""
     for name in was:
         if name not in now:
             yield {"op": "remove", "path": f"{path}/{name}"}

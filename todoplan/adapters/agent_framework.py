@@ -83,11 +83,12 @@ class Planning(BasePlanning, ContextProvider):
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
     `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
     `AsyncPlanner`). `system_prompt` is the instruction about the tools; the default is the tool
-    set's prompt, and "" adds none. With a `store`, the plan is kept there under the id of the
-    session, or under `plan_id` for a plan that several sessions share.
+    set's prompt, and "" adds none. `actor` is the agent's name in the journal. With a `store`, the
+    plan is kept there under the id of the session, or under `plan_id` for a plan that several
+    sessions share.
 
     Raises:
-        PlanError: an argument has the wrong type.
+        PlanError: an argument has the wrong type, or a plan id is given without a store.
     """
 
     def prepare(self) -> None:
@@ -331,7 +332,10 @@ def plan_of_state(session: AgentSession) -> Plan:
 
 def history_of(session: AgentSession) -> tuple[Entry, ...]:
     """
-    Return the journal in a session's state, at most the latest 50 entries.
+    Return the journal in a session's state, oldest entry first.
+
+    It has at most the latest 50 entries, fewer if they are long. If a store keeps the plan, the
+    journal is there, and the result is empty.
 
     Raises:
         CodecError: see `plan_of_state`.

@@ -63,8 +63,9 @@ class Planning(HostSessions):
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
     `store` keeps the plans (by default in memory), `clock` returns the aware time of a change, and
     `verify` checks whether a task is done (see `AsyncPlanner`). `system_prompt` is the instruction
-    about the tools; the default is the tool set's prompt, and "" adds none. A plan has the id of
-    its SDK session, or `plan_id` for a plan that several sessions share.
+    about the tools; the default is the tool set's prompt, and "" adds none. `actor` is the main
+    agent's name in the journal. A plan has the id of its SDK session, or `plan_id` for a plan that
+    several sessions share.
 
     Raises:
         PlanError: an argument has the wrong type, or `settings.on_ignored` is "raise", which a hook
@@ -85,9 +86,9 @@ class Planning(HostSessions):
     @asynccontextmanager
     async def editing(self, session_id: str) -> AsyncGenerator[AsyncSession]:
         """
-        Yield a session for an edit of an SDK session's plan, also in the middle of a run.
+        Yield a session of todoplan with which to edit the plan of an SDK session.
 
-        The agent's next hook reports the change to the model.
+        This is possible during a run too: the agent's next hook reports the change to the model.
         """
         yield AsyncSession(self.planner(session_id))
 

@@ -105,10 +105,11 @@ class Planning(BasePlanning):
 
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
     `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
-    `AsyncPlanner`). `system_prompt` is appended to the agent's prompt, and is not a template; the
-    default is the tool set's prompt, and "" adds none. With a `store`, the plan is kept there under
-    `plan_id`, and the agent's state has only the record of what this session has listed and seen.
-    `Agent.run` needs a synchronous store and verifier.
+    `AsyncPlanner`). `system_prompt` is appended to the agent's prompt as it is, not as a template;
+    the default is the tool set's prompt, and "" adds none. `actor` is the agent's name in the
+    journal. With a `store`, the plan is kept there under `plan_id`, and the agent's state has only
+    the record of what this session has listed and seen. `Agent.run` needs a synchronous store and
+    verifier.
 
     `state_schema` has the entries that the tools need in an agent's `state_schema`.
 
@@ -157,7 +158,7 @@ class Planning(BasePlanning):
         return run
 
     def _driven(self, steps: Callable[[_Run, State], _Calls]) -> tuple[Any, Any]:
-        """Return a synchronous and an asynchronous function that carry out steps for a state."""
+        """Return two functions of a state that carry out `steps`: a plain and a coroutine one."""
 
         def function(state: State) -> Any:
             return done_at_once(steps(self._run(state, opened), state))
@@ -179,7 +180,7 @@ class Planning(BasePlanning):
         ]
 
     def hooks(self) -> dict[str, FunctionHook]:
-        """Return the hooks of an agent by hook point."""
+        """Return the hooks of an agent, by the name of the hook point, such as "before_llm"."""
         judged = FunctionHook(*self._driven(self._after_model))
         return {
             "before_llm": FunctionHook(*self._driven(self._before_model)),
@@ -274,7 +275,7 @@ def _message(message: ChatMessage) -> Message:
 
 
 class PlanTool(Tool):
-    """A tool of the plan; `make_tools` makes it."""
+    """One planning tool; `make_tools` makes it."""
 
     # The model's arguments are read from the messages, since an argument named "self" would raise
     # an error here.
@@ -344,7 +345,10 @@ def plan_of_state(state: dict[str, Any]) -> Plan:
 
 def history_of(state: dict[str, Any]) -> tuple[Entry, ...]:
     """
-    Return the journal in the result of a run, at most the latest 50 entries.
+    Return the journal in the result of a run, oldest entry first.
+
+    It has at most the latest 50 entries, fewer if they are long. If a store keeps the plan, the
+    journal is there, and the result is empty.
 
     Raises:
         CodecError: see `plan_of_state`.

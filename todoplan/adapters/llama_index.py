@@ -112,9 +112,9 @@ class Planning(BasePlanning):
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
     `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
     `AsyncPlanner`). `system_prompt` is appended to the agent's prompt; the default is the tool
-    set's prompt, and "" adds none. With a `store`, the plan is kept there under `plan_id`, and the
-    context has only the record of what this session has listed and seen. Agents of one
-    `AgentWorkflow` share the plan of the context.
+    set's prompt, and "" adds none. `actor` is the agent's name in the journal. With a `store`, the
+    plan is kept there under `plan_id`, and the context has only the record of what this session has
+    listed and seen. Agents of one `AgentWorkflow` share the plan of the context.
 
     Raises:
         PlanError: an argument has the wrong type, or a store is given without a plan id.
@@ -127,7 +127,10 @@ class Planning(BasePlanning):
 
     @asynccontextmanager
     async def run(self, store: Any, *, saves: bool = True) -> AsyncGenerator[_Run]:
-        """Yield the session in a context's store, to one task at a time, and save it afterwards."""
+        """
+        Yield the session in a context's store, to one asyncio task at a time. Afterwards save the
+        session, unless `saves` is false.
+        """
         run = self._runs.setdefault(store, _Run())
         async with run.limiter.semaphore(asyncio.get_running_loop()):
             text = await store.get(KEY, default="{}")
@@ -180,7 +183,7 @@ class PlanningAgent(FunctionAgent):
     A `FunctionAgent` with the tools, the prompt and the guidance of a planning.
 
     Pass the arguments of `FunctionAgent` by name. Give the agents of one `AgentWorkflow` the same
-    `planning`.
+    `planning`; the default is a new `Planning()`.
 
     Raises:
         PlanError: `planning` is not a `Planning`.
@@ -270,11 +273,11 @@ def _blocks(message: ChatMessage) -> list[ToolCallBlock]:
 
 
 class PlanTool(FunctionTool):
-    """A tool of the plan; `make_tools` makes it."""
+    """One planning tool; `make_tools` makes it."""
 
     def __init__(self, planning: Planning, definition: Definition) -> None:
         class Arguments(BaseModel):
-            """LlamaIndex asks such a class for the schema."""
+            """The class from which LlamaIndex takes the tool's schema."""
 
             @classmethod
             def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:
@@ -319,7 +322,10 @@ async def plan_of_state(ctx: Context) -> Plan:
 
 async def history_of(ctx: Context) -> tuple[Entry, ...]:
     """
-    Return the journal in a context, at most the latest 50 entries.
+    Return the journal in a context, oldest entry first.
+
+    It has at most the latest 50 entries, fewer if they are long. If a store keeps the plan, the
+    journal is there, and the result is empty.
 
     Raises:
         CodecError: see `plan_of_state`.

@@ -65,8 +65,9 @@ class Planning(BasePlanning, Plugin):
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
     `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
     `AsyncPlanner`). `system_prompt` is appended to the agent's prompt; the default is the tool
-    set's prompt, and "" adds none. With a `store`, the plan is kept there under `plan_id`, and the
-    agent's state has only the record of what this session has listed and seen.
+    set's prompt, and "" adds none. `actor` is the agent's name in the journal. With a `store`, the
+    plan is kept there under `plan_id`, and the agent's state has only the record of what this
+    session has listed and seen.
 
     Raises:
         PlanError: an argument has the wrong type, or a store is given without a plan id.
@@ -109,8 +110,8 @@ class Planning(BasePlanning, Plugin):
         If the agent has a session manager, it saves the change at once.
 
         Raises:
-            PlanError: a run of the agent, or of another one with its saved session, is active, and
-                no store keeps the plan.
+            PlanError: no store keeps the plan, and a run is active: of this agent, or of another
+                agent with the same saved session.
         """
         session = self.saved(require(agent, Agent, "an agent of Strands"))
         if self.store is None and _place(agent) in map(_place, self._runs):
@@ -191,7 +192,7 @@ def _found(kind: str, message: Any) -> list[Any]:
 
 
 class PlanTool(AgentTool):
-    """A tool of the plan; `make_tools` makes it."""
+    """One planning tool; `make_tools` makes it."""
 
     def __init__(self, planning: Planning, definition: Definition) -> None:
         super().__init__()
@@ -204,7 +205,7 @@ class PlanTool(AgentTool):
 
     @property
     def tool_type(self) -> str:
-        """The kind of tool."""
+        """The kind of tool, for Strands: "todoplan"."""
         return KEY
 
     @property
@@ -253,7 +254,10 @@ def plan_of_state(agent: Agent) -> Plan:
 
 def history_of(agent: Agent) -> tuple[Entry, ...]:
     """
-    Return the journal in an agent's state, at most the latest 50 entries.
+    Return the journal in an agent's state, oldest entry first.
+
+    It has at most the latest 50 entries, fewer if they are long. If a store keeps the plan, the
+    journal is there, and the result is empty.
 
     Raises:
         CodecError: see `plan_of_state`.

@@ -4,14 +4,15 @@ Plain function calling, without a framework: one module for each provider, with 
     from todoplan.adapters.functions.openai_chat import answer, make_tools
 
 - `make_tools` returns the tool definitions for a request.
-- `answer` reads a response, and returns the new plan and the messages to append. If others may
-change
-  the plan between two answers, store the merge base (`base`) beside the plan.
-- With a `Planner`, use `results_of(planner.turn(calls_in(planner.toolbox, response)))` instead.
-- `read_messages` converts the messages of a request, or a response, for guidance.
+- `answer` carries out the planning calls of a response, and returns the new plan and the messages
+  to append. If others may change the plan between two answers, store the merge base (`base`: what
+  the model has last seen of the plan) beside the plan.
+- With a `Planner`, use `results_of(planner.turn(calls_in(planner.toolbox, response)))` in place of
+  `answer`.
+- `read_messages` converts messages or a response to the form that guidance reads.
 - `with_reminder` appends a text to one request.
-- `start_run` begins a `Run`. It does all of this for one run of an agent's loop, with guidance, and
-  returns the data to save.
+- `start_run` begins a `Run`, which does all of this for one run of an agent's loop, with guidance
+  (reminders to the model). `Run.to_data` returns the data to save.
 
 No SDK is imported: everything sent is a plain dict, and a response may be an SDK's object or a
 dict.

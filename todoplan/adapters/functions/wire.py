@@ -117,7 +117,7 @@ def call_of(call: object, arguments: str, call_id: object) -> Call:
 def message_of(
     role: object, text: str = "", *, finish: object = "", results: Iterable[ToolResult] = ()
 ) -> Message:
-    """Return a message without its calls. An unknown role is read as "user"."""
+    """Return a message without calls; `finish` is the finish reason. Unknown roles are "user"."""
     known = _ROLES.get(role, "user") if isinstance(role, str) else "user"
     return Message(known, text, results=tuple(results), finish=as_text(finish))
 
@@ -161,7 +161,7 @@ class Wire(ABC):
 
     The abstract methods are different for each provider. The methods after them, up to
     `is_blocked`, are different for some providers. `schema` is the key of a tool's JSON schema.
-    `choice` has two keys: of the choices in a response, and of the message in a choice.
+    `choice` is the key of the choices in a response, and the key of the message in a choice.
     `response_id` has the possible names of the field with a response's id.
     """
 
@@ -179,11 +179,11 @@ class Wire(ABC):
 
     @abstractmethod
     def results(self, replies: Sequence[Reply]) -> list[Shape]:
-        """Return the messages with these replies."""
+        """Return the messages that give the model these replies."""
 
     @abstractmethod
     def read(self, entry: object) -> Message:
-        """Convert a message or a response to the neutral form, without its calls."""
+        """Convert a message or a response, without its calls, to the form that guidance reads."""
 
     def message(self, response: object) -> tuple[Any, Any]:
         """
@@ -207,7 +207,10 @@ class Wire(ABC):
         return False
 
     def make_tools(self, tools: Tools, *, strict: bool = False) -> list[Shape]:
-        """Return the tool definitions for a request; `strict` enforces the schema for arguments."""
+        """
+        Return the tool definitions for a request. With `strict`, the schemas are strict, and the
+        provider is asked to enforce them; Gemini cannot do that.
+        """
         shapes = [
             {"name": tool.name, "description": tool.description, self.schema: tool.schema}
             for tool in _toolset(tools).definitions(strict=strict)
@@ -256,11 +259,13 @@ class Wire(ABC):
         """
         Answer all planning calls of a response in order, as one turn, and return the other calls.
 
-        `at` is an aware time, or `None`. `base` is the merge base of the previous answer, if others
-        work on the plan too. Changes by others are kept, and the reply reports them once. Store the
-        returned merge base for the next answer; the merge base is `None` if the model has listed
-        all tasks. After a command of somebody else, replace it, where `before` is the plan before
-        this command, and `Base` is in `todoplan.core.events.base`:
+        `at` is the time of the change, with its time zone, or `None`. If others work on the plan
+        too, `base` is the merge base (what the model has last seen of the plan) that the previous
+        answer returned. Changes by others are kept, and the reply reports them once. Store the
+        returned merge base for the next answer. It is `None` if the model has listed all tasks.
+
+        If somebody else applies a command, update the merge base. `before` is the plan before this
+        command, and `Base` is in `todoplan.core.events.base`:
 
             base = (base or Base(before)).after(decision.events, "ann")
 
@@ -614,7 +619,7 @@ class Run:
 
     @property
     def planner(self) -> Planner:
-        """The planner through which others use the plan: `plan`, `apply`, `undo`, `subscribe`."""
+        """The planner with which your own code reads, changes and follows the plan."""
         return self._session.planner
 
     @property
@@ -651,8 +656,8 @@ class Run:
         Return the next step for a response: "answer" its calls, "stop", or ask "again".
 
         "again" means that the model answered too early, for example while tasks are open. This
-        answer is not added to the conversation. `structured` has the same meaning as in
-        `Guidance.after_model`.
+        answer is not added to the conversation. With `structured`, every answer is accepted: use it
+        if you asked for a structured answer.
 
         Raises:
             PlanError: no request was made before; or the response does not come from a model, such
@@ -688,9 +693,8 @@ class Run:
 
         These are the response's own message and the results, in the provider's format. First,
         `other_tools` is called for each call of another tool; then all planning calls are carried
-        out in order, as one turn.
-        So if `other_tools` raises, the plan is unchanged. If a response is answered again after a
-        crash, `other_tools` is called again too.
+        out in order, as one turn. So if `other_tools` raises, the plan is unchanged. If a response
+        is answered again after a crash, `other_tools` is called again too.
 
         Raises:
             PlanError: `after_model` did not return "answer" or "stop" for the response; or it calls

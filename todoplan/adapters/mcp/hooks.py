@@ -75,7 +75,7 @@ class _Caller:
 
 class HostSessions(BasePlanning):
     """
-    The plans of any number of sessions of a coding agent.
+    The plans of any number of sessions of a coding agent, with its hooks and calls.
 
     The arguments are those of `todoplan.adapters.claude_agent_sdk.Planning`.
     """
@@ -105,7 +105,7 @@ class HostSessions(BasePlanning):
         self._latest = _Caller(session_id)
 
     def planner(self, session_id: str) -> AsyncPlanner:
-        """Return the planner of a session's plan: `apply`, `undo`, `subscribe`, `watch`."""
+        """Return the planner with which your code changes and follows the plan of a session."""
         name = self.plan_id or session_id
         if name not in self._planners:
             settings: Any = {"toolbox": self.toolbox, "clock": self.clock, "verify": self._verify}
@@ -114,7 +114,7 @@ class HostSessions(BasePlanning):
 
     def subscribe(self, session_id: str, subscriber: Subscriber) -> Callable[[], None]:
         """
-        Call a subscriber with the journal entry and the plan after every accepted change.
+        Call a subscriber after each change of a session's plan, with the journal entry and plan.
 
         The subscriber may be a plain or a coroutine function. Call the returned function to stop.
         """

@@ -122,8 +122,8 @@ def make_tools(
     """
     Return the definitions for `tools/list`, with the output schema if `structured` is true.
 
-    With `lenient`, the schemas require nothing. Hosts that check arguments against the schema
-    (Gemini CLI, Qwen Code) then pass on synonyms of keys and values, and intake repairs them.
+    With `lenient`, the schemas require only types. So hosts that check arguments against the schema
+    (Gemini CLI, Qwen Code) do not refuse synonyms of keys and values, which todoplan repairs.
     """
     toolset = tools.toolset if isinstance(tools, Toolbox) else tools
     made = []
@@ -299,7 +299,7 @@ class Topic:
 
 @attrs.define
 class Handlers:
-    """The request handlers. The path of a request names its plan; the arguments never do."""
+    """The request handlers of a server. The path of an HTTP request names its plan."""
 
     _planner: Callable[[str], AsyncPlanner]
     _plan_id: str
@@ -491,8 +491,8 @@ def tool_server(
     """
     Return a low-level MCP server with only the tools, for an adapter that answers their calls.
 
-    `call` is the handler of `tools/call`. `instructions` may be "". `lenient` has the same meaning
-    as in `make_server`.
+    `call` is the handler of `tools/call`. `instructions` may be "". `lenient` publishes schemas
+    that require only types (see `make_server`).
     """
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
@@ -520,16 +520,17 @@ def make_server(  # noqa: PLR0913 - what a server is made of
     """
     Return a low-level MCP server for the plans in a store.
 
-    Without a store, plans are kept in memory until the server ends.
+    `toolbox` has the tools and their policy. Without a `store`, plans are kept in memory until the
+    server ends. `plan_id` is the plan that requests are about; over HTTP, a path that ends in
+    another id selects that plan. `clock` returns the aware time of a change, and `verify` checks
+    whether a task is done (see `AsyncPlanner`). `actor` is the author of all calls in the journal,
+    by default the name that the client gives itself.
 
-    `plan_id` is the plan that requests are about; over HTTP, a path that ends in another id selects
-    that plan. `verify` checks whether a task is done (see `AsyncPlanner`). `structured`
-    decides whether a result has structured data beside its text. By default, results have it only
-    for clients that show the board, because some other clients show the model the data and not the
-    text. `board` offers the
-    board to clients that show pages (MCP Apps). `lenient` publishes schemas without required fields
-    and without lists of allowed words, for hosts that check arguments themselves. `actor` is the
-    actor of all calls in the journal; by default it is the name that the client gives itself.
+    `structured` decides whether a result has structured data beside its text. By default, results
+    have it only for clients that show the board, because some other clients show the model the data
+    and not the text. `board` offers the board, a page with the plan, to clients that show pages
+    (MCP Apps). `lenient` publishes schemas without required fields and without lists of allowed
+    words, for hosts that check arguments themselves.
 
     Raises:
         PlanError: the plan id does not match `PLAN_ID`; or the toolbox, the store or the verifier

@@ -45,9 +45,10 @@ _FULL = "too many sessions are open; end one of them, or try again later\n"
 @attrs.frozen
 class Limits:
     """
-    The limits of the HTTP server: bytes and seconds of a request, sessions, and connections.
+    The limits of the HTTP server: bytes and seconds of a request, open sessions, and connections.
 
-    A session ends when it was not used for `idle_seconds`. An open stream counts as use.
+    A request must arrive within `head_seconds` (its headers) and `body_seconds` (its body). A
+    session ends when it was not used for `idle_seconds`. An open stream counts as use.
     """
 
     # mcp 1.30 itself allows 4 MiB and 10,000 sessions, and ends sessions after the same half hour.
@@ -147,14 +148,14 @@ class Sessions:
 
 @attrs.frozen(eq=False)
 class Guard:
-    """ASGI middleware that checks each request, reads its body, and passes the request on."""
+    """ASGI middleware that checks each request, reads its body, and then calls `app`."""
 
     app: ASGIApp
     access: Access
     limits: Limits = Limits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse the request, or pass it on."""
+        """Refuse the request, or let `app` answer it."""
         headers, limits = Headers(scope=scope), self.limits
         body: bytes | Response | None = self.access.refusal(headers)
         if body is None and not PLAN_ID.fullmatch(scope["path_params"].get("plan_id", "plan")):
@@ -173,7 +174,8 @@ def make_app(server: Any, access: Access | None = None, limits: Limits | None = 
     """
     Return the ASGI application, with the server's plan at `/mcp` and other plans at `/mcp/<id>`.
 
-    `access` decides which clients may use the application; by default, those on this machine.
+    `server` is what `make_server` has returned. `access` decides which clients may use the
+    application; by default, those on this machine.
     """
     limits = limits or Limits()
     # mcp's own check of Host and Origin stays off; the guard checks them with every version of mcp.
@@ -196,7 +198,7 @@ def http_server(
     server: Any, access: Access | None = None, limits: Limits | None = None
 ) -> uvicorn.Server:
     """
-    Return the HTTP server.
+    Return the HTTP server for `make_app(server, access, limits)`.
 
     `await server.serve(sockets=[listener])` runs the server until the process receives a signal to
     end or `should_exit` is set.
