@@ -104,7 +104,7 @@ class ShownPlan:
 
 @attrs.frozen
 class RecordedEntry:
-    """An entry of one of our own journals. Its lane is the name of the plan."""
+    """An entry of one of todoplan's own journals. Its lane is the name of the plan."""
 
     line: int
     entry: Entry
@@ -116,7 +116,8 @@ class OtherCall:
     """
     A call of a tool that is not a known planning tool.
 
-    Readers yield such calls for a few tools only, and none after the first planning call.
+    If a recording has no planning call, the output names these tools. So readers yield a call of
+    only a few tools, and stop at the first planning call.
     """
 
     tool: str
@@ -209,9 +210,10 @@ def canonical_tool(name: str) -> str | None:
 
 def may_plan(tool: str, arguments: Mapping[str, Any] | str) -> bool:
     """
-    Return whether this may be a planning call.
+    Return whether a call of this tool with these arguments may be a planning call.
 
-    A call of `plan` must have an argument of the tool set `lean`, or no arguments at all.
+    A call of `plan` must have an argument of the tool set `lean`, or no arguments at all, because
+    other products have a tool `plan` too.
     """
     name = canonical_tool(tool)
     if name != OWN_TOOL or not arguments:
@@ -226,7 +228,8 @@ def mentions_tool(raw: bytes) -> bool:
     """
     Return whether a planning tool's name may occur in these bytes.
 
-    The check is fast. It may be wrong if it returns true, but never if it returns false.
+    Readers use this fast check to skip lines without parsing them. True may be wrong, but false is
+    always right.
     """
     lower = raw.lower()
     if not any(stem in lower for stem in _STEMS):

@@ -122,8 +122,8 @@ class RecordingCounts:
     The counts of one recording.
 
     `largest` is the largest number of tasks that a plan had. Each call is counted in `updates` if
-    it was carried out, in `reads` if it only read the plan, and else in `failed`. `chars` is the
-    length of all calls and answers. At the end, `done` of `total` tasks were resolved. `first`
+    it was carried out, in `reads` if it only read the plan, and otherwise in `failed`. `chars` is
+    the length of all calls and answers. At the end, `done` of `total` tasks were resolved. `first`
     and `last` are the times of the first and the last call. `findings` has the number of findings
     by code, and `calls_with` the number of calls with a finding. `sizes` has the largest length of
     each plan.

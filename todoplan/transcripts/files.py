@@ -60,7 +60,7 @@ _VARIABLE = re.compile(r"(?<!\\)\$\{")
 
 def tool_calls(script: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
     """
-    Yield the name and the argument of each call `tools.<name>(...)` of a script, in order.
+    Yield the name and the argument of each call `tools.<name>(...)` of a JavaScript text.
 
     The argument is a mapping if it is an object literal of plain values, else its source text.
     """
@@ -313,7 +313,7 @@ Form = Literal["lines", "document", "text"]
 
 
 def no_progress(_count: int) -> None:
-    """Ignore the number of bytes read."""
+    """Ignore a report of the number of bytes read; used if nobody wants to know it."""
 
 
 @attrs.define(eq=False)
@@ -545,7 +545,7 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 @attrs.define
 class Nesting:
     """
-    Counts the nesting of brackets outside strings over the chunks of one document.
+    Checks that a JSON document, which comes in chunks, is not nested too deeply.
 
     A streaming parser keeps a path for every level, so its memory grows with the square of the
     depth. If the last chunk ended within a string, `unfinished` is the length of that string so
@@ -559,11 +559,10 @@ class Nesting:
 
     def check(self, chunk: bytes) -> None:
         """
-        Process the next chunk.
+        Count the brackets of the next chunk.
 
         Raises:
             ValueError: the document is nested more than `DEEPEST` levels deep.
-
         """
         brackets = self._outside_strings(chunk).translate(None, _NOT_BRACKETS)
         opened = sum(brackets.count(mark) for mark in (b"[", b"{"))
@@ -687,11 +686,11 @@ def find_list(source: Source) -> str | None:
 
 def document_records(source: Source) -> Iterator[Record | BadLine]:
     """
-    Yield the objects of the list at `source.prefix`, including those of lists inside it.
+    Yield the objects of the list at `source.prefix`, including the objects of lists inside that
+    list.
 
     Raises:
         MissingExtraError: ijson is not installed.
-
     """
     ijson = _ijson()
     number = 0
@@ -821,7 +820,8 @@ _HEAD_BYTES = 256 * 1024
 @attrs.frozen
 class Probe:
     """
-    A possible form of a file: the source for it, and the first records or the first text.
+    A possible form of a file: the source for reading it in this form, and its first records or
+    text.
 
     `head` is the beginning of the file, in any form.
     """

@@ -59,8 +59,8 @@ class Input:
     """
     One file to read.
 
-    `label` is its name in the output. `named` is false if only its directory was named on the
-    command line.
+    `label` is its name in the output. `named` is false if the file was found in a directory that
+    was named on the command line.
     """
 
     path: Path
@@ -108,7 +108,10 @@ def open_replay(
     source: Input, policy: Policy, dialect: str | None, on_bytes: Callable[[int], None]
 ) -> Replay:
     """
-    Return the replay of a file, before its first step. Without `dialect`, the dialect is detected.
+    Return the replay of a file, with all its steps still to come.
+
+    Without `dialect`, the dialect is detected. `on_bytes` is called with the number of bytes that
+    were read since its last call.
 
     Raises:
         ReadError: the file is not a recording; or it was found in a directory, and has no planning
@@ -420,7 +423,7 @@ def groups(findings: Iterable[Finding], bad_lines: int) -> tuple[Group, ...]:
 
 
 def recording_summary(found: tuple[Group, ...]) -> str:
-    """Return a text such as "1 error, 3 warnings", counted by the marks of the groups."""
+    """Return the numbers of errors and warnings, such as "1 error, 3 warnings"."""
     errors = sum(group.count for group in found if group.mark == "!!")
     warnings = sum(group.count for group in found) - errors
     counts = plural(errors, "error"), plural(warnings, "warning")
@@ -517,7 +520,7 @@ def _cells(row: Row) -> tuple[Text, ...]:
 
 @attrs.frozen
 class TextPrinter:
-    """Prints each replay when it is complete. Until then, only its rows are in memory."""
+    """Prints each replay as text when it is complete. Until then, only its rows are in memory."""
 
     screen: Screen
 
@@ -587,7 +590,11 @@ _STEPS = (1, 2, 5, 10, 20, 50, 100)
 
 
 def sizes(largest: Sequence[int]) -> list[tuple[str, float, str]]:
-    """Return the bars of a chart of plan sizes, as `(label, number of plans, number as text)`."""
+    """
+    Return the bars of a chart of plan sizes, as `(label, number of plans, number as text)`.
+
+    `largest` has the largest number of tasks of each plan.
+    """
     plans = Counter(max(0, sum(size >= step for step in _STEPS) - 1) for size in largest)
     names = ["at most 1 task"]
     names += [f"{a} to {b - 1} tasks" for a, b in pairwise(_STEPS[1:])]
@@ -605,7 +612,10 @@ def sizes(largest: Sequence[int]) -> list[tuple[str, float, str]]:
 
 @attrs.define
 class Life:
-    """The history of one plan, step by step. `name` identifies the plan on the page."""
+    """
+    The history of one plan, step by step, for the slider of the HTML page. `name` identifies the
+    plan on the page.
+    """
 
     name: str
     _plan: Plan = attrs.Factory(Plan)
@@ -653,7 +663,7 @@ _HEAD = (
 
 @attrs.frozen
 class MarkdownPrinter:
-    """Prints each replay when it is complete."""
+    """Prints each replay as Markdown when it is complete."""
 
     screen: Screen
 
@@ -727,7 +737,7 @@ REPLAY_VERSION = 1
 @attrs.define
 class JsonPrinter:
     """
-    Writes the document in pieces: one for each call of `recording`, and the end with `close`.
+    Writes the JSON document in pieces: one for each call of `recording`, and the end with `close`.
 
     No step is kept in memory.
     """
@@ -809,7 +819,7 @@ _TITLE = "Plans of agents, replayed"
 
 def check_page(out: Path | None, inputs: Iterable[Input]) -> None:
     """
-    Raise an error if the page would overwrite one of the recordings, which cannot be made again.
+    Raise an error if writing the page to `out` would overwrite one of the recordings.
 
     Raises:
         ReadError: `out` is one of the inputs.

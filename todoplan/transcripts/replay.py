@@ -125,7 +125,8 @@ def rule_findings(
     """
     Yield the findings about the rules that a call broke, or about an invalid result of the call.
 
-    `before` is the plan before the call. This plan still has the subjects of removed tasks.
+    `before` is the plan before the call. The subjects of tasks are taken from it, because the call
+    may have removed them.
     """
     # If a new list leaves out completed tasks, this is one finding, however many tasks it removes.
     removed: list[str] = []
@@ -183,9 +184,10 @@ _PARENTS = frozenset({"parent", "parent_id", "parentId"})
 
 def _list_tool() -> Tool:
     """
-    Return a tool that writes the whole list, with the arguments of all systems.
+    Return one tool that parses the whole-list calls of all systems.
 
-    A call is a read if an argument says so or if it has no list. A call with `merge` is a merge.
+    A call is a read if an argument says so or if it has no list. With `merge`, the items are merged
+    into the plan and do not replace it.
     """
     merge = Field("merge", "merge", Kind.FLAG, hidden=True)
     reads = (Field(key, key, Kind.LINE, hidden=True) for key in ("command", "operation"))
@@ -237,9 +239,9 @@ def merging(
     """
     Return the arguments of a write that merges its items into the plan, with complete items.
 
-    An item that names a task by its id may have only the fields that change. Such an item gets our
-    id, and the fields that it leaves out are copied from the task. `shown` maps the ids of earlier
-    items to our ids.
+    An item that names a task by its id may have only the fields that change. Such an item gets the
+    task's id in `plan`, and the fields that it leaves out are copied from the task. `shown` maps
+    recorded ids to ids of `plan` where they differ.
     """
 
     def whole(item: Any) -> Any:
@@ -271,7 +273,10 @@ def _listed_items(arguments: Mapping[str, Any] | str) -> list[Any]:
 
 
 def created_id(answer: CallResult) -> tuple[str, ...]:
-    """Return the id of a new task from a TaskCreate's answer. The call itself has no id."""
+    """
+    Return the id of a new task from a TaskCreate's answer. The call itself does not contain this
+    id.
+    """
     task = answer.data.get("task")
     recorded = task.get("id") if isinstance(task, Mapping) else None
     # The length is limited because int() refuses thousands of digits.
@@ -321,7 +326,7 @@ def meaning(plan: Plan, command: WriteTodos) -> tuple[WriteTodos, bool]:
     """
     Match the lines of a whole list to the plan's tasks.
 
-    Return the list with our ids, and whether it begins a new plan.
+    Return the list with the ids of the matched tasks, and whether it begins a new plan.
     """
     tasks, todos = list(plan), command.todos
     found: list[Task | None] = [None] * len(todos)
@@ -354,7 +359,11 @@ def meaning(plan: Plan, command: WriteTodos) -> tuple[WriteTodos, bool]:
 
 
 def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | None]) -> None:
-    """Match the remaining lines to the remaining tasks, and store the matches in `found`."""
+    """
+    Match lines to tasks with similar texts, and store the matches in `found`.
+
+    Only lines that have no task in `found` are matched, and only tasks that are not in it.
+    """
     taken = {task.id for task in found if task}
     left = [(place, task) for place, task in enumerate(tasks) if task.id not in taken]
     new = [(index, todo) for index, todo in enumerate(todos) if found[index] is None]
@@ -383,7 +392,11 @@ def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | N
 
 
 def _neighbours(anchors: Iterable[int]) -> Iterator[int]:
-    """Yield for each line the last anchor up to it, or -1. Anchors are places of matched tasks."""
+    """
+    Yield for each anchor the latest one up to it that is not -1, or -1 if there is none.
+
+    An anchor is the place of a matched task in the plan, or -1 for a line or task without a match.
+    """
     last = -1
     for anchor in anchors:
         last = last if anchor < 0 else anchor
@@ -397,7 +410,8 @@ _SHORTENED = 20
 
 def says_the_same(one: str, other: str) -> bool:
     """
-    Return whether two texts differ only in quotes and marks at their ends, or one was shortened.
+    Return whether two texts differ only in quotes and in punctuation at their ends, or one is a
+    shortened form of the other.
     """
     plain, more = sorted((each.translate(_QUOTES).strip(_ENDS) for each in (one, other)), key=len)
     return plain == more or (len(plain) >= _SHORTENED and more.startswith(plain))
@@ -490,14 +504,14 @@ def shown_tasks(result: CallResult) -> tuple[ShownTask, ...]:
 
 
 def shows_all(result: CallResult) -> bool:
-    """Return whether the answer lists all tasks of the plan, so that a missing one was removed."""
+    """Return whether the answer lists all tasks, which means that a missing task was removed."""
     listed = result.data.get("tasks")
     return isinstance(listed, list) and bool(listed)
 
 
 def shows_none(result: CallResult) -> bool:
     """
-    Return whether the tool found no tasks.
+    Return whether the answer says that there are no tasks.
 
     Such an answer does not remove the plan's tasks, because some programs clear finished lists.
     """
@@ -544,7 +558,8 @@ def _as_write(rows: Any) -> WriteTodos | None:
 
 def is_new_list(result: CallResult, plan: Plan) -> bool:
     """
-    Return whether a list begins a new plan, after the program cleared the finished old plan.
+    Return whether the list of a TodoWrite's answer begins a new plan, after the program cleared the
+    finished old plan.
 
     If the list has a task of the old plan with the same finished status, it is the same plan.
     """
@@ -566,10 +581,10 @@ _SEVERAL = 2
 @attrs.define
 class Lane:
     """
-    One plan of a recording, and its counts.
+    One plan of a recording, such as a subagent's, and the counts of its calls.
 
-    `shown` maps recorded ids to our ids where they differ. `used` are the ids that tasks of the
-    plan have or had, and `next_id` is above all of them.
+    `shown` maps recorded ids to ids of `plan` where they differ. `used` are the ids that tasks of
+    the plan have or had, and `next_id` is above all of them.
 
     A later list may replace the plan by a new one. `longest` is the largest number of tasks of the
     current plan, and `sizes` has this number for each replaced plan.
@@ -603,7 +618,7 @@ class Lane:
     marks_begun: bool = False
 
     def take(self, plan: Plan, events: Iterable[Event]) -> None:
-        """Set the plan to `plan`, which the events have led to."""
+        """Store `plan` as the lane's plan. `events` are the changes that led to it."""
         self.used.update(event.task.id for event in events if isinstance(event, TaskCreated))
         # `claim_ids` may have set the plan's next id to a lower number.
         self.next_id = max(self.next_id, plan.next_id)
@@ -612,7 +627,9 @@ class Lane:
         self.longest = max(self.longest, len(plan))
 
     def completions(self) -> Iterator[Finding]:
-        """Yield the finding about the latest turn, if its calls completed several tasks."""
+        """
+        Yield a finding if the calls of the latest turn completed several tasks. Forget this turn.
+        """
         _, ids, line = self.completed_in
         self.completed_in = ("", (), 0)
         if len(ids) >= _SEVERAL:
@@ -629,7 +646,7 @@ class Lane:
 
     @property
     def plans(self) -> tuple[int, ...]:
-        """The largest length of each plan of the lane, in order."""
+        """The largest number of tasks of each plan that the lane had, in order."""
         return (*self.sizes, self.longest)
 
     @property
@@ -737,8 +754,8 @@ class CallReplay:
     """
     The replay of one call, which brings the lane's plan to the state that the recording shows.
 
-    `events` and `findings` are those of the call, and the changes by others that its answer shows.
-    `_coming` are the ids of the tasks that the call creates.
+    `events` are the changes by the call, and those by others that its answer shows. `findings` are
+    about both. `_coming` are the ids of the tasks that the call creates.
     """
 
     lane: Lane
@@ -752,9 +769,9 @@ class CallReplay:
 
     def translated(self, command: Command) -> Command:
         """
-        Return the command with the ids of our plan.
+        Return a recorded command with the ids that its tasks have in the lane's plan.
 
-        If it names a task that the plan does not have, the task is added to the plan.
+        A task that is missing in the plan is added to it.
         """
         # The named tasks come first, because missing ones are created and get numbers.
         match command:
@@ -775,7 +792,7 @@ class CallReplay:
                 return command
 
     def _in_our_ids(self, command: _Naming) -> _Naming:
-        """Return the command with our ids in the fields that name tasks."""
+        """Return the command with the ids of the lane's plan in the fields that name tasks."""
         ours: dict[str, Any] = {}
         for field in _NAMING[type(command)]:
             value = getattr(command, field)
@@ -786,7 +803,11 @@ class CallReplay:
         return attrs.evolve(command, **ours)
 
     def _translated_batch(self, commands: Sequence[Command]) -> Batch:
-        """Return the commands with our ids. Later ones may name tasks that earlier ones create."""
+        """
+        Return the commands with the ids of the lane's plan.
+
+        A command may name tasks that an earlier command of the batch creates.
+        """
         most = sum(
             len(one.todos if isinstance(one, WriteTodos) else one.items)
             for one in commands
@@ -805,7 +826,7 @@ class CallReplay:
         return Batch(tuple(map(self.translated, commands)))
 
     def _id(self, recorded: str) -> str:
-        """Return our id for a recorded one, creating the task if it is missing."""
+        """Return the id in the lane's plan for a recorded id. A missing task is created."""
         if recorded.startswith("#"):  # a task of the same call
             return recorded
         task_id = self.lane.shown.get(recorded, recorded)
@@ -821,7 +842,10 @@ class CallReplay:
 
     def claim_ids(self, recorded: Sequence[str]) -> None:
         """
-        Make the recorded ids the plan's next ids. An id that was used before gets a new number.
+        Let the next new tasks of the plan have the recorded ids.
+
+        If one of the ids was used before, the tasks get new numbers, and `shown` maps the ids to
+        them.
         """
         plan = self.lane.plan
         if not recorded or int(recorded[0]) == plan.next_id:
@@ -870,7 +894,7 @@ class CallReplay:
         self._tell(self.events[start:], plan)
 
     def before_update(self) -> None:
-        """Set an updated task to its previous status, which Claude Code's answers show."""
+        """Set the updated task to its status before the call, which Claude Code's answer shows."""
         start, sent = len(self.events), self.call.arguments
         data = self.call.answer.data
         change, task_id = data.get("statusChange"), data.get("taskId")
@@ -883,12 +907,12 @@ class CallReplay:
         self._tell(self.events[start:])
 
     def before_write(self) -> None:
-        """Bring the plan to the list that a write replaced, which Claude Code's answers show."""
+        """Set the plan to the list before the write, which Claude Code's answer shows."""
         if old := _as_write(self.call.answer.data.get("oldTodos")):
             self.whole(old)
 
     def whole(self, shown: WriteTodos) -> None:
-        """Replace the plan by this list."""
+        """Change the plan to the whole list that an answer shows."""
         start, plan = len(self.events), self.lane.plan
         # Only texts and statuses are used. An answer without active forms does not show that the
         # tasks have none.
@@ -1113,7 +1137,7 @@ class CallReplay:
 
     def _describe_silence(self) -> None:
         """
-        Report a task that was in progress for long without a planning call.
+        Report tasks that were in progress for 30 minutes or more without a planning call.
 
         A message of the person resets `last_at`, because the agent may have waited for this
         message, perhaps overnight.
@@ -1127,7 +1151,11 @@ class CallReplay:
             self.note("long_silence", *active, tasks=ids_text(active), minutes=minutes)
 
     def _is_fair(self, problem: Problem, after: Plan) -> bool:
-        """Return false for a problem caused by the recording's form or by several agents."""
+        """
+        Return whether to report a problem.
+
+        It is not reported if the recording's form or the work of other agents explains it.
+        """
         active = after.active()
         agents = {task.owner or self.lane.started_by.get(task.id) for task in active} - {None}
         tasks = [after[task_id] for task_id in problem.task_ids if task_id in after]
@@ -1186,10 +1214,10 @@ _KEPT_EVENTS = 100
 
 class Fold:
     """
-    The replay of the items of one recording.
+    Replays the items of one recording, and keeps its lanes.
 
-    `others` has the names of the first tools that are not known planning tools, up to the first
-    planning call.
+    `others` has the names of a few called tools that are not known planning tools. They are only
+    read before the first planning call.
     """
 
     def __init__(self, policy: Policy = AUDIT) -> None:
@@ -1303,7 +1331,7 @@ class Replay:
             yield step
 
     def is_unreadable(self) -> bool:
-        """Read up to the first step. Return whether there are bad lines but no step."""
+        """Return whether there are bad lines but no step. This reads up to the first step."""
         first = next(self._steps, None)
         self._steps = chain(() if first is None else (first,), self._steps)
         return first is None and self.bad_lines > 0
@@ -1381,8 +1409,8 @@ def replay_together(
     Return the replay of several recordings as one, in the order of their times.
 
     Task tools act on one plan that all recordings share. A whole list belongs to the agent that
-    writes it, and has its own lane. All calls are in memory at once. The line number of a finding
-    counts in the file that has the call.
+    writes it, and has its own lane (plan). `label` names the replay in the output. All calls are in
+    memory at once. The line number of a finding counts in the file that has the call.
 
     Raises:
         ReadError: one of the files is not a recording.

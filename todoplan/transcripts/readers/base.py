@@ -70,8 +70,8 @@ class Seen:
     """
     An item read from the recording.
 
-    A call with a `key` waits for the answer with that key. Of the items with the same non-empty
-    `once`, only the first counts.
+    A call with a `key` waits for the answer with that key. `once` identifies an item that a
+    recording may repeat. Of the items with the same non-empty `once`, only the first counts.
     """
 
     item: Item
@@ -101,11 +101,11 @@ class _Slot:
 
 class Joiner:
     """
-    Converts the signals of a reader to items in order.
+    Converts the signals of a reader to items in order, and joins each answer to its call.
 
-    At most `window` items wait. A call whose answer comes later is yielded without the answer. The
-    latest `memory` values of `once` are kept, to detect repeated items. Only a few calls of other
-    tools are yielded.
+    At most `window` items are queued until the answers to earlier calls come. A call whose answer
+    comes later than that is yielded without the answer. The latest `memory` values of `once` are
+    kept, to detect repeated items. Only a few calls of other tools are yielded.
     """
 
     def __init__(self, window: int = WINDOW, memory: int = MEMORY) -> None:
@@ -119,12 +119,12 @@ class Joiner:
 
     @property
     def wants_other_tools(self) -> bool:
-        """Whether calls of other tools are still needed: a few, until there is a planning call."""
+        """Whether to read more calls of other tools: only a few, before the first planning call."""
         return not self._planned and len(self._others) < OTHER_TOOLS
 
     def awaits(self, keys: Iterable[bytes]) -> bool:
         """
-        Return whether a call may wait for one of these keys.
+        Return whether a call may be waiting for an answer with one of these keys.
 
         For a key with JSON escapes the result is true, because escapes are not decoded.
         """
@@ -198,7 +198,12 @@ _SHOWN = re.compile(rf"#\d+ \[(?:{'|'.join(Status)})\] |{re.escape(say('replies'
 
 
 def _checked(item: Item) -> Item:
-    """Use the answer to find a call that todoplan refused, or a call of `plan` that is not ours."""
+    """
+    Return the item, corrected by its answer.
+
+    An answer that todoplan gave as a refusal is marked as an error. A call of another product's
+    tool `plan` becomes an `OtherCall`.
+    """
     if not isinstance(item, PlanningCall):
         return item
     answer = item.answer
@@ -217,8 +222,8 @@ class DialectReader:
     """
     The reader of one dialect.
 
-    `recognises` returns whether a probe of a file is in this dialect. `signals` yields the calls
-    of all tools and the answers, in the order of the file. To skip irrelevant lines, it may ask
+    `recognises` returns whether a probe of a file is in this dialect. `signals` yields the calls of
+    all tools and the answers, in the order of the file. To skip irrelevant lines, `signals` may ask
     the joiner which call ids still need an answer, and whether calls of other tools are needed.
     """
 
@@ -241,7 +246,11 @@ def by_record(is_ours: Callable[[Fields], bool]) -> Callable[[Probe], bool]:
 
 
 def with_keys(*groups: str) -> Callable[[Probe], bool]:
-    """Return a function that says whether a record of a probe has all keys of one of the groups."""
+    """
+    Return a function that says whether a record of a probe has all keys of one of the groups.
+
+    A group is a text of keys, separated by spaces.
+    """
     alternatives = [frozenset(group.split()) for group in groups]
     return by_record(lambda record: any(keys <= record.keys() for keys in alternatives))
 
@@ -249,7 +258,7 @@ def with_keys(*groups: str) -> Callable[[Probe], bool]:
 def dialect(
     name: str, recognises: Callable[[Probe], bool]
 ) -> Callable[[Callable[[Source, Joiner], Iterator[Signal]]], DialectReader]:
-    """Return a decorator that makes a reader of a function, which yields a file's signals."""
+    """Return a decorator that turns a function that yields a file's signals into a reader."""
     return lambda signals: DialectReader(name, recognises, signals)
 
 
@@ -259,7 +268,7 @@ def record_dialect(
     wanted: Callable[[bytes, Joiner], bool] = lambda _raw, _joiner: True,
 ) -> Callable[[Callable[[Record], Iterator[Signal]]], DialectReader]:
     """
-    Return a decorator that makes a reader of a function, which yields the signals of one record.
+    Return a decorator that turns a function that yields one record's signals into a reader.
 
     Lines that are not `wanted` may be skipped.
     """
@@ -283,7 +292,7 @@ def ids_under(field: bytes) -> Callable[[bytes], list[bytes]]:
 def each(
     found: Iterable[Record | BadLine], of_record: Callable[[Record], Iterable[_Of]]
 ) -> Iterator[_Of | BadLine]:
-    """Yield the results of a function for each record. Bad lines are passed through."""
+    """Yield the results of `of_record` for each record. Bad lines are yielded unchanged."""
     for record in found:
         if isinstance(record, BadLine):
             yield record
@@ -429,7 +438,10 @@ _CALL_ID = ("tool_call_id", "toolCallId", "toolUseId", "call_id", "callID", "id"
 
 
 def use_of(fields: Fields) -> Use:
-    """Return the call that these fields describe. Each may be missing or of another type."""
+    """
+    Return the call that these fields describe. Each field may be missing or have an unexpected
+    type.
+    """
     call = mapping(fields.get("function")) or fields  # chat completions
     tool, arguments = string(first_of(call, _TOOL)), first_of(call, _ARGUMENTS)
     if tool == "tool_call":  # Qwen Code calls the tools of MCP servers through this tool
@@ -444,8 +456,8 @@ def call_of(
     """
     Return the call that these fields of a record describe.
 
-    Without a usable `turn`, the call is the only one of its message. `known` has other fields of
-    the call.
+    `turn` identifies the message. Without a usable `turn`, the calls of one record are one message.
+    `known` has more attributes of the `PlanningCall`.
     """
     use = use_of(fields)
     return PlanningCall(
@@ -461,9 +473,9 @@ def call_of(
 
 def awaiting(call: PlanningCall) -> Seen:
     """
-    Return the signal of a call, of which repetitions are ignored.
+    Return the signal of a call. Later signals with the same call id are ignored.
 
-    It waits for its answer, unless the record of the call has the answer too.
+    The call waits for its answer, unless it already has a result.
     """
     return Seen(call, "" if call.result else call.call_id, call.call_id)
 
@@ -565,7 +577,8 @@ class Message:
     The calls and answers of one message.
 
     `turn` is the id of the message, or "". `by_person` says whether the person wrote the message.
-    `written` has the lists inside other parts of the message, which have no answer of their own.
+    `written` has the todo lists outside of planning calls, such as XML in a text, which have no
+    answer of their own.
     """
 
     line: int
@@ -632,7 +645,7 @@ _XML_LIST = re.compile(r"</?todos>")
 
 def _written_in(message: Fields) -> Iterator[Use]:
     """
-    Yield the lists inside other parts of a message: in the text as XML, or in other arguments.
+    Yield the todo lists that a message has in its text as XML, or in a call of another tool.
 
     Roo and Cline use XML if a model has no tool calls. Cline's `task_progress` is an argument of
     any tool.

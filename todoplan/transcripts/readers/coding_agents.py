@@ -79,7 +79,7 @@ from todoplan.transcripts.readers.base import (
 
 
 def _ticked(tasks: Iterable[tuple[bool, Any]]) -> Fields:
-    """Return the arguments of a list write; each task is given as `(completed, text)`."""
+    """Return tasks, given as `(completed, text)`, as the arguments of a whole-list call."""
     rows = [f"- [{'x' if done else ' '}] {' '.join(str(text).split())}" for done, text in tasks]
     return {"todos": "\n".join(rows) if rows else []}
 
@@ -97,10 +97,11 @@ _UNKNOWN = "sidechain"
 
 class Sidechains:
     """
-    Finds the lane of each line. A line without an agent's id has the lane of its parent line.
+    Finds the lane of each line: the main agent's or a subagent's. A line without an agent's id has
+    the lane of its parent line.
 
-    Only the latest few thousand lines are kept. A subagent is identified by its id, by the call
-    that started it, or by its first line.
+    Only the lanes of the latest few thousand lines are kept. A subagent is identified by its id, by
+    the call that started it, or by its first line.
     """
 
     def __init__(self) -> None:
@@ -274,7 +275,10 @@ def codex(source: Source, joiner: Joiner) -> Iterator[Signal]:
 
 @attrs.define
 class _Rollout:
-    """The ids of the `update_plan` calls, whose only successful answer is `_TERSE_DONE`."""
+    """
+    The ids of the `update_plan` calls. If the answer to one has a text that does not begin with
+    `_TERSE_DONE`, the call was refused.
+    """
 
     terse: set[str] = attrs.Factory(set)
 
@@ -413,7 +417,11 @@ def _copilot_record(record: Record) -> Iterator[Signal]:
 
 
 def _executed(database: sqlite3.Connection, call: PlanningCall, *, refused: bool) -> PlanningCall:
-    """Execute the statements of a call, and return a write of the table or a read."""
+    """
+    Execute the SQL statements of a call, unless it was refused.
+
+    Return the call as a write of the whole list (the table afterwards), or as a read.
+    """
     before = _rows(database)
     if not refused:
         steps = iter(range(_MOST_STEPS // 1000))
@@ -681,7 +689,10 @@ class _Pairs:
         self._numbers = count(1)
 
     def sent(self, call: Fields, line: int, turn: str, at: Any = None) -> Iterator[Signal]:
-        """Yield the signal of a call `{name, args, id?}`. Its id may contain the time."""
+        """
+        Yield the signal of a call `{name, args, id?}`. Without `at`, the time is taken from the id,
+        if the id contains it.
+        """
         call_id = id_of(call.get("id"))
         stamp = _STAMP.search(call_id)
         at = at or (parse_time(int(stamp[1])) if stamp else None)
@@ -1085,7 +1096,9 @@ class _KiroList:
         return attrs.evolve(call, tool="todo_write", arguments=todos)
 
     def _named(self, ids: Any, indices: Any) -> set[int]:
-        """Return the places of tasks that are named by id, or by index in old versions."""
+        """
+        Return the places of the tasks with these ids or indices. Old versions of Kiro name indices.
+        """
         known = {str(one) for one in ids} if isinstance(ids, list) else set()
         places = indices if isinstance(indices, list) else ()
         return {
@@ -1151,7 +1164,7 @@ class _TaskFile:
             yield PlanningCall(tool, sent, record.line, turn=turn, at=at, result=DONE)
 
     def _edit(self, sent: Fields) -> bool:
-        """Edit the text, and return whether the text to replace was found."""
+        """Apply an edit to the text. Return whether the text to be replaced was found."""
         if "CodeContent" in sent:
             self.text = string(sent["CodeContent"])
             return True

@@ -239,7 +239,7 @@ class _Run:
 
 
 def _repeated(record: Record, message: Fields) -> Iterator[Signal]:
-    """Yield the signals of a message in a snapshot."""
+    """Yield the signals of a message in a snapshot, which repeats earlier messages."""
     for listed in mappings(message.get("toolCalls")):
         call = call_of(record, listed, turn=message.get("id"))
         # A call without an id may be a repetition of an earlier call, so it is left out.
