@@ -112,7 +112,11 @@ _UNDOES_NOTHING = 0
 
 
 def beginning(plan: Plan, cause: str, at: datetime | None = None) -> Entry:
-    """Return a snapshot entry of a plan. A journal without earlier history begins with it."""
+    """
+    Return a snapshot entry, which contains a whole plan.
+
+    A journal begins with such an entry if its earlier entries are missing.
+    """
     # Law 6: with `next_id`, so that the ids of deleted tasks are not assigned again.
     whole = PlanRestored(tuple(plan), plan.next_id, at, plan.approved)
     return Entry(plan.revision, (whole,), at, cause=cause, undoes=_UNDOES_NOTHING)
@@ -141,7 +145,7 @@ def follow(plan: Plan, entries: Iterable[Entry]) -> Plan:
     """
     Apply entries to a plan, and return the resulting plan.
 
-    The first entry continues from the plan's revision, or is a snapshot entry.
+    The first entry must continue from the plan's revision, or be a snapshot entry.
 
     Raises:
         CodecError: an entry is missing or duplicated.
@@ -207,7 +211,7 @@ def _damaged(what: str, entry: Entry) -> CodecError:
 
 def cut_at(journal: Sequence[Entry], keep: int | timedelta, now: datetime) -> int:
     """
-    Return how many entries a cut removes.
+    Return how many of its oldest entries a journal loses when it is cut at the time `now`.
 
     If `keep` is a number, all entries except the last `keep` are removed. If `keep` is an age, the
     entries that are older than this age are removed.
@@ -482,8 +486,8 @@ def behind_known(
     Return the entries after a revision that the caller has read.
 
     `tail` has the stored entries from this revision on. `last` is the entry of this revision as the
-    caller has read it, or `None`. If the stored entry differs from `last`, somebody has restored an
-    older copy, and has changed this copy up to the same revision.
+    caller has read it, or `None`. If the stored entry differs from `last`, an older copy was
+    restored, and then changed up to the same revision.
 
     Raises:
         StoreError: the entry of this revision is missing, or is another one ("rolled_back").
@@ -561,7 +565,11 @@ class Hold(Held):
             self.let_go()
 
     def let_go(self) -> None:
-        """Release the lock, unless it was released before. An interrupt may skip `__exit__`."""
+        """
+        Release the lock, unless it was released before.
+
+        This is also called without `__exit__`, which an interrupt may skip.
+        """
         if self._is_over:
             return
         try:
@@ -573,7 +581,7 @@ class Hold(Held):
     __del__ = let_go
 
     def done(self, act: Callable[[Self], T]) -> T:
-        """Lock, call a function with the locked plan, and return the function's result."""
+        """Lock the plan, call `act` with the locked plan, and return the result of `act`."""
         try:
             with self:
                 return act(self)
@@ -835,7 +843,7 @@ SNAPSHOT = """
 
 def checked_format(plan_id: str, found: int) -> None:
     """
-    Check that this version can read the plan's rows.
+    Check that this version of todoplan can read the plan's rows, whose format is `found`.
 
     Raises:
         StoreError: the rows have a newer format ("newer_format").
@@ -849,7 +857,7 @@ def checked_format(plan_id: str, found: int) -> None:
 
 
 def plan_of_rows(plan_id: str, rows: list[Row]) -> Plan:
-    """Return the plan of the rows of `LOADED`: its snapshot, with the later entries applied."""
+    """Return the plan from the result of the query `LOADED`: its snapshot and the later entries."""
     revision, plan, entries = 0, Plan(), list[Entry]()
     for kind, at, version, text in rows:
         if kind == 0:
@@ -871,7 +879,7 @@ def plan_of_rows(plan_id: str, rows: list[Row]) -> Plan:
 
 def tail_of_rows(plan_id: str, revision: int, rows: list[Row]) -> tuple[Entry, ...]:
     """
-    Return the entries after a revision, of the rows of `TAIL`.
+    Return the entries after a revision, from the result of the query `TAIL`.
 
     Raises:
         StoreError: the plan has not reached that revision.
@@ -887,7 +895,7 @@ def tail_of_rows(plan_id: str, revision: int, rows: list[Row]) -> tuple[Entry, .
 
 def receipt_of_rows(plan_id: str, key: Key, rows: list[Row]) -> Receipt | None:
     """
-    Return the receipt of the rows of `RECEIPT`.
+    Return the receipt from the result of the query `RECEIPT`, or `None` if there are no rows.
 
     Raises:
         StoreError: the key was used with another payload ("key_reused").
@@ -920,7 +928,11 @@ class RowStore:
 
     @abstractmethod
     def _ask(self, query: Any, values: Row, read: Callable[[list[Row]], T], doing: str, /) -> T:
-        """Execute a query, and return what `read` makes of its rows. `doing` is for errors."""
+        """
+        Execute a query, pass its rows to `read`, and return the result of `read`.
+
+        `doing` names the operation in error messages.
+        """
 
     @abstractmethod
     def close(self) -> None:

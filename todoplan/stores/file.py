@@ -55,7 +55,7 @@ _MEBIBYTE = 1024 * 1024
 
 @attrs.frozen
 class _Kept:
-    """One plan with its journal, and the journal's lines as they are in the file."""
+    """One plan with its journal, and the lines of the journal in the file."""
 
     plan: Plan = Plan()
     entries: tuple[Entry, ...] = ()
@@ -228,7 +228,7 @@ class FileStore:
         return StoreError(msg, file=str(self.path), problem=problem)
 
     def _document(self, plan_id: str, plans: _Plans) -> bytes:
-        """Return the bytes to write. Raise an error if they are too large."""
+        """Return the bytes of the new file. Raise an error if it or the plan is too large."""
         if plans[plan_id].size > SHARE:
             msg = (
                 f"{self.path}: the journal of the plan {plan_id!r} would have "
@@ -281,7 +281,11 @@ def _decoded(document: bytes) -> _Plans:
 
 
 def _journal(plan_id: str, found: list[Any], version: int) -> _Kept:
-    """Return a journal and its plan. Each entry must state the revision that its events lead to."""
+    """
+    Return a journal and its plan from `found`, the entries in the file.
+
+    Each entry must state the revision that its events lead to.
+    """
     entries, plan = [], Plan()
     for place, data in enumerate(found):
         path = f"plans.{plan_id}[{place}]"

@@ -50,23 +50,29 @@ _SLOWEST, _QUICKEST = 0.008, 0.001
 
 
 def moved(taken: list[Any], give: Callable[[Any], object]) -> None:
-    """Pop each item of a list and pass it to a C function. A signal cannot lose an item."""
+    """
+    Pop each item of `taken` and pass it to the C function `give`. A signal cannot lose an item.
+    """
     deque(map(give, map(list.pop, repeat(taken, len(taken)))), maxlen=0)
 
 
 def opened(taken: list[int], path: str | Path, flags: int, mode: int = PRIVATE) -> int:
-    """Open a file, store its descriptor in a list, and return the descriptor."""
+    """Open a file, append its descriptor to the list `taken`, and return the descriptor."""
     taken.extend(map(os.open, (path,), (flags,), (mode,)))
     return taken[-1]
 
 
 def closed(taken: list[int]) -> None:
-    """Close the descriptors in a list."""
+    """Close the descriptors in the list `taken`, and empty the list."""
     moved(taken, os.close)
 
 
 def unlocked(taken: list[int], process: int) -> None:
-    """Unlock and close descriptors that the given process has opened."""
+    """
+    Unlock and close the descriptors in `taken`, and empty the list.
+
+    In a forked child of `process`, which opened them, they are only closed.
+    """
     try:
         # A forked child has a copy of the lock, and unlocking it would release the parent's lock.
         if process == os.getpid():
@@ -91,7 +97,9 @@ class Turn:
 
     def take(self, taken: list[bool], patience: float) -> Any:
         """
-        Take the lock, waiting at most `patience` seconds, and add an item to the list `taken`.
+        Take the lock, waiting at most `patience` seconds.
+
+        An item is added to the list `taken`, so that `give_back` knows that the lock was taken.
 
         Raises:
             StoreError: another thread holds the lock for longer ("busy"), or this thread already
@@ -147,7 +155,7 @@ def lock_file(taken: list[int], path: str) -> int:
 
 def polled(_descriptor: int, began: float, end: float) -> bool:
     """
-    Pause until the next attempt to take a lock.
+    Pause until the next attempt to take a lock. Return False: the lock was not taken yet.
 
     The longer a caller has waited, the shorter the pause, so many writers get the lock roughly in
     order. One attempt costs two microseconds.
@@ -166,8 +174,8 @@ def locked(
     """
     Lock a file, retrying until `end`; return whether it is locked.
 
-    `taken`, an empty list, receives the descriptor. `waited` waits while somebody else has the
-    lock, and returns whether it has taken the lock.
+    `opening` opens the file and appends its descriptor to `taken`, an empty list. `waited` waits
+    while somebody else has the lock, and returns whether it has taken the lock.
 
     Raises:
         StoreError: this system has no file locks ("no_locks").
@@ -256,7 +264,11 @@ class LockQueue:
         self._given_up: Thread | None = None
 
     def take(self, taken: list[int], end: float) -> bool:
-        """Take the lock, as `locked` does."""
+        """
+        Take the lock, waiting until `end`, and return whether it was taken.
+
+        The descriptor of the lock file is appended to `taken`, an empty list.
+        """
         return locked(taken, self._lock_path, lock_file, end, self._waited)
 
     def _waited(self, descriptor: int, began: float, end: float) -> bool:
@@ -367,7 +379,9 @@ def open_plain(taken: list[int], path: str | Path) -> int:
 
 def lock(taken: tuple[list[int], list[int]], path: Path, patience: float) -> None:
     """
-    Take both locks of a file, waiting at most `patience` seconds.
+    Lock `<file>.lock` and then the file itself, if it exists, waiting at most `patience` seconds.
+
+    The two lists in `taken` receive the descriptors.
 
     Raises:
         StoreError: another process holds a lock for longer than that, or this system has no file

@@ -82,11 +82,13 @@ class MemoryStore:
         return MemoryHold(self, self._turn, plan_id)
 
     def kept(self, plan_id: str) -> tuple[Plan, int, Signed]:
-        """Return a plan, the length of its journal, and its receipts, for `MemoryHold`."""
+        """Return a plan, the length of its journal, and its receipts by key, for `MemoryHold`."""
         return (*self._plans.get(plan_id, _NOTHING), self._receipts.get(plan_id, {}))
 
     def keep(self, plan_id: str, entries: Sequence[Entry], plan: Plan, signed: Signed) -> None:
-        """Save the entries and receipts of a locked plan, for `MemoryHold`."""
+        """
+        Save the new entries and the new receipts (`signed`) of a locked plan, for `MemoryHold`.
+        """
         self._receipts.setdefault(plan_id, {}).update(signed)
         # The entries are saved last, because a receipt is valid only if its entries are there. They
         # begin at `length`, and overwrite what an interrupted append has left there.
@@ -124,7 +126,7 @@ class MemoryHold(LocalHold):
 
     def receipt(self, key: Key) -> Receipt | None:
         """
-        Return the result of the append that carried this key.
+        Return the result of the append that had this key, or `None` if there was none.
 
         Raises:
             StoreError: the key was used with another payload ("key_reused").

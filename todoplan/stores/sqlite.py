@@ -136,7 +136,7 @@ _warned: set[str] = set()
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Return whether a retry may help."""
+    """Return whether the database was in use by somebody else, so that a retry may help."""
     return _code(error) in _AGAIN
 
 
@@ -187,7 +187,9 @@ def check_place(path: Path) -> None:
 
 
 def warn_of_missing_locks(path: Path) -> None:
-    """Warn once that files cannot be locked here, if this SQLite needs our lock."""
+    """
+    Warn once that files cannot be locked here, if this version of SQLite needs our lock to be safe.
+    """
     if WAL_RESET_BUG:
         _warn_once(
             f"{path}: SQLite {sqlite3.sqlite_version} can damage a database that two processes "
@@ -251,7 +253,7 @@ TABLES = (
 
 
 def _ours(query: str) -> str:
-    """Return a query of `todoplan.stores.base` in SQLite's SQL."""
+    """Return a query of `todoplan.stores.base`, translated to SQLite's SQL."""
     ours = query.replace("todoplan_", "").replace("%s", "?")
     return ours.format(format=FORMAT, clock="")
 
@@ -286,7 +288,7 @@ Log = tuple[Identity | None, Identity | None]
 
 
 class Connection(sqlite3.Connection):
-    """A connection that remembers the identity of the log that it writes."""
+    """A connection that remembers the identity of its write-ahead log, to notice a deleted log."""
 
     log: Log = (None, None)
 
@@ -335,7 +337,7 @@ def connect(path: Path, *, create: bool, mode: str = "mode=rw") -> Connection:
 
 def is_ours(connection: Connection, path: Path) -> bool:
     """
-    Return whether a database has our tables. Return False for an empty database.
+    Return whether a database has todoplan's tables. Return False for an empty database.
 
     Raises:
         StoreError: the database belongs to another program ("foreign") or to a newer todoplan
@@ -470,7 +472,7 @@ class Connections:
 
     def _take_immutable(self, taken: list[Connection]) -> bool:
         """
-        Open a database in a folder that is not writable. SQLite cannot create its log there.
+        Open a database in a folder that is not writable, where SQLite cannot create its log.
 
         Return False if the folder is writable, or if the database has no tables of todoplan.
         """
@@ -493,7 +495,9 @@ class Connections:
         return is_ours(taken[0], self.path)
 
     def _put_back(self, taken: list[Connection], *, is_sound: bool) -> None:
-        """Return a connection to the idle ones. If it is not sound, close it under the lock."""
+        """
+        Move the connection in `taken` back to the idle connections, or close it if it is not sound.
+        """
         if is_sound:
             self.idle.extend(map(list.pop, repeat(taken, len(taken))))
         elif taken:
@@ -502,7 +506,7 @@ class Connections:
 
     def take(self, taken: list[Connection], end: float, *, create: bool) -> bool:
         """
-        Take an idle connection, or open a new one. Return False if the database has no tables.
+        Move an idle or a new connection into `taken`. Return False if the database has no tables.
 
         With `create`, missing tables are created.
         """
@@ -535,7 +539,11 @@ class Connections:
         return True
 
     def lock(self, taken: list[int], end: float) -> None:
-        """Take our lock. If files cannot be locked here, warn and continue without it."""
+        """
+        Take the lock between processes.
+
+        If files cannot be locked here, warn and continue without the lock.
+        """
         try:
             is_locked = self._queue.take(taken, end)
         except StoreError:  # this system has none
@@ -581,7 +589,11 @@ class Connections:
 
 
 def _close(path: Path, process: int, idle: _Idle) -> None:
-    """Close connections under our lock. Without the lock, leave them open until the exit."""
+    """
+    Close connections under the lock between processes.
+
+    If the lock cannot be taken, leave them open until the process ends.
+    """
     # When the last connection is closed, SQLite copies the log into the file. This needs our lock.
     lock: list[int] = []
     taken: list[Connection] = []
@@ -617,7 +629,8 @@ def _leave_open(*given: Connection) -> None:
     Keep connections open until the process ends.
 
     In a forked child, closing a connection of the parent would roll back what the parent is
-    writing. A connection that could not be closed under our lock stays open as well.
+    writing. A connection that could not be closed under the lock between processes stays open as
+    well.
     """
     if not _left_open:
         # Python closes connections that are not referenced, also when the interpreter exits. The

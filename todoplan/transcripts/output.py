@@ -407,7 +407,8 @@ class Group:
 
 def groups(findings: Iterable[Finding], bad_lines: int) -> tuple[Group, ...]:
     """
-    Return a group for each code: errors first, otherwise in the order of the first finding.
+    Return the findings in groups, one for each code: errors first, otherwise in the order of the
+    first finding.
 
     `bad_lines` is the number of lines that could not be read. Not all of them are findings.
     """
@@ -482,7 +483,8 @@ def timeline(rows: tuple[Row, ...], width: int | None) -> Iterator[Text]:
     """
     Yield the lines of a timeline: the titles, the legend of the marks, and the rows.
 
-    A date is inserted where a new day begins. `rows` must not be empty.
+    A date is inserted where a new day begins. `rows` must not be empty. `width` is the number of
+    columns of the terminal.
     """
     columns = zip(*map(_cells, rows), strict=True)
     widest = [max(cell.cell_len for cell in column) for column in columns]

@@ -273,10 +273,7 @@ def _listed_items(arguments: Mapping[str, Any] | str) -> list[Any]:
 
 
 def created_id(answer: CallResult) -> tuple[str, ...]:
-    """
-    Return the id of a new task from a TaskCreate's answer. The call itself does not contain this
-    id.
-    """
+    """Return the id of a new task from a TaskCreate's answer. The call does not contain it."""
     task = answer.data.get("task")
     recorded = task.get("id") if isinstance(task, Mapping) else None
     # The length is limited because int() refuses thousands of digits.

@@ -118,7 +118,7 @@ def rows_of(db: Connection, query: bytes, values: Any = None) -> Steps[list[Row]
 
 
 def called(steps: Steps[T]) -> T:
-    """Carry out the steps of a `PostgresStore` and return their result."""
+    """Run a generator of SQL steps for a `PostgresStore`, and return its result."""
     value: Any = None
     try:
         while True:
@@ -130,7 +130,9 @@ def called(steps: Steps[T]) -> T:
 
 
 async def awaited(steps: Steps[T]) -> T:
-    """Carry out the steps of an `AsyncPostgresStore` and return their result."""
+    """
+    Run a generator of SQL steps for an `AsyncPostgresStore`, awaiting each, and return its result.
+    """
     go_on: Callable[[Any], Any] = steps.send
     value: Any = None
     try:
@@ -174,8 +176,8 @@ def settled(db: Connection) -> Steps[None]:
     """
     Set the session parameters that psycopg needs for reading times and writing texts.
 
-    A server, a role, the address or the environment may have set them differently. Usually they are
-    right, and no statement is executed.
+    A server, a role, the address or the environment may have set them differently. Usually the
+    parameters are right, and no statement is executed.
     """
     if not (db.info.parameter_status("DateStyle") or "").startswith("ISO"):
         yield db.execute("set datestyle to 'ISO'")
@@ -300,8 +302,8 @@ _TRUSTED = 300.0  # seconds; firewalls drop connections that are idle for long
 
 class Pool:
     """
-    The connections of a `PostgresStore`: at most `most`. A caller waits for a free one for at most
-    `patience` seconds.
+    The connections of a `PostgresStore`: at most `most` at a time. A caller waits for a free one
+    for at most `patience` seconds.
     """
 
     def __init__(self, address: Address, most: int, patience: float) -> None:
@@ -327,7 +329,9 @@ class Pool:
         self._finalizer: finalize[..., Any] = finalize(self, _close, self._kept)
 
     def forked(self) -> object:
-        """Reset the pool in a child process, and return the parent's connections."""
+        """
+        Empty the pool in a forked child, and return the parent's connections, which stay open.
+        """
         self._finalizer.detach()
         of_parent = self._kept
         self._begin()
@@ -339,7 +343,9 @@ class Pool:
 
     def lend(self, lent: "Lent", first: Callable[[Connection], Steps[T]], doing: str) -> Steps[T]:
         """
-        Put a connection into `lent`, carry out the steps `first` on it, and return their result.
+        Put a connection into `lent`, run the steps `first` on it, and return their result.
+
+        `doing` names the operation in error messages.
 
         The steps must not write anything, because they may be repeated on another connection.
 
@@ -377,7 +383,7 @@ class Pool:
                 yield self._sleep(uniform(0.5, 1.5) * PAUSE)  # noqa: S311 - no secret
 
     def keep(self, taken: list[tuple[float, Connection]]) -> None:
-        """Return a connection to the idle ones."""
+        """Move the connection in `taken` back to the idle connections of the pool."""
         self._kept.extend(map(list.pop, repeat(taken, len(taken))))
 
     def _take_into(self, taken: list[tuple[float, Connection]]) -> bool:
@@ -460,7 +466,7 @@ class Lent:
 
     @property
     def is_here(self) -> bool:
-        """Whether this process itself got the connection. It is false in a forked child."""
+        """Whether this process itself took the connection; false in a forked child of it."""
         return self._process == os.getpid()
 
     def drop(self) -> None:
@@ -520,7 +526,10 @@ _TURN = 0.25  # seconds until the thread notices `close`
 
 
 class Listener:
-    """Calls a function for each waiter of a plan whenever the plan may have changed."""
+    """
+    Calls a function of each caller that waits for a change of a plan, when the plan may have
+    changed.
+    """
 
     def __init__(self, address: Address, *, notify: bool) -> None:
         self._address = address
@@ -539,12 +548,16 @@ class Listener:
 
     @property
     def pause(self) -> float:
-        """The maximum time in seconds between two checks of a waiter."""
+        """The maximum time in seconds until a waiter checks the plan's revision again by itself."""
         return _LOOK if self._is_listening else _LOOK_ALONE
 
     @contextmanager
     def waking(self, name: str, wake: Callable[[], None]) -> Iterator[None]:
-        """Call `wake` in the thread whenever the plan with this stored name may have changed."""
+        """
+        Within a `with` block, call `wake` whenever the plan with this stored name may have changed.
+
+        The listener's thread makes the calls.
+        """
         me = object()
         with self._lock:
             self._waiting[me] = (name, wake)
@@ -622,7 +635,7 @@ class Listener:
 
 
 class TaskTurn(Turn):
-    """A `Turn` between the tasks of an event loop, whose `take` is awaited."""
+    """A lock between the tasks of an event loop. Its `take` is awaited."""
 
     _who = "task"
 
@@ -631,7 +644,13 @@ class TaskTurn(Turn):
         self._semaphore = asyncio.Semaphore()
 
     async def take(self, taken: list[bool], patience: float) -> None:
-        """Take the lock, as `Turn.take` does."""
+        """
+        Take the lock, waiting at most `patience` seconds, and add an item to the list `taken`.
+
+        Raises:
+            StoreError: another task holds the lock for longer ("busy"), or this task already holds
+                it ("nested").
+        """
         me = asyncio.current_task()
         if self._holder == me:
             raise self._nested()
@@ -651,7 +670,7 @@ class TaskTurn(Turn):
 
 
 class Turns:
-    """A lock for each plan, which exists as long as somebody uses it."""
+    """The locks of plans in this process. A lock exists as long as somebody uses it."""
 
     def __init__(self, address: Address, kind: type[Turn]) -> None:
         self._address, self._kind = address, kind

@@ -153,7 +153,7 @@ def begin(patience: float) -> bytes:
 
 
 def _carried_out(steps: Callable[Concatenate["PostgresHold", P], Steps[T]]) -> Any:
-    """Return a method that carries out steps on a locked plan."""
+    """Return a method that runs the generator of SQL steps `steps` on a locked plan."""
 
     def checked(self: "PostgresHold", /, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
         self._check()
@@ -286,7 +286,7 @@ class PostgresHold(Hold):
 
     @_carried_out
     def compact(self, keep: int | timedelta) -> Steps[int]:
-        """Cut the plan's journal, as `PostgresStore.compact` does."""
+        """Cut the plan's journal and return the number of removed entries: see `RowStore`."""
         journal = yield from self._entries_since(ALL)
         cut = cut_off(journal, keep, (yield from self._now()))
         if cut is None:
@@ -449,7 +449,7 @@ class PostgresHold(Hold):
 
 
 class _Postgres:
-    """What both stores share."""
+    """The base class of both PostgreSQL stores."""
 
     _loaded, _tail, _plan_ids = _LOADED, TAIL, _PLAN_IDS
     _name = staticmethod(name_in_row)
@@ -529,7 +529,8 @@ class PostgresStore(_Postgres, RowStore):
     Example: `PostgresStore("postgresql://planner@db.example/plans")`. A call waits at most
     `patience` seconds for a plan, for a connection, or for a server that restarts. A store uses at
     most `most_connections` at a time. Notifications of commits are expensive on a server with many
-    writers. With `notify=False` there are none, and watchers poll instead.
+    writers. With `notify=False`, the store sends none, and callers that wait for a change query the
+    database repeatedly.
     """
 
     _pool, _turn = Pool, Turn
@@ -629,7 +630,7 @@ class AsyncPostgresStore(_Postgres):
 
     async def compact(self, plan_id: str, *, keep: int | timedelta) -> int:
         """
-        Cut a plan's journal, as `PostgresStore.compact` does.
+        Cut a plan's journal and return the number of removed entries: see `PostgresStore.compact`.
 
         Raises:
             TodoplanError: the same errors as `PostgresStore.compact`.

@@ -241,7 +241,7 @@ _Of = TypeVar("_Of")
 
 
 def by_record(is_ours: Callable[[Fields], bool]) -> Callable[[Probe], bool]:
-    """Return a function that says whether `is_ours` is true for any record of a probe."""
+    """Return a function that says whether a probe has a record for which `is_ours` is true."""
     return lambda probe: any(map(is_ours, probe.records))
 
 
