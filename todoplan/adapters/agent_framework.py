@@ -2,7 +2,7 @@
 Plans in Microsoft's Agent Framework: `pip install 'todoplan[agent-framework]'`.
 
 `Planning` is a context provider that gives the agents of a session the tools, the prompt and the
-guidance, and `make_tools` returns only the tools.
+guidance (reminders to the model). `make_tools` returns only the tools.
 
 The plan is in the state of the `AgentSession`, or in a store. `plan_of_state` and `history_of` read
 the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
@@ -291,7 +291,7 @@ def _read(
 
 def make_tools(planning: Planning) -> list[FunctionTool]:
     """
-    Return the tools for `Agent(tools=...)`, without prompt and guidance.
+    Return the tools for `Agent(tools=...)`, without the prompt and the reminders.
 
     Raises:
         PlanError: the argument is not a `Planning`.

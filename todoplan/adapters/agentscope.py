@@ -3,9 +3,11 @@ Plans in AgentScope 2: `pip install 'todoplan[agentscope]'`.
 
 `TaskCreate`, `TaskGet`, `TaskList` and `TaskUpdate` replace AgentScope's own tools; only the import
 line changes. `make_tools` returns the tools of any tool set with any policy. `attach` returns the
-arguments of `Agent` for both tools and guidance. The plan is kept in the agent's state as
-AgentScope's own tasks: `plan_of_state` and `history_of` read it, `seed_plan`, `edit_plan` and
-`undo_plan` set and change it, and `repair` checks and corrects a list that was written by hand.
+arguments of `Agent` for both tools and guidance (reminders to the model).
+
+The plan is kept in the agent's state as AgentScope's own tasks. `plan_of_state` and `history_of`
+read it, `seed_plan`, `edit_plan` and `undo_plan` set and change it, and `repair` checks and
+corrects a list that was written by hand.
 
 AgentScope's interfaces watch `state.tasks_context`, so the plan's tasks are stored there. Values
 for which these tasks have no field (next id, revision, approval, the latest journal entries) are
@@ -400,8 +402,8 @@ class Planning(BasePlanning):
         moved to the store.
 
         Raises:
-            PlanError: the session had a list, and the store has another plan; a store keeps the
-                plan, and none is given here; or see `TaskStore`.
+            PlanError: the session had a list, and the store has another plan; or a store keeps the
+                plan, and this `Planning` has no store; or see `TaskStore`.
             CodecError: see `TaskStore`.
         """
         kept = kept_in(state)
@@ -612,8 +614,8 @@ class PlanTool(ToolBase):
         Raises:
             DeveloperOrientedException: AgentScope passed no state.
         """
-        # This is the application's mistake, not the model's. The toolkit passes on only this kind
-        # of exception; others become results.
+        # This is the application's mistake, not the model's. The toolkit raises only this kind of
+        # exception; others become results.
         if not isinstance(_agent_state, AgentState):
             msg = f"{self.name} needs the AgentState, and was given {_agent_state!r}"
             raise DeveloperOrientedException(msg)
@@ -723,7 +725,7 @@ def make_tools(  # noqa: PLR0913 - one keyword for each of its settings
 
     With a `store`, the plan is kept there under `plan_id`, by default the session's id. `clock`
     returns aware times, `verify` checks whether a task is done (see `AsyncPlanner`), and `actor` is
-    this agent's name in the history.
+    this agent's name in the journal.
 
     Raises:
         PlanError: an argument has the wrong type.
@@ -903,7 +905,7 @@ class PlanMiddleware(MiddlewareBase):
 
 
 def neutral(message: Msg) -> Message:
-    """Convert a message, which may contain a whole reply, to the neutral form for guidance."""
+    """Convert a message, which may contain a whole reply, to the form that guidance reads."""
     return _message(message.role, message.content)
 
 
@@ -960,13 +962,13 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
     injection_config: InjectionConfig | None = None,
 ) -> dict[str, Any]:
     """
-    Return arguments for tools and guidance: `Agent(name, prompt, model, **attach())`.
+    Return arguments for tools and reminders: `Agent(name, prompt, model, **attach())`.
 
     The tools of `toolbox` are added to `toolkit`. Guidance comes after your `middlewares`, nearest
     to the model, so guidance sees the request that is sent. `settings` and `system_prompt` are
     those of `PlanMiddleware`. `injection_config` is AgentScope's; the returned copy names these
     tools. `clock` returns the aware time of a change, `verify` checks whether a task is done
-    (see `AsyncPlanner`), and `actor` is this agent's name in the history. Agents that share a plan
+    (see `AsyncPlanner`), and `actor` is this agent's name in the journal. Agents that share a plan
     should have different names.
 
     With a `store`, the plan is kept there under `plan_id`, by default the session's id, and anyone

@@ -1,8 +1,8 @@
 """
 Plans in the Claude Agent SDK: `pip install 'todoplan[claude-agent-sdk]'`.
 
-`attach(options, planning)` returns options with the tools and the guidance of a `Planning`, for
-`query` and `ClaudeSDKClient`. `make_tools` returns only the tools, for
+`attach(options, planning)` returns options with the tools and the guidance (reminders to the model)
+of a `Planning`, for `query` and `ClaudeSDKClient`. `make_tools` returns only the tools, for
 `ClaudeAgentOptions(mcp_servers={"plan": make_tools(planning)})`.
 
 Plans are kept in a store, each under the id of its SDK session. `plan_of_state` and `history_of`
@@ -115,7 +115,7 @@ def attach(
     options: ClaudeAgentOptions, planning: Planning, *, server: str = SERVER
 ) -> ClaudeAgentOptions:
     """
-    Return options with the tools, the instruction and the guidance of a planning.
+    Return options with the tools, the instruction and the reminders of a planning.
 
     The given options are not changed. The tools are allowed without asking, and Claude Code's own
     task tools are not offered. Your own hooks are kept. One `Planning` may serve any number of

@@ -1,8 +1,9 @@
 """
 Plans in Google's Agent Development Kit: `pip install 'todoplan[google-adk]'`.
 
-`attach(agent, planning)` returns a copy of an agent with the tools, the prompt and the guidance of
-a `Planning`. `make_tools` returns only the tools. One `Planning` serves all sessions of a runner.
+`attach(agent, planning)` returns a copy of an agent with the tools, the prompt and the guidance
+(reminders to the model) of a `Planning`. `make_tools` returns only the tools. One `Planning` serves
+all sessions of a runner.
 
 The plan is in the state of the ADK session, or in a store. `plan_of_state` and `history_of` read
 the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
@@ -101,7 +102,7 @@ class Planning(BasePlanning):
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
     `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
     `AsyncPlanner`). `system_prompt` is the instruction about the tools; the default is the tool
-    set's prompt, and "" adds none. `actor` is the agent's name in the history. With a `store`, the
+    set's prompt, and "" adds none. `actor` is the agent's name in the journal. With a `store`, the
     plan is kept there under the id of the ADK session, or under `plan_id` for a plan that several
     sessions share.
 
@@ -110,7 +111,7 @@ class Planning(BasePlanning):
     """
 
     def prepare(self) -> None:
-        """Set up guidance (the reminders to the model). No run is active yet."""
+        """Set up guidance (the reminders). No run is active yet."""
         self.guidance = guidance_of(self.toolbox, self.settings)
         self._runs: dict[str, _Run] = {}
         self._asked: dict[int, tuple[LlmRequest, AsyncSession, Request]] = {}
@@ -173,7 +174,7 @@ class Planning(BasePlanning):
             self._save(callback_context, self._run(callback_context))
 
     def asked(self, request: LlmRequest) -> tuple[AsyncSession, Request] | None:
-        """Return the session and its `Request` for a request to the model, and forget both."""
+        """Return and forget the session and `Request` that `before_model` noted for a request."""
         # The request is kept too, because the id of a deleted object may be used again.
         found = self._asked.pop(id(request), None)
         return found and found[1:]
@@ -343,7 +344,7 @@ class PlanTool(BaseTool):
 
 def make_tools(planning: Planning) -> list[BaseTool]:
     """
-    Return the tools for `LlmAgent(tools=...)`, without prompt and guidance.
+    Return the tools for `LlmAgent(tools=...)`, without the prompt and the reminders.
 
     Raises:
         PlanError: the argument is not a `Planning`.
@@ -354,7 +355,7 @@ def make_tools(planning: Planning) -> list[BaseTool]:
 
 def attach(agent: LlmAgent, planning: Planning) -> LlmAgent:
     """
-    Return a copy of an agent with the tools, the prompt and the guidance of a planning.
+    Return a copy of an agent with the tools, the prompt and the reminders of a planning.
 
     The given agent is not changed. Sub-agents share the plan of the session if they are attached to
     the same planning. Attach them before you give them to their parent.

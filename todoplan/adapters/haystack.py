@@ -1,8 +1,8 @@
 """
 Plans in Haystack: `pip install 'todoplan[haystack]'`.
 
-`Planning` has the settings, `attach` gives an agent the tools, the prompt and the guidance, and
-`make_tools` returns only the tools.
+`Planning` has the settings. `attach` gives an agent the tools, the prompt and the guidance
+(reminders to the model). `make_tools` returns only the tools.
 
 The plan is in the agent's state, or in a store. A run returns the state, and the next run receives
 it. `plan_of_state` and `history_of` read the state; `seed_plan`, `edit_plan` and `undo_plan` change
@@ -290,7 +290,7 @@ class PlanTool(Tool):
 
 def make_tools(planning: Planning) -> list[Tool]:
     """
-    Return the tools, without prompt and guidance.
+    Return the tools, without the prompt and the reminders.
 
     They are for `Agent(tools=..., state_schema=planning.state_schema)`.
 
@@ -302,7 +302,7 @@ def make_tools(planning: Planning) -> list[Tool]:
 
 def attach(agent: Agent, planning: Planning) -> Agent:
     """
-    Return a copy of an agent with the tools, the prompt and the guidance of a planning.
+    Return a copy of an agent with the tools, the prompt and the reminders of a planning.
 
     The given agent is not changed.
 

@@ -1145,7 +1145,7 @@ def make_tools(  # noqa: PLR0913 - settings of every adapter
 
     With a `store`, the plan is kept there under `plan_id`, by default the thread's id, and not in
     the state. `clock` returns aware times, `verify` checks whether a task is done (see `Planner`),
-    and `actor` is this agent's name in the history.
+    and `actor` is this agent's name in the journal.
 
     With `emit_events`, each call that changes the plan writes {"todoplan": ...} to the stream mode
     "custom". The value has the journal entry, the tool's name and the call's id. The calls of one
@@ -1623,7 +1623,7 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
 
     With a `store` the plan is kept there under `plan_id`, by default the thread's id, and not in
     the state. Other programs may then change the plan at any time. `actor` is this agent's name in
-    the history: if several agents share a plan, give each its own.
+    the journal: if several agents share a plan, give each its own.
 
     As in LangChain's middleware, `system_prompt` is appended to the agent's prompt ("" adds none),
     and `tool_description` replaces the description of the tool that writes the plan. `emit_events`
@@ -2019,7 +2019,7 @@ def deep_planning(
     others. Compiled or remote subagents are not changed. A `TodoListMiddleware` that a profile adds
     is replaced in place.
 
-    `actor` is the main agent's name in the history; subagents have their own names there. With
+    `actor` is the main agent's name in the journal; subagents have their own names there. With
     `actor`, `make` is called with each agent's name:
 
         make=lambda actor: PlanMiddleware(store=store, plan_id="release", actor=actor)

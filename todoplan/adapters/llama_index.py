@@ -1,8 +1,8 @@
 """
 Plans in LlamaIndex: `pip install 'todoplan[llama-index]'`.
 
-`PlanningAgent` is a `FunctionAgent` with the tools, the prompt and the guidance of a `Planning`.
-`make_tools` returns only the tools.
+`PlanningAgent` is a `FunctionAgent` with the tools, the prompt and the guidance (reminders to the
+model) of a `Planning`. `make_tools` returns only the tools.
 
 The plan is in the store of the workflow's `Context`, or in a store of todoplan. `plan_of_state` and
 `history_of` read the context. `seed_plan`, `edit_plan` and `undo_plan` change it at any time.
@@ -180,7 +180,7 @@ class _Request(SimpleAgentContext):
 
 class PlanningAgent(FunctionAgent):
     """
-    A `FunctionAgent` with the tools, the prompt and the guidance of a planning.
+    A `FunctionAgent` with the tools, the prompt and the reminders of a planning.
 
     Pass the arguments of `FunctionAgent` by name. Give the agents of one `AgentWorkflow` the same
     `planning`; the default is a new `Planning()`.
@@ -300,7 +300,7 @@ class PlanTool(FunctionTool):
 
 def make_tools(planning: Planning) -> list[FunctionTool]:
     """
-    Return the tools for any agent of LlamaIndex, without prompt and guidance.
+    Return the tools for any agent of LlamaIndex, without the prompt and the reminders.
 
     Raises:
         PlanError: the argument is not a `Planning`.

@@ -2,10 +2,10 @@
 Plans in the OpenAI Agents SDK: `pip install 'todoplan[openai-agents]'`.
 
 `Planning` is the plan of one session. `attach(agent, planning)` returns a copy of an agent with the
-tools, the prompt and the guidance. `make_tools` returns only the tools, and `guided_model` returns
-a model with guidance for `RunConfig(model=...)`. `seed_plan`, `edit_plan` and `undo_plan`
-set and change a session's plan. `plan_of_state` and `history_of` read the data of
-`Planning.to_data`.
+tools, the prompt and the guidance (reminders to the model). `make_tools` returns only the tools,
+and `guided_model` returns a model with guidance for `RunConfig(model=...)`. `seed_plan`,
+`edit_plan` and `undo_plan` set and change a session's plan. `plan_of_state` and `history_of` read
+the data of `Planning.to_data`.
 
 The SDK stores messages in its sessions and a run in `RunState`, but has no place for a plan. So the
 plan is kept in a `Planning`, or in a store, and `to_data` returns the data to save beside the SDK's
@@ -22,7 +22,7 @@ Hooks and input filters belong to a run, but tools and model belong to an agent.
 agent is run, guidance must be part of the agent. So the agent's model is wrapped: in every kind of
 run, the wrapper can add a text to a single request and ask the model again, which no hook can do.
 The wrapper runs after all input filters, so it sees the actual request. The events of a streamed
-answer are passed on as they come, and only the completion event is held back, because the SDK takes
+answer are yielded as they come, and only the completion event is held back, because the SDK takes
 the last completion as the answer.
 
 Some arguments that a model sends would abort the SDK's run (0.24): lone surrogates, and very deeply
@@ -294,7 +294,7 @@ class PendingCalls:
             del self._groups[next(iter(self._groups))]
 
     def group(self, call: Call) -> CallGroup:
-        """Return the group of a call in the SDK's form; an unknown call is a group of its own."""
+        """Return the group of a call that the SDK makes; an unknown call is a group of its own."""
         found = self._groups.get(call.call_id) or CallGroup(())
         # The id alone does not identify a call: ids are unique only within a run, and a session may
         # have many runs.
@@ -538,7 +538,7 @@ class GuidedModel:
     """
     A model that gets reminders of one session's plan, and is asked again if it answers too early.
 
-    Requests without the planning tools are passed on unchanged. All other attributes, such as
+    Requests without the planning tools get no guidance. All other attributes, such as
     `close`, are those of the inner model.
     """
 
@@ -638,7 +638,7 @@ def guided_model(
     model_provider: ModelProvider | None = None,
 ) -> Model:
     """
-    Return a model with guidance; `attach` does this for an agent's model.
+    Return a model that gets reminders of the plan; `attach` does this for an agent's model.
 
     `RunConfig(model=...)` replaces an agent's own model, so pass `RunConfig` a guided model. A
     model's name, or `None` for the SDK's default, is resolved on first use with `model_provider`;
@@ -659,7 +659,7 @@ def guided_model(
 
 def make_tools(planning: Planning) -> list[Tool]:
     """
-    Return the tools of a session's plan for `Agent(tools=...)`, without prompt and guidance.
+    Return the tools of a session's plan for `Agent(tools=...)`, without prompt and reminders.
 
     Their schemas are strict. Only a model of `guided_model` records which calls belong to one turn;
     with another model, each call is carried out on its own.

@@ -1,7 +1,7 @@
 """
 Plans in Pydantic AI: `pip install 'todoplan[pydantic-ai]'`.
 
-`Planning` is a capability with the tools, the prompt and the guidance, for
+`Planning` is a capability with the tools, the prompt and the guidance (reminders to the model), for
 `Agent(capabilities=[...])`. `make_tools` returns only the tools, for `Agent(toolsets=[...])`.
 
 The plan is kept in the metadata of the message history, which the model does not see.
@@ -439,7 +439,7 @@ def make_tools(
     verify: Verify | None = None,
 ) -> PlanToolset:
     """
-    Return the tools of a toolbox for `Agent(toolsets=[...])`, without prompt and guidance.
+    Return the tools of a toolbox for `Agent(toolsets=[...])`, without prompt and reminders.
 
     With a store, the plan is kept there under `conversation_id`, and not in the message history.
     `clock` returns aware times, and `verify` checks whether a task is done (see `AsyncPlanner`).

@@ -1,8 +1,8 @@
 """
 Plans in Strands Agents: `pip install 'todoplan[strands]'`.
 
-`Planning` is a plugin that gives one agent the tools, the prompt and the guidance, and `make_tools`
-returns only the tools.
+`Planning` is a plugin that gives one agent the tools, the prompt and the guidance (reminders to the
+model). `make_tools` returns only the tools.
 
 The plan is in the agent's state, which session managers save, or in a store. `plan_of_state` and
 `history_of` read the state; `seed_plan`, `edit_plan` and `undo_plan` change it between runs.
@@ -232,7 +232,7 @@ class PlanTool(AgentTool):
 
 def make_tools(planning: Planning) -> list[AgentTool]:
     """
-    Return the tools for `Agent(tools=...)`, without prompt and guidance.
+    Return the tools for `Agent(tools=...)`, without the prompt and the reminders.
 
     Raises:
         PlanError: the argument is not a `Planning`.

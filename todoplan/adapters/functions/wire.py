@@ -195,7 +195,7 @@ class Wire(ABC):
         return (field(found[0], message), found[0]) if found else (response, None)
 
     def kept(self, response: object) -> list[Shape]:
-        """Return a response as messages to append to the conversation."""
+        """Return a response as the messages to append to the conversation."""
         return [plain(self.message(response)[0])]
 
     def tail(self, messages: Sequence[Shape], text: str) -> list[Shape]:
@@ -333,7 +333,7 @@ class Wire(ABC):
 
         `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
         `clock` returns the aware time of a change, `verify` checks whether a task is done (see
-        `Planner`), and `actor` is this agent's name in the history. With a `store`, the plan is
+        `Planner`), and `actor` is this agent's name in the journal. With a `store`, the plan is
         kept there under `plan_id`, and others may change it at any time; without a store, the plan
         is part of the run's `to_data()`. For the next user request, start a new run, and pass as
         `saved` what `to_data()` returned.
