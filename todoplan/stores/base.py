@@ -397,7 +397,7 @@ class AsyncHeld(Protocol):
         ...
 
     def receipt(self, key: Key) -> Awaitable[Receipt | None]:
-        """Return the result of the append that had this key."""
+        """Return the result of the append that had this key, or `None` if there was none."""
         ...
 
     def append(
@@ -409,7 +409,7 @@ class AsyncHeld(Protocol):
         key: Key | None = None,
         answer: str = "",
     ) -> Awaitable[tuple[Entry, ...]]:
-        """Add entries, or return the entries of the earlier append with the same key."""
+        """Add entries and return them, or return those of the earlier append with this key."""
         ...
 
 
@@ -633,7 +633,9 @@ class LocalHold(Hold):
         answer: str = "",
     ) -> tuple[Entry, ...]:
         """
-        Add entries, or return the entries of the earlier append with the same key.
+        Add entries and return them, or return the entries of the earlier append with this key.
+
+        `plan` is the plan after these entries. `answer` is stored with the key, for `receipt`.
 
         Raises:
             StoreError: the plan is at another revision ("overtaken"), the key was used with another

@@ -158,7 +158,11 @@ def failure(error: sqlite3.Error | OSError, path: Path, *, is_read: bool = False
 
 
 def refusal(path: Path, problem: str, seen: str, remedy: str) -> StoreError:
-    """Return the StoreError for a problem with a database."""
+    """
+    Return the StoreError for a problem with a database.
+
+    `problem` is the code. The message says what was `seen`, and the `remedy`.
+    """
     msg = f"{path}: {seen}. Nothing was written; {remedy}"
     return StoreError(msg, file=str(path), problem=problem)
 
@@ -752,7 +756,7 @@ class SqliteHold(LocalHold):
 
     def receipt(self, key: Key) -> Receipt | None:
         """
-        Return the result of the append that had this key.
+        Return the result of the append that had this key, or `None` if there was none.
 
         Raises:
             StoreError: the key was used with another payload ("key_reused").

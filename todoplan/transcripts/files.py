@@ -255,7 +255,8 @@ def unpacked(file: Any, path: Path) -> Bytes:
     The packing is detected from the first bytes and not from the name.
 
     Raises:
-        ReadError: an archive has no recording or several ones, or there are too many layers.
+        ReadError: an archive has no recording or several ones, there are too many layers, or this
+            Python lacks the module for unpacking.
 
     """
     for _ in range(_MOST_LAYERS):
@@ -666,11 +667,10 @@ class Utf8Stream:
 
 def find_list(source: Source) -> str | None:
     """
-    Return the prefix of the first list of messages in the document, or `None`.
+    Return the prefix (the path) of the first list of messages in the document, or `None`.
 
     Raises:
         MissingExtraError: ijson is not installed.
-
     """
     ijson = _ijson()
     with source.open() as stream:

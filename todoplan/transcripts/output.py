@@ -484,7 +484,7 @@ def timeline(rows: tuple[Row, ...], width: int | None) -> Iterator[Text]:
     Yield the lines of a timeline: the titles, the legend of the marks, and the rows.
 
     A date is inserted where a new day begins. `rows` must not be empty. `width` is the number of
-    columns of the terminal.
+    columns, or `None` for no limit.
     """
     columns = zip(*map(_cells, rows), strict=True)
     widest = [max(cell.cell_len for cell in column) for column in columns]

@@ -466,7 +466,7 @@ class Lent:
 
     @property
     def is_here(self) -> bool:
-        """Whether this process itself took the connection; false in a forked child of it."""
+        """Whether this process took the connection; false in a child that was forked later."""
         return self._process == os.getpid()
 
     def drop(self) -> None:

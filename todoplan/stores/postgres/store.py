@@ -221,7 +221,7 @@ class PostgresHold(Hold):
 
     def _receipt(self, key: Key) -> Steps[Receipt | None]:
         """
-        Return the result of the append that had this key.
+        Return the result of the append that had this key, or `None` if there was none.
 
         Raises:
             StoreError: the key was used with another payload ("key_reused").
@@ -244,9 +244,11 @@ class PostgresHold(Hold):
         answer: str = "",
     ) -> Steps[tuple[Entry, ...]]:
         """
-        Add entries, or return the entries of the earlier append with the same key.
+        Add entries and return them, or return the entries of the earlier append with this key.
 
-        They are committed at the end of the `with` block.
+        `plan` is the plan after these entries. `answer` is stored with the key, for `receipt`.
+
+        The entries are committed at the end of the `with` block.
 
         Raises:
             StoreError: the plan is at another revision ("overtaken"), the key was used with another

@@ -689,7 +689,7 @@ def _result(fields: Fields, content: Any) -> CallResult:
 
 @attrs.define
 class _Asked:
-    """A call in the last message with tool calls, its answer's key, and its answer if known."""
+    """A call of the latest message with calls, the key of its answer, and the answer once known."""
 
     use: Use
     key: str
