@@ -88,7 +88,11 @@ class Spans:
     content: bool = False
 
     def call(self, call: PlanningCall, context: Context | None = None) -> None:
-        """Write the span of a call, and the spans of the tasks that it closed."""
+        """
+        Write the span of a call, and the spans of the tasks that the call closed.
+
+        `context` may have the parent span; by default, it is the current one.
+        """
         counts = call.plan.counts
         attributes: dict[str, _Value] = {
             "gen_ai.operation.name": "plan",

@@ -695,7 +695,7 @@ def _reverted_phrases(
     done: str, change: Entry | None, journal: Sequence[Entry], decision: Decision, plan: Plan
 ) -> tuple[str, ...]:
     """
-    Return the phrases about a change that was undone or redone.
+    Return the phrases about a change that was undone or redone; `done` is the word for this.
 
     `plan` is the plan before the undo or redo.
     """

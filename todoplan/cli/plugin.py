@@ -56,7 +56,9 @@ class Plugin:
 
     def hooks(self, events: tuple[str, ...], tools: str = "") -> dict[str, Any]:
         """
-        Return the hooks for these events, by event name. `tools` is a pattern of our tools' names.
+        Return the hook settings for these events, by event name.
+
+        `tools` is a pattern of our tools' names; the hook of PreToolUse runs for these tools only.
         """
         hook = {"hooks": [{"type": "command", "command": _hook_line()}]}
         made = {

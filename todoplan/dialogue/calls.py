@@ -77,7 +77,7 @@ class Turn:
 
     def shows_all_to(self, known: int | None) -> bool:
         """
-        Return whether the model knows the whole plan after the turn, if it knew revision `known`.
+        Return whether a model that knew revision `known` knows the whole plan after this turn.
 
         A successful reply reports the changes by others; an error does not. A refused call can only
         add evidence, and the reply to this call reports the evidence.

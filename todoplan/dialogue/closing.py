@@ -77,8 +77,8 @@ def plan_closed(
     Work may end if there is no open task that somebody can work on, and every completed task with a
     check has evidence that the check passed. With `evidence=False`, evidence is not required. An
     open task on which nobody can work, for example because it waits for something outside the plan,
-    does not keep work from ending, except with `waits=False`. `claimed` are the ids of the tasks
-    that others work on (`planner.claimed_by_others`). With an empty plan, work may end.
+    keeps work from ending only with `waits=False`. `claimed` are the ids of the tasks that others
+    work on (`planner.claimed_by_others`). With an empty plan, work may end.
 
     Raises:
         PlanError: `plan` is not a plan.

@@ -166,7 +166,11 @@ class Message:
 # last messages. DeerFlow converts all messages; for 10,000, this takes 1.5 to 3 ms a request.
 @attrs.frozen
 class Conversation(Sequence[Message]):
-    """A framework's messages, each converted by `read` when it is accessed."""
+    """
+    A framework's messages as a sequence of `Message`.
+
+    `read` converts a message when it is accessed.
+    """
 
     messages: Sequence[Any]
     read: Callable[[Any], Message]
@@ -317,7 +321,11 @@ class Memory:
         return attrs.evolve(self, asked=0, resolved=plan.counts.closed, empties=0, confirmed=-1)
 
     def next_turn(self, plan: Plan, base: Base | None) -> Memory:
-        """Return the memory for the next request to the model, whose merge base is `base`."""
+        """
+        Return the memory for the next request to the model.
+
+        `base` is the model's merge base, or `None`.
+        """
         memory = attrs.evolve(self, turn=self.turn + 1)
         if memory.revision < 0:  # a new thread, maybe on an old plan: nothing has changed yet
             memory = attrs.evolve(memory, revision=plan.revision, touched=memory.turn)
@@ -401,10 +409,10 @@ def reminder(  # noqa: PLR0913 - what the text is made of
     """
     Return the text of a reminder that lists `tasks` (default: all open tasks).
 
-    `base` is the model's merge base, if known; the reminder then reports the changes by others. If
-    the model has listed tasks itself, an "unfinished" reminder says of every other task that it
-    belongs to others. `claimed` are the ids of tasks that others work on; the reminder names the
-    owners of their claims.
+    `base` is the model's merge base (the plan as the model's own calls last wrote or read it), if
+    known. The reminder then reports the changes by others. If the model has listed tasks itself, an
+    "unfinished" reminder says of every other task that it belongs to others. `claimed` are the ids
+    of tasks that others work on; the reminder names the owners of their claims.
     """
     unseen = unseen_text(base, plan) if base is not None else ""
     listed = open_tasks(plan) if tasks is None else tuple(tasks)
@@ -487,7 +495,7 @@ _TURNS_IN_SIGHT = 20  # an estimate: for so many turns, a provider's context con
 @attrs.frozen
 class Advice:
     """
-    A decision of guidance.
+    A decision of guidance: the reminder to send, if any, and the verdict on a final answer.
 
     The caller appends `text`, if not empty, to the next request without saving it, and stores
     `memory`. `kind` names the reminder, or is "" for none. `verdict` is about a final answer:
@@ -661,9 +669,9 @@ class Guidance:
         Return the reminder for the request that is about to be sent, if one is due.
 
         `messages` are the messages of the request, after any summarising. `base` is the model's
-        merge base, if others have changed the plan since; the reminder then reports their changes.
-        `claimed` are the ids of tasks that others work on (`claimed_by_others`); the model is not
-        reminded to finish these.
+        merge base (the plan as the model's own calls last wrote or read it), if others have changed
+        the plan since. The reminder then reports their changes. `claimed` are the ids of tasks that
+        others work on (`claimed_by_others`). The model is not reminded to finish these tasks.
         """
         _check(plan, memory)
         memory = memory.next_turn(plan, base)
@@ -688,9 +696,9 @@ class Guidance:
 
         A refusal and a question are always accepted. An answer is also accepted if all open tasks
         wait, or if the plan needs an approval. With `structured`, every answer is accepted: the
-        framework asked for a structured answer (`response_format`), and would ignore a second one.
-        If `base`, the model's merge base, is given, the reminder says which of the open tasks
-        others added. `claimed` has the same meaning as in `before_model`.
+        framework asked for a structured answer (`response_format`), and would ignore a second
+        answer. If `base`, the model's merge base, is given, the reminder says which of the open
+        tasks others added. `claimed` has the same meaning as in `before_model`.
         """
         _check(plan, memory)
         if structured or not is_final_answer(message) or is_refusal(message) or asks(message):
@@ -746,9 +754,10 @@ def before_partial(
     """
     Return the reminder for a request that contains only new messages, if one is due.
 
-    This is for providers that store the earlier messages of the conversation. It is then unknown
-    whether the model's context still contains the plan. The plan is shown once if it was never
-    shown, or if for 20 turns it was neither shown nor changed by the model.
+    This is for providers that store the earlier messages of the conversation, so it is unknown
+    whether the model's context still contains the plan. For `base` and `claimed` see
+    `Guidance.before_model`. The plan is shown once if it was never shown, or if for 20 turns it was
+    neither shown nor changed by the model.
     """
     _check(plan, memory)
     # With OpenAI's `previous_response_id`, a request has only new messages. These messages do not

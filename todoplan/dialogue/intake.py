@@ -71,8 +71,9 @@ def parts_of(command: Command | None) -> Iterator[Command]:
 
 def loss_by_guess(repairs: Sequence[Repair], change: Change) -> Problem | None:
     """
-    Return the problem if a repair was a guess and the command removes tasks that it does not name
-    (law 17), or `None`.
+    Return the problem if a guess would remove tasks that the command does not name, or `None`.
+
+    A guess is a repair for which intake had to guess what a container is (law 17).
 
     A whole-list write names each task that it keeps, by id or by text. Other commands name every
     task by its id. `clear` with an empty list counts as naming all tasks.
@@ -91,7 +92,7 @@ def loss_by_guess(repairs: Sequence[Repair], change: Change) -> Problem | None:
 
 
 def loss_by_list(change: Change) -> Problem | None:
-    """Return the problem if a list removed open tasks, otherwise `None`."""
+    """Return the problem if a change removes open tasks, otherwise `None`."""
     # Small models call the list tool again to add one task. In 20 of 46 such calls, the other tasks
     # were lost.
     left_out = tuple(task.id for task in change.removed() if not task.status.closed)
@@ -161,7 +162,11 @@ def clean(text: str, path: str) -> tuple[str, tuple[Repair, ...]]:
 
 
 def unleaked(text: str, closer: re.Pattern[str] = _CLOSER) -> str:
-    """Return the text without the closing tags at its end, in linear time."""
+    """
+    Return the text without the closing tags at its end.
+
+    `closer` is the pattern of such a tag.
+    """
     # There may be several tags ("</parameter>\n</invoke>") and megabytes of text, so each search
     # is limited to a window at the end.
     end = _bare_end(text, len(text))
@@ -706,7 +711,11 @@ class Field:
 
 @lru_cache(maxsize=MOST_TABLES)
 def find_field(fields: tuple[Field, ...]) -> Mapping[str, tuple[Field, int]]:
-    """Map each folded spelling and each published name to its field and its strength."""
+    """
+    Map each spelling of a key to the field that it means, and the strength of the spelling.
+
+    The spellings are folded (see `folded`), but each published name is also included unfolded.
+    """
     # Claude Code, AgentScope and Deep Agents name the same things differently, and models mix the
     # names. A field's own name beats another field's alias, and an alias beats a weak spelling.
     table: dict[str, tuple[Field, int]] = {}
@@ -719,7 +728,11 @@ def find_field(fields: tuple[Field, ...]) -> Mapping[str, tuple[Field, int]]:
 
 
 def meant_by(key: str, fields: tuple[Field, ...]) -> tuple[Field | None, int]:
-    """Return a key's field and the strength of the spelling, or `(None, -1)` if no field fits."""
+    """
+    Return the field that a key means, and the strength of the spelling (see `Field.spellings`).
+
+    If no field fits, return `(None, -1)`.
+    """
     table = find_field(fields)
     return table.get(key) or table.get(folded(key)) or (None, -1)
 
@@ -986,7 +999,11 @@ MOST_KEPT = 1_000
 
 @attrs.define
 class Findings:
-    """The repairs and problems of a call. `faults` counts all problems, also unrecorded ones."""
+    """
+    The repairs and problems of a call.
+
+    `problems` keeps only the first problems; `faults` counts all of them.
+    """
 
     limits: InputLimits = InputLimits()
     repairs: list[Repair] = attrs.Factory(list)
@@ -1011,8 +1028,8 @@ class Findings:
         Return the list or object that a text encodes, decoded at most three times.
 
         Any other value is returned unchanged. A broken text that begins like a list or an object is
-        refused, and is never a title. With `expected`, the schema asks for a JSON text here, so the
-        decoding is not reported.
+        refused, and is never a title. With `expected`, the schema asks for a JSON text, so the
+        decoding is not reported as a repair.
         """
         found, codes = value, [] if expected else ["json_text"]
         problem = _too_deep(_MOST_ENCODINGS)
@@ -1178,7 +1195,11 @@ def _text(value: Any, path: str, findings: Findings) -> Any:
 
 
 def _word_reader(kind: Kind, code: str) -> Reader:
-    """Return the reader for a kind whose values are words; an unknown word is refused."""
+    """
+    Return the reader for a kind whose values are words.
+
+    The reader refuses an unknown word; `code` is then the code of the problem.
+    """
     exact, legal = EXACT_WORDS[kind], ", ".join(PUBLISHED[kind])
 
     def read(value: Any, path: str, findings: Findings) -> Any:
@@ -1420,7 +1441,11 @@ _PLAIN_READERS[Kind.ID_HINT] = _id
 def repaired_list(
     tasks: Sequence[Task], next_id: int
 ) -> tuple[tuple[Task, ...], tuple[Repair, ...]]:
-    """Repair ids, subjects and edges. Return the tasks in the same order, and the repairs."""
+    """
+    Repair the ids, subjects and edges of tasks that a program has listed.
+
+    Return the tasks in the same order, and the repairs.
+    """
     # AgentScope creates tasks with an empty subject.
     titled = [
         task

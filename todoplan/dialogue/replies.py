@@ -770,7 +770,11 @@ _MOST_REPAIRS = 3
 
 
 def error_text(problems: Sequence[Problem], example: str = "") -> str:
-    """Return the text of a refused call: up to ten problems, how many more exist, an example."""
+    """
+    Return the reply to a refused call.
+
+    It has up to ten problems, the number of further problems, and `example`, if not empty.
+    """
     sentences = [*explain_all(problems, _MOST_PROBLEMS)]
     if example:
         sentences.append(say("problems", "example", example=example))

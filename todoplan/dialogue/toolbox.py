@@ -114,7 +114,9 @@ NO_FENCES: Fences = MappingProxyType({})
 
 
 def fences_after(fences: Fences, events: Iterable[Event]) -> Fences:
-    """Return a session's fencing tokens after the events of its own calls."""
+    """
+    Return the fencing tokens of a session's claims, by task id, after the events of its own calls.
+    """
     held = dict(fences)
     for event in events:
         if isinstance(event, TaskClaimed):
@@ -357,7 +359,11 @@ class Toolbox:
         return _reply(plan, text, (), _FINE, (), (), repairs, name, "", None, note)
 
     def _example(self, plan: Plan, tool: Tool) -> str:
-        """Return example arguments for a tool. They may differ if the plan has tasks."""
+        """
+        Return example arguments for a tool.
+
+        Some tools have another example for a plan that already has tasks.
+        """
         # Only `lean` has another example for later calls: its first example writes a new plan.
         key = f"{tool.key}.example"
         later = self.toolset.text(f"{key}.later") if len(plan) else ""
@@ -556,7 +562,7 @@ def seeded(
 
 def unseen_by_model(base: Base | None, before: Plan, entry: Entry) -> Base:
     """
-    Return the model's merge base after a change by the application (law 15).
+    Return the model's merge base after a change by the application, which the model has not seen.
 
     `base` is the merge base so far; `None` means that the model has seen the plan `before` the
     change. The caller keeps the result until a successful tool reply has reported the change.
@@ -655,15 +661,20 @@ class ObservedToolbox(Toolbox):
 
 
 def start(toolbox: Toolbox) -> int:
-    """Return the time in nanoseconds since the epoch, or 0 if the toolbox has no observer."""
+    """
+    Return the present time as the beginning of a turn, for `tell_called`.
+
+    It is in nanoseconds since the epoch, or 0 if the toolbox has no observer.
+    """
     return time_ns() if isinstance(toolbox, ObservedToolbox) else 0
 
 
 def tell_called(toolbox: Toolbox, replies: Sequence[Reply], actor: str | None, began: int) -> None:
     """
-    Notify the observer of the calls that were carried out.
+    Notify the observer of the replies to calls, also to refused ones.
 
-    A retry is left out: its idempotency key was known, so the call was not carried out again.
+    `began` is the result of `start`. A retry with a known idempotency key is left out, because
+    the call was not carried out again.
     """
     if isinstance(toolbox, ObservedToolbox):
         anew = tuple(reply for reply in replies if reply.repeat_of is None)
@@ -671,7 +682,9 @@ def tell_called(toolbox: Toolbox, replies: Sequence[Reply], actor: str | None, b
 
 
 def tell_decided(toolbox: Toolbox, decision: Decision, actor: str | None) -> None:
-    """Notify the observer of a command that was carried out or refused."""
+    """
+    Notify the observer of the decision on a command that did not come from a model's tool call.
+    """
     if isinstance(toolbox, ObservedToolbox):
         _tell(toolbox.observer.decided, decision, actor)
 
@@ -867,8 +880,8 @@ def undone(  # noqa: PLR0913 - the rest are options, by name
     """
     Return the decision that undoes a change, and the journal entry of the undo.
 
-    The undo is refused if it would end a live claim whose fencing token is not among `fences`,
-    even if the owner of the claim has the name of the actor who undoes (law 19).
+    The undo is refused if it would end a live claim whose fencing token is not among `fences`, even
+    if the owner of the claim has the same name as the actor who undoes the change (law 19).
 
     Raises:
         PlanError: there is a `change`, but `before`, the plan before the change, is `None`.
@@ -933,19 +946,23 @@ class Findings:
     _found: dict[str, tuple[Task | None, Found]] = attrs.field(factory=dict, alias="found")
 
     def beside(self) -> Findings:
-        """Return new `Findings` for another call of this turn, with the same recorded findings."""
+        """
+        Return `Findings` for another call of this turn. Both objects share the recorded findings.
+        """
         return Findings(self.by, found=self._found)
 
     def begin(self, plan: Plan) -> None:
-        """Start answering calls on a plan: forget the missing tasks."""
+        """
+        Prepare to answer calls on a plan: forget the missing tasks, but keep the recorded findings.
+        """
         self.upon, self.missing = plan, []
 
     def put(self, task_id: str, found: Found) -> None:
-        """Record the finding about a task as the task was before the turn."""
+        """Record a finding about the version of a task before the turn."""
         self._found[task_id] = self.upon.get(task_id), found
 
     def knows(self, task_id: str) -> bool:
-        """Return whether the present version of a task was verified."""
+        """Return whether there is a finding about the version of a task before the turn."""
         return task_id in self._found and self._found[task_id][0] == self.upon.get(task_id)
 
     def of(self, task_id: str) -> Found:

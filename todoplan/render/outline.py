@@ -281,7 +281,7 @@ def nesting(rows: Sequence[Line]) -> Iterator[tuple[Line, bool, int]]:
 
 
 def aside(notes: tuple[str, ...]) -> str:
-    """Return the notes in brackets after a space, or an empty text if there are none."""
+    """Return the notes in brackets, with a space before them, or "" if there are no notes."""
     return f" ({'; '.join(notes)})" if notes else ""
 
 

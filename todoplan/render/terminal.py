@@ -31,7 +31,11 @@ def today() -> date:
 
 @attrs.frozen
 class Ticker:
-    """Callbacks of the progress bar: `add` takes the newly read bytes, `reach` all bytes so far."""
+    """
+    Callbacks that move the progress bar.
+
+    `add` takes the number of newly read bytes, `reach` the number of all bytes read so far.
+    """
 
     add: Callable[[int], None]
     reach: Callable[[int], None]
@@ -161,7 +165,11 @@ COLOURS: dict[str, str] = {
 
 
 def room(taken: int, width: int | None) -> int | None:
-    """Return the columns that are left of `width`, at least 20; `None` if `width` is `None`."""
+    """
+    Return how many of `width` columns remain when `taken` are used, but at least 20.
+
+    If `width` is `None`, return `None`.
+    """
     return None if width is None else max(width - taken, _LEAST)
 
 
@@ -171,7 +179,11 @@ def cut(text: str, width: int | None) -> str:
 
 
 def wrapped(text: str, width: int | None) -> Iterator[str]:
-    """Yield the cleaned text in lines of at most `width` columns; in one line without `width`."""
+    """
+    Yield the cleaned text in lines of at most `width` columns.
+
+    If `width` is `None`, yield one line.
+    """
     whole = one_line(text)
     if width is None:
         yield whole

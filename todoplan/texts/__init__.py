@@ -29,7 +29,7 @@ def _sections(file: str) -> dict[str, str]:
 
 def wording(file: str, name: str, default: str | None = None) -> str:
     """
-    Return a text from its file, with its $names not filled in.
+    Return the text `name` of a file. Its $names are not filled in.
 
     Raises:
         KeyError: there is no such text and no default.
@@ -46,7 +46,11 @@ def names(file: str) -> tuple[str, ...]:
 
 
 def say(file: str, name: str, /, **values: object) -> str:
-    """Return a text with its $names filled in. Values are inserted literally, not as templates."""
+    """
+    Return the text `name` of a file, with its $names replaced by `values`.
+
+    A $name inside a value is not replaced.
+    """
     return _template(file, name) % values
 
 
