@@ -203,7 +203,7 @@ _IN_PHRASES = frozenset({"status", "blocks", "claim", "claims", "failed_attempts
 
 def log_lines(journal: Sequence[Entry], last: int, width: int | None) -> Iterator[Text]:
     """
-    Yield lines for the last entries of a journal. `last` is the number of entries.
+    Yield lines for the last entries of a journal. `last` is the number of entries to show.
 
     Each entry has its revision, time, actor, command, a phrase for each change, and the fields
     that it set with their old and new values.
@@ -266,7 +266,11 @@ _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
 
 def _fields(was: Task, now: Task, without: Container[str] = ()) -> tuple[str, ...]:
-    """Return the changed fields, each as "status pending -> completed", without times."""
+    """
+    Return the changed fields, each as "status pending -> completed".
+
+    Times and the fields in `without` are left out.
+    """
     return tuple(
         f"{name.replace('_', ' ')} {_shown(old)} -> {_shown(new)}"
         for name, field in TASK_FIELDS.items()

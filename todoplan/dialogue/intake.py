@@ -52,7 +52,9 @@ GUESSES = frozenset(
 
 @attrs.frozen
 class Repair:
-    """One repair: its kind, its path in the arguments, the value sent, and the value used."""
+    """
+    One repair by intake: its kind, its path in the arguments, the value sent, and the value used.
+    """
 
     code: str
     path: str = ""
@@ -877,7 +879,7 @@ def meaning_of(word: str, kind: Kind) -> Any:
     """
     Return what a word means for a field of this kind, or `None` if the word is unknown.
 
-    This is a status, a `WaitingWord`, a priority, or `DELETED`.
+    The meaning is a status, a `WaitingWord`, a priority, or `DELETED`.
     """
     box = _BOX.fullmatch(word.strip())
     return WORDS[kind].get(f" {box[1] or ' '}" if box else folded(word))

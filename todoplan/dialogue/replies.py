@@ -309,7 +309,7 @@ _detail_values = attrgetter(*(name for name, _, _ in _DETAILS))
 
 
 def few_ids(task_ids: Collection[str]) -> str:
-    """Return the ids as text for a reply, with a fast path for a single id."""
+    """Return task ids as text for a reply, such as "#3"; a single id is handled fast."""
     return f"#{next(iter(task_ids))}" if len(task_ids) == 1 else ids_text(filter(None, task_ids))
 
 
@@ -589,9 +589,10 @@ def news_text(base: Base, plan: Plan, reply: Reply) -> str:
     """
     Return the text that precedes a reply.
 
-    The text names the changes by others since the merge base, and the values that the call
-    overwrote. For a whole list, the text also names the open tasks that are kept although the list
-    left them out, and the lines whose tasks were deleted. `plan` is the plan before the call.
+    The text names the changes by others since the merge base (the plan as this session's own calls
+    last wrote or read it), and the values that the call overwrote. For a whole list, the text also
+    names the open tasks that are kept although the list left them out, and the lines whose tasks
+    were deleted. `plan` is the plan before the call.
     """
     has_list = reply.note.lines is not None
     if base.plan is plan and base.heard is None and not (has_list and base.listed is not None):
@@ -608,8 +609,8 @@ def unseen_text(base: Base, plan: Plan, after: Plan | None = None) -> str:
     """
     Return a text about changes by others between the merge base and the plan, or "" for none.
 
-    `after` is the plan after this session's own write; if given, the text also names the values
-    that the write overwrote.
+    `after` is the plan after this session's own write; if it is given, the text also names the
+    values that the write overwrote.
     """
     return _unseen(base, plan, base.unseen(plan), after)
 
@@ -708,7 +709,7 @@ def _said(one: Difference) -> str:
 
 
 def _differs_more(one: Difference) -> bool:
-    """Return whether an answered task has changes besides the answer."""
+    """Return whether a task whose question was answered has other changes too."""
     was, now = one.was, one.now
     return was is None or now is None or _unanswered(was) != _unanswered(now)
 

@@ -220,10 +220,11 @@ class Toolbox:
         fencing tokens of the claims from the session's earlier calls (see `fences_after`); this
         call extends those claims.
 
-        `base` is the merge base of the caller's session. With it, changes by others are kept, and
-        the reply reports them. After a successful reply, the new merge base is
-        `base.advanced(plan, reply.plan, [reply.note])`. Without `base`, the toolbox assumes that
-        there is no other session, and that this one has listed all tasks.
+        `base` is the merge base of the caller's session: the plan as its own calls last wrote or
+        read it. With `base`, changes by others are kept, and the reply reports them. After a
+        successful reply, the new merge base is `base.advanced(plan, reply.plan, [reply.note])`.
+        Without `base`, the toolbox assumes that there is no other session, and that this one has
+        listed all tasks.
 
         Raises:
             PlanError: `plan` is not a plan, or `base` is not a merge base. No input from a model
@@ -383,9 +384,10 @@ class Toolbox:
         Answer all planning calls of one model turn, in order (law 13).
 
         Each call works on the plan after the previous one. If there are several whole-list writes,
-        none of them is carried out and each gets an error; the other calls are carried out. `base`,
-        `actor` and `fences` have the same meaning as in `call`. Pass their values from before the
-        turn, because the model wrote all calls before it read any reply.
+        none of them is carried out and each gets an error; the other calls are carried out. `base`
+        is the session's merge base, `actor` is the author of the calls, and `fences` are the
+        session's fencing tokens (see `call`). Pass their values from before the turn, because the
+        model wrote all calls before it read any reply.
 
         Raises:
             PlanError: `plan` is not a plan, `base` is not a merge base, or `calls` contains
@@ -530,7 +532,7 @@ def edited(  # noqa: PLR0913 - the rest are options, by name
     fences: Fences = NO_FENCES,
 ) -> tuple[Decision, Entry | None]:
     """
-    Return the decision on a command, and the journal entry if the command changed something.
+    Return the decision on a command, and the journal entry, or `None` if the plan is unchanged.
 
     Raises:
         PlanError: `policy` is not a policy, or `command` is not a command.
@@ -735,8 +737,8 @@ def answered_beside(  # noqa: PLR0913 - as `Toolbox.turn`, and the place
 
     This is for frameworks in which all calls of a turn see the same state, as it was before the
     turn. So to compute the plan before the last of these calls, the earlier calls are carried out
-    again. Pass `plan` and `base` as they were before the turn. `base` and `actor` have the same
-    meaning as in `Toolbox.turn`.
+    again. Pass `plan` and `base` as they were before the turn. `base` is the session's merge base,
+    and `actor` is the author of the calls (see `Toolbox.call`).
 
     Raises:
         PlanError: `place` is not an index of `calls`.
@@ -766,8 +768,8 @@ def answered_after(  # noqa: PLR0913 - as `Toolbox.call`, and the turn
     """
     Return the reply to one call of a turn whose earlier calls are already carried out in `plan`.
 
-    `turn` has the tool names of all calls of the turn, including those already answered. `base` and
-    `actor` have the same meaning as in `Toolbox.call`.
+    `turn` has the tool names of all calls of the turn, including those already answered. `base` is
+    the session's merge base, and `actor` is the author of the call (see `Toolbox.call`).
     """
     turn = tuple_of(turn, str, 'the names of the tools of a turn, such as ["write_todos"]')
     clashing = [turn[place] for place in toolbox.clashing(turn)] if len(turn) > 1 else []
@@ -788,7 +790,7 @@ def answered_after(  # noqa: PLR0913 - as `Toolbox.call`, and the turn
 
 @attrs.frozen
 class Start:
-    """An earlier plan, and the number of journal entries that precede it."""
+    """A plan from which a replay can start, and the number of journal entries that led to it."""
 
     plan: Plan
     entries: int
@@ -850,7 +852,7 @@ def plan_before(
     change: Entry, plan: Plan, journal: Sequence[Entry], known: Iterable[Start]
 ) -> Plan | None:
     """
-    Return the plan before a change, replayed from one of the `known` starts.
+    Return the plan before a change, replayed from one of the `known` starts (see `starts`).
 
     Return `None` if the journal leads from none of them to the current `plan`.
     """
@@ -1000,12 +1002,20 @@ class CheckedToolbox(Toolbox):
     # The replies are valid only if `findings.missing` is empty afterwards.
 
     def call(self, plan: Plan, *given: Any, **more: Any) -> Reply:
-        """Answer one call, as `Toolbox.call` does."""
+        """
+        Answer one call; the arguments are those of `Toolbox.call`.
+
+        Afterwards, `findings.missing` has the tasks that must still be verified.
+        """
         self.findings.begin(plan)
         return super().call(plan, *given, **more)
 
     def turn(self, plan: Plan, *given: Any, **more: Any) -> Turn:
-        """Answer all planning calls of one model turn, as `Toolbox.turn` does."""
+        """
+        Answer all planning calls of one model turn; the arguments are those of `Toolbox.turn`.
+
+        Afterwards, `findings.missing` has the tasks that must still be verified.
+        """
         self.findings.begin(plan)
         return super().turn(plan, *given, **more)
 

@@ -226,7 +226,7 @@ def lines(plan: Plan, today: date | None = None) -> tuple[Line, ...]:
     """
     Return one line for each task, in the plan's order. Subtasks directly follow their parent.
 
-    With `today`, open tasks whose due date has passed are overdue.
+    With `today`, the lines of open tasks whose due date has passed say so.
     """
     behind = stuck(plan)
     levels: dict[str | None, int] = {None: -1}
@@ -445,8 +445,8 @@ def to_text(plan: Plan, *, width: int | None = None, today: date | None = None) 
     completed and verified by the program, `[!]` failed, `[-]` cancelled. `width` is the maximum
     number of columns of a line. A line that is too long is shortened in this order: first the notes
     that quote texts, then the title, and last the notes from the plan itself, such as what the task
-    waits for. With `today`, open tasks whose due date has passed are overdue. There is no newline
-    at the end.
+    waits for. With `today`, the lines of open tasks whose due date has passed say so. There is no
+    newline at the end.
     """
     rows = [summary(plan) if width is None else clip(summary(plan), width)]
     for line in lines(plan, today):
