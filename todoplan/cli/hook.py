@@ -49,7 +49,7 @@ _EVENTS = {
 
 def ours() -> str:
     """
-    Return the folder of the sockets. If it is missing, make it.
+    Return the folder of the sockets at which servers answer hooks. If it is missing, make it.
 
     Raises:
         OSError: the folder cannot be made, or other users own it or have access to it, so that

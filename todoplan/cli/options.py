@@ -468,7 +468,9 @@ def _fields_of(group: type) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _group_of(group: type, given: dict[str, Any]) -> Any:
-    """Return an instance of the attrs class `group`, and remove its values from `given`."""
+    """
+    Make an instance of the attrs class `group` from `given` option values; remove these values.
+    """
     values = {
         field.name: _group_of(field.type, given) if attrs.has(field.type) else given.pop(field.name)
         for field in attrs.fields(group)

@@ -640,7 +640,7 @@ _logger = logging.getLogger("todoplan")
 
 
 class Observer(Protocol):
-    """Callbacks that run in the thread or task of the caller."""
+    """Callbacks that are told what a toolbox did. They run in the thread or task of the caller."""
 
     def called(self, replies: Sequence[Reply], actor: str | None, began: int) -> None:
         """Handle the finished calls of a turn. The turn began at `began`, in ns since the epoch."""
