@@ -24,8 +24,6 @@ from todoplan.testing import PlanMachine, RuleNeverFiredWarning, find_counterexa
 from todoplan.testing.strategies.near import focus_of
 
 FEW = hypothesis.settings(max_examples=60, deadline=None, derandomize=True)
-# Half of what a search without `settings` draws: it would take ten seconds for each kind.
-MANY = hypothesis.settings(FEW, max_examples=1_000)
 FAULTS = {
     f"{law.__name__} {forgets}": (law, check)
     for law, faulty in CASES.items()

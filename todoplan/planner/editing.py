@@ -41,6 +41,8 @@ async def seed_plan(
     """
     Replace the tasks of a state's plan by those of `plan`. Tasks created later get unused ids.
 
+    `actor` is the author of the change, for the journal.
+
     Raises:
         PlanError: see `edit_plan`.
     """
@@ -59,8 +61,8 @@ async def edit_plan(
     """
     Apply a command to a state's plan, and return the decision.
 
-    `state` is what `plan_of_state` of the same adapter takes. The default policy is that of the
-    toolbox. `actor` is the author of the change, for the journal.
+    `state` is where the framework keeps a conversation (see `Planning.editing` of the adapter). The
+    default policy is that of the toolbox. `actor` is the author of the change, for the journal.
 
     Raises:
         PlanError: an argument has the wrong type; or a run with this state is active that would
@@ -76,11 +78,12 @@ async def undo_plan(
     """
     Undo the last change of a state's plan that is not undone yet, whoever made it.
 
-    Repeated calls undo earlier changes. Without a store, a change can be undone only if the latest
-    50 journal entries show the plan before the change.
+    Repeated calls undo earlier changes. Without a store, the state has only the latest 50 journal
+    entries: a change can be undone only if the plan before it can be computed from these. `actor`
+    is the author of the undo, for the journal.
 
     Raises:
-        PlanError: see `edit_plan`; or the journal does not show the plan before the change.
+        PlanError: see `edit_plan`; or the plan before the change cannot be computed.
     """
     async with _editing(planning, state) as session:
         return await session.undo(actor=actor)

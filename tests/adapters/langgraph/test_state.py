@@ -589,7 +589,7 @@ with SqliteSaver.from_conn_string(sys.argv[2]) as saver:
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["crash", "pause"])
 def test_a_fresh_process_goes_on(how, tmp_path):
-    """Another process finds the plan, after a crash or a finished resumed, as plain JSON."""
+    """Another process finds the plan, after a crash or a finished run, as plain JSON."""
     file = tmp_path / "db.sqlite"
     with SqliteSaver.from_conn_string(str(file)) as saver:
         last = RuntimeError("the model is down") if how == "crash" else says("so far")
@@ -597,7 +597,7 @@ def test_a_fresh_process_goes_on(how, tmp_path):
         with expects:
             working(TURN, last, checkpointer=saver).invoke(HELLO, thread("t"))
     tests = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120 - an argument
-    done = subprocess.resumed(
+    done = subprocess.run(
         [sys.executable, "-W", "error", "-c", RESUME, tests, str(file), how],
         env={**os.environ, "LANGGRAPH_STRICT_MSGPACK": "true"},
         capture_output=True,
