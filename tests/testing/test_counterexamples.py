@@ -46,8 +46,8 @@ def test_a_planted_fault_is_found(law, check):
 @pytest.mark.parametrize("law", CASES, ids=lambda law: law.__name__)
 def test_the_right_rule_is_found_clean(law):
     """Where rule and law agree there is no counterexample, in either direction."""
-    few = hypothesis.settings(max_examples=300, deadline=None)
-    assert find_counterexample(Rule("own", agreeing(law)), law, exact=True, settings=few) is None
+    # With fewer examples than the default, some of the rules may never object.
+    assert find_counterexample(Rule("own", agreeing(law)), law, exact=True) is None
 
 
 def nothing_done(change):
