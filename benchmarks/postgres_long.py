@@ -35,7 +35,7 @@ from benchmarks.stores_long.costs import claims
 from benchmarks.stores_long.late_holders import cut_off, stopped
 from todoplan import Plan, Planner
 from todoplan.core import commands
-from todoplan.stores.base import follow, line_of_entry
+from todoplan.stores.base import follow
 from todoplan.stores.postgres import (
     PostgresStore,
 )
@@ -48,6 +48,7 @@ from todoplan.stores.postgres import (
 from todoplan.stores.postgres import (
     store as writing,
 )
+from todoplan.stores.rows import line_of_entry
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # for the module that runs a server
 from support.postgres import Server, running

@@ -18,7 +18,7 @@ from todoplan.codec.documents import VERSION
 from todoplan.core import commands
 from todoplan.core.rules import Policy
 from todoplan.stores import SqliteStore
-from todoplan.stores.base import line_of_entry
+from todoplan.stores.rows import line_of_entry
 from todoplan.stores.sqlite import TABLES
 from todoplan.testing.stores.appends import Append, adding
 

@@ -10,9 +10,7 @@ import typer
 from todoplan.cli.app import _OTHER_NAMES, COMMANDS, make_app, run
 from todoplan.cli.options import AUDITS, OPTIONS, SHOWN_FORMS, SORT_KEYS
 from todoplan.cli.views import PRINTERS
-from todoplan.transcripts import DIALECT_NAMES
 from todoplan.transcripts.commands import SORTS
-from todoplan.transcripts.reading import DIALECTS
 from todoplan.transcripts.replay import POLICIES
 
 NAMES = tuple({name.split()[0]: None for names in COMMANDS.values() for name in names})
@@ -99,7 +97,6 @@ def test_the_names_that_options_allow_are_those_of_the_commands():
     assert (*AUDITS,) == (*POLICIES,)
     assert (*SORT_KEYS,) == (*SORTS,)
     assert ("text", *PRINTERS) == SHOWN_FORMS
-    assert (*DIALECT_NAMES,) == (*DIALECTS,)
 
 
 @pytest.mark.parametrize("line", [["--help"], ["-h"], ["--no-such"], ["paint"], []])

@@ -17,7 +17,7 @@ from todoplan.core.plan.model import FrozenDict
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError, StoreError
 from todoplan.planner import Planner
-from todoplan.stores import base as rows
+from todoplan.stores import rows
 from todoplan.stores.base import Key, Receipt, cut_at, follow, is_beginning
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.postgres import PostgresStore

@@ -28,7 +28,8 @@ MAY = {
     "dialogue": ("core", "dialogue"),
     "codec": ("core",),
     "render": ("core",),
-    "stores.base": ("codec", "core"),
+    "stores.base": ("core",),
+    "stores.rows": ("stores.base", "codec", "core"),
     "stores.locks": (),
     "stores.copying": ("stores.base", "core"),
     "stores.slot": ("stores.base", "stores.memory", "codec", "core"),
@@ -39,7 +40,7 @@ MAY = {
         "stores.postgres",
         "stores.sqlite",
     ),
-    "stores": ("stores.base", "stores.locks", "codec", "core"),
+    "stores": ("stores.base", "stores.locks", "stores.rows", "codec", "core"),
     "planner": (
         "dialogue",
         "codec",

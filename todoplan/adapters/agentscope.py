@@ -335,7 +335,13 @@ class TaskStore:
         # AgentScope's task keeps its time of creation, even if another task was restored under its
         # id. So a time that differs from the plan's is no change by others.
         was = self._kept.plan
-        tasks = [t.but(created_at=was[t.id].created_at) if t.id in was else t for t in plan]
+        made = {task.id: was[task.id].created_at for task in plan if task.id in was}
+        tasks = [
+            task.but(created_at=made[task.id])
+            if made.get(task.id, task.created_at) != task.created_at
+            else task
+            for task in plan
+        ]
         now = plan_of(tasks, next_id=plan.next_id, revision=plan.revision, approved=plan.approved)
         events, after = changes_between(was, now)
         self._kept.write(self.state.tasks_context.tasks, after)

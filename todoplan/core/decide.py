@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count, islice
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any, Never, NoReturn
 
 import attrs
 
@@ -841,7 +841,7 @@ def place(transaction: Transaction, command: commands.MoveTask) -> None:
     reorder(transaction, order)
 
 
-def start_next(transaction: Transaction, _: commands.StartNext) -> None:
+def start_next(transaction: Transaction) -> None:
     """
     Start the first ready task, unless a task is in progress.
 
@@ -1201,7 +1201,7 @@ def _woven(order: Sequence[str], rest: Sequence[str]) -> list[str]:
     return woven
 
 
-def clear(transaction: Transaction, _: commands.ClearPlan) -> None:
+def clear(transaction: Transaction) -> None:
     """
     Remove every task except those that others have added or changed since the merge base.
 
@@ -1507,34 +1507,46 @@ def _check_arguments(plan: object, policy: object) -> None:
 
 
 def _run(transaction: Transaction, command: Command) -> None:
-    handle = _HANDLERS.get(type(command))
-    if handle is None:
-        msg = f"{short_repr(command)} is no command; give one, such as commands.CreateTask('a')"
-        raise PlanError(msg, seen=command)
-    handle(transaction, command)
+    # The most frequent command comes first. The last branch is for values that are not commands; a
+    # type checker verifies that no command reaches it.
+    match command:
+        case commands.UpdateTask():
+            update(transaction, command)
+        case commands.CreateTask():
+            create(transaction, (command,), single=True)
+        case commands.CreateTasks(items):
+            create(transaction, items)
+        case commands.DeleteTask():
+            delete(transaction, command)
+        case commands.MoveTask():
+            place(transaction, command)
+        case commands.WriteTodos():
+            write(transaction, command)
+        case commands.StartNext():
+            start_next(transaction)
+        case commands.ClearPlan():
+            clear(transaction)
+        case commands.ClaimTask():
+            claim(transaction, command)
+        case commands.RenewClaim():
+            renew(transaction, command)
+        case commands.ReleaseClaim():
+            release(transaction, command)
+        case commands.AnswerTask():
+            answer(transaction, command)
+        case commands.RecordEvidence():
+            record_evidence(transaction, command)
+        case commands.ApprovePlan():
+            approve(transaction, command)
+        case commands.RestorePlan():
+            restore(transaction, command)
+        case commands.Batch(parts):
+            for part in parts:
+                _run(transaction, part)
+        case _ as unreachable:
+            _refuse(unreachable)
 
 
-def _run_batch(transaction: Transaction, command: commands.Batch) -> None:
-    for part in command.commands:
-        _run(transaction, part)
-
-
-# A test checks that every command is here.
-_HANDLERS: dict[type[Any], Callable[[Transaction, Any], None]] = {
-    commands.WriteTodos: write,
-    commands.CreateTask: lambda transaction, one: create(transaction, (one,), single=True),
-    commands.CreateTasks: lambda transaction, several: create(transaction, several.items),
-    commands.UpdateTask: update,
-    commands.MoveTask: place,
-    commands.ClaimTask: claim,
-    commands.RenewClaim: renew,
-    commands.ReleaseClaim: release,
-    commands.DeleteTask: delete,
-    commands.AnswerTask: answer,
-    commands.RecordEvidence: record_evidence,
-    commands.ApprovePlan: approve,
-    commands.StartNext: start_next,
-    commands.ClearPlan: clear,
-    commands.RestorePlan: restore,
-    commands.Batch: _run_batch,
-}
+def _refuse(command: Never) -> NoReturn:
+    msg = f"{short_repr(command)} is no command; give one, such as commands.CreateTask('a')"
+    raise PlanError(msg, seen=command)

@@ -98,7 +98,8 @@ ACTION_TO: dict[Status, Action] = {
     Status.PENDING: Action.RESET,
 }
 
-_STAY, _STEP, _JUMP, _BACK, _REOPEN = Kind
+_STAY, _STEP, _JUMP, _BACK = Kind.STAY, Kind.STEP, Kind.JUMP, Kind.BACK
+_REOPEN = Kind.REOPEN
 _KINDS = {
     # The kinds of: start, complete, cancel, fail, reset.
     Status.PENDING: (_STEP, _JUMP, _STEP, _STEP, _STAY),
@@ -1247,9 +1248,11 @@ def judge(policy: Policy, change: Change) -> tuple[tuple[Problem, ...], tuple[Pr
 
 
 def _problems(rule: Rule, answer: Any) -> tuple[Problem, ...]:
-    are_several = hasattr(answer, "__iter__")
-    found = tuple(answer) if are_several else (answer,)
-    wrong = [each for each in found if not (are_several and isinstance(each, Problem))]
+    if hasattr(answer, "__iter__"):
+        found = tuple(answer)
+        wrong = [each for each in found if not isinstance(each, Problem)]
+    else:
+        found, wrong = (), [answer]
     if wrong:
         msg = (
             f"the rule {rule.name} gave {short_repr(wrong[0])}; a check yields problems,"

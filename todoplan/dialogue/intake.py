@@ -1034,7 +1034,7 @@ class Findings:
         decoding is not reported as a repair.
         """
         found, codes = value, [] if expected else ["json_text"]
-        problem = _too_deep(_MOST_ENCODINGS)
+        problem: Problem | None = None
         for _ in range(_MOST_ENCODINGS):
             if not isinstance(found, str) or not _ENCODED.match(found):
                 break
@@ -1050,6 +1050,7 @@ class Findings:
             return found
         if not isinstance(value, str) or not _STRUCTURED.match(value):
             return value
+        problem = problem or _too_deep(_MOST_ENCODINGS)
         return self.refuse(problem.code, path or "arguments", problem.seen, problem.legal)
 
     def cleaned(self, text: str, path: str) -> Any:
@@ -1911,9 +1912,10 @@ def settle_own_ids(rows: Sequence[Row], field: Field, findings: Findings) -> Non
     for place, row in enumerate(rows if named else ()):
         values, own = row.values, row.values.get(OWN_ID, "")
         # In a fixed order, since the reply names the first repairs.
-        for edges in [name for name in _EDGES_READ if name in values]:
-            path = f"{row.path}.{names[edges]}"
-            values[edges] = tuple(read(each, path) for each in values[edges])
+        for edges in _EDGES_READ:
+            if edges in values:
+                path = f"{row.path}.{names[edges]}"
+                values[edges] = tuple(read(each, path) for each in values[edges])
         head = own.rpartition(".")[0]
         if "parent" in values:
             values["parent"] = read(values["parent"], f"{row.path}.{names['parent']}")

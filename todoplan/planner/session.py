@@ -620,7 +620,7 @@ class _Sight:
     heard: Record | None = None
     heard_plan: Plan | None = None
     listed: frozenset[str] | None = NOTHING_LISTED  # the value for a new session
-    learns_from_repeats: bool = True
+    learns_from_repeats = True
 
     def since(self, plan: Plan, _: Entry | None) -> int | None:
         """Return the revision after which entries are needed, or `None` if none is needed."""
@@ -737,9 +737,17 @@ class _Session(Generic[P]):
 
     def _sight_of_turn(self, turn: OpenTurn) -> _Sight:
         # If there are notes, an earlier reply of this turn has reported the changes by others.
-        heard = (self.state, self._plan) if turn.notes else (None, None)
-        given = self._turn_plan, self.actor, self._did, turn.own, turn.notes
-        return _Sight(turn.before, *given, *heard)
+        heard, heard_plan = (self.state, self._plan) if turn.notes else (None, None)
+        return _Sight(
+            turn.before,
+            self._turn_plan,
+            self.actor,
+            self._did,
+            own=turn.own,
+            notes=turn.notes,
+            heard=heard,
+            heard_plan=heard_plan,
+        )
 
     def _unseen(self) -> Steps[tuple[Plan, Base]]:
         """

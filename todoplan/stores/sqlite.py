@@ -27,26 +27,7 @@ from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.lazy import listing
-from todoplan.stores.base import (
-    ALL,
-    COLUMNS,
-    FORMAT,
-    LOADED,
-    RECEIPT,
-    SNAPSHOT,
-    TAIL,
-    Key,
-    LocalHold,
-    Receipt,
-    Row,
-    RowStore,
-    cut_off,
-    is_snapshot_due,
-    line_of_entry,
-    receipt_of_rows,
-    stored_name,
-    tail_of_rows,
-)
+from todoplan.stores.base import ALL, Key, LocalHold, Receipt, cut_off
 from todoplan.stores.locks import (
     PRIVATE,
     LockQueue,
@@ -59,6 +40,21 @@ from todoplan.stores.locks import (
     problem_of,
     sync_folder,
     unlocked,
+)
+from todoplan.stores.rows import (
+    COLUMNS,
+    FORMAT,
+    LOADED,
+    RECEIPT,
+    SNAPSHOT,
+    TAIL,
+    Row,
+    RowStore,
+    is_snapshot_due,
+    line_of_entry,
+    receipt_of_rows,
+    stored_name,
+    tail_of_rows,
 )
 
 __all__ = ["SqliteStore"]

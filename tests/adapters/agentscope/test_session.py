@@ -27,6 +27,7 @@ from support.agentscope_agent import (
     write,
 )
 from support.cut_off import Cut, CutMemory
+from support.stores_sound import AsyncSound
 
 from todoplan import (
     STRICT,
@@ -513,26 +514,10 @@ def test_an_edit_is_judged_by_the_agents_policy_and_a_seed_is_not():
     assert listed(agent) == subjects(store, "all") == ["a", "b"]
 
 
-class Awaited:
-    """A store whose methods are coroutines."""
-
-    def __init__(self, store):
-        self.store = store
-
-    async def load(self, plan_id):
-        return self.store.load(plan_id)
-
-    async def entries(self, plan_id):
-        return self.store.entries(plan_id)
-
-    async def append(self, *given):
-        return self.store.append(*given)
-
-
 def test_an_asynchronous_store_serves_replies_and_its_planner_edits():
     """What is not awaited says what to do."""
     store = MemoryStore()
-    agent = stored(Awaited(store), write("a"), "ok")
+    agent = stored(AsyncSound(store), write("a"), "ok")
     reply(agent)
     assert subjects(store) == ["a"]
     with pytest.raises(PlanError, match="AsyncPlanner"):

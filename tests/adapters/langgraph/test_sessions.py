@@ -45,6 +45,7 @@ from support.langgraph_threads import (
     thread,
 )
 from support.scripted import Scripted, calls, says, wrote
+from support.stores_sound import AsyncSound
 
 from todoplan import (
     DEFAULT,
@@ -625,22 +626,6 @@ def test_a_session_in_a_state_is_that_of_a_slot(steps):
 BOX = Toolbox(TASKS)
 
 
-class Awaited:
-    """A store whose methods are coroutines."""
-
-    def __init__(self, store):
-        self.store = store
-
-    async def load(self, plan_id):
-        return self.store.load(plan_id)
-
-    async def entries(self, plan_id):
-        return self.store.entries(plan_id)
-
-    async def append(self, *given):
-        return self.store.append(*given)
-
-
 def tools(store, toolbox=BOX, **given):
     return make_tools(toolbox, store=store, **given)
 
@@ -896,7 +881,7 @@ def test_an_agent_as_a_node_leaves_its_callers_mark_and_list_alone(caplog):
 def test_an_asynchronous_store_serves_the_asynchronous_road():
     """The other one says what to do."""
     store = MemoryStore()
-    made = agent(create("a"), says("done"), toolbox=BOX, store=Awaited(store))
+    made = agent(create("a"), says("done"), toolbox=BOX, store=AsyncSound(store))
     drive(made, is_async=True)
     change("edit", made, EDIT, is_async=True)
     assert subjects(store) == ["a", "Tell Ann"]

@@ -25,6 +25,7 @@ from support.openai_agents_runs import (
     turns,
     write,
 )
+from support.stores_sound import AsyncSound
 
 from todoplan import (
     TODOS,
@@ -59,24 +60,6 @@ from todoplan.errors import CodecError, PlanError
 
 QUIET = Settings(plan_lost=False, unfinished=0)
 TASKS = Toolbox(tasks())
-
-
-class AwaitedStore:
-    """A store that lets other tasks run before it answers."""
-
-    def __init__(self):
-        self.kept = MemoryStore()
-
-    async def load(self, plan_id):
-        await asyncio.sleep(0)
-        return self.kept.load(plan_id)
-
-    async def entries(self, plan_id):
-        return self.kept.entries(plan_id)
-
-    async def append(self, plan_id, expected, entries, plan):
-        await asyncio.sleep(0)
-        return self.kept.append(plan_id, expected, entries, plan)
 
 
 def saved(planning):
@@ -137,7 +120,7 @@ def test_a_plan_has_one_owner():
             Planning(**given)
 
 
-@pytest.mark.parametrize("kind", [MemoryStore, AwaitedStore])
+@pytest.mark.parametrize("kind", [MemoryStore, AsyncSound])
 def test_a_store_keeps_the_plan(kind):
     """What is saved beside it is what the session knows."""
     store = kind()
@@ -150,7 +133,7 @@ def test_a_store_keeps_the_plan(kind):
     assert len(asyncio.run(again.plan())) == 3
 
 
-@pytest.mark.parametrize("store", [None, MemoryStore, AwaitedStore])
+@pytest.mark.parametrize("store", [None, MemoryStore, AsyncSound])
 def test_interfaces_are_told_while_it_streams(store):
     """
     Functions and coroutines are told of each accepted call, with its entry and the plan, whoever

@@ -8,7 +8,7 @@ import pytest
 from todoplan.core.commands import CreateTask
 from todoplan.errors import TodoplanError
 from todoplan.planner import Planner
-from todoplan.stores import base as rows
+from todoplan.stores import rows
 from todoplan.stores import sqlite as opening
 from todoplan.stores.base import Key
 from todoplan.stores.sqlite import SqliteStore

@@ -234,7 +234,7 @@ class Topic:
     def __init__(self, plan_id: str, planner: AsyncPlanner, actor: str | None = None) -> None:
         self.plan_id, self.planner, self._actor = plan_id, planner, actor
         self.uri = plan_uri(plan_id)
-        self.subscribed: dict[int, Any] = {}
+        self._subscribed: dict[int, Any] = {}
         self._sessions: dict[int | str | None, tuple[Any, AsyncSession]] = {}
         self._open_requests = 0
         self._modern: Any = None  # the module of mcp 2.x for `subscriptions/listen`
@@ -268,6 +268,14 @@ class Topic:
         remember(self._sessions, key, found)
         return found[1]
 
+    def subscribe(self, session: Any) -> None:
+        """Notify this connection of changes. Beyond 1,000 subscribers the oldest is dropped."""
+        remember(self._subscribed, id(session.client_params), session)
+
+    def unsubscribe(self, session: Any) -> None:
+        """Stop notifying this connection of changes."""
+        self._subscribed.pop(id(session.client_params), None)
+
     async def listen(self, context: Any, params: Any) -> Any:
         """Keep a request open and report changes on it until the client closes it (mcp 2.x)."""
         self._open_requests += 1
@@ -279,13 +287,13 @@ class Topic:
     @property
     def is_followed(self) -> bool:
         """Whether the plan has subscribers or open `listen` requests."""
-        return bool(self.subscribed or self._open_requests)
+        return bool(self._subscribed or self._open_requests)
 
     async def _changed(self, *_: Any) -> None:
         async with anyio.create_task_group() as group:
             # Iterate over a copy: clients may subscribe meanwhile, and unresponsive ones are
             # removed.
-            for key, session in tuple(self.subscribed.items()):
+            for key, session in tuple(self._subscribed.items()):
                 group.start_soon(self._tell, key, session)
         if self._modern:
             await self._bus.publish(self._modern.ResourceUpdated(uri=self.uri))
@@ -294,7 +302,7 @@ class Topic:
         with suppress(*_CLOSED), anyio.move_on_after(_PATIENCE):
             await session.send_resource_updated(AnyUrl(self.uri))
             return
-        self.subscribed.pop(key, None)
+        self._subscribed.pop(key, None)
 
 
 @attrs.define
@@ -407,14 +415,12 @@ class Handlers:
 
     async def subscribe(self, context: Any, params: Any) -> types.EmptyResult:
         """Notify the connection of changes. Beyond 1,000 subscribers the oldest is dropped."""
-        topic, session = self._named(context, params), context.session
-        remember(topic.subscribed, id(session.client_params), session)
+        self._named(context, params).subscribe(context.session)
         return types.EmptyResult()
 
     async def unsubscribe(self, context: Any, params: Any) -> types.EmptyResult:
         """Stop notifying the connection of changes."""
-        topic = self._named(context, params)
-        topic.subscribed.pop(id(context.session.client_params), None)
+        self._named(context, params).unsubscribe(context.session)
         return types.EmptyResult()
 
     def listen(self, context: Any, params: Any) -> Awaitable[Any]:

@@ -22,6 +22,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "claims": ("Claimed",),
+            # `AsyncClaimed` is from `planner.async_planner`, outside this package.
             "workers": ("AsyncClaimed", "WorkDone", "work", "work_async"),
         },
     )

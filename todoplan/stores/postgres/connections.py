@@ -33,8 +33,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
 from todoplan.errors import StoreError
-from todoplan.stores.base import COLUMNS, Row
 from todoplan.stores.locks import Turn, moved
+from todoplan.stores.rows import COLUMNS, Row
 
 # -------- address --------
 # The address of a database: it is validated, gets time limits, and is shown without its password.

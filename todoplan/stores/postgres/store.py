@@ -17,29 +17,8 @@ from todoplan.codec.engine import LIMIT
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
-from todoplan.stores import base
-from todoplan.stores.base import (
-    ALL,
-    FORMAT,
-    LOADED,
-    RECEIPT,
-    SNAPSHOT,
-    Hold,
-    Key,
-    Receipt,
-    Row,
-    RowStore,
-    checked_format,
-    cut_off,
-    is_snapshot_due,
-    line_of_entry,
-    not_held,
-    overtaken,
-    receipt_of_rows,
-    stored_name,
-    tail_of_rows,
-    text_of_name,
-)
+from todoplan.stores import rows as queries
+from todoplan.stores.base import ALL, Hold, Key, Receipt, cut_off, not_held, overtaken
 from todoplan.stores.locks import Turn
 from todoplan.stores.postgres.connections import (
     CHANNEL,
@@ -60,6 +39,18 @@ from todoplan.stores.postgres.connections import (
     is_passing,
     rows_of,
 )
+from todoplan.stores.rows import (
+    FORMAT,
+    Row,
+    RowStore,
+    checked_format,
+    is_snapshot_due,
+    line_of_entry,
+    receipt_of_rows,
+    stored_name,
+    tail_of_rows,
+    text_of_name,
+)
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -76,7 +67,7 @@ def _ours(query: str) -> bytes:
     return query.format(format="format", clock=", clock_timestamp()").encode()
 
 
-_LOADED, TAIL, _RECEIPT = map(_ours, (LOADED, base.TAIL, RECEIPT))
+_LOADED, TAIL, _RECEIPT = map(_ours, (queries.LOADED, queries.TAIL, queries.RECEIPT))
 _PLAN_IDS = b'select id from todoplan_plan where revision > 0 order by id collate "C"'
 _REVISION = b"select revision from todoplan_plan where id = %s"
 
@@ -106,7 +97,7 @@ update todoplan_plan set revision = %(after)s, since = %(since)s where id = %(pl
 returning case when %(announced)s then pg_notify(%(channel)s, %(news)s) end
 """
 _SNAPSHOT = f"""
-with snapshot as ({SNAPSHOT}) update todoplan_plan set since = 0, size = %s where id = %s
+with snapshot as ({queries.SNAPSHOT}) update todoplan_plan set since = 0, size = %s where id = %s
 """.encode()  # noqa: S608 - our own
 _CUT = b"""
 with entry as (
