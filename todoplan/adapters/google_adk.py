@@ -21,6 +21,7 @@ callback before the model, which receives the state, reads the session and passe
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -157,7 +158,7 @@ class Planning(BasePlanning):
         """
         is_new = callback_context.invocation_id not in self._runs
         run = self._run(callback_context)
-        messages = Conversation(llm_request.contents, _message)
+        messages = Conversation(llm_request.contents, neutral)
         request = await run.session.before_model(messages, is_new=is_new, guidance=self.guidance)
         if self.system_prompt:
             llm_request.append_instructions([self.system_prompt])
@@ -199,7 +200,7 @@ def _user_content(text: str) -> types.Content:
     return types.Content(role="user", parts=[types.Part(text=text)])
 
 
-def _message(content: types.Content) -> Message:
+def neutral(content: types.Content) -> Message:
     """Convert a content of a request to the neutral form that guidance reads."""
     parts = content.parts or []
     text = "".join(part.text or "" for part in parts if not part.thought)
@@ -216,7 +217,7 @@ def _message(content: types.Content) -> Message:
 
 def _answer(response: LlmResponse) -> Message:
     """Convert an answer of the model to the neutral form that guidance reads."""
-    answer = _message(response.content or types.Content(role="model"))
+    answer = neutral(response.content or types.Content(role="model"))
     finish = response.finish_reason.name if response.finish_reason else ""
     return Message("assistant", answer.text, answer.calls, finish=finish)
 
@@ -313,13 +314,13 @@ def _sum(
     one: types.GenerateContentResponseUsageMetadata | None,
     other: types.GenerateContentResponseUsageMetadata | None,
 ) -> types.GenerateContentResponseUsageMetadata | None:
+    """Return the sum of the tokens of two answers. Fields without a number are those of `other`."""
     if one is None or other is None:
         return one or other
-    counts = {
-        name: (getattr(one, name) or 0) + value
-        for name, value in other.model_dump(exclude_none=True).items()
-        if isinstance(value, int)
-    }
+    counts = Counter[str]()
+    for usage in (one, other):
+        numbers = usage.model_dump(exclude_none=True).items()
+        counts.update({name: value for name, value in numbers if isinstance(value, int)})
     return other.model_copy(update=counts)
 
 

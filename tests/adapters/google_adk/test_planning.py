@@ -314,11 +314,12 @@ async def test_a_sub_agent_shares_the_plan():
 async def test_an_early_answer_is_sent_back_and_its_usage_counts():
     """Its chunks have been streamed by then; the reason is in no event."""
 
-    def spent(count):
-        counts = {"prompt_token_count": count, "total_token_count": count}
+    def spent(count, **more):
+        counts = {"prompt_token_count": count, "total_token_count": count, **more}
         return types.GenerateContentResponseUsageMetadata(**counts)
 
-    early = [says("Ear", partial=True), says("Early.", usage_metadata=spent(3))]
+    first = spent(3, cached_content_token_count=2)
+    early = [says("Ear", partial=True), says("Early.", usage_metadata=first)]
     done = calls(done=[1])
     done.usage_metadata = spent(4)
     place = placed(lean(Settings()), calls(write=["Dig"]), early, done, says("Done."))
@@ -328,7 +329,8 @@ async def test_an_early_answer_is_sent_back_and_its_usage_counts():
     said = [part.text for event in events for part in event.content.parts if part.text]
     assert said == ["Ear", "Done."]
     spends = [event.usage_metadata for event in events if event.usage_metadata]
-    assert [each.total_token_count for each in spends] == [7]
+    counts = [(each.total_token_count, each.cached_content_token_count) for each in spends]
+    assert counts == [(7, 2)]
 
 
 @pytest.mark.parametrize(
