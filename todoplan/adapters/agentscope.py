@@ -458,9 +458,7 @@ class Planning(BasePlanning):
         record = kept.session.state if kept.planning else _record_in(state, kept, seen_in_0_2)
         given: dict[str, Any] = {"clock": self.clock, "verify": self._verify}
         planner = AsyncPlanner(store, plan_id, toolbox=self.toolbox, **given)
-        # With the tool set of a team, each session is an actor and keeps the fencing tokens of its
-        # claims.
-        actor = state.session_id if self.actor is None and self.toolbox.toolset.team else self.actor
+        actor = self.actor_of(state.session_id)
         given = {"settings": self.settings, "actor": actor, "slot": kept.slot}
         kept.planning, kept.session = self, AsyncSession(planner, record, **given)
         return kept.session

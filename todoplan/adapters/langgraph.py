@@ -263,6 +263,7 @@ def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> 
 
 
 def _with(value: _Value, kept: dict[str, Any]) -> dict[str, Any]:
+    """Return a value with the entries of `kept` in place of its own. Empty ones are left out."""
     return {key: each for key, each in {**value, **kept}.items() if each or key not in kept}
 
 
@@ -792,10 +793,8 @@ class _Plans(BasePlanning):
 
     def _session(self, planner: Any, record: Record) -> Any:
         kind: Any = Session if isinstance(planner, Planner) else AsyncSession
-        # With the tool set of a team, each thread is an actor, named by the thread's id.
         thread = run_config().get("configurable", {}).get("thread_id")
-        own = str(thread) if self.toolbox.toolset.team else None
-        actor = own if self.actor is None else self.actor
+        actor = self.actor_of(None if thread is None else str(thread))
         return kind(planner, record, settings=self.settings, actor=actor)
 
 
@@ -860,7 +859,7 @@ class StatePlans(_Plans):
             if not awaits:
                 looking.verifier.refuse_awaited("ainvoke or astream")
             # A turn without a name gets a unique key, since another run could have the same values.
-            where = turn.thread.get("thread_id"), _room(turn.thread), turn.name
+            where = turn.thread.get("thread_id"), _graph_of(turn.thread), turn.name
             ids = [call.call_id for call in turn.calls]
             with looking.of_turn(where if turn.name else object(), ids, turn.own.call_id) as shared:
                 look = looking.aanswer if awaits else looking.answer
@@ -895,7 +894,8 @@ def _name(call: Call) -> str:
     return f"{zlib.crc32(repr((call.name, call.arguments)).encode()):x}:{call.call_id}"
 
 
-def _room(thread: Mapping[str, Any]) -> str:
+def _graph_of(thread: Mapping[str, Any]) -> str:
+    """Return the namespace of the graph that runs; "" for an outermost graph."""
     # In a run the namespace ends with the node: "node:id", or "graph:id|node:id".
     namespace: str = thread.get("checkpoint_ns", "")
     return namespace.rpartition("|")[0]
@@ -939,9 +939,9 @@ class StoredPlans(_Plans):
                 ' a config {"configurable": {"thread_id": ...}}, or give plan_id='
             )
             raise PlanError(msg)
-        room = _room(thread) if namespace is None else namespace
+        inner = _graph_of(thread) if namespace is None else namespace
         # A graph written by hand shares its caller's plan, as it does without a store.
-        return f"{name}|{room}" if room and self.is_agents else str(name)
+        return f"{name}|{inner}" if inner and self.is_agents else str(name)
 
     def begun(self, state: Any, plan_id: str, *, awaits: bool) -> Steps[tuple[Any, Record]]:
         """
@@ -1030,8 +1030,8 @@ class StoredPlans(_Plans):
             return _Answered(replies, session)
 
         ids = [call.call_id for at, call in enumerate(turn.calls) if at not in clashing]
-        room = run_config().get("max_concurrency")
-        if room is not None and room < len(turn.calls):
+        most = run_config().get("max_concurrency")
+        if most is not None and most < len(turn.calls):
             ids = [turn.own.call_id]  # no call may wait for another that cannot run yet
         # A message without an id may have the same calls as an earlier one, so its calls count as
         # new.

@@ -1232,6 +1232,13 @@ class BasePlanning:
             "actor": self.actor,
         }
 
+    def actor_of(self, session_id: str | None) -> str | None:
+        """
+        Return the actor of a framework's session. With the tool set of a team, a session without a
+        name has its id as its name, so that the claims of two sessions are told apart.
+        """
+        return session_id if self.actor is None and self.toolbox.toolset.team else self.actor
+
     @staticmethod
     def refuse_edit_beside(run: str, then: str, *, needs_id: bool = False) -> NoReturn:
         """

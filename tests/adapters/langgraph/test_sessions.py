@@ -952,12 +952,13 @@ def test_two_agents_share_a_plan(is_async):
 
 
 def test_an_agent_that_has_a_name_claims_in_that():
-    """Also where its threads have names of their own."""
+    """Also where its threads have names of their own; a run may have no thread."""
     store = shared()
-    for name, actor in (("ann", "digger"), ("bob", None)):
-        member(store, calls((*NEXT, "a")), says("x"), actor=actor).invoke(HELLO, thread(name))
-    assert owners(store)[:2] == ["digger", "bob"]
-    assert [entry.actor for entry in store.entries("shared")][1:] == ["digger", "bob"]
+    for config, actor in ((thread("ann"), "digger"), (thread("bob"), None), (None, None)):
+        made = member(store, calls((*NEXT, "a")), says("x"), actor=actor, checkpointer=None)
+        made.invoke(HELLO, config)
+    assert owners(store) == ["digger", "bob", "an agent"]
+    assert [entry.actor for entry in store.entries("shared")][1:] == ["digger", "bob", None]
 
 
 def test_a_thread_that_is_resumed_goes_on_with_its_task():
