@@ -1,8 +1,9 @@
 """
 HTTP server code that the MCP server and the board share.
 
-`access` checks whether a request is allowed, `bodies` limits request bodies, `serving` runs a
-server. Starlette and uvicorn are required; the extras `board` and `mcp` install them.
+This module has three sections: `access` checks whether a request is allowed, `bodies` limits
+request bodies, and `serving` runs a server. The extras `board` and `mcp` install what it needs,
+Starlette and uvicorn.
 """
 
 import asyncio

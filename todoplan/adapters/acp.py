@@ -21,7 +21,7 @@ What the status cannot express is written after the task's text, for people. Cli
 todoplan also find it under `_meta`, together with the ids and the dependencies.
 """
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 from todoplan.errors import MissingExtraError, PlanError
@@ -79,6 +79,7 @@ def make_update(
 
 
 def _entry(task: Task, version: int) -> dict[str, Any]:
+    """Return the entry of a task in an update."""
     is_failed = task.status is Status.FAILED
     notes = ["failed"] if is_failed and version == 1 else []
     if task.waiting is not None:
@@ -86,24 +87,13 @@ def _entry(task: Task, version: int) -> dict[str, Any]:
         if task.waiting.question is not None:
             notes.append(f"asks: {task.waiting.question}")
     aside = f" ({'; '.join(notes)})" if notes else ""
-    return {
-        # Clients display this text unchanged, so control characters and line breaks are removed.
-        "content": one_line(f"{task.subject}{aside}"),
-        "priority": (task.priority or Priority.MEDIUM).value,
-        "status": _FAILED[version] if is_failed else task.status.value,
-        "_meta": {META: dict(_meta(task))},
-    }
-
-
-def _meta(task: Task) -> Iterator[tuple[str, Any]]:
-    yield "id", task.id
-    yield "status", task.status.value
+    meta: dict[str, Any] = {"id": task.id, "status": task.status.value}
     if task.blocked_by:
-        yield "blocked_by", [*task.blocked_by]
+        meta["blocked_by"] = [*task.blocked_by]
     for name in ("parent", "owner"):
         value = getattr(task, name)
         if value is not None:
-            yield name, value
+            meta[name] = value
     if task.waiting is not None:
         until = task.waiting.until
         waiting = {
@@ -111,7 +101,14 @@ def _meta(task: Task) -> Iterator[tuple[str, Any]]:
             "question": task.waiting.question,
             "until": None if until is None else until.isoformat(),
         }
-        yield "waiting", {name: value for name, value in waiting.items() if value}
+        meta["waiting"] = {name: value for name, value in waiting.items() if value}
+    return {
+        # Clients display this text unchanged, so control characters and line breaks are removed.
+        "content": one_line(f"{task.subject}{aside}"),
+        "priority": (task.priority or Priority.MEDIUM).value,
+        "status": _FAILED[version] if is_failed else task.status.value,
+        "_meta": {META: meta},
+    }
 
 
 async def show_plan(

@@ -48,7 +48,7 @@ except ModuleNotFoundError as error:
 
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.dialogue import guidance as neutral
+from todoplan.dialogue import guidance
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.guidance import ToolResult
 from todoplan.dialogue.replies import is_error_text
@@ -180,7 +180,7 @@ class _Guided(ChatMiddleware):
         contents = [each for message in own for each in message.contents]
         # A result does not have the tool's name.
         names = {each.call_id: each.name or "" for each in contents if each.type == "function_call"}
-        read = [_read(message.contents, str(message.role), names) for message in own]
+        read = [neutral(message.contents, str(message.role), names) for message in own]
         request = await run.session.before_model(read, is_new=run.is_new)
         run.is_new = False
         context.messages = _reminded(own, request.text)
@@ -204,39 +204,29 @@ class _Guided(ChatMiddleware):
 
         If the responses are streams, yield the updates of each response.
         """
+        run = self._run
         while True:
             if context.stream:
                 async for update in response:
                     yield update
                 response = await response.get_final_response()
-            again = await self._judged(response, request)
-            if again is None:
+            contents = [each for message in response.messages for each in message.contents]
+            run.turn = [
+                Call(each.name or "", each.arguments or {}, each.call_id or "")
+                for each in contents
+                if each.type == "function_call"
+            ]
+            answer = neutral(contents, "assistant", {}, str(response.finish_reason or ""))
+            try:
+                advice = await run.session.after_model(answer, request=request)
+            finally:
+                run.save()
+            if advice.verdict != "again":
                 return
-            own, request = [*own, *response.messages], again
+            own, request = [*own, *response.messages], request.again(advice)
             context.messages = _reminded(own, request.text)
             await call_next()
             response = context.result
-
-    async def _judged(self, response: Any, request: Request) -> Request | None:
-        """
-        Return the next request if the model must be asked again. If the model's answer is accepted,
-        return `None`.
-        """
-        run = self._run
-        contents = [each for message in response.messages for each in message.contents]
-        run.turn = [
-            Call(each.name or "", each.arguments or {}, each.call_id or "")
-            for each in contents
-            if each.type == "function_call"
-        ]
-        answer = _read(contents, "assistant", {}, str(response.finish_reason or ""))
-        try:
-            advice = await run.session.after_model(answer, request=request)
-        finally:
-            run.save()
-        if advice.verdict != "again":
-            return None
-        return request.again(advice)
 
 
 class _Answering(FunctionMiddleware):
@@ -266,13 +256,16 @@ def _reminded(messages: Sequence[Message], text: str) -> list[Message]:
     return [*messages, *([Message(role="user", contents=[text])] if text else [])]
 
 
-def _read(
+def neutral(
     contents: Sequence[Content],
     role: str,
     names: Mapping[str | None, str],
     finish: str = "",
-) -> neutral.Message:
-    """Convert a message to the neutral form that guidance reads."""
+) -> guidance.Message:
+    """
+    Convert a message to the neutral form that guidance reads. `names` are the names of the called
+    tools by call id, and `finish` is the finish reason.
+    """
     text = "".join(each.text or "" for each in contents if each.type == "text")
     calls = tuple(each.name or "" for each in contents if each.type == "function_call")
     results = tuple(
@@ -286,7 +279,7 @@ def _read(
         if each.type == "function_result"
     )
     known: Any = role if role in _ROLES else "user"
-    return neutral.Message(known, text, calls, results, finish=finish)
+    return guidance.Message(known, text, calls, results, finish=finish)
 
 
 def make_tools(planning: Planning) -> list[FunctionTool]:
@@ -296,22 +289,21 @@ def make_tools(planning: Planning) -> list[FunctionTool]:
     Raises:
         PlanError: the argument is not a `Planning`.
     """
-    definitions = require(planning, Planning).toolbox.toolset.definitions()
-    return [_tool(planning, definition) for definition in definitions]
 
+    def tool(definition: Definition) -> FunctionTool:
+        async def call(ctx: FunctionInvocationContext, **arguments: Any) -> str:
+            made = Call(definition.name, arguments, ctx.metadata.get("call_id", ""))
+            return await planning.answer(made, ctx.session)
 
-def _tool(planning: Planning, definition: Definition) -> FunctionTool:
-    async def call(ctx: FunctionInvocationContext, **arguments: Any) -> str:
-        made = Call(definition.name, arguments, ctx.metadata.get("call_id", ""))
-        return await planning.answer(made, ctx.session)
+        return FunctionTool(
+            name=definition.name,
+            description=definition.description,
+            func=call,
+            input_model={**definition.schema},
+            approval_mode="never_require",
+        )
 
-    return FunctionTool(
-        name=definition.name,
-        description=definition.description,
-        func=call,
-        input_model={**definition.schema},
-        approval_mode="never_require",
-    )
+    return [tool(each) for each in require(planning, Planning).toolbox.toolset.definitions()]
 
 
 def _state(session: AgentSession) -> dict[str, Any]:

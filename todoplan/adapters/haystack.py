@@ -196,7 +196,7 @@ class Planning(BasePlanning):
             return  # the messages end with an early answer and the reminder about it
         if {*self.toolbox.toolset.tool_names}.isdisjoint(tool.name for tool in state.data["tools"]):
             return  # this run has other tools
-        messages = Conversation(state.data["messages"], _message)
+        messages = Conversation(state.data["messages"], neutral)
         run.request = yield partial(run.session.before_model, messages, is_new=run.is_new)
         run.is_new = False
         if run.request.text:
@@ -211,7 +211,7 @@ class Planning(BasePlanning):
             return  # the hook has already run for this answer, or the run has other tools
         messages = [each for each in state.data["messages"] if KEY not in each.meta]
         state.data["messages"] = messages
-        answer = _message(messages[-1])
+        answer = neutral(messages[-1])
         try:
             advice = yield partial(run.session.after_model, answer, request=request)
         finally:
@@ -263,7 +263,7 @@ def _reminder(text: str) -> ChatMessage:
     return ChatMessage.from_user(text, meta={KEY: "reminder"})
 
 
-def _message(message: ChatMessage) -> Message:
+def neutral(message: ChatMessage) -> Message:
     """Convert a message to the neutral form that guidance reads."""
     calls = tuple(each.tool_name for each in message.tool_calls)
     results = tuple(

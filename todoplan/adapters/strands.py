@@ -143,7 +143,7 @@ class Planning(BasePlanning, Plugin):
         uses = [use for message in context.messages for use in _found("toolUse", message)]
         names = {use["toolUseId"]: use["name"] for use in uses}
         request = await session.before_model(
-            [_message(message, names) for message in context.messages],
+            [neutral(message, names) for message in context.messages],
             is_new=not _found("toolResult", context.messages[-1]),
         )
         event: Any = None
@@ -151,7 +151,7 @@ class Planning(BasePlanning, Plugin):
             async for event in call_model(_reminded(context, request.text)):
                 if not isinstance(event, ModelStopReason):
                     yield event
-            answer = _message(event.message, {}, event.stop_reason)
+            answer = neutral(event.message, {}, event.stop_reason)
             try:
                 advice = await session.after_model(answer, request=request)
             finally:
@@ -176,7 +176,11 @@ def _reminded(context: InvokeModelContext, text: str) -> InvokeModelContext:
     return context.replace(messages=messages, dynamic_trailing_blocks=changing)
 
 
-def _message(message: Any, names: dict[str, str], finish: str = "") -> Message:
+def neutral(message: Any, names: dict[str, str], finish: str = "") -> Message:
+    """
+    Convert a message to the neutral form that guidance reads. `names` are the names of the called
+    tools by call id, and `finish` is the finish reason.
+    """
     calls = tuple(use["name"] for use in _found("toolUse", message))
     results = tuple(
         ToolResult(names.get(each["toolUseId"], ""), each["status"] == "success", each["toolUseId"])
