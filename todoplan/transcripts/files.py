@@ -30,26 +30,24 @@ from todoplan.errors import MissingExtraError, ReadError
 from todoplan.transcripts.calls import BadLine
 
 # -------- javascript --------
-# Tool calls in JavaScript. An object literal becomes a mapping if it has only plain values.
+# The tool calls in a JavaScript text. Codex in code mode calls its tools from a script, so its plan
+# is an object literal in the script.
 #
-# Codex in code mode calls its tools from a script, so its plan is a literal with unquoted keys.
-# A literal is rewritten as JSON, part by part. If the result is not JSON, it stays source text: the
-# value of a variable is unknown without running the script.
+# A literal is rewritten as JSON, token by token. The literals of recorded scripts differ from JSON
+# in unquoted keys, single quotes, templates and trailing commas, so only these are rewritten. If
+# the result is not JSON, the argument stays source text. For example, the value of a variable is
+# unknown without running the script.
 
 
-_CALL = re.compile(r"\btools\s*(?:\.\s*(\w+)|\[\s*[\"']([\w.:/-]+)[\"']\s*\])\s*\(")
+_CALL = re.compile(r"\btools\s*\.\s*(\w+)\s*\(")
 _STRING = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`"
-# An unclosed comment extends to the end of the script. Otherwise each call in it would search for
-# the end of the comment again.
-_COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
-# Brackets in strings, comments and regular expressions do not count. A backslash outside a string
-# belongs to a regular expression.
-_BRACKET = re.compile(rf"{_STRING}|{_COMMENT}|\\.|[(\[{{}}\])]", re.DOTALL)
-# The parts of a literal that differ from JSON. The last item of a list may have a comma after it.
-# The quantifiers are possessive, so that nothing is searched twice.
+# Brackets in strings do not count. A backslash outside a string belongs to a regular expression, so
+# a quote after it begins no string.
+_BRACKET = re.compile(rf"{_STRING}|\\.|[(\[{{}}\])]", re.DOTALL)
+# The tokens of a literal that differ from JSON; `comma` is a comma after the last item. The
+# quantifiers are possessive, so that nothing is searched twice.
 _TOKEN = re.compile(
-    rf"(?P<string>{_STRING})|(?P<gone>{_COMMENT}|,(?=(?:\s|{_COMMENT})*+[\]}}]))"
-    r"|(?P<key>[A-Za-z_$][\w$]*+)(?=\s*+:)|(?P<undefined>\bundefined\b)|\\.",
+    rf"(?P<string>{_STRING})|(?P<comma>,(?=\s*+[\]}}]))|(?P<key>[A-Za-z_$][\w$]*+)(?=\s*+:)|\\.",
     re.DOTALL,
 )
 # Escapes of JSON are kept. Those of JavaScript alone (\x41, a line break) are kept too, so that the
@@ -60,7 +58,7 @@ _VARIABLE = re.compile(r"(?<!\\)\$\{")
 
 def tool_calls(script: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
     """
-    Yield the name and the argument of each call `tools.<name>(...)` of a JavaScript text.
+    Yield the name and the argument of each call `tools.<name>(...)` in a JavaScript text.
 
     The argument is a mapping if it is an object literal of plain values, else its source text.
     """
@@ -78,20 +76,18 @@ def tool_calls(script: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
         except NotJsonError:
             values = []
         is_literal = values and isinstance(values[0], dict)
-        yield found[1] or found[2], values[0] if is_literal else source
+        yield found[1], values[0] if is_literal else source
 
 
 def _as_json(token: re.Match[str]) -> str:
-    """Return a token of an object literal as JSON."""
+    """Return a token of an object literal as JSON, or unchanged if JSON has nothing like it."""
     text = token[0]
     if token["key"]:
         return f'"{text}"'
-    if token["gone"]:
-        return " "
-    if token["undefined"]:
-        return "null"
-    # A template with a variable has no value without running the script. An escape outside a string
-    # belongs to a regular expression. Neither can be written as JSON.
+    if token["comma"]:
+        return ""
+    # A template with a variable has no value without running the script, and a backslash outside a
+    # string belongs to a regular expression. JSON has neither.
     if not token["string"] or (text[0] == "`" and _VARIABLE.search(text)):
         return text
     inner = _ESCAPE.sub(
