@@ -189,7 +189,7 @@ def test_a_broken_call_is_told():
 
     _, text = failure_of(Gullible, FOUND)
     assert "it was accepted, it should be refused (no reason known)" in text
-    assert "broken: unknown_status (a status that there is not), to be refused" in text
+    assert "broken: unknown_status (an unknown status), to be refused" in text
     assert "write_todos({'todos': [{" in text
 
 

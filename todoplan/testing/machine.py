@@ -111,7 +111,7 @@ class _Machine(RuleBasedStateMachine):
 
     TestCase: Any  # made for each subclass below
     policy: Policy = DEFAULT
-    # Most hosts use a clock of their own. Times can be compared only if the host accepts `at`.
+    # Most code under test has a clock of its own. Times can be compared only if it accepts `at`.
     times: bool = False
 
     def __init_subclass__(cls) -> None:
@@ -150,7 +150,8 @@ class _Machine(RuleBasedStateMachine):
         repeats: bool = False,
     ) -> None:
         """
-        Run one step, note the plan before and after it, and fail if the result is not `wanted`.
+        Run one step by calling `act`, and fail if the result is not `wanted`. The report of a
+        failure shows the plan before and after each step.
 
         With `restores`, the step may bring back ids of deleted tasks. With `repeats`, the step is
         right whether or not the revision grows, because the step may change only a time.
@@ -163,8 +164,8 @@ class _Machine(RuleBasedStateMachine):
         out = outcome(self.plan, act())
         codes = f" ({', '.join(sorted(out.codes or ()))})" if out.codes else ""
         note(_plan_text(f"refused{codes}" if out.refused else "after", out.plan))
-        # If the same evidence is recorded again, only its time can differ: a host with a clock
-        # changes the plan, and `decide` without times does not.
+        # If the same evidence is recorded again, only its time can differ. Code with a clock then
+        # changes the plan; `decide` without times does not.
         unsure = repeats and not self.times
         faults = [*_verdict(self.plan, out, wanted, times=self.times, unsure=unsure)]
         if not restores:  # only restoring an earlier plan may bring back ids (law 6)
@@ -331,8 +332,8 @@ class PlanMachine(_Machine):
         self.do(RestorePlan(tuple(earlier), approved=earlier.approved))
 
     def _give(self, data: st.DataObject, command: Command, at: datetime | None) -> None:
-        # In a host with its own clock, waits and claims can expire. In `decide` without times, they
-        # cannot.
+        # If the code under test has a clock of its own, waits and claims can expire there. In
+        # `decide` without times, they cannot.
         given = command if self.times else _endless(command)
         # The current tokens of all claims, the previous ones, or no tokens.
         less = data.draw(st.sampled_from([None, 0, 0, 1])) if self.holders else None

@@ -117,6 +117,7 @@ class Script:
         self._meanwhile = meanwhile or {}
         self.requests: list[tuple[Seen, ...]] = []
         self.offered: list[tuple[Definition, ...]] = []
+        # A barrier at which the models of parallel sessions wait for each other before they answer.
         self._meet = meet
 
     def reply(
@@ -534,6 +535,7 @@ __tracebackhide__ = True  # pytest then ends its traceback at the check
 
 _TIMES = [name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME]
 _OTHERS = [name for name in TASK_FIELDS if name not in _TIMES]
+# The part of a reminder that reports changes by others.
 _UNSEEN = re.compile(r" \(since you last looked: [^\n]*\)(?=\. It stands at )")
 # Times are removed before events are compared: adapters without Capability.CLOCK use real time.
 _TIME = re.compile(r"datetime\.datetime\((?:[^()]|\([^()]*\))*\)")
@@ -621,7 +623,7 @@ class Outcome:
         same_parts(found, {key: reply.text for key, reply in self.replies.items()}, "the replies")
 
     def same_marks(self) -> None:
-        """Fail unless exactly the errors are marked as errors."""
+        """Fail unless an answer is marked as an error exactly if its reply is an error."""
         found = [key for key in self.replies if self.answer(key).is_error]
         wanted = [key for key, reply in self.replies.items() if reply.is_error]
         same(found, wanted, "the calls whose answers are marked as errors")
@@ -894,21 +896,19 @@ class Harness:
             with interrupting(patience):
                 asyncio.run(limited(scripts))
         if hung := [talk for name, talk in talks.items() if name not in ran]:
-            raise HungError(self._hung(hung[0]))
+            head = f"the run took longer than {self.checks.time_limit:g} seconds (`time_limit`):"
+            last = [line for each in hung[0].exchanges()[-1:] for line in each.splitlines()]
+            msg = "\n  ".join([head, *map(clipped, last)])
+            # If the check needs capabilities, its failure names them.
+            if not self.checks.needed:
+                msg += "\n  no capability excuses this: every adapter has to answer these calls"
+            raise HungError(msg)
         return {
             name: Outcome(
                 ran[name], self.host.plan(name), script.requests, script.offered, *wanted[name]
             )
             for name, script in scripts.items()
         }
-
-    def _hung(self, talk: Transcript) -> str:
-        lines = [clipped(line) for each in talk.exchanges()[-1:] for line in each.splitlines()]
-        head = f"the run took longer than {self.checks.time_limit:g} seconds (`time_limit`):"
-        # If the check needs capabilities, its failure names them.
-        if not self.checks.needed:
-            lines.append("no capability excuses this: every adapter has to answer these calls")
-        return "\n  ".join([head, *lines])
 
     def together(
         self, runs: Mapping[str, Sequence[ModelTurn]], *, threads: bool

@@ -391,9 +391,9 @@ class Holding(Checks):
         # plan that the store no longer has.
         store, _ = await _holding(harness)
         await accepted(store, "a", adding(Plan(), ("Dig",)))
-        await _raises("rolled_back", store.entries_since("a", 2), "entries_since behind the end")
+        await _raises("rolled_back", store.entries_since("a", 2), "entries_since after the end")
         async with store.hold("a") as held:
-            await _raises("rolled_back", held.entries_since(2), "held.entries_since behind the end")
+            await _raises("rolled_back", held.entries_since(2), "held.entries_since after the end")
 
     async def test_a_hold_keeps_all_or_nothing(self, harness: Harness) -> None:
         """
@@ -519,8 +519,8 @@ class Holding(Checks):
 
     async def test_keys_are_of_one_plan(self, harness: Harness) -> None:
         """
-        A key that was used in one plan is unused in another plan. Keys with different names are
-        different.
+        A key that was used in one plan is unused in another plan. Keys are different even if their
+        names differ only in case, spaces or accents.
         """
         store, _ = await _holding(harness)
         names = ("call_7", "CALL_7", "call_7 ", "", "a'b", "a%b", "\xe9", "e\u0301", "x" * 300)

@@ -140,7 +140,7 @@ Runner = TaskRunner | ThreadRunner
 
 @attrs.frozen
 class _Returning:
-    """A wrapper of a `Store` or of its lock handle, with coroutines that never wait as methods."""
+    """A `Store`, or its lock handle, whose methods are wrapped in coroutines that never wait."""
 
     made: Any
 
@@ -171,13 +171,13 @@ def _handing_over() -> Callable[[FrameType, str, object], None]:
     """
     switches = iter(range(_SWITCHES))
 
-    def next_please(frame: FrameType, *_: object) -> None:
+    def switch(frame: FrameType, *_: object) -> None:
         module = str(frame.f_globals.get("__name__"))
         of_the_store = not module.startswith("todoplan.") or module.startswith("todoplan.stores.")
         if of_the_store and next(switches, None) is not None:
             time.sleep(0)
 
-    return next_please
+    return switch
 
 
 class Checks(TellsFailures):

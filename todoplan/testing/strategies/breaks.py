@@ -256,7 +256,7 @@ def _python_repr(_: DrawFn, given: Given) -> str:
     return repr(given)
 
 
-@_text("repaired", "a comma behind the last argument")
+@_text("repaired", "a comma after the last argument")
 def _trailing_comma(_: DrawFn, given: Given) -> str:
     return json.dumps(given)[:-1] + ",}"
 
@@ -268,17 +268,17 @@ def _comment(draw: DrawFn, given: Given) -> str:
     return draw(st.sampled_from([f"{text} // all of it", f"/* the call */ {text}"]))
 
 
-@_text("repaired", "a Markdown code fence around them")
+@_text("repaired", "a Markdown code fence around the arguments")
 def _code_fence(draw: DrawFn, given: Given) -> str:
     return f"```{draw(st.sampled_from(['json', '']))}\n{json.dumps(given)}\n```"
 
 
-@_text("taken", "a byte order mark before them")
+@_text("taken", "a byte order mark before the arguments")
 def _byte_order_mark(_: DrawFn, given: Given) -> str:
     return "\ufeff" + json.dumps(given)
 
 
-@_spot("taken", "a line end in a string that JSON wants escaped", Kind.LINE, Kind.TEXT, raw=True)
+@_spot("taken", "an unescaped line end in a JSON string", Kind.LINE, Kind.TEXT, raw=True)
 def _raw_newline(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
     text = json.dumps(spot.put(given, "first line")).replace("first line", "first\nline")
     return text, spot.put(given, "first\nline")
@@ -312,7 +312,7 @@ def _nothing(draw: DrawFn, _: Tool, __: Plan) -> Pair:
     return draw(st.sampled_from(["", "  ", "{}", "null"])), None
 
 
-@_text("repaired", "closing tags of the model's own call format behind them")
+@_text("repaired", "closing tags of the model's own call format after the arguments")
 def _leaked_closers(draw: DrawFn, given: Given) -> str:
     return json.dumps(given) + draw(st.sampled_from(_CLOSERS))
 
@@ -334,13 +334,13 @@ def _endless_number(draw: DrawFn, given: Given) -> str:
     return _with(given, draw(st.sampled_from(endless)))
 
 
-@_text("refused", "a number of more digits than a computer counts with")
+@_text("refused", "a number that does not fit in 64 bits")
 def _giant_number(draw: DrawFn, given: Given) -> str:
     # Beyond 64 bits, and beyond the 4,300 digits at which int() raises ValueError.
     return _with(given, draw(st.sampled_from(["1" * 19, "9" * 4_301])))
 
 
-@_text("refused", "lists in lists, deeper than any plan")
+@_text("refused", "lists that are nested too deeply")
 def _deep_nesting(draw: DrawFn, given: Given) -> str:
     # Above the limit of intake (32), and above the limit of Python 3.11, where json.loads raises
     # RecursionError.
@@ -491,7 +491,7 @@ def _wrapper_siblings(draw: DrawFn, _: Spot, given: Given, __: Plan) -> Pair:
 
 
 # Seen in hermes#100979. The argument is ignored, since the required arguments are present.
-@_spot("repaired", "an argument that is none")
+@_spot("repaired", "an argument that the tool does not have")
 def _extra_key(draw: DrawFn, spot: Spot, given: Given, _: Plan) -> Pair:
     extra = draw(st.sampled_from(["I think so", 1, True, ["x"]]))
     return spot.put(given, extra, "because"), given
@@ -565,7 +565,7 @@ _values("status_word", "repaired", "a status in other words", _STATUSES, _SPELLI
 _values(
     "unknown_status",
     "refused",
-    "a status that there is not",
+    "an unknown status",
     _STATUSES,
     # opencode#1354, orch#3210, #3255; eliza#28209: pending is not a fallback.
     _refused("changes_made", "verified", "\u2717"),
@@ -580,10 +580,10 @@ _values(
     here=lambda field: field.lenient,
 )
 _values("priority_word", "repaired", "a priority in other words", _RANK, _RANKS)
-_values("unknown_priority", "refused", "a priority that there is not", _RANK, _refused("whatever"))
+_values("unknown_priority", "refused", "an unknown priority", _RANK, _refused("whatever"))
 # smolagents#1538, inspect_ai#1477, inspector#328; OpenAI's strict mode requires it.
-_values("null", "taken", "null for what may be left out", _CLEARABLE, [(None, OMITTED)])
-_values("null_needed", "refused", "null for what is needed", (), _refused(None), here=_needed)
+_values("null", "taken", "null for an optional argument", _CLEARABLE, [(None, OMITTED)])
+_values("null_needed", "refused", "null for a needed argument", (), _refused(None), here=_needed)
 _values(
     "word_none",
     "repaired",
@@ -631,7 +631,7 @@ _values(
     # claude-code#83088: the text swallowed a field, and removing the tag would lose it.
     "swallowed_field",
     "refused",
-    "an argument that stands inside another one's text",
+    "an argument inside the text of another argument",
     _TEXTS,
     _refused('a<parameter name="status">done'),
 )
@@ -647,7 +647,7 @@ def _two_started(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
 
 
 # OpenHands wipes the plan; here the rule `empty_write` asks for `clear`.
-_values("empty_list", "ruled", "a list of nothing", (Kind.ITEMS,), _as_is([]), here=_needed)
+_values("empty_list", "ruled", "an empty list", (Kind.ITEMS,), _as_is([]), here=_needed)
 
 
 # -------- ids --------
@@ -686,13 +686,13 @@ _values(
 )
 # True is an int in Python, and "\uff13" and "\u00b2" are digits for str.isdigit.
 _NO_IDS: tuple[Any, ...] = (True, 3.5, "\uff13", "\u00b2", "x", 0, -3, {})
-_values("no_id", "refused", "what is no id", _ID, _refused(*_NO_IDS))
+_values("no_id", "refused", "a value that is not an id", _ID, _refused(*_NO_IDS))
 _IN_A_TEXT = _ids(("1,2", (1, 2)), ("1 and 2", (1, 2)), ("1 2", (1, 2)), ("3", (3,)))
 _values("ids_joined", "repaired", "several ids in one text", _ID_LISTS, _IN_A_TEXT)
 _INSIDE = _ids(([[1]], (1,)), ([{"id": 1}, 2], (1, 2)), ({"id": 1}, (1,)), (1, (1,)))
 _values("ids_nested", "repaired", "ids in lists or objects of their own", _ID_LISTS, _INSIDE)
 _NO_LIST_OF_IDS = _refused([[1, 2]], [{"x": 1}], "1;x", [None], [True])
-_values("no_ids", "refused", "a list of what are no ids", _ID_LISTS, _NO_LIST_OF_IDS)
+_values("no_ids", "refused", "a list of values that are not ids", _ID_LISTS, _NO_LIST_OF_IDS)
 _values("id_twice", "repaired", "an id twice", _ID_LISTS, _ids(([1, 1], (1,))))
 
 
@@ -729,7 +729,7 @@ def _waiting(tool: Tool, task_id: str, blocker: str) -> Given:
 
 
 # AgentScope and pydantic-ai-todo accept this break and the next one.
-@_tool("refused", "a task that is to wait for itself", lambda tool, _: bool(_owned(tool)))
+@_tool("refused", "a task that waits for itself", lambda tool, _: bool(_owned(tool)))
 def _self_edge(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:
     task_id = draw(st.sampled_from([task.id for task in plan] or ["1"]))
     return _waiting(tool, task_id, task_id), None
@@ -742,7 +742,7 @@ def _edges(plan: Plan) -> list[tuple[str, str]]:
 # Eino checks each edge of a call against the plan before the call, so two of them can make a cycle.
 @_tool(
     "refused",
-    "a blocker that is to wait for what it blocks",
+    "a blocker that waits for the task that it blocks",
     lambda tool, plan: bool(_owned(tool)) and bool(_edges(plan)),
 )
 def _cycle(draw: DrawFn, tool: Tool, plan: Plan) -> Pair:

@@ -1,5 +1,5 @@
 """
-Well-formed tool calls of a model, and conversations for guidance.
+Well-formed tool calls of a model, and conversations to test guidance (reminders) with.
 
 Arguments follow the tool's published schema. Their ids are those of a plan.
 """

@@ -135,7 +135,8 @@ def _of_function(function: FunctionType, names: set[str]) -> Iterator[Any]:
 
 class Near:
     """
-    Draws commands that vary the values in a focus. Actors also occur as values of task fields.
+    Draws commands that vary the values in a focus. The names of actors are also drawn as owners, so
+    that an actor is often the owner of a task.
     """
 
     def __init__(self, focus: Focus) -> None:

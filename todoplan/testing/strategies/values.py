@@ -322,7 +322,12 @@ def _placed(  # noqa: PLR0913, PLR0917 - the plan drawn so far
     made: list[Task],
     above: dict[str, set[str]],
 ) -> Task:
-    """Draw the next task, with its parent and blockers among the earlier tasks."""
+    """
+    Draw the next task, with its parent and blockers among the earlier tasks.
+
+    `like` draws a task without edges. `tops` is the weight of "no parent"; 0 means that no task has
+    a parent. `made` has the earlier tasks, and `above` the ancestors of each.
+    """
     ids = [task.id for task in made]
     # Edges and parents go from earlier to later places, so there is no cycle. An ancestor of a task
     # must not block it either. "No parent" comes first, so that trees shrink to flat plans.
