@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.transcripts.calls import PLANNING_TOOLS, canonical_tool, mentions_tool
+from todoplan.transcripts.calls import PLANNING_TOOLS, canonical_tool, checklist, mentions_tool
 
 SPELLINGS = {
     "TodoWrite": "TodoWrite todowrite todo_write",
@@ -62,3 +62,12 @@ def test_a_script_or_a_text_mentions_our_tool(raw):
 def test_other_lines_are_passed_over(raw):
     """Bytes without any planning tool's name mention none."""
     assert not mentions_tool(raw)
+
+
+@pytest.mark.parametrize(
+    ("marks", "status"), [(" ", "pending"), ("xX", "completed"), ("-~*/\u26a1", "in_progress")]
+)
+def test_every_mark_of_a_checklist_has_a_status(marks, status):
+    """No mark is accepted without a meaning."""
+    items = checklist("\n".join(f"- [{mark}] Sow" for mark in marks))
+    assert items == [{"content": "Sow", "status": status}] * len(marks)

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from todoplan.core.events.apply import Entry
-from todoplan.dialogue.tools import LEAN
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 
 MAIN_LANE = "main"
 
@@ -169,9 +169,8 @@ _KNOWN["todowrite"], _KNOWN["todoread"] = "TodoWrite", "TodoRead"
 # CLI), "plan_write_todos" (OpenCode), "plan-write_todos" (Copilot CLI). A prefix without "mcp_" is
 # only accepted before names of our own tools, because other products have names that end like
 # those of planning tools.
-_OF_SERVER = re.compile(
-    r".+[-_](write_todos|read_todos|Task(?:Create|Get|List|Update))|(?:plan_|todoplan_|.+-)(plan)"
-)
+_OWN_TOOLS = "|".join(tool.key for tool in (*TODOS.tools, *tasks().tools))
+_OF_SERVER = re.compile(rf".+[-_]({_OWN_TOOLS})|(?:plan_|todoplan_|.+-)(plan)")
 _COMMON = "todos"  # `list_todos` of another server is no planning tool
 _MOST_PARTS = 20
 # Greedy, so that the last separator counts if there are several (`mcp__server__tool`).
@@ -242,11 +241,17 @@ def mentions_tool(raw: bytes) -> bool:
 # Lists that are written as text.
 
 
+_MARKS = {
+    " ": "pending",
+    **dict.fromkeys("xX", "completed"),
+    # Antigravity writes "[/]", and SpecStory a lightning sign.
+    **dict.fromkeys("-~*/\u26a1", "in_progress"),
+}
 CHECK = re.compile(
-    r"\s*(?:[-*+]|\d{1,4}[.)])?\s*\[(?P<mark>[ xX~*/\u26a1-]|[a-z][a-z_ -]{2,})\]\s+(?P<text>\S.*)"
+    r"\s*(?:[-*+]|\d{1,4}[.)])?\s*"
+    rf"\[(?P<mark>[{re.escape(''.join(_MARKS))}]|[a-z][a-z_ -]{{2,}})\]\s+(?P<text>\S.*)"
 )
-# For a task in progress, Antigravity writes "[/]", and SpecStory a lightning sign.
-_MARKS = {" ": "pending", "x": "completed", **dict.fromkeys("-~/\u26a1", "in_progress")}
+"""A line of a checklist. The mark in the brackets is a character or the name of a status."""
 
 
 def checklist(text: str) -> list[dict[str, str]] | None:
@@ -261,7 +266,7 @@ def checklist(text: str) -> list[dict[str, str]] | None:
     if not found or not all(found):
         return None
     return [
-        {"content": one["text"].rstrip(), "status": _MARKS.get(one["mark"].lower(), one["mark"])}
+        {"content": one["text"].rstrip(), "status": _MARKS.get(one["mark"], one["mark"])}
         for one in found
         if one
     ]

@@ -50,7 +50,7 @@ from todoplan.core.plan.plan import LARGEST_GIVEN, Plan
 from todoplan.core.plan.questions import open_tasks
 from todoplan.core.problems import Problem, explain, ids_text
 from todoplan.core.rules import PRESETS, Change, Policy, RuleSettings, Severity, judge, normalised
-from todoplan.dialogue.intake import Field, InputLimits, Kind, read
+from todoplan.dialogue.intake import Field, InputLimits, Kind, meant_by, read
 from todoplan.dialogue.replies import one_line, repairs_text
 from todoplan.dialogue.tools import LEAN, Ignoring, Query, Request, Tool, tasks, write_tool
 from todoplan.errors import ReadError
@@ -169,17 +169,12 @@ def recording_finding(code: str, line: int, lane: str, *task_ids: str, **values:
 # are described by a `Tool` with a `Field` for each argument, as for our own tools.
 
 
-FOREIGN_STATUS_WORDS = frozenset(
-    {"todo", "done", "not-started", "in-progress", "open", "cancelled"}
-)
+FOREIGN_STATUS_WORDS = frozenset({"todo", "done", "not-started", "in-progress", "open"})
 """Status words of other systems. Converting them does not count as repairing a model's mistake."""
 
 # Claude Code says "Task #1 created", AgentScope "Task (id=1) created".
 _CREATED = re.compile(r"(?:#|\(id=)\s*(\d{1,15})")
 _ALL_CREATED = re.compile(r"\A\d[^\n]*?[:;] #(\d{1,15})(?:-#(\d{1,15}))? created")
-
-
-_PARENTS = frozenset({"parent", "parent_id", "parentId"})
 
 
 def _list_tool() -> Tool:
@@ -211,13 +206,12 @@ def _list_tool() -> Tool:
 
 
 _LIST_TOOL = _list_tool()
-_READS = Tool("read_todos", (), lambda _: Query(), read_only=True)
+_ITEM_FIELDS = _LIST_TOOL.fields[0].items
+_PARENT, _ = meant_by("parent", _ITEM_FIELDS)
 
 RECORDED: dict[str, Tool] = {
     **dict.fromkeys(PLANNING_TOOLS, _LIST_TOOL),
     **{tool.key: tool for tool in (*tasks().tools, *LEAN.tools)},
-    "TodoRead": _READS,
-    "read_todos": _READS,
 }
 """The tools that parse recorded calls, by their names in `todoplan.transcripts.calls`."""
 
@@ -251,7 +245,11 @@ def merging(
         task = plan.get(shown.get(named, named))
         # The parent is left out, because it may be in the plan but not in the merged items. So a
         # merge does not move subtasks.
-        fields = {key: value for key, value in item.items() if key not in {*_PARENTS, "id"}}
+        fields = {
+            key: value
+            for key, value in item.items()
+            if key != "id" and meant_by(key, _ITEM_FIELDS)[0] is not _PARENT
+        }
         if task:
             return {"content": task.subject, "status": task.status.value} | fields | {"id": task.id}
         # If a task was created before the recording began, its id may be all that is known of it.

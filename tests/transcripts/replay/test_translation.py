@@ -22,7 +22,7 @@ FIRST = [
 ]
 MERGE = [
     {"id": "b", "content": "Walls", "status": "completed", "parent": "a"},
-    {"id": "c", "content": "Roof", "status": "pending", "parent": "a"},
+    {"id": "c", "content": "Roof", "status": "pending", "parent_task": "a"},
     "odd",
 ]
 NEW = {"subject": "a", "parentId": "3", "blockedBy": ["2"]}
