@@ -7,7 +7,7 @@ from todoplan.core.decide import Accepted, decide
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.stores.base import Key, Receipt
-from todoplan.stores.memory import MemoryStore
+from todoplan.stores.memory import MemoryHold, MemoryStore
 
 
 def first_entry():
@@ -59,3 +59,20 @@ def test_a_hold_that_is_interrupted_while_it_is_kept_leaves_nothing(monkeypatch)
     with store.hold("a") as held:
         assert held.receipt(Key("k")) == Receipt((entry,), "done")
     assert store.entries("a") == (entry,)
+
+
+def test_a_release_that_is_interrupted_is_repeated(monkeypatch):
+    """Ctrl-C before anything was released does not leave the store locked."""
+    store, release = MemoryStore(), MemoryHold.release
+    signals = iter([KeyboardInterrupt()])
+
+    def interrupted(self):
+        for signal in signals:
+            raise signal
+        release(self)
+
+    monkeypatch.setattr(MemoryHold, "release", interrupted)
+    with pytest.raises(KeyboardInterrupt), store.hold("a"):
+        pass
+    with store.hold("a") as held:
+        assert held.revision == 0

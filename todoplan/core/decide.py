@@ -231,8 +231,8 @@ class Transaction:
         # The lines of a whole-list write that had a merge base, each with the id of its task.
         self.lines: tuple[tuple[str, Todo], ...] | None = None
         self.problems: list[Problem] = []
-        # The ids of existing tasks as `find` names them, and how often they were listed.
-        self.known, self.listings = "", 0
+        # For each unknown task so far, the ids of existing tasks that `find` has suggested.
+        self.suggestions: list[str] = []
         # The edges added since the last check, each with its place in the command.
         self.unchecked: dict[Edge, str] = {}
 
@@ -367,15 +367,15 @@ class Transaction:
             # The problem suggests ids of existing tasks. Tasks created by this command are not
             # suggested, because they will not exist once the command is refused. But if the command
             # has removed tasks, its later parts refer to the new tasks, and these are suggested.
-            # No more problems than this are shown, so later ones repeat the ids.
-            if self.listings < MOST_NAMED:
-                self.listings += 1
+            # No more problems than this are shown, so later ones repeat the last suggestion.
+            if len(self.suggestions) < MOST_NAMED:
                 new = {event.task.id for event in self.events if type(event) is events.TaskCreated}
                 anew = any(type(event) in _REMOVING for event in self.events)
                 ids = [task.id for task in self.draft if anew or task.id not in new]
                 known, more = ", ".join(ids[:MOST_NAMED]), len(ids) - MOST_NAMED
-                self.known = f"{known} and {more} more" if more > 0 else known
-            self.refuse("unknown_task", task_id, seen=task_id, legal=self.known, path=path)
+                self.suggestions.append(f"{known} and {more} more" if more > 0 else known)
+            legal = self.suggestions[-1]
+            self.refuse("unknown_task", task_id, seen=task_id, legal=legal, path=path)
         return task
 
 

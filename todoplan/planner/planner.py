@@ -998,8 +998,8 @@ class Transactions(Generic[S]):
                 raise gone_back(self._plan_id, known.revision, revision)
             if revision - known.revision > most:
                 return revision
-            ask = partial(partial, held.entries_since)  # `ask(7)` is a step: read after revision 7
-            plan = self._caught_up(known, last, (yield ask(known.revision - 1)))
+            tail = yield partial(held.entries_since, known.revision - 1)
+            plan = self._caught_up(known, last, tail)
             kept = []
             for key in keys:
                 receipt = yield partial(held.receipt, key)
@@ -1009,7 +1009,9 @@ class Transactions(Generic[S]):
             # every call is a repeated one.
             is_needed = not kept or with_repeats or not all(kept)
             if is_needed and since(plan, None) is not None:
-                journal = yield from self._tail(since, plan, ask, read, most)
+                journal = yield from self._tail(
+                    since, plan, lambda after: partial(held.entries_since, after), read, most
+                )
                 if isinstance(journal, int):
                     return journal
             # All users of the plan share the store's clock. If the program has passed a clock, that

@@ -164,10 +164,11 @@ def done_held(store: Any, step: Hold) -> Any:
     try:
         with holds as held:
             return done_at_once(step.decide(held))
-    finally:
-        # Again: an interrupt (Ctrl-C) may come when `__exit__` begins. Our own stores support this.
+    except BaseException:
+        # An interrupt (Ctrl-C) may come when `__exit__` begins, and then nothing was released.
         if isinstance(holds, Locked):
             holds.let_go()
+        raise
 
 
 # -------- arguments --------

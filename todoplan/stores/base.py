@@ -569,8 +569,9 @@ class Hold(Held):
             return
         try:
             self.release()
-        finally:
+        except BaseException:  # an interrupt (Ctrl-C), perhaps before everything was released
             self.release()
+            raise
         self._is_over = True
 
     __del__ = let_go
@@ -580,8 +581,9 @@ class Hold(Held):
         try:
             with self:
                 return act(self)
-        finally:
+        except BaseException:  # an interrupt may come when `__exit__` begins
             self.let_go()
+            raise
 
     def append_if_at(self, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
         """Lock the plan. If it is at revision `expected`, add entries and return true."""
@@ -593,10 +595,6 @@ class Hold(Held):
             return is_there
 
         return self.done(append)
-
-    def _check(self) -> None:
-        if self._is_over:
-            raise not_held(self._plan_id)
 
 
 class LocalHold(Hold):
@@ -613,7 +611,8 @@ class LocalHold(Hold):
         Raises:
             StoreError: the plan has not reached that revision ("rolled_back").
         """
-        self._check()
+        if self._is_over:
+            raise not_held(self._plan_id)
         if revision > self.revision:
             raise gone_back(self._plan_id, revision, self.revision)
         return self._tail(revision)
@@ -637,7 +636,8 @@ class LocalHold(Hold):
                 payload ("key_reused"), or an entry is too large.
             CodecError: an entry contains a value that the store cannot save.
         """
-        self._check()
+        if self._is_over:
+            raise not_held(self._plan_id)
         if key is not None and (found := self.receipt(key)):
             return found.entries
         if expected != self.revision:

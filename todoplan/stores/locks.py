@@ -7,8 +7,8 @@ assigned to a name, at the first instruction of an `__exit__`, and inside a `fin
 make sure that no resource is lost:
 
 - The C call that takes a resource also stores it in a list (`taken.extend(map(os.open, ...))`).
-- A release may be repeated, and is always attempted twice: `try: let_go() finally: let_go()`. The
-  signal interrupts only one of the attempts.
+- A release may be repeated, and is attempted twice: always (`try: let_go() finally: let_go()`), or
+  at least after an interrupt (`except BaseException`). The signal interrupts only one attempt.
 
 Processes lock `<file>.lock` with `flock`. To release the lock, LOCK_UN is needed before the
 descriptor is closed: a child that was forked in the meantime has a copy of the descriptor, and the

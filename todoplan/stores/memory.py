@@ -5,7 +5,7 @@ from threading import Condition
 
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.stores.base import Key, LocalHold, Receipt, check_payload, gone_back
+from todoplan.stores.base import Key, LocalHold, Receipt, check_payload, gone_back, not_held
 from todoplan.stores.locks import Turn
 
 _NOTHING = (Plan(), 0)
@@ -92,7 +92,8 @@ class MemoryStore:
         self._receipts.setdefault(plan_id, {}).update(signed)
         # The entries are saved last, because a receipt is valid only if its entries are there. They
         # begin at `length`, and overwrite what an interrupted append has left there.
-        journal, length = self._journals.setdefault(plan_id, []), self.kept(plan_id)[1]
+        journal = self._journals.setdefault(plan_id, [])
+        length = self._plans.get(plan_id, _NOTHING)[1]
         journal[length:] = entries
         self._plans[plan_id] = plan, len(journal)
         with self._changed:
@@ -131,7 +132,8 @@ class MemoryHold(LocalHold):
         Raises:
             StoreError: the key was used with another payload ("key_reused").
         """
-        self._check()
+        if self._is_over:
+            raise not_held(self._plan_id)
         found = self._signed.get(key.name) or self._receipts.get(key.name)
         if found is None:
             return None

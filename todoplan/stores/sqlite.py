@@ -27,7 +27,7 @@ from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.lazy import listing
-from todoplan.stores.base import ALL, Key, LocalHold, Receipt, cut_off
+from todoplan.stores.base import ALL, Key, LocalHold, Receipt, cut_off, not_held
 from todoplan.stores.locks import (
     PRIVATE,
     LockQueue,
@@ -757,7 +757,8 @@ class SqliteHold(LocalHold):
         Raises:
             StoreError: the key was used with another payload ("key_reused").
         """
-        self._check()
+        if self._is_over:
+            raise not_held(self._plan_id)
         rows = self._execute(_RECEIPT, (self._name, stored_name(key.name)))
         texts = [(*row[:3], *map(_read, row[3:])) for row in rows]
         return receipt_of_rows(self._plan_id, key, texts)
