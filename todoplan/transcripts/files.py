@@ -702,7 +702,12 @@ def document_records(source: Source) -> Iterator[Record | BadLine]:
                     else:
                         yield BadLine(number, "a message that is not an object")
         except ijson.JSONError as error:
-            yield BadLine(number + 1, _document_reason(error))
+            first = error.args[0] if error.args else ""
+            text = first.decode(errors="replace") if isinstance(first, bytes) else str(first)
+            reason = f"not JSON: {text.partition(chr(10))[0].strip()}; the rest was not read"
+            if "EOF" in text or "Incomplete" in text:
+                reason = "cut: the recording ends inside the document"
+            yield BadLine(number + 1, reason)
         except ValueError as error:
             yield BadLine(number + 1, f"not JSON: {error}; the rest was not read")
         if clean.repaired:
@@ -726,14 +731,6 @@ def sibling_list(source: Source, key: str) -> list[Any]:
             return list(ijson.items(Utf8Stream(stream), prefix, use_float=True))
         except (ijson.JSONError, ValueError):
             return []
-
-
-def _document_reason(error: Exception) -> str:
-    first = error.args[0] if error.args else ""
-    text = first.decode(errors="replace") if isinstance(first, bytes) else str(first)
-    if "EOF" in text or "Incomplete" in text:
-        return "cut: the recording ends inside the document"
-    return f"not JSON: {text.partition(chr(10))[0].strip()}; the rest was not read"
 
 
 def _ijson() -> Any:
@@ -838,7 +835,15 @@ def probes(source: Source) -> Iterator[Probe]:
         MissingExtraError: the file seems to be a single JSON document, and ijson is not installed.
 
     """
-    head = _head(source)
+    with source.open() as stream:
+        # The last character may be truncated.
+        head = stream.read(_HEAD_BYTES).decode("utf-8-sig", "replace")
+        more = head
+        while more and not more.strip():
+            head = more = stream.read(_HEAD_BYTES).decode("utf-8", "replace")
+    if not head.strip():
+        msg = f"{source.path} is empty"
+        raise ReadError(msg, file=str(source.path))
     sampled = attrs.evolve(source, limit=min(source.limit, _SAMPLE_BYTES))
     forms: tuple[Form, ...]
     # The likeliest form comes first, because a document must be read completely to find that it
@@ -868,19 +873,6 @@ def probes(source: Source) -> Iterator[Probe]:
             sample = islice(document_records(document), _SAMPLE_MESSAGES)
             records = tuple(one.value for one in sample if isinstance(one, Record))
             yield Probe(document, records, head=head)
-
-
-def _head(source: Source) -> str:
-    with source.open() as stream:
-        # The last character may be truncated.
-        text = stream.read(_HEAD_BYTES).decode("utf-8-sig", "replace")
-        more = text
-        while more and not more.strip():
-            text = more = stream.read(_HEAD_BYTES).decode("utf-8", "replace")
-    if not text.strip():
-        msg = f"{source.path} is empty"
-        raise ReadError(msg, file=str(source.path))
-    return text
 
 
 def _first_records(source: Source) -> Iterator[Mapping[str, Any]]:

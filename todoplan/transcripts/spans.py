@@ -20,7 +20,7 @@ from todoplan.render.terminal import Screen
 from todoplan.telemetry import PlanningCall, Spans, nanoseconds, tracer_of
 from todoplan.transcripts.calls import MAIN_LANE
 from todoplan.transcripts.output import Run, plural
-from todoplan.transcripts.replay import Replay, Step
+from todoplan.transcripts.replay import Replay
 
 _TRACES = "/v1/traces"
 _AT_ONCE = 500  # spans in a request; collectors accept a few megabytes
@@ -54,7 +54,19 @@ class SpanPrinter:
                     "todoplan.dialect": replay.dialect,
                 }
                 root = self._tracer.start_span("invoke_agent", attributes=known, start_time=at)
-            planning.call(_planning_call(step, at), trace.set_span_in_context(root))
+            found = tuple(dict.fromkeys(finding.code for finding in step.findings))
+            call = PlanningCall(
+                step.tool,
+                step.plan,
+                step.events,
+                is_error=step.outcome == "refused",
+                problems=tuple(code for code in found if code in _REFUSED),
+                warnings=tuple(code for code in found if code not in _REFUSED),
+                actor=None if step.actor == MAIN_LANE else step.actor,
+                began=at,
+                ended=at,
+            )
+            planning.call(call, trace.set_span_in_context(root))
         if root is not None:
             root.end(at)
         spans = self._kept.get_finished_spans()
@@ -71,18 +83,3 @@ class SpanPrinter:
         for file, reason in self._unsent:
             run.fail(file, reason)
         self._exporter.shutdown()  # type: ignore[no-untyped-call]  # as the SDK has it
-
-
-def _planning_call(step: Step, at: int) -> PlanningCall:
-    found = tuple(dict.fromkeys(finding.code for finding in step.findings))
-    return PlanningCall(
-        step.tool,
-        step.plan,
-        step.events,
-        is_error=step.outcome == "refused",
-        problems=tuple(code for code in found if code in _REFUSED),
-        warnings=tuple(code for code in found if code not in _REFUSED),
-        actor=None if step.actor == MAIN_LANE else step.actor,
-        began=at,
-        ended=at,
-    )

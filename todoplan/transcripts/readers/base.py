@@ -153,8 +153,18 @@ class Joiner:
             if not self.wants_other_tools or not item.tool or item.tool in self._others:
                 return
             self._others.add(item.tool)
-        if once and self._is_repeated(once):
-            return
+        if once:
+            # Digests are stored because ids may have any length, and the memory is bounded in
+            # bytes.
+            digest = blake2b(once.encode(errors="surrogatepass"), digest_size=16).digest()
+            is_repeated = digest in self._seen
+            self._seen[digest] = None
+            # An HTTP log repeats its oldest calls in every request, so these must be kept longest.
+            self._seen.move_to_end(digest)
+            if len(self._seen) > self._memory:
+                self._seen.popitem(last=False)
+            if is_repeated:
+                return
         self._planned |= isinstance(item, PlanningCall)
         slot = _Slot(item, key)
         self._queue.append(slot)
@@ -179,17 +189,6 @@ class Joiner:
             # answer, so all of them stop waiting.
             self._close(slot.key)
         return _checked(slot.item)
-
-    def _is_repeated(self, once: str) -> bool:
-        # Digests are stored because ids may have any length, and the memory is bounded in bytes.
-        digest = blake2b(once.encode(errors="surrogatepass"), digest_size=16).digest()
-        known = digest in self._seen
-        self._seen[digest] = None
-        # An HTTP log repeats its oldest calls in every request, so these must be kept longest.
-        self._seen.move_to_end(digest)
-        if len(self._seen) > self._memory:
-            self._seen.popitem(last=False)
-        return known
 
 
 # Our refusals are recognised by their beginning, because chat completions have no error flag.

@@ -1024,22 +1024,16 @@ def _kiro_messages(record: Record) -> Iterator[Message]:
         at = parse_time(mapping(sent.get("meta")).get("timestamp"))
     if is_prompt:
         yield Message(record.line, at=at, by_person=True)
-    yield Message(
-        record.line,
-        id_of(sent.get("message_id")),
-        tuple(map(use_of, uses)),
-        tuple(map(_kiro_reply, recorded)),
-        at,
-    )
-
-
-def _kiro_reply(fields: Fields) -> Reply:
-    # A block of a result is `{"kind", "data"}`, or has the kind as its key.
-    blocks = mappings(fields.get("content"))
-    content = [one.get("data", next(iter(one.values()), None)) for one in blocks]
-    failed = string(fields.get("status")).lower() == "error"
-    call_id = id_of(fields.get("toolUseId"), fields.get("tool_use_id"))
-    return Reply(call_id, "", result_of(content, failed=failed))
+    replies = []
+    for one in recorded:
+        # A block of a result is `{"kind", "data"}`, or has the kind as its key.
+        parts = mappings(one.get("content"))
+        texts = [part.get("data", next(iter(part.values()), None)) for part in parts]
+        failed = string(one.get("status")).lower() == "error"
+        call_id = id_of(one.get("toolUseId"), one.get("tool_use_id"))
+        replies.append(Reply(call_id, "", result_of(texts, failed=failed)))
+    message_id = id_of(sent.get("message_id"))
+    yield Message(record.line, message_id, tuple(map(use_of, uses)), tuple(replies), at)
 
 
 @attrs.frozen

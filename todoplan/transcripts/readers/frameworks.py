@@ -211,7 +211,15 @@ class _Run:
                     yield PersonSpoke(record.line, at=parse_time(event.get("timestamp")))
             case "MESSAGES_SNAPSHOT":
                 for message in mappings(event.get("messages")):
-                    yield from _repeated(record, message)
+                    for listed in mappings(message.get("toolCalls")):
+                        call = call_of(record, listed, turn=message.get("id"))
+                        # A call without an id may be a repetition of an earlier call, so it is left
+                        # out.
+                        if call.call_id:
+                            yield awaiting(call)
+                    if message.get("role") == "tool":
+                        answered = id_of(message.get("toolCallId"))
+                        yield Answered(answered, result_of(message.get("content")))
 
     def _add(self, call_id: str, event: Fields) -> None:
         _, arguments = self.open.get(call_id, (None, StringIO()))
@@ -236,17 +244,6 @@ class _Run:
     def close_all(self) -> Iterator[Signal]:
         for call_id in tuple(self.open):
             yield from self._close(call_id)
-
-
-def _repeated(record: Record, message: Fields) -> Iterator[Signal]:
-    """Yield the signals of a message in a snapshot, which repeats earlier messages."""
-    for listed in mappings(message.get("toolCalls")):
-        call = call_of(record, listed, turn=message.get("id"))
-        # A call without an id may be a repetition of an earlier call, so it is left out.
-        if call.call_id:
-            yield awaiting(call)
-    if message.get("role") == "tool":
-        yield Answered(id_of(message.get("toolCallId")), result_of(message.get("content")))
 
 
 # -------- openai_agents --------
@@ -358,37 +355,34 @@ class _Traces:
                 string(one.get("key")): _attribute(mapping(one.get("value")))
                 for one in mappings(span.get("attributes"))
             }
-            if any(attributes.get(key) == kind for key, kind in _KINDS.items()) or (
-                "tool_arguments" in attributes
-            ):
-                yield self._called(record, span, attributes)
-
-    def _called(self, record: Record, span: Fields, attributes: Fields) -> Signal:
-        span_id, status = id_of(span.get("spanId")), mapping(span.get("status"))
-        conversation = string(first_of(attributes, _CONVERSATIONS) or span.get("traceId"))
-        if conversation not in self.lanes and len(self.lanes) < _MOST_LANES:
-            first = not self.lanes or not conversation
-            self.lanes[conversation] = MAIN_LANE if first else conversation
-        lane = self.lanes.get(conversation, MAIN_LANE)
-        call = call_of(
-            record,
-            {
-                "name": first_of(attributes, _NAMES),
-                "arguments": first_of(attributes, _ARGUMENTS),
-                "id": id_of(attributes.get("gen_ai.tool.call.id"), span_id),
-            },
-            _nanoseconds(span.get("startTimeUnixNano")) or None,
-            lane=lane,
-            actor=lane,
-            # A trace does not show which calls were sent in one message.
-            turn=span_id,
-            result=_span_result(
-                first_of(attributes, _RESULTS),
-                status.get("message"),
-                failed=status.get("code") in (2, "STATUS_CODE_ERROR"),
-            ),
-        )
-        return Seen(call, once=f"{span.get('traceId')}/{span_id}" if span_id else "")
+            is_tool = any(attributes.get(key) == kind for key, kind in _KINDS.items())
+            if not is_tool and "tool_arguments" not in attributes:
+                continue
+            span_id, status = id_of(span.get("spanId")), mapping(span.get("status"))
+            conversation = string(first_of(attributes, _CONVERSATIONS) or span.get("traceId"))
+            if conversation not in self.lanes and len(self.lanes) < _MOST_LANES:
+                first = not self.lanes or not conversation
+                self.lanes[conversation] = MAIN_LANE if first else conversation
+            lane = self.lanes.get(conversation, MAIN_LANE)
+            call = call_of(
+                record,
+                {
+                    "name": first_of(attributes, _NAMES),
+                    "arguments": first_of(attributes, _ARGUMENTS),
+                    "id": id_of(attributes.get("gen_ai.tool.call.id"), span_id),
+                },
+                _nanoseconds(span.get("startTimeUnixNano")) or None,
+                lane=lane,
+                actor=lane,
+                # A trace does not show which calls were sent in one message.
+                turn=span_id,
+                result=_span_result(
+                    first_of(attributes, _RESULTS),
+                    status.get("message"),
+                    failed=status.get("code") in (2, "STATUS_CODE_ERROR"),
+                ),
+            )
+            yield Seen(call, once=f"{span.get('traceId')}/{span_id}" if span_id else "")
 
 
 def _attribute(value: Fields) -> Any:
