@@ -1,5 +1,7 @@
 """
-Recordings of real agents: readers for a dozen dialects, and the replay through the core.
+Recordings of agents at work: readers of their dialects, and the replay by todoplan's core.
+
+A *dialect* is the format in which one product records its conversations and tool calls.
 
 Modules, in reading order:
 

@@ -19,7 +19,7 @@ class CallResult:
     A tool's answer to a call.
 
     `data` is the structured answer if the recording has one (Claude Code's `toolUseResult`,
-    OpenHands' observation), else empty.
+    OpenHands' observation), otherwise it is empty.
     """
 
     text: str
@@ -34,8 +34,8 @@ class PlanningCall:
 
     `arguments` are as recorded: a mapping, or a text that is not valid JSON. `lane` names the plan
     that the call acts on, and `actor` the caller. Calls with the same `turn` were sent in one
-    message. `line` counts from 1: the physical line, or the number of the message in a document.
-    `result` is `None` if the recording has no answer.
+    message. `line` is the number of the line, or in a single JSON document that of the message; it
+    counts from 1. `result` is `None` if the recording has no answer.
     """
 
     tool: str
@@ -116,8 +116,8 @@ class OtherCall:
     """
     A call of a tool that is not a known planning tool.
 
-    If a recording has no planning call, the output names these tools. So readers yield a call of
-    only a few tools, and stop at the first planning call.
+    If a recording has no planning call, the output names the first of these tools. So only a few of
+    these calls are yielded, and none after the first planning call.
     """
 
     tool: str

@@ -246,7 +246,7 @@ def is_recording_name(name: str) -> bool:
 
 def unpacked(file: Any, path: Path) -> Bytes:
     """
-    Return the unpacked stream of a buffered file.
+    Return the unpacked stream of a buffered file. `path` is used in messages only.
 
     The packing is detected from the first bytes and not from the name.
 

@@ -44,7 +44,7 @@ def recognise(
     """
     Return the reader for a file, and the source to pass to it.
 
-    If `dialect` is given, only the form of the file is detected.
+    If `dialect` is given, only the form of the file is detected. For `on_bytes`, see `read`.
 
     Raises:
         ReadError: see `detect`; or the dialect does not exist.

@@ -750,7 +750,8 @@ class CallReplay:
     The replay of one call, which brings the lane's plan to the state that the recording shows.
 
     `events` are the changes by the call, and those by others that its answer shows. `findings` are
-    about both. `_coming` are the ids of the tasks that the call creates.
+    about both. `before` is passed on to the step. `_coming` are the ids of the tasks that the call
+    creates, and `_is_checklist` says that its list has no mark for tasks in progress.
     """
 
     lane: Lane

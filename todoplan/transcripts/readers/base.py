@@ -1,10 +1,10 @@
 """
 The base of the dialects' readers, and the conversion of their signals to the items of a recording.
 
-A reader converts the records of a file to signals, such as "a call was sent" and "an answer was
-received". The next steps are the same for all dialects: calls of other tools are filtered out, each
-answer is joined to its call, and the answers show which calls were refused. So the code of a reader
-is about the format of one dialect, and not about planning.
+A reader converts the JSON objects of a file (its records) to signals, such as "a call was sent" and
+"an answer was received". The next steps are the same for all dialects: calls of other tools are
+filtered out, each answer is joined to its call, and the answers show which calls were refused. So
+the code of a reader is about the format of one dialect, and not about planning.
 """
 
 import json
@@ -269,7 +269,7 @@ def record_dialect(
     """
     Return a decorator that turns a function that yields one record's signals into a reader.
 
-    Lines that are not `wanted` may be skipped.
+    `wanted` gets an unparsed line. If it returns false, the line may be skipped.
     """
 
     def reader(of_record: Callable[[Record], Iterator[Signal]]) -> DialectReader:
@@ -481,7 +481,9 @@ def awaiting(call: PlanningCall) -> Seen:
 
 def result_of(value: Any, *, failed: bool = False, data: Any = None) -> CallResult:
     """
-    Return an answer. It counts as failed if `failed` is true or its text begins like an error.
+    Return an answer with the text of `value`, and `data` as its structured form.
+
+    It counts as failed if `failed` is true or its text begins like an error.
     """
     text = content_text(value)
     is_error = failed or text.startswith(_ERRORS)
@@ -688,7 +690,7 @@ def _result(fields: Fields, content: Any) -> CallResult:
 
 @attrs.define
 class _Asked:
-    """A call of the latest message with calls, the key of its answer, and the answer once known."""
+    """A call, the key under which it waits for its answer, and the answer once it is known."""
 
     use: Use
     key: str

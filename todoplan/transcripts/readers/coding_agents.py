@@ -751,7 +751,9 @@ class _SharedChat:
     """
     The position in a log: the current turn (Gemini CLI), or the current call (Unity).
 
-    Unity's blocks belong to the current call.
+    `tool` is the tool of Unity's current call, and `number` the number of this call. `key` is the
+    key of this call once its arguments were read, or "" in Unity's newer format, which has no
+    results (`has_result`). `failed` is true after the heading of an error.
     """
 
     pairs: _Pairs = attrs.field(factory=_Pairs)
@@ -924,7 +926,12 @@ _SOURCES = {"agent": "assistant", "user": "user", "system": "system"}
 
 @attrs.define
 class _Trajectory:
-    """The lane of the latest step. Subagents have their own steps, whose ids begin again at 1."""
+    """
+    The lane of the latest step.
+
+    `subagents` is the number of subagents so far, or `None` for the main agent's own steps. The ids
+    of each subagent's steps begin again at 1.
+    """
 
     subagents: int | None = None
     lane: str = MAIN_LANE
