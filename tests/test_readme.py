@@ -3,6 +3,7 @@
 import inspect
 import re
 import subprocess
+from typing import get_args
 
 import pytest
 import test_agent_loop
@@ -10,7 +11,7 @@ from support.docs import ROOT, fenced, page
 from support.tokens import fixed_cost
 
 from todoplan.core.rules import RULES
-from todoplan.dialogue import LEAN, TASKS, TODOS
+from todoplan.dialogue.tools import BASIC_TOOLSETS, Length
 from todoplan.render.markup import lifecycle_diagram
 
 
@@ -56,16 +57,14 @@ def rows(name, first):
     return rest.partition("\n\n")[0].splitlines()[2:]
 
 
-@pytest.mark.parametrize("toolset", [TODOS, TASKS, LEAN], ids=lambda toolset: toolset.name)
-def test_token_figures_are_counted(toolset):
+@pytest.mark.parametrize("name", BASIC_TOOLSETS)
+def test_token_figures_are_counted(name):
     """
     The table's figures are those of a real vocabulary.
     """
-    row = next(
-        line for line in page("README").splitlines() if line.startswith(f"| `{toolset.name}`")
-    )
-    compact, guided = fixed_cost(toolset, "compact"), fixed_cost(toolset, "guided")
-    assert row.endswith(f"| {compact} / {guided} |")
+    table = {row.split("`")[1]: row for row in rows("README", "tool set")}
+    compact, guided = (fixed_cost(BASIC_TOOLSETS[name], length) for length in get_args(Length))
+    assert table[name].endswith(f"| {compact} / {guided} |")
 
 
 def test_only_what_belongs_stands_at_the_top():

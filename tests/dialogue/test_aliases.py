@@ -4,7 +4,7 @@ import pytest
 from support.talk import TOOLSETS
 
 from todoplan.dialogue.intake import meant_by
-from todoplan.dialogue.tools import LEAN, TODOS, tasks
+from todoplan.dialogue.tools import BASIC_TOOLSETS
 
 TITLES = "content subject title text task name step todo item"
 WAITS = "waitingFor waitsFor waitFor waitingOn blockedReason"
@@ -78,8 +78,7 @@ ALIASES = {
     },
 }
 WEAK = {"write_todos": ["todos.content", "todos.waiting"], "plan": ["write.text", "add.text"]}
-SETS = (TODOS, tasks(), LEAN)
-TOOLS = {tool.key: tool for toolset in SETS for tool in toolset.tools}
+TOOLS = {tool.key: tool for toolset in BASIC_TOOLSETS.values() for tool in toolset.tools}
 
 
 def places(tool):

@@ -119,11 +119,14 @@ def test_what_the_schema_allows_intake_takes_as_it_is(pair, strict, plan, data):
     # A schema cannot say it: what waits is pending, and what is closed waits for nothing.
     waits = {"word", "ignored_key"} if {"waitingFor", "waiting_for"} & arguments.keys() else set()
     # Nor that a deletion takes no other argument along: the reply says which were ignored.
-    waits |= {"ignored_key"} if arguments.get("status") == "deleted" else set()
+    deletes = arguments.get("status") == "deleted"
+    waits |= {"ignored_key"} if deletes else set()
     assert {repair.code for repair in reply.repairs} <= {"repeated_id"} | waits
     known = {"missing_field", "beside_tasks", "unknown_task", "unknown_reference", "self_edge"}
     known |= {"cycle", "edge_within", "empty_write", "left_out"}
-    # Not said by a schema either: what is closed waits for nothing.
+    # Not said by a schema either: a task with subtasks is not deleted, and what is closed waits for
+    # nothing.
+    known |= {"has_children"} if deletes else set()
     known |= {"cannot_wait"} if {"wait", "waitingFor", "waiting_for"} & arguments.keys() else set()
     assert {problem.code for problem in reply.problems} <= known
     own = json.dumps(arguments, ensure_ascii=False) + "".join(task.subject for task in plan)

@@ -10,26 +10,27 @@ from todoplan.core.events.base import Base
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox, answered_after, answered_beside
-from todoplan.dialogue.tools import LEAN, TODOS, tasks
+from todoplan.dialogue.tools import BASIC_TOOLSETS, TODOS
 
 CALLS = {
-    Toolbox(TODOS): [
+    "todos": [
         Call("write_todos", {"todos": [{"content": "a", "status": "pending"}]}),
         Call("write_todos", {"todos": []}),
         Call("read_todos", {}),
     ],
-    Toolbox(tasks()): [
+    "tasks": [
         Call("TaskCreate", {"subject": "a"}),
         Call("TaskCreate", {"subject": "b", "blockedBy": ["1"]}),
         Call("TaskUpdate", {"taskId": "2", "status": "completed"}),
         Call("TaskUpdate", {"taskId": "1", "status": "deleted"}),
         Call("TaskList", "{"),
     ],
-    Toolbox(LEAN): [Call("plan", {"write": ["a", "b"]}), Call("plan", {"done": [1]})],
+    "lean": [Call("plan", {"write": ["a", "b"]}), Call("plan", {"done": [1]})],
 }
-turns = st.sampled_from(list(CALLS)).flatmap(
-    lambda box: st.tuples(
-        st.just(box), st.lists(st.sampled_from(CALLS[box]), min_size=1, max_size=5)
+turns = st.sampled_from([*BASIC_TOOLSETS]).flatmap(
+    lambda name: st.tuples(
+        st.just(Toolbox(BASIC_TOOLSETS[name])),
+        st.lists(st.sampled_from(CALLS[name]), min_size=1, max_size=5),
     )
 )
 

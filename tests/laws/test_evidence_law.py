@@ -8,17 +8,16 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from support import strategies as some
 
-from todoplan import LEAN, TASKS, TODOS, Plan, Toolbox
+from todoplan import Plan, Toolbox
 from todoplan.core.commands import CreateTask, RecordEvidence, RestorePlan, UpdateTask
 from todoplan.core.decide import Accepted, decide
 from todoplan.core.events.types import PlanApproved, TaskCreated, TaskEdited
 from todoplan.core.plan.model import Status
 from todoplan.core.rules import Policy
-from todoplan.dialogue import WRITE_TODOS, tasks
+from todoplan.dialogue.tools import TOOLSETS, WRITE_TODOS
 from todoplan.testing import strategies
 
 STRICT = Policy().but(evidence_required="error")
-TOOLSETS = [TODOS, WRITE_TODOS, LEAN, TASKS, tasks("snake")]
 
 
 def _moves(ids):
@@ -89,7 +88,7 @@ def _forging(value):
     return [_forging(each) for each in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)
+@pytest.mark.parametrize("toolset", [*TOOLSETS.values(), WRITE_TODOS], ids=repr)
 @given(data=st.data())
 def test_no_argument_records_evidence(toolset, data):
     """No tool has it as an argument, and what is sent all the same is taken for neither."""
@@ -110,7 +109,7 @@ def test_no_argument_records_evidence(toolset, data):
     assert reply.plan.approved is None
 
 
-@pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)
+@pytest.mark.parametrize("toolset", [*TOOLSETS.values(), WRITE_TODOS], ids=repr)
 @given(data=st.data())
 def test_a_model_alone_completes_no_check(toolset, data):
     """Under the rule and without a verifier, no call of any set completes a task with a check."""

@@ -8,7 +8,7 @@ from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
 from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, TASKS, TODOS
+from todoplan.dialogue.tools import BASIC_TOOLSETS, LEAN, TASKS, TODOS
 from todoplan.planner import Planner
 
 BOX = Toolbox(TODOS, Policy())
@@ -178,7 +178,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("toolset", [TODOS, LEAN, TASKS], ids=["todos", "lean", "tasks"])
+@pytest.mark.parametrize("toolset", BASIC_TOOLSETS.values(), ids=BASIC_TOOLSETS)
 @given(moves=st.lists(st.tuples(st.integers(0, 99), st.lists(st.integers(0, 9), max_size=4))))
 def test_an_agent_alone_notices_nothing(toolset, moves):
     """Its replies and its plan are those of calls without any session, however it is kept."""

@@ -1,9 +1,10 @@
 """Scripts of calls for each tool set, and what the toolbox itself says to them."""
 
-from support.mcp_server import NOW, TOOLSETS
+from support.mcp_server import NOW
 
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Toolbox
+from todoplan.dialogue.tools import TOOLSETS
 
 SCRIPTS = {
     "todos": [

@@ -19,11 +19,10 @@ from todoplan.adapters.mcp import (
     serve_stdio,
 )
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, TODOS, tasks
+from todoplan.dialogue.tools import TOOLSETS
 from todoplan.stores.file import FileStore
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
-TOOLSETS = {"todos": TODOS, "tasks": tasks(), "lean": LEAN}
 LIMIT = 4096
 
 

@@ -11,9 +11,9 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import PRESETS
 from todoplan.dialogue.intake import Kind
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, TODOS, tasks
+from todoplan.dialogue.tools import TOOLSETS as ALL_TOOLSETS
 
-TOOLSETS = (TODOS, tasks(), tasks("snake"), LEAN)
+TOOLSETS = tuple(toolset for toolset in ALL_TOOLSETS.values() if not toolset.team)
 BOXES = tuple(Toolbox(toolset) for toolset in TOOLSETS)
 STATUSES = ("pending", "in_progress", "completed", "cancelled")
 PYTHON = re.compile(r"Status\.|Priority\.|FrozenDict|Task\(|Todo\(|Unset|UNSET|\{'|\['|datetime")
@@ -22,8 +22,7 @@ PYTHON = re.compile(r"Status\.|Priority\.|FrozenDict|Task\(|Todo\(|Unset|UNSET|\
 
 def toolbox(name="todos", policy="default", **options):
     """Return a toolbox by the name of its tool set and of its policy."""
-    named = {"todos": TODOS, "tasks": tasks(), "snake": tasks("snake"), "lean": LEAN}
-    return Toolbox(named[name], PRESETS[policy], **options)
+    return Toolbox(ALL_TOOLSETS[name], PRESETS[policy], **options)
 
 
 def planned(*titles):

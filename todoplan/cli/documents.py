@@ -13,7 +13,7 @@ import attrs
 
 from todoplan.cli.plans import Place
 from todoplan.codec import dump_journal
-from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, lean, tasks
+from todoplan.dialogue.tools import TOOLSETS, ToolSet
 from todoplan.errors import UNREADABLE, PlanError, ReadError
 from todoplan.render.terminal import Screen
 
@@ -72,17 +72,6 @@ def _text(name: str) -> str:
 
 # -------- schema --------
 # `todoplan schema`: the tool definitions of a tool set, in a provider's format.
-
-
-TOOLSETS: dict[str, ToolSet] = {
-    "todos": TODOS,
-    "tasks": tasks(),
-    "tasks-snake": tasks("snake"),
-    "lean": LEAN,
-    "tasks-team": tasks(team=True),
-    "lean-team": lean(team=True),
-}
-"""The tool sets by their names on the command line."""
 
 
 def _of_provider(module: str, **how: Any) -> Callable[[ToolSet], Any]:

@@ -17,13 +17,14 @@ from typing import Annotated, Any
 import attrs
 import typer
 
-from todoplan.cli.documents import FORMS, TOOLSETS, page_names
+from todoplan.cli.documents import FORMS, page_names
 from todoplan.cli.exits import exit_code_of
 from todoplan.cli.plans import ACTOR, PLAN, STORE, Place
 from todoplan.cli.plugin import HOSTS
 from todoplan.codec.foreign.markdown import FORMS as MARKDOWN_FORMS
 from todoplan.core.plan.model import Priority, Status
 from todoplan.core.rules import PRESETS
+from todoplan.dialogue.tools import TOOLSETS
 from todoplan.errors import TodoplanError
 from todoplan.render.outline import clip
 from todoplan.render.terminal import Screen, today

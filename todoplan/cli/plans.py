@@ -917,7 +917,8 @@ def run_short(arguments: Sequence[str]) -> int | None:
         case ("done", _, *_) if given <= _OF_EDITS:
             job = partial(done, words, edit=edit)
         case ("mcp",) if given <= _OF_SERVERS:
-            from todoplan.cli import documents, servers  # noqa: PLC0415 - slow to import
+            from todoplan.cli import servers  # noqa: PLC0415 - slow to import
+            from todoplan.dialogue.tools import TOOLSETS  # noqa: PLC0415 - slow to import
 
             served = servers.Served(
                 place=place,
@@ -925,6 +926,6 @@ def run_short(arguments: Sequence[str]) -> int | None:
                 hooks="--hooks" in flags,
                 lenient="--lenient" in flags,
             )
-            if served.toolset in documents.TOOLSETS:
+            if served.toolset in TOOLSETS:
                 job = partial(servers.serve, served=served, address=servers.Address())
     return None if job is None else exit_code_of(job)

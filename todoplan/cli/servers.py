@@ -18,14 +18,13 @@ from typing import Any, cast
 
 import attrs
 
-from todoplan.cli.documents import TOOLSETS
 from todoplan.cli.hook import run, socket_of, tidy
 from todoplan.cli.plans import DEFAULT_PLAN, Judge, Place, Writer
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import RuleSettings
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import unmet_rules
+from todoplan.dialogue.tools import TOOLSETS, unmet_rules
 from todoplan.errors import PlanError
 from todoplan.planner.verifying import Verifier
 from todoplan.render.terminal import Screen

@@ -3,8 +3,8 @@ Tool sets: the tools offered to a model, independent of any framework and policy
 
 This module is divided into sections. Read `toolset` first, then the three sets: `todos` (the whole
 list in one call), `tasks` (one task at a time), and `lean` (designed for todoplan, with the fewest
-tokens). `schema` builds the JSON Schemas of their fields. In `toolset`, `require_met` refuses a
-policy that no call of a set could satisfy.
+tokens). `registry` lists all sets. `schema` builds the JSON Schemas of their fields. In `toolset`,
+`require_met` refuses a policy that no call of a set could satisfy.
 """
 
 import re
@@ -800,3 +800,22 @@ def lean(*, team: bool = False) -> ToolSet:
     agent claims a task before it works on it, and no task starts by itself.
     """
     return _TEAM if team else LEAN
+
+
+# -------- registry --------
+# All tool sets. The command line, the conformance suite of adapters, the readers of recordings and
+# the tests take their tool sets from here. A test fails if it lacks an example for one of them.
+
+
+TOOLSETS: dict[str, ToolSet] = {
+    "todos": TODOS,
+    "tasks": TASKS,
+    "tasks-snake": tasks("snake"),
+    "lean": LEAN,
+    "tasks-team": tasks(team=True),
+    "lean-team": lean(team=True),
+}
+"""All tool sets, by their names on the command line."""
+
+BASIC_TOOLSETS = {name: each for name, each in TOOLSETS.items() if name == each.name}
+"""The tool sets without their variants in snake_case or for a team."""

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from todoplan.core.events.apply import Entry
-from todoplan.dialogue.tools import LEAN, TODOS, tasks
+from todoplan.dialogue.tools import BASIC_TOOLSETS, Tool
 
 MAIN_LANE = "main"
 
@@ -134,7 +134,13 @@ Item = PlanningCall | RecordedEntry | BadLine | Compaction | PersonSpoke | Shown
 OWN_TOOL = "plan"
 """The tool of our tool set `lean`. Other products use the name too; `may_plan` tells them apart."""
 
-PLANNING_TOOLS = (
+BY_ID_TOOLS: dict[str, Tool] = {
+    tool.key: tool for toolset in BASIC_TOOLSETS.values() if toolset.by_id for tool in toolset.tools
+}
+"""The tools of our tool sets that name tasks by id. All agents of a session share their plan."""
+
+_OUR_TOOLS = [tool.key for toolset in BASIC_TOOLSETS.values() for tool in toolset.tools]
+_SEEN_TOOLS = (  # tools of other products; some of our own tools have the same names
     "TodoWrite",
     "TodoRead",  # removed from Claude Code (claude-code#7079), but not from OpenCode
     "TaskCreate",
@@ -153,8 +159,10 @@ PLANNING_TOOLS = (
     "manage_todo_list",  # VS Code
     "update_todo_list",  # Roo
     "task_progress",  # Cline: an argument of its other tools
-    OWN_TOOL,
 )
+
+PLANNING_TOOLS = tuple(dict.fromkeys((*_SEEN_TOOLS, *_OUR_TOOLS)))
+"""The names of all known planning tools."""
 
 
 def _bare(name: str) -> str:
@@ -169,8 +177,8 @@ _KNOWN["todowrite"], _KNOWN["todoread"] = "TodoWrite", "TodoRead"
 # CLI), "plan_write_todos" (OpenCode), "plan-write_todos" (Copilot CLI). A prefix without "mcp_" is
 # only accepted before names of our own tools, because other products have names that end like
 # those of planning tools.
-_OWN_TOOLS = "|".join(tool.key for tool in (*TODOS.tools, *tasks().tools))
-_OF_SERVER = re.compile(rf".+[-_]({_OWN_TOOLS})|(?:plan_|todoplan_|.+-)(plan)")
+_OURS = "|".join(name for name in _OUR_TOOLS if name != OWN_TOOL)
+_OF_SERVER = re.compile(rf".+[-_]({_OURS})|(?:plan_|todoplan_|.+-)({OWN_TOOL})")
 _COMMON = "todos"  # `list_todos` of another server is no planning tool
 _MOST_PARTS = 20
 # Greedy, so that the last separator counts if there are several (`mcp__server__tool`).
@@ -181,7 +189,7 @@ _STEMS = (b"todo", b"task", b"plan")
 # "plan" is also a key in many lines. As a tool's name it is a value, or a function called in a
 # script.
 _OWN_NAME = re.compile(rb"plan\\*[\"'](?!\s*\\*:)|\.\s*plan(?:\s|\\[nrt])*\(")
-_OWN_KEYS = frozenset(field.name for field in LEAN.tools[0].fields if not field.hidden)
+_OWN_KEYS = frozenset(field.name for field in BY_ID_TOOLS[OWN_TOOL].fields if not field.hidden)
 _OWN_KEY = re.compile(rf"[\"'](?:{'|'.join(sorted(_OWN_KEYS))})\\*[\"']\s*:")
 
 

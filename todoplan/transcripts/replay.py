@@ -52,10 +52,11 @@ from todoplan.core.problems import Problem, explain, ids_text
 from todoplan.core.rules import PRESETS, Change, Policy, RuleSettings, Severity, judge, normalised
 from todoplan.dialogue.intake import Field, InputLimits, Kind, meant_by, read
 from todoplan.dialogue.replies import one_line, repairs_text
-from todoplan.dialogue.tools import LEAN, Ignoring, Query, Request, Tool, tasks, write_tool
+from todoplan.dialogue.tools import Ignoring, Query, Request, Tool, write_tool
 from todoplan.errors import ReadError
 from todoplan.texts import fill, say, wording
 from todoplan.transcripts.calls import (
+    BY_ID_TOOLS,
     MAIN_LANE,
     PLANNING_TOOLS,
     BadLine,
@@ -209,10 +210,7 @@ _LIST_TOOL = _list_tool()
 _ITEM_FIELDS = _LIST_TOOL.fields[0].items
 _PARENT, _ = meant_by("parent", _ITEM_FIELDS)
 
-RECORDED: dict[str, Tool] = {
-    **dict.fromkeys(PLANNING_TOOLS, _LIST_TOOL),
-    **{tool.key: tool for tool in (*tasks().tools, *LEAN.tools)},
-}
+RECORDED: dict[str, Tool] = {**dict.fromkeys(PLANNING_TOOLS, _LIST_TOOL), **BY_ID_TOOLS}
 """The tools that parse recorded calls, by their names in `todoplan.transcripts.calls`."""
 
 

@@ -11,7 +11,7 @@ from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, number
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, TODOS, tasks
+from todoplan.dialogue.tools import TODOS, TOOLSETS, tasks
 
 EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 WRITE = {"todos": [{"content": "a", "status": "pending"}]}
@@ -36,7 +36,7 @@ def validated(wire, messages):
 
 
 @EVERY
-@pytest.mark.parametrize("toolset", [TODOS, tasks(), tasks("snake"), LEAN], ids=lambda s: s.name)
+@pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
 @pytest.mark.parametrize("strict", [False, True])
 def test_definitions_are_the_sdks(wire, toolset, strict):
     """`strict` is said only where it is meant, but always to Responses, whose default is true."""

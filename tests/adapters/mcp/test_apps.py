@@ -11,6 +11,7 @@ from support.mcp_server import server_of
 
 from todoplan.adapters.mcp import plan_uri
 from todoplan.adapters.mcp.server import APP_TYPE, EXTENSION, app_uri, shows_apps
+from todoplan.dialogue.tools import BASIC_TOOLSETS
 from todoplan.stores.memory import MemoryStore
 
 SHOWS = {EXTENSION: {"mimeTypes": [APP_TYPE]}}
@@ -24,7 +25,7 @@ async def seen(era, extensions, toolset="tasks", **options):
         return await client.tools(), await client.resources(), answers
 
 
-@pytest.mark.parametrize("toolset", SCRIPTS)
+@pytest.mark.parametrize("toolset", BASIC_TOOLSETS)
 def test_clients_that_show_no_pages_are_told_nothing_of_them(toolset, era):
     """Tools, resources and answers are those of a server without a page, to the byte."""
     plain = asyncio.run(seen(era, None, toolset, board=False))
@@ -33,7 +34,7 @@ def test_clients_that_show_no_pages_are_told_nothing_of_them(toolset, era):
     assert "ui://" not in told
 
 
-@pytest.mark.parametrize("toolset", SCRIPTS)
+@pytest.mark.parametrize("toolset", BASIC_TOOLSETS)
 def test_clients_that_show_pages_are_told_of_the_board(toolset, era):
     """Every tool names the page, the list of resources has it; answers come as data too."""
     tools, resources, answers = asyncio.run(seen(era, SHOWS, toolset))

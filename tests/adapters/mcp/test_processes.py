@@ -12,9 +12,10 @@ import anyio
 import pytest
 from support.mcp_client import over_http, over_stdio
 from support.mcp_scripts import CREATE, SCRIPTS, expected, notified, played, said
-from support.mcp_server import TOOLSETS, command, environment, http_process
+from support.mcp_server import command, environment, http_process
 
 from todoplan.adapters.mcp import plan_uri
+from todoplan.dialogue.tools import TASKS
 from todoplan.stores.file import FileStore
 
 pytestmark = pytest.mark.slow
@@ -43,7 +44,7 @@ def test_stdio_from_another_process(tmp_path, era):
 
     names, results, heard = asyncio.run(first())
     replies, plan = expected("tasks", script)
-    assert tuple(names) == TOOLSETS["tasks"].tool_names
+    assert tuple(names) == TASKS.tool_names
     assert [said(result) for result in results] == [(r.text, r.is_error) for r in replies]
     assert heard == ([plan_uri("plan")] * 2, 0, 2)
     (*_, after), grown = expected("tasks", [*script, CREATE, CREATE, ("TaskList", {})])

@@ -6,15 +6,14 @@ from importlib.metadata import PackageNotFoundError
 import pytest
 from support.mcp_client import ProtocolError, connected
 from support.mcp_scripts import CREATE, SCRIPTS, expected, notified, played, said
-from support.mcp_server import TOOLSETS, server_of
+from support.mcp_server import server_of
 from support.tokens import tokens
 
 from todoplan.adapters.mcp import make_server, plan_uri, result_of
 from todoplan.adapters.mcp import server as module
 from todoplan.codec import load_plan
-from todoplan.dialogue import WRITE_TODOS
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import lean, tasks
+from todoplan.dialogue.tools import TOOLSETS, WRITE_TODOS
 from todoplan.errors import PlanError, StoreError
 from todoplan.stores.memory import MemoryStore
 
@@ -43,10 +42,7 @@ def test_results_come_as_data_too(era):
         assert not any("structuredContent" in result for result in plain)
 
 
-SERVED = [*TOOLSETS.values(), tasks(team=True), lean(team=True), WRITE_TODOS]
-
-
-@pytest.mark.parametrize("toolset", SERVED)
+@pytest.mark.parametrize("toolset", [*TOOLSETS.values(), WRITE_TODOS], ids=repr)
 def test_instructions_stand_alone(toolset):
     """Many hosts show nothing else at first: each tool by name, when to plan, in 60 tokens."""
     mine = toolset.renamed(**{name: f"my_{name}" for name in toolset.tool_names})

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.openai_agents_runs import agent_of, create, outputs, plan_of, run, scripted
 
-from todoplan import LEAN, TODOS, Toolbox
+from todoplan import TODOS, Toolbox
 from todoplan.adapters.openai_agents import (
     PendingCalls,
     Planning,
@@ -21,13 +21,14 @@ from todoplan.adapters.openai_agents import (
     portable,
 )
 from todoplan.dialogue import Call, Settings, tasks
+from todoplan.dialogue.tools import TOOLSETS
 from todoplan.errors import CodecError
 
 QUIET = Settings(plan_lost=False, unfinished=0)
 TASKS = Toolbox(tasks())
 
 
-@pytest.mark.parametrize("toolset", [TODOS, tasks(), tasks("snake"), LEAN], ids=lambda t: t.name)
+@pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
 def test_schemas_are_strict_as_they_are(toolset):
     """The SDK's strict mode leaves our schemas alone: no property becomes required by accident."""
     defined = toolset.definitions(strict=True)

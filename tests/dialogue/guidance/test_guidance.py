@@ -30,7 +30,7 @@ from todoplan.dialogue.guidance import (
     unfinished_error,
 )
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, TODOS, ToolSet, tasks
+from todoplan.dialogue.tools import LEAN, TODOS, TOOLSETS, ToolSet, tasks
 
 REMINDER_TEXTS = Path(wording.__file__).parent / "reminders.txt"
 
@@ -400,7 +400,7 @@ def test_only_what_does_not_wait_is_named():
 ENDS = {"todos": "set its status to waiting", "tasks": "say what it is in ", "lean": "send wait"}
 
 
-@pytest.mark.parametrize("toolset", [TODOS, tasks(), tasks("snake"), LEAN], ids=repr)
+@pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
 def test_who_makes_tasks_wait_as_the_reminder_says_is_not_reminded_again(toolset):
     """Each tool set has its own way, said in the reminder with its own names."""
     box = Toolbox(toolset)

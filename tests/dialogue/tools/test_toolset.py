@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.talk import BOXES, TOOLSETS, planned
 
-from todoplan import DEFAULT, Plan, Policy, Rejected, Rule, decide
+from todoplan import DEFAULT, Plan, Policy, Rejected, Rule, decide, dialogue
 from todoplan.core.commands import CreateTask
 from todoplan.core.rules import CLAUDE_STRICT, RULES
-from todoplan.dialogue import LEAN, TASKS, TODOS, WRITE_TODOS
+from todoplan.dialogue import LEAN, TASKS, TODOS, WRITE_TODOS, tasks, tools
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import ToolSet, unmet_rules
+from todoplan.dialogue.tools import BASIC_TOOLSETS, ToolSet, unmet_rules
+from todoplan.dialogue.tools import TOOLSETS as ALL_TOOLSETS
 
 _SAID = re.compile(r"[A-Za-z_]+")
 names = st.from_regex(r"\A[q-z]{6}_[a-zA-Z0-9_]{1,20}\Z")
@@ -67,14 +68,14 @@ def test_every_text_follows_the_names(toolset):
 
 def test_snake_keys_are_shown_in_snake_case():
     """With AgentScope's keys no camelCase key is left in what the model is told."""
-    said = " ".join(text.partition("note: ")[0] for text in all_texts(TOOLSETS[2]))
+    said = " ".join(text.partition("note: ")[0] for text in all_texts(tasks("snake")))
     assert not re.findall(r"\b(?:taskId|activeForm|\w+Blocked\w*|\w+Blocks)\b", said)
     assert "task_id" in said
 
 
 def test_names_are_added_to_names():
     """A set may be renamed again."""
-    twice = TOOLSETS[0].renamed(write_todos="a").renamed(read_todos="b")
+    twice = TODOS.renamed(write_todos="a").renamed(read_todos="b")
     assert twice.tool_names == ("a", "b")
 
 
@@ -126,10 +127,17 @@ def test_every_tool_set_takes_a_title():
 
 def test_a_tool_set_shows_how_it_is_written():
     """Its repr is the name of the constant, or the call, that gives it."""
-    assert [repr(toolset) for toolset in TOOLSETS] == ["TODOS", "TASKS", "tasks('snake')", "LEAN"]
-    assert repr(WRITE_TODOS) == "WRITE_TODOS"
+    for toolset in (*ALL_TOOLSETS.values(), WRITE_TODOS):
+        assert eval(repr(toolset), vars(dialogue)) is toolset  # noqa: S307 - our own names
+    assert repr(tasks("snake")) == "tasks('snake')"
     assert repr(LEAN.renamed(plan="steps")) == "LEAN.renamed(plan='steps')"
     assert repr(ToolSet("mine", LEAN.tools, "plan")) == "ToolSet('mine')"
+
+
+def test_every_tool_set_is_registered():
+    """Under the name of its texts, once without variants: from there all tests and adapters go."""
+    made = {each.name for each in vars(tools).values() if isinstance(each, ToolSet)}
+    assert made == {each.name for each in ALL_TOOLSETS.values()} == set(BASIC_TOOLSETS)
 
 
 def test_a_set_of_ones_own_needs_no_texts():

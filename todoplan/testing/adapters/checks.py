@@ -25,12 +25,11 @@ from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import DEFAULT, Policy
 from todoplan.dialogue.guidance import TAG, Settings, unfinished_error
 from todoplan.dialogue.toolbox import Finding
-from todoplan.dialogue.tools import TODOS, Definition, ToolSet
+from todoplan.dialogue.tools import TASKS, TODOS, Definition, ToolSet
 from todoplan.planner.verifying import Verifier
 from todoplan.testing.adapters.host import (
     LISTS,
     QUIET,
-    TASKS,
     Capability,
     Checks,
     Harness,

@@ -43,7 +43,7 @@ from todoplan.core.rules import DEFAULT, Policy
 from todoplan.dialogue.calls import Call, Reply
 from todoplan.dialogue.guidance import TAG, ReminderKind, Settings, reminder
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, TODOS, Definition, ToolSet, tasks
+from todoplan.dialogue.tools import BASIC_TOOLSETS, TASKS, TODOS, Definition, ToolSet, tasks
 from todoplan.errors import PlanError, TodoplanError
 from todoplan.planner.verifying import Verifier
 from todoplan.testing.assertions import clipped, must, same, same_parts
@@ -357,12 +357,8 @@ def declares(suite: Checks, *wanted: Capability) -> bool:
 
 Run = tuple[ModelTurn, ...]
 
-TASKS = tasks()
-
 TOOLSETS: dict[str, ToolSet] = {
-    "todos": TODOS,
-    "tasks": TASKS,
-    "lean": LEAN,
+    **BASIC_TOOLSETS,
     "renamed": tasks("snake").renamed(TaskCreate="add_step", TaskUpdate="change_step"),
     "renamed_list": TODOS.renamed(write_todos="TodoWrite"),
 }

@@ -12,13 +12,14 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from todoplan.core.commands import ClaimTask
 from todoplan.core.plan.model import Priority, Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.guidance import Message, ToolResult
 from todoplan.dialogue.intake import DELETED, Field, Kind, read
-from todoplan.dialogue.tools import TODOS, Tool, ToolSet
+from todoplan.dialogue.tools import CLAIM, TODOS, Tool, ToolSet
 from todoplan.testing.strategies.text import few, titles
 
 _WORDS = [status.value for status in Status]
@@ -105,8 +106,10 @@ def makes_sense(tool: Tool, given: Mapping[str, Any]) -> bool:
     from them.
     """
     intake = read(given, tool.fields)
-    fine = not intake.problems and not intake.repairs
-    return fine and not isinstance(tool.request(intake.values), Problem)
+    if intake.problems or intake.repairs:
+        return False
+    values = {**intake.values, CLAIM: ClaimTask("an agent")} if tool.with_claim else intake.values
+    return not isinstance(tool.request(values), Problem)
 
 
 def _value(field: Field, ids: list[str], within: str | None = None) -> SearchStrategy[Any]:

@@ -23,6 +23,7 @@ import attrs
 from todoplan.core.plan.model import Status
 from todoplan.texts import say
 from todoplan.transcripts.calls import (
+    BY_ID_TOOLS,
     MAIN_LANE,
     OWN_TOOL,
     BadLine,
@@ -360,8 +361,7 @@ def turn_of(line: int, *values: Any) -> str:
 
 def writers_lane(tool: str, lane: str) -> str:
     """Return the main lane if all agents share the tool's plan (tasks with ids), else `lane`."""
-    name = canonical_tool(tool) or ""
-    return MAIN_LANE if name.startswith("Task") or name == OWN_TOOL else lane
+    return MAIN_LANE if canonical_tool(tool) in BY_ID_TOOLS else lane
 
 
 def content_text(value: Any) -> str:

@@ -10,6 +10,7 @@ from support.own_recordings import DIALECTS, own_recording
 from support.talk import toolbox
 from support.wires import WIRES
 
+from todoplan.dialogue.tools import BASIC_TOOLSETS
 from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PlanningCall
 from todoplan.transcripts.readers.base import Answered, Joiner, Seen, parse_time
 from todoplan.transcripts.replay import replay_file
@@ -43,7 +44,7 @@ TASKS = (
 SCRIPTS = {"lean": (LEAN, 8, 2), "todos": (TODOS, 4, 1), "tasks": (TASKS, 5, 1)}
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", BASIC_TOOLSETS)
 @pytest.mark.parametrize("wire", WIRES, ids=[wire.name for wire in WIRES])
 def test_what_a_loop_of_ours_recorded_replays_to_its_plan(tmp_path, wire, name):
     """In every wire shape, with each tool set: the calls, the refused ones, the very plan."""
