@@ -384,11 +384,6 @@ def _damaged(seen: object, wanted: str, name: str = "it") -> CodecError:
 # of the system.
 
 
-ReminderKind = Literal[
-    "plan_lost", "changed", "changed_done", "empty", "stale", "unfinished", "all_done"
-]
-"""Each kind has a text of the same name, and a row in `guidance.REMINDERS`."""
-
 TAG = "todoplan-reminder"
 # A reminder may be sent with many requests, so its length is limited. Together, the titles have at
 # most 4,000 characters, before brackets and ampersands are escaped.
@@ -590,6 +585,11 @@ def _plan_shown(moment: _Moment) -> Mapping[str, int]:
     # reported them, and the base is then dropped. Until then, the revision is only "shown".
     return {"revision" if moment.base is None else "shown": moment.plan.revision}
 
+
+ReminderKind = Literal[
+    "plan_lost", "changed", "changed_done", "empty", "stale", "unfinished", "all_done"
+]
+"""The names of the reminders. The text of each has the same name."""
 
 REMINDERS: dict[ReminderKind, Reminder] = {
     # This reminder is first, since it shows the present plan, which includes every change.
