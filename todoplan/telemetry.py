@@ -134,6 +134,8 @@ class Spans:
     ) -> None:
         """
         Write the spans of the tasks that `events` closed. `plan` is the plan after the events.
+
+        A task that has no time of its end gets the time `at`, in nanoseconds.
         """
         # One span for each task, even if one call closes it, reopens it and closes it again.
         closed: dict[str, None] = {}

@@ -248,7 +248,10 @@ class AsyncPlanner(Transactions[AnyStore]):
         return self._heard(value) if isawaitable(value) else value
 
     async def _heard(self, work: Awaitable[Any]) -> Any:
-        """Await what a subscriber returned."""
+        """
+        Await what a subscriber returned. If something that it awaited was cancelled, and not the
+        caller, this counts as an error of the subscriber.
+        """
         try:
             return await work
         except asyncio.CancelledError as error:

@@ -5,8 +5,8 @@ A comment at the end of the file names the revision of the plan that was last wr
 plan at that revision is the merge base: where the file differs from it, somebody has edited the
 file; where the current plan differs from it, others have changed the plan. Both kinds of changes
 are kept: the file is merged like a whole list from a session that has listed the tasks that the
-file showed (law 15). If both sides changed the same field, the file's edit is kept, and the
-conflict is reported.
+file showed, so a missing line removes only a task that the file showed. If both sides changed the
+same field, the file's edit is kept, and the conflict is reported.
 """
 
 import os
@@ -286,7 +286,12 @@ def _updates(
     nodes: Mapping[str, Node],
     meant: Mapping[str, Node],
 ) -> Iterator[Command]:
-    """Yield commands for changes that a list cannot express, and for ids that the form needs."""
+    """
+    Yield commands for changes that a list cannot express, and for ids that the form needs.
+
+    `known` is the plan that the file showed, and `nodes` are the lines of its tasks in the file.
+    `after` is the plan with the lines of the file, and `meant` are the lines of its tasks.
+    """
     names = names_for(document, after)
     ids = {node.name: task_id for task_id, node in meant.items() if node.name}
     for task_id, node in meant.items():
@@ -330,7 +335,12 @@ def _conflicts(  # noqa: PLR0913, PLR0917 - both sides, and what came of them
     shown: Mapping[str, Node],
     base: Base,
 ) -> Iterator[str]:
-    """Yield a sentence for each edit of the file that conflicts with a change by others."""
+    """
+    Yield a sentence for each edit of the file that conflicts with a change by others.
+
+    `known` is the plan that was last written to the file. `plan` also has the changes by others,
+    and `after` also has the file's edits.
+    """
     for task in known:
         now, end, node = plan.get(task.id), after.get(task.id), nodes.get(task.id)
         actor = base.actors.get(task.id)

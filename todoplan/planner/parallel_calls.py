@@ -56,6 +56,8 @@ def _settled_by_us() -> "Future[None]":
 class _Group(Generic[R]):
     """
     Calls that are carried out together. `earlier` are the groups of the same turn before this one.
+    `complete` is set once all calls of the turn have started. `done` is set once this group was
+    carried out or has failed.
     """
 
     earlier: "tuple[_Group[R], ...]" = ()

@@ -233,7 +233,12 @@ def replies_text(replies: Sequence[Reply]) -> str:
 def replies_again(
     plan: Plan, calls: Sequence[Call], parts: Sequence[Part], kept: Sequence[Receipt | None]
 ) -> Mapping[int, Reply]:
-    """Return the stored replies of a turn, by the positions of their calls."""
+    """
+    Return the stored replies of a turn, by the positions of their calls. They come with `plan`, the
+    current plan.
+
+    `kept` has the receipt of each part, or `None` for a part that was not carried out before.
+    """
     found: dict[int, Reply] = {}
     for part, receipt in zip(parts, kept, strict=False):
         if receipt is not None:
@@ -263,10 +268,11 @@ def replies_again(
 
 def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
     """
-    Return a turn with the new replies of `turn` and the stored replies `again`, in the order of the
-    calls. `again` has the stored replies by position. The first stored reply that is no error is
-    extended by the changes that others have made since `seen`, unless a new reply already reports
-    them.
+    Return a turn with the new replies of `turn` and the stored replies, in the order of the calls.
+
+    `again` has the stored replies by position. `seen` is what the caller knows of the plan. Changes
+    that others have made since are reported in the first stored reply that is no error, unless a
+    new reply reports them.
     """
     anew = iter(turn.replies)
     count = len(turn.replies) + len(again)
@@ -294,8 +300,10 @@ def appends_of(
     actor: str | None,
 ) -> tuple[Append, ...]:
     """
-    Return what is to be appended for each part of a turn that was not carried out before; `replies`
-    are the replies to the calls of these parts.
+    Return what to append for the parts of a turn that were not carried out before.
+
+    `again` has the stored replies of the other parts, by position. `replies` are the new replies.
+    `at` and `actor` are the time and the author for the journal.
     """
     appends, rest = [], iter(replies)
     for part in parts:
@@ -313,7 +321,8 @@ def appends_of(
 
 
 # -------- actors --------
-# What each actor that calls through one planner knows of the plan (law 15).
+# What each actor that calls through one planner knows of the plan, so that its lists undo nothing
+# that it has not seen (law 15).
 #
 # If calls come to a planner without a session's record, the planner keeps, for each actor, the plan
 # after the actor's last call. Plans share tasks that did not change, so keeping a plan costs
@@ -358,9 +367,9 @@ def caught_up(
     before.
 
     An entry is the session's own if its revision is in `own`, or if it records what a verifier
-    found for a refused call of this actor. Own entries are applied to the known plan. The result
-    also says who made the changes of the other entries, and of the entries before `journal` (from
-    `earlier`).
+    found for a refused call of this actor. Own entries are applied to the known plan. Of the other
+    entries, the result only says who has changed which task; `earlier` says this for the entries
+    before `journal`.
     """
     done: list[Event] = []
     others: list[Entry] = []
@@ -400,7 +409,7 @@ class Sight(Protocol):
 
 class ActorSight:
     """
-    What an actor of one planner knows, and the fencing tokens that its calls got (law 19).
+    What an actor of one planner knows, and the fencing tokens of the claims that its calls got.
 
     `known` is what the actor knew after its last call through this planner, if there was one.
     """
@@ -486,8 +495,7 @@ def put_back(plan: Plan, earlier: Plan, blank: Entry, fences: Fences) -> Outcome
     Replace the tasks by those of an `earlier` plan. The journal entry of this change has the time,
     actor and cause of `blank`.
 
-    The command is refused if it would end a live claim whose fencing token is not among `fences`
-    (law 19).
+    The command is refused if it would end a live claim whose fencing token is not among `fences`.
     """
     # No policy: the earlier plan may break a rule that was added later, and is still restored.
     command = RestorePlan(tuple(earlier), earlier.next_id, earlier.approved)
@@ -575,7 +583,10 @@ class Transactions(Generic[S]):
         return claimed_by_others(plan, own, in_utc(self._clock()))
 
     def _sight(self, actor: str | None) -> ActorSight:
-        """Return what an actor knows. Beyond `_MOST_ACTORS`, the oldest actor is forgotten."""
+        """
+        Return what an actor knows. If there are more than `_MOST_ACTORS`, the actor whose last call
+        was the earliest is forgotten.
+        """
         with self._sights_lock:
             # Removed and added again, so that the first one in the mapping is the oldest.
             sight = self._sights.pop(actor, None) or ActorSight(self.toolbox.toolset, actor)
@@ -677,11 +688,12 @@ class Transactions(Generic[S]):
         """
         Answer all planning calls of one model turn in order, and save their changes together.
 
-        `base` is the plan as the writer of the calls last saw it (law 15); by default the planner
-        remembers this plan for each actor. `key` is one key for the turn (see `apply`), or one for
-        each call (`keys_of`): calls that were carried out before get their replies again, and the
-        other calls are carried out. `fences` are the fencing tokens of the writer's claims
-        (`fences_after`); by default the planner remembers these tokens for each actor.
+        `base` is the plan as the writer of the calls last saw it: later changes by others stay in
+        the plan. By default, the planner remembers this plan for each actor. `key` is one key for
+        the turn (see `apply`), or one for each call (`keys_of`): calls that were carried out before
+        get their replies again, and the other calls are carried out. `fences` are the fencing
+        tokens of the writer's claims (`fences_after`). By default, the planner remembers these
+        tokens for each actor.
         """
         began = time_ns()
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
@@ -786,10 +798,11 @@ class Transactions(Generic[S]):
         self, known: int | None, own: Collection[int] = (), *, actor: str | None = None
     ) -> Steps[tuple[Plan, Base | None]]:
         """
-        Return the plan, and the merge base of a session that last saw revision `known`.
+        Return the plan, and what a session knows of it (the merge base of the session).
 
+        `known` is the revision that the session last saw; if it is `None`, the base is `None`.
         `own` are the revisions that the session has written since, and `actor` is the name of the
-        session's actor. If `known` is `None`, the base is `None`.
+        session's actor.
         """
 
         def base(plan: Plan, journal: Journal) -> Base | None:
@@ -825,10 +838,10 @@ class Transactions(Generic[S]):
         Undo the last accepted command that has not been undone. Called again, undo the command
         before it.
 
-        The undo is refused if the plan is not at revision `seen` any more (if `seen` is passed). It
-        is also refused if it would end a live claim, unless the fencing token of the claim is in
-        `fences`, such as `{"3": 1}`. By default, `fences` are the tokens that this planner's own
-        calls got for the actor.
+        `seen` is the revision at which the caller last saw the plan. If the plan has changed since,
+        the undo is refused. `fences` are the fencing tokens of the actor's claims, such as
+        `{"3": 1}`. An undo that would end any other live claim is refused. By default, `fences` are
+        the tokens that this planner's own calls got for the actor.
         """
         return self._undo_last(actor, seen, fences)
 
@@ -854,7 +867,7 @@ class Transactions(Generic[S]):
 
         def attempt(plan: Plan, stored: Journal, at: datetime) -> Outcome:
             journal = kept or stored
-            # Law 15: the last command is now another one, which this actor has never seen.
+            # The last command is now another one, which this actor has never seen (law 15).
             if seen is not None and plan.revision != seen:
                 return Outcome(_moved_on(plan, seen), plan)
             # The change is looked up in the journal, so that another planner, or this one after a
@@ -1106,8 +1119,11 @@ class Transactions(Generic[S]):
         most: float = inf,
     ) -> Steps[Journal | int]:
         """
-        Return the journal entries that an attempt needs. If there are too many, return the revision
-        after which they come.
+        Return the journal entries that an attempt needs. If they have more than `most` events,
+        return the revision after which they come.
+
+        `ask` returns the step that reads the entries after a revision. `read` is a revision, and
+        the entries after it that were read before.
         """
         first = since(plan, None)
         if first == ALL:

@@ -89,7 +89,8 @@ from todoplan.stores.base import ALL, AnyStore
 from todoplan.stores.slot import SLOT, SlotStore
 
 # -------- record --------
-# The record of a session: what the session knows of a plan, as a small JSON value (law 15).
+# The record of a session: what the session knows of a plan, as a small JSON value. With it, a later
+# list of the session undoes nothing that the session has not seen (law 15).
 #
 # A record grows with the changes that others make to tasks of the session, and not with the size or
 # the age of the plan. Its size is limited: if there are more than 100 tasks in `mine`, or more than
@@ -112,9 +113,9 @@ class Request:
     """
     A request to the model that is not answered yet.
 
-    `memory` is guidance's memory after the request is answered. `revision` is the plan's revision
-    at the time of the request. `text` is the reminder at the end of the request, "" if there is
-    none, and `kind` is the kind of that reminder.
+    `memory` is what guidance remembers once the request is answered. `revision` is the plan's
+    revision at the time of the request. `text` is the reminder at the end of the request, "" if
+    there is none, and `kind` is the kind of that reminder.
     """
 
     memory: Memory
@@ -173,15 +174,22 @@ class Record:
     behind: Base | None = None
 
     def base(self, plan: Plan) -> Base:
-        """Return the merge base of the next calls. `plan` is the plan at the record's revision."""
+        """
+        Return the merge base, with which the next calls are compared. `plan` is the plan at the
+        record's revision.
+        """
         return quick_base(plan, EMPTY, *_sight_of(self), None)
 
     def after_turn(
         self, known: Base | None, memory: Memory, turns: int, turn: OpenTurn | None
     ) -> Record:
         """
-        Return the record after `turns` more turns, without an open request. `known` is what the
-        session knows after the last turn (`Turn.known`), or `None` if it has learnt nothing.
+        Return the record after calls of the model were answered. The open request is closed.
+
+        `known` is what the session knows after these calls (`Turn.known`), or `None` if they have
+        shown it nothing. `memory` is what guidance remembers. `turns` is the number of turns to
+        count: 0 for a turn that was counted before. `turn` is a turn whose calls are answered one
+        by one, if these were some of them.
         """
         answered = self.answered + turns
         if known is None:
@@ -283,7 +291,7 @@ def record_from_data(data: object, plan: Plan | None = None) -> Record:
 
 
 def _with_base(read: dict[str, Any], plan: Plan | None) -> dict[str, Any]:
-    """Replace the saved differences to the current plan (`behind`) by a `Base`."""
+    """Replace `behind`, the saved differences to the current plan, by the plan that they give."""
     kept = read.pop("behind", None)
     if kept is None or plan is None:
         return read
@@ -341,7 +349,10 @@ def base_from_data(data: object) -> Base:
 
 
 def note_to_data(note: Note) -> dict[str, Any]:
-    """Return a note as plain JSON values, for an adapter that calls `Base.advanced` later."""
+    """
+    Return a note (what a call has shown its session) as plain JSON values, for an adapter that
+    calls `Base.advanced` later.
+    """
     lines = [[task_id, _line_to_data(line)] for task_id, line in note.lines or ()]
     return _given(
         lines=None if note.lines is None else lines, named=[*note.named] or None, read=note.read
@@ -607,8 +618,9 @@ class _Sight:
     What a session knows of a plan. It is computed inside the transaction that needs it.
 
     `plan` is the plan at the record's revision, if it is in memory. If the calls of a turn come one
-    by one, `own` are the revisions that the turn's earlier calls have made, `notes` are the notes
-    of these calls, and `heard` is the session's record after these calls.
+    by one, `own` are the revisions that the turn's earlier calls have made, and `notes` are the
+    notes of these calls. `heard` is the session's record after these calls, and `heard_plan` is the
+    plan at the revision of `heard`. `did` is called with the events of the calls.
     """
 
     record: Record
@@ -847,8 +859,8 @@ class _Session(Generic[P]):
 
     def _answer(self, calls: Sequence[Call], response: object = "") -> Steps[Turn]:
         """
-        Answer all planning calls of one turn of the model in order, and save their changes together
-        (law 13).
+        Answer all planning calls of one turn of the model in order, and save their changes in one
+        step.
 
         `response` is the id of the model's message, if that id stays the same when the call is
         repeated. If the store keeps keys, the same calls of the same response are carried out once,
@@ -955,8 +967,8 @@ class _Session(Generic[P]):
         """
         Undo the last accepted command that has not been undone. See `Planner.undo`.
 
-        A slot has only the latest entries of its journal. If the framework has more entries, or
-        earlier plans, pass them as `kept` and `earlier`.
+        A slot has only the latest entries of its journal. If the framework has more entries, pass
+        them as `kept`. If it has earlier plans, pass them as `earlier`.
 
         Raises:
             PlanError: no store keeps the plan, and the plan before the change cannot be computed
@@ -980,10 +992,10 @@ def _connected(
     journal: tuple[Entry, ...], earlier: Sequence[Start]
 ) -> tuple[tuple[Entry, ...], Sequence[Start]]:
     """
-    Return the entries behind the last gap of a journal, and the plans from which they follow.
+    Return the entries after the last gap in a journal, and the plans from which they continue.
 
-    A replay over lost entries would go unnoticed: an undo restores a whole plan, whatever was
-    replayed before it.
+    A replay over a gap would give a wrong plan, and no error. An entry that contains a whole plan
+    does not count as a gap, whatever is missing before it.
     """
     first, revision = 0, None
     for place, entry in enumerate(journal):
@@ -1132,7 +1144,10 @@ MOST_REMEMBERED = 1_000
 
 
 def remember(kept: dict[Any, T], key: object, value: T) -> None:
-    """Add a value, such as a run's session, to `kept`. Beyond 1,000 values, remove the oldest."""
+    """
+    Add a value, such as the session of a run, to the mapping `kept`. If it then has more than 1,000
+    values, remove the oldest one.
+    """
     kept[key] = value
     if len(kept) > MOST_REMEMBERED:
         del kept[next(iter(kept))]
@@ -1221,7 +1236,10 @@ class BasePlanning:
         """Set up whatever else the adapter needs. Called at the end of `__init__`."""
 
     def given(self, session_id: str | None = None) -> dict[str, Any]:
-        """Return the arguments of `opened`; `session_id` is the id of the framework's session."""
+        """
+        Return the keyword arguments for `opened`. `session_id` is the id of the framework's
+        session: the default plan id, if there is a store.
+        """
         return {
             "toolbox": self.toolbox,
             "settings": self.settings,
@@ -1242,7 +1260,7 @@ class BasePlanning:
     @staticmethod
     def refuse_edit_beside(run: str, then: str, *, needs_id: bool = False) -> NoReturn:
         """
-        Refuse an edit because an active run would overwrite it with the run's own plan (law 16).
+        Refuse an edit because an active run would overwrite it with the run's own plan.
 
         In the error message, `run` names the run, and `then` says what to do without a store. With
         `needs_id`, the message says that a store needs a plan id.
@@ -1261,7 +1279,9 @@ class BasePlanning:
         self, owner: str, names: Iterable[str], remedy: str = "attach one plan, once"
     ) -> None:
         """
-        Refuse to add the tools to an `owner`, such as an agent, if one of the names is taken.
+        Refuse to add the tools to an `owner`, such as an agent, that has a tool of the same name.
+
+        `names` are the tools that the owner has. `remedy` says in the error message what to do.
 
         Raises:
             PlanError: the owner already has tools with some of these names.

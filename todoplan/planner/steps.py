@@ -24,8 +24,8 @@ P = ParamSpec("P")
 
 class News(NamedTuple):
     """
-    A hint that there may be new entries for subscribers. `after` is `None` if an append failed, but
-    its entries may have been saved.
+    A hint that there may be new entries for subscribers. `before` and `after` are the plans before
+    and after the entries. `after` is `None` if an append raised: its entries may be saved anyway.
     """
 
     before: Plan
@@ -38,7 +38,7 @@ StoreCall = tuple[str, tuple[Any, ...]]
 
 
 class Hold(NamedTuple):
-    """Lock the plan and make the store calls that `decide` yields."""
+    """Lock the plan, pass it to `decide`, and carry out the steps that `decide` yields."""
 
     plan_id: str
     decide: Callable[[Any], Generator[Any, Any, Any]]
@@ -50,13 +50,18 @@ Steps = Generator[Step, Any, T]
 
 
 class CallerGoneError(Exception):
-    """Raised at the step `nothing_to_do` if the caller was cancelled, so nobody gets the answer."""
+    """
+    Thrown into the steps at `nothing_to_do` if the caller was cancelled, so that the steps can undo
+    what only the caller could use, such as a claim.
+    """
 
 
 def nothing_to_do() -> None:
     """
-    Do nothing. The steps before this one are executed even if the caller is cancelled; the steps
-    after it are only for the caller.
+    Do nothing. This step separates an operation from what follows only for its caller.
+
+    If the caller is cancelled during an append, the operation goes on up to this step, where
+    `CallerGoneError` is thrown into the steps.
     """
 
 
@@ -64,10 +69,10 @@ def at_once(
     steps: Callable[Concatenate[Any, P], Steps[T]], runner: str = "_run"
 ) -> Callable[Concatenate[Any, P], T]:
     """
-    Return a method that gets the steps from `steps`, and passes them to the method at the path
-    `runner`, which carries them out.
+    Return a method that carries out the steps of the method `steps` in the calling thread.
 
-    `call = at_once(Transactions._call)` has the parameters and the docstring of `_call`.
+    `runner` is the path of the method that carries out steps, such as "planner._run". `call =
+    at_once(Transactions._call)` has the parameters and the docstring of `_call`.
     """
     runner_of = attrgetter(runner)
 
@@ -83,8 +88,8 @@ def awaited(
     steps: Callable[Concatenate[Any, P], Steps[T]], runner: str = "_await"
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
     """
-    Return an asynchronous method that gets the steps from `steps`, and passes them to the method
-    at the path `runner`, which carries them out.
+    Return an asynchronous method that awaits the steps of the method `steps`. `runner` is the path
+    of the method that awaits steps, such as "planner._await".
     """
     runner_of = attrgetter(runner)
 
@@ -101,7 +106,7 @@ def described(
 ) -> None:
     """
     Copy the docstring, the signature and (after `prefix`) the name of `steps` to a function.
-    `without` is the number of first parameters that the signature leaves out.
+    The signature leaves out the first `without` parameters.
     """
     function.__name__ = function.__qualname__ = prefix + steps.__name__.removeprefix("_")
     given, function.__doc__ = signature(steps), steps.__doc__
@@ -135,7 +140,7 @@ def done_at_once(steps: Generator[Any, Any, T], perform: Callable[[Any], Any] = 
 async def done_awaited(
     steps: Generator[Any, Any, T], perform: Callable[[Any], Awaitable[Any]] = operator.call
 ) -> T:
-    """Do the same as `done_at_once`, but await the performance of each step."""
+    """Do the same as `done_at_once`, but await what `perform` returns for each step."""
     resume: Callable[[Any], Any] = steps.send
     value: Any = None
     try:

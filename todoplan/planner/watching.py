@@ -152,8 +152,12 @@ _NOT_TOLD = "the journal of %r cannot be read: subscribers are called after the 
 
 class Subscription:
     """
-    A subscriber and its cursor, `heard`. `placed` says whether the cursor is set, which is possible
-    once the planner has read a plan. `behind` says that a hint has not been followed yet.
+    A subscriber and its cursor in the journal, `heard`: the plan after the last entry that the
+    subscriber was called for.
+
+    `placed` is false as long as the planner has read no plan, because the cursor is unknown until
+    then. `behind` is true if there was a hint of new entries since the journal was last looked at.
+    `stopped` is true once the subscription was ended.
     """
 
     def __init__(self, subscriber: Subscriber, heard: Plan | None) -> None:

@@ -586,7 +586,9 @@ class Hold(Held):
             raise
 
     def append_if_at(self, expected: int, entries: Sequence[Entry], plan: Plan) -> bool:
-        """Lock the plan. If it is at revision `expected`, add entries and return true."""
+        """
+        Lock the plan. If it is at revision `expected`, add entries; return whether they were added.
+        """
 
         def append(held: Self) -> bool:
             is_there = held.revision == expected

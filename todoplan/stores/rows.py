@@ -1,9 +1,9 @@
 """
 What the stores in databases (SQLite and PostgreSQL) have in common: rows, columns and queries.
 
-A query is one statement, so that it reads a consistent state, and a function that makes the result
-of the rows. Every key begins with the plan's id, and no statement reads several plans, so that a
-plan can be moved to another database with all its rows, and tables can be sharded.
+A query is one statement, so that it reads a consistent state. A function makes the result from the
+rows. Every key begins with the plan's id, and no statement reads several plans, so that a plan can
+be moved to another database with all its rows, and tables can be sharded.
 """
 
 import re
@@ -288,7 +288,10 @@ def _ids_of_rows(rows: list[Row]) -> tuple[str, ...]:
 
 
 class RowStore:
-    """A `HoldingStore` whose plans are rows in a database."""
+    """
+    A `HoldingStore` whose plans are rows in a database. `_loaded`, `_tail` and `_plan_ids` are the
+    queries in the SQL of that database, and `_name` turns an id into the text that is stored.
+    """
 
     _loaded: Any
     _tail: Any

@@ -253,7 +253,7 @@ TABLES = (
 
 
 def _ours(query: str) -> str:
-    """Return a query of `todoplan.stores.base`, translated to SQLite's SQL."""
+    """Return a query of `todoplan.stores.rows`, translated to SQLite's SQL."""
     ours = query.replace("todoplan_", "").replace("%s", "?")
     return ours.format(format=FORMAT, clock="")
 
@@ -313,6 +313,7 @@ def _identity(path: str) -> Identity | None:
 def connect(path: Path, *, create: bool, mode: str = "mode=rw") -> Connection:
     """
     Open a connection to the file at a path. With `create`, the file is created if there is none.
+    `mode` is the access mode in SQLite's URI of the file.
 
     Raises:
         StoreError: a database is not safe on this file system.
@@ -472,7 +473,8 @@ class Connections:
 
     def _take_immutable(self, taken: list[Connection]) -> bool:
         """
-        Open a database in a folder that is not writable, where SQLite cannot create its log.
+        Open a database in a folder that is not writable, where SQLite cannot create its log. The
+        new connection replaces the one in `taken`.
 
         Return False if the folder is writable, or if the database has no tables of todoplan.
         """

@@ -147,7 +147,12 @@ def _next_claim(
 
 
 def _note_finding(held: Claimed | AsyncClaimed, verifier: Verifier, found: Found) -> None:
-    """Keep a finding, which is recorded at the completion. Raise if the task is not done."""
+    """
+    Keep a verifier's finding, which is recorded when the task is completed.
+
+    Raises:
+        NotDoneError: the task is not done; or the verifier failed, and `found` is the reason.
+    """
     if isinstance(found, str):
         msg = f"the verifier failed: {found}"
         raise NotDoneError(msg, verifier.by)

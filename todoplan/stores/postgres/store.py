@@ -184,7 +184,8 @@ class PostgresHold(Hold):
         self._key: Key | None = None
         self._clock: tuple[datetime, float] | None = None  # the server's time, and ours
 
-    # The public methods carry out the steps; other steps include them.
+    # The steps of a private method are included in other steps. The public method of the same name
+    # carries them out alone.
 
     def _now(self) -> Steps[datetime]:
         """Return the time of the server's clock, in UTC."""
@@ -414,7 +415,12 @@ class PostgresHold(Hold):
             yield self._lent.db.execute(_SNAPSHOT, (*row, self._size, self._name))
 
     def _was_committed(self, error: psycopg.Error) -> Steps[bool]:
-        """Return whether the commit succeeded, after its response was lost."""
+        """
+        Return whether the commit succeeded, after its response was lost.
+
+        Raises:
+            StoreError: this cannot be found out ("unknown"). Its cause is `error`.
+        """
         doing, key = (
             f"find out if the append to the plan {self._plan_id!r} was committed",
             self._key,
