@@ -412,9 +412,6 @@ _LONGEST_TASK_TEXT = 40
 _QUESTION = 200
 _TYPED = {"blocked_by": "--after", "add_blocked_by": "--after", "remove_blocked_by": "--after"}
 
-_Result = tuple[Decision, tuple[str, ...]]
-"""The result of an edit: the decision, and the phrases to print if it was accepted."""
-
 
 @attrs.frozen
 class Fields:
@@ -437,6 +434,87 @@ class Fields:
         if fields.get("parent"):
             fields["parent"] = id_of(fields["parent"])
         return fields
+
+
+class _Editor:
+    """
+    One edit of a plan: `apply` carries out a command, and `report` prints the result.
+
+    The plan must exist. With `creates`, a missing plan is created.
+    """
+
+    def __init__(self, edit: Edit, screen: Screen, *, creates: bool = False) -> None:
+        from todoplan.planner.planner import Planner  # noqa: PLC0415 - views start without it
+
+        self.edit, self.screen = edit, screen
+        # Only `add` may create a plan. With the other commands, a misspelled plan id is an error.
+        if creates:
+            self.planner, self.plan_id = edit.place.planner(screen.complain)
+            if not self.planner.plan.revision and len(edit.place.store_itself().plan_ids()):
+                screen.complain(f"a new plan begins: {self.plan_id}")
+        else:
+            store, self.plan_id = edit.place.opened()
+            self.planner = Planner(store, self.plan_id)
+
+    def apply(self, command: Command) -> tuple[Decision, tuple[str, ...]]:
+        """Carry out a command. Return the decision, and phrases about the changes."""
+        rules = self.edit.judge.chosen_policy()
+        before = self.planner.plan
+        decision = self.planner.apply(command, actor=self.edit.writer.name, policy=rules)
+        if isinstance(decision, Rejected):
+            return decision, ()
+        # Add a warning for each task that stopped waiting although its question was not answered.
+        notes = []
+        for event in decision.events:
+            if not isinstance(event, StatusChanged) or event.new is Status.CANCELLED:
+                continue
+            was, now = before.get(event.task_id), decision.plan.get(event.task_id)
+            question = was and was.waiting and was.waiting.question
+            if question and now is not None and now.waiting is None and now.answer is None:
+                asked = clip(one_line(question), _QUESTION)
+                note = f'#{now.id} asked "{asked}", and was not answered.'
+                notes.append(Problem("not_answered", (now.id,), note=note))
+        decision = attrs.evolve(decision, warnings=(*decision.warnings, *notes))
+        return decision, event_phrases(decision.events, decision.plan)
+
+    def report(self, decision: Decision, phrases: Sequence[str] = ()) -> int:
+        """Print a decision, with the phrases if it was accepted, and return the exit code."""
+        accepted = None if isinstance(decision, Rejected) else decision
+        if self.edit.as_json:
+            problems = decision.problems if isinstance(decision, Rejected) else ()
+            plan = accepted.plan if accepted else self.planner.plan
+            entry = Entry(plan.revision, accepted.events if accepted else ())
+            write_document(
+                self.screen,
+                "edit",
+                plan=self.plan_id,
+                accepted=accepted is not None,
+                revision=plan.revision,
+                events=entry_to_data(entry)["events"],
+                counts=plan.counts._asdict(),
+                ready=[task.id for task in ready(plan)],
+                warnings=problem_data(accepted.warnings if accepted else ()),
+                problems=problem_data(problems),
+            )
+        elif isinstance(decision, Rejected):
+            for problem in decision.problems:
+                # The problem's path is replaced by the option that the person typed. Ids and the
+                # subject have no option; for these, the message itself says which one is wrong.
+                name = problem.path.rpartition(".")[2].partition("[")[0]
+                option = _TYPED.get(name, f"--{name.replace('_', '-')}")
+                path = "" if name in {"", "task_id", "subject"} else option
+                self.screen.complain(f"refused: {explain(attrs.evolve(problem, path=path))}")
+            if held := [each.seen for each in decision.problems if each.code == "claimed"]:
+                # The problem's own message has advice for workers. This advice is for a person.
+                release_them = f"todoplan release {' '.join(held)}"
+                self.screen.complain(f"if the holder is gone, release it: {release_them}")
+        else:
+            ids = ids_text(task.id for task in ready(decision.plan))
+            state = summary(decision.plan) + (f"; ready: {ids}" if ids else "")
+            self.screen.show((*(phrases or ("no change",)), state))
+            for warning in decision.warnings:
+                self.screen.complain(f"warning: {explain(warning)}")
+        return 0 if accepted else REFUSED
 
 
 def add(
@@ -462,17 +540,14 @@ def start(screen: Screen, tasks: list[str] | None = None, *, edit: Edit) -> int:
     if tasks:
         return _update(tasks, edit, screen, status="in_progress")
 
-    def act(planner: "Planner") -> _Result:
-        decision, phrases = _applied(planner, StartNext(), edit)
-        if phrases or isinstance(decision, Rejected):
-            return decision, phrases
-        active = next(decision.plan.active(), None)
-        if active is None:
-            return decision, ("no task is ready; todoplan ready --explain says why",)
-        what = f"in progress already: #{active.id} {clip(one_line(active.subject), _QUESTION)}"
-        return decision, (f"{what}; todoplan start ID starts another task too",)
-
-    return _edited(act, edit, screen)
+    editor = _Editor(edit, screen)
+    decision, phrases = editor.apply(StartNext())
+    if not phrases and not isinstance(decision, Rejected):
+        phrases = ("no task is ready; todoplan ready --explain says why",)
+        if active := next(decision.plan.active(), None):
+            what = f"in progress already: #{active.id} {clip(one_line(active.subject), _QUESTION)}"
+            phrases = (f"{what}; todoplan start ID starts another task too",)
+    return editor.report(decision, phrases)
 
 
 def done(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
@@ -577,14 +652,11 @@ def remove(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
     To keep a task that will not be done in the plan, cancel it instead: edit --status cancelled.
     """
     ids = ids_of_arguments(tasks)
-
-    def act(planner: "Planner") -> _Result:
-        # Subtasks first: a task that still has subtasks is not deleted.
-        plan = planner.plan
-        deepest = sorted(ids, key=lambda task_id: -sum(1 for _ in ancestors(plan, task_id)))
-        return _applied(planner, _batch(map(DeleteTask, deepest)), edit)
-
-    return _edited(act, edit, screen)
+    editor = _Editor(edit, screen)
+    # Subtasks first: a task that still has subtasks is not deleted.
+    plan = editor.planner.plan
+    deepest = sorted(ids, key=lambda task_id: -sum(1 for _ in ancestors(plan, task_id)))
+    return editor.report(*editor.apply(_batch(map(DeleteTask, deepest))))
 
 
 def approve(screen: Screen, *, edit: Edit) -> int:
@@ -599,20 +671,17 @@ def release(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
     Later reports about these tasks from the workers that had claimed them are refused.
     """
     ids = ids_of_arguments(tasks)
-
-    def act(planner: "Planner") -> _Result:
-        plan = planner.plan
-        claims = {task.id: task.claim for task in map(plan.get, ids) if task is not None}
-        if unheld := [task_id for task_id, claim in claims.items() if claim is None]:
-            problems = (Problem("not_claimed", (each,), seen=each) for each in unheld)
-            return Rejected(tuple(problems)), ()
-        # The current fencing token is used, so a worker that claims the task at the same moment
-        # keeps it. The decision reports tasks that do not exist.
-        fences = {task_id: claim.fence for task_id, claim in claims.items() if claim is not None}
-        releases = (ReleaseClaim(task_id, fences.get(task_id, 1)) for task_id in ids)
-        return _applied(planner, _batch(releases), edit)
-
-    return _edited(act, edit, screen)
+    editor = _Editor(edit, screen)
+    plan = editor.planner.plan
+    claims = {task.id: task.claim for task in map(plan.get, ids) if task is not None}
+    if unheld := [task_id for task_id, claim in claims.items() if claim is None]:
+        problems = (Problem("not_claimed", (each,), seen=each) for each in unheld)
+        return editor.report(Rejected(tuple(problems)))
+    # The current fencing token is used, so a worker that claims the task at the same moment keeps
+    # it. The decision reports tasks that do not exist.
+    fences = {task_id: claim.fence for task_id, claim in claims.items() if claim is not None}
+    releases = (ReleaseClaim(task_id, fences.get(task_id, 1)) for task_id in ids)
+    return editor.report(*editor.apply(_batch(releases)))
 
 
 def undo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False) -> int:
@@ -623,13 +692,12 @@ def undo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False)
     """
     from todoplan.dialogue.toolbox import last_change  # noqa: PLC0415 - slow to import
 
-    def act(planner: "Planner") -> _Result:
-        plan, journal = planner.plan, planner.history()
-        # With `seen`, the undo is refused if another actor changes the plan at this moment.
-        decision = planner.undo(actor=writer.name, seen=plan.revision)
-        return decision, _reverted_phrases("undone", last_change(journal), journal, decision, plan)
-
-    return _edited(act, Edit(as_json, place, writer), screen)
+    editor = _Editor(Edit(as_json, place, writer), screen)
+    plan, journal = editor.planner.plan, editor.planner.history()
+    # With `seen`, the undo is refused if another actor changes the plan at this moment.
+    decision = editor.planner.undo(actor=writer.name, seen=plan.revision)
+    phrases = _reverted_phrases("undone", last_change(journal), journal, decision, plan)
+    return editor.report(decision, phrases)
 
 
 def redo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False) -> int:
@@ -640,17 +708,16 @@ def redo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False)
     """
     from todoplan.dialogue.toolbox import REDO, last_undo  # noqa: PLC0415 - slow to import
 
-    def act(planner: "Planner") -> _Result:
-        plan, journal = planner.plan, planner.history()
-        last = last_undo(journal)
-        if last is None:
-            return Rejected((Problem("nothing_to_redo"),)), ()
-        before = follow(Plan(), journal[: journal.index(last)])
-        decision = planner.restore(before, actor=writer.name, seen=plan.revision, cause=REDO)
-        change = next((entry for entry in journal if entry.revision == last.undoes), None)
-        return decision, _reverted_phrases("redone", change, journal, decision, plan)
-
-    return _edited(act, Edit(as_json, place, writer), screen)
+    editor = _Editor(Edit(as_json, place, writer), screen)
+    plan, journal = editor.planner.plan, editor.planner.history()
+    last = last_undo(journal)
+    if last is None:
+        return editor.report(Rejected((Problem("nothing_to_redo"),)))
+    before = follow(Plan(), journal[: journal.index(last)])
+    decision = editor.planner.restore(before, actor=writer.name, seen=plan.revision, cause=REDO)
+    change = next((entry for entry in journal if entry.revision == last.undoes), None)
+    phrases = _reverted_phrases("redone", change, journal, decision, plan)
+    return editor.report(decision, phrases)
 
 
 def _update(tasks: Sequence[str], edit: Edit, screen: Screen, **changes: Any) -> int:
@@ -661,34 +728,14 @@ def _update(tasks: Sequence[str], edit: Edit, screen: Screen, **changes: Any) ->
 
 def _apply(command: Command, edit: Edit, screen: Screen, *, creates: bool = False) -> int:
     """Carry out a command. With `creates`, a missing plan is created."""
-    return _edited(lambda planner: _applied(planner, command, edit), edit, screen, creates=creates)
+    editor = _Editor(edit, screen, creates=creates)
+    return editor.report(*editor.apply(command))
 
 
 def _batch(commands: Iterable[Command]) -> Command:
     every = tuple(commands)
     # The journal names a single command; for a batch it would only say "batch".
     return every[0] if len(every) == 1 else Batch(every)
-
-
-def _applied(planner: "Planner", command: Command, edit: Edit) -> _Result:
-    rules = edit.judge.chosen_policy()
-    before = planner.plan
-    decision = planner.apply(command, actor=edit.writer.name, policy=rules)
-    if isinstance(decision, Rejected):
-        return decision, ()
-    # Add a warning for each task that stopped waiting although its question was not answered.
-    notes = []
-    for event in decision.events:
-        if not isinstance(event, StatusChanged) or event.new is Status.CANCELLED:
-            continue
-        was, now = before.get(event.task_id), decision.plan.get(event.task_id)
-        question = was and was.waiting and was.waiting.question
-        if question and now is not None and now.waiting is None and now.answer is None:
-            asked = clip(one_line(question), _QUESTION)
-            note = f'#{now.id} asked "{asked}", and was not answered.'
-            notes.append(Problem("not_answered", (now.id,), note=note))
-    decision = attrs.evolve(decision, warnings=(*decision.warnings, *notes))
-    return decision, event_phrases(decision.events, decision.plan)
 
 
 def _reverted_phrases(
@@ -716,57 +763,6 @@ def entry_phrases(entry: Entry, plan: Plan, before: Plan | None = None) -> tuple
     """
     undone = (f"took back {entry.undoes}",) if entry.undoes else ()
     return (*undone, *event_phrases(entry.events, plan, before))
-
-
-def _edited(
-    act: Callable[["Planner"], _Result], edit: Edit, screen: Screen, *, creates: bool = False
-) -> int:
-    from todoplan.planner.planner import Planner  # noqa: PLC0415 - views start without it
-
-    # Only `add` may create a plan. With the other commands, a misspelled plan id is an error.
-    if creates:
-        planner, plan_id = edit.place.planner(screen.complain)
-        if not planner.plan.revision and len(edit.place.store_itself().plan_ids()):
-            screen.complain(f"a new plan begins: {plan_id}")
-    else:
-        store, plan_id = edit.place.opened()
-        planner = Planner(store, plan_id)
-    decision, phrases = act(planner)
-    if edit.as_json:
-        accepted = None if isinstance(decision, Rejected) else decision
-        problems = decision.problems if isinstance(decision, Rejected) else ()
-        plan = accepted.plan if accepted else planner.plan
-        entry = Entry(plan.revision, accepted.events if accepted else ())
-        write_document(
-            screen,
-            "edit",
-            plan=plan_id,
-            accepted=accepted is not None,
-            revision=plan.revision,
-            events=entry_to_data(entry)["events"],
-            counts=plan.counts._asdict(),
-            ready=[task.id for task in ready(plan)],
-            warnings=problem_data(accepted.warnings if accepted else ()),
-            problems=problem_data(problems),
-        )
-    elif isinstance(decision, Rejected):
-        for problem in decision.problems:
-            # The problem's path is replaced by the option that the person typed. Ids and the
-            # subject have no option; for these, the message itself says which one is wrong.
-            name = problem.path.rpartition(".")[2].partition("[")[0]
-            option = _TYPED.get(name, f"--{name.replace('_', '-')}")
-            path = "" if name in {"", "task_id", "subject"} else option
-            screen.complain(f"refused: {explain(attrs.evolve(problem, path=path))}")
-        if held := [each.seen for each in decision.problems if each.code == "claimed"]:
-            # The problem's own message has advice for workers. This advice is for a person.
-            screen.complain(f"if the holder is gone, release it: todoplan release {' '.join(held)}")
-    else:
-        ids = ids_text(task.id for task in ready(decision.plan))
-        state = summary(decision.plan) + (f"; ready: {ids}" if ids else "")
-        screen.show((*(phrases or ("no change",)), state))
-        for warning in decision.warnings:
-            screen.complain(f"warning: {explain(warning)}")
-    return REFUSED if isinstance(decision, Rejected) else 0
 
 
 def problem_data(problems: Iterable[Problem]) -> list[dict[str, Any]]:
